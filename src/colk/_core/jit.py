@@ -1,0 +1,167 @@
+"""Compile once, load ever after: Numba's cache made safe, and calls of user functions.
+
+Numba keys its cache on the file that holds a function, not on the files that it calls into, and
+refuses to import at all where no cache can be written. Here the cache lives in a folder named by
+a hash of the whole core, so that no stale code can be loaded, and where there is no place to
+write, functions are compiled in memory.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from llvmlite import ir
+from numba.core import config, event, types
+from numba.extending import intrinsic
+
+__all__ = ["bits_of", "call_pair", "call_scalars", "call_vectors", "float_of", "jit"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Reassociation lets sums vectorise. NaN and inf stay what they are: a finiteness check inside
+# `fastmath=True` code would be compiled away.
+_FLAGS = {"reassoc", "contract", "arcp", "nsz"}
+
+
+def _core_digest() -> str:
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _candidate_roots() -> list[Path]:
+    """Folders that may hold the cache, best first."""
+    if config.CACHE_DIR:
+        return [Path(config.CACHE_DIR)]
+    roots = []
+    if "XDG_CACHE_HOME" in os.environ:
+        roots.append(Path(os.environ["XDG_CACHE_HOME"]))
+    home = os.path.expanduser("~")  # Path.home() raises where there is no home
+    if os.path.isabs(home):
+        roots.append(Path(home) / ".cache")
+    return roots
+
+
+def _find_cache_directory() -> str | None:
+    name = f"{_core_digest()}-numba{numba.__version__}-py{sys.version_info[0]}{sys.version_info[1]}"
+    for root in _candidate_roots():
+        folder = root / "colk" / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return str(folder)
+        except OSError:
+            continue
+    return None
+
+
+_CACHE_DIRECTORY = _find_cache_directory()
+
+
+def jit(function: Function) -> Function:
+    """Compile `function` in nopython mode, cached on disk where a disk can be written."""
+    if _CACHE_DIRECTORY is None:
+        return _compile(function, cache=False)
+    saved = config.CACHE_DIR
+    config.CACHE_DIR = _CACHE_DIRECTORY
+    try:
+        return _compile(function, cache=True)
+    except RuntimeError:  # Numba found no locator for the cache
+        return _compile(function, cache=False)
+    finally:
+        config.CACHE_DIR = saved
+
+
+def _compile(function: Function, cache: bool) -> Function:
+    compiled: Function = numba.njit(
+        cache=cache, fastmath=_FLAGS, nogil=True, error_model="numpy"
+    )(function)
+    return compiled
+
+
+class _CompileNotice(event.Listener):  # type: ignore[misc]
+    """Say once, before the first wait, why there is one."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        dispatcher = event.data["dispatcher"]
+        if self.said or not dispatcher.py_func.__module__.startswith("colk."):
+            return
+        type(self).said = True
+        where = "kept for later runs" if _CACHE_DIRECTORY else "in memory: no cache can be written"
+        print(f"colk: compiling its core, once ({where}) ...", file=sys.stderr, flush=True)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _CompileNotice())
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bits_of(typingctx: Any, value: Any) -> Any:
+    """The 64 bits of a float64 as an int64."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def float_of(typingctx: Any, bits: Any) -> Any:
+    """The float64 that has these 64 bits."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), codegen
+
+
+def _call_address(builder: Any, address: Any, arguments: list[Any]) -> Any:
+    kinds = [argument.type for argument in arguments]
+    pointer = ir.FunctionType(ir.DoubleType(), kinds).as_pointer()
+    return builder.call(builder.inttoptr(address, pointer), arguments)
+
+
+def _pointers(builder: Any, addresses: Any) -> list[Any]:
+    return [builder.inttoptr(address, ir.DoubleType().as_pointer()) for address in addresses]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def call_scalars(typingctx: Any, function: Any, first: Any, second: Any) -> Any:
+    """Call double(double, double) at the address `function`: a user's loss."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _call_address(builder, args[0], list(args[1:]))
+
+    return types.float64(types.int64, types.float64, types.float64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def call_pair(typingctx: Any, function: Any, first: Any, second: Any, size: Any) -> Any:
+    """Call double(double*, double*, int64) at the address `function`: a user's kernel."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _call_address(builder, args[0], [*_pointers(builder, args[1:3]), args[3]])
+
+    return types.float64(types.int64, types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def call_vectors(
+    typingctx: Any, function: Any, first: Any, second: Any, third: Any, out: Any
+) -> Any:
+    """Call double(double*, double*, double*, double*) at `function`: a user's composition."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _call_address(builder, args[0], _pointers(builder, args[1:]))
+
+    return types.float64(*[types.int64] * 5), codegen
