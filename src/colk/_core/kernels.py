@@ -1,4 +1,4 @@
-"""Compiled kernels: columns, Gram matrices, expansions and their gradients.
+"""Compiled kernels: columns, Gram matrices and expansions.
 
 A kernel reaches this module as a *program*, one float64 vector that spells out a sum of products
 
@@ -41,11 +41,14 @@ __all__ = [
     "RATIONAL_QUADRATIC",
     "column",
     "diagonal",
+    "diagonals",
     "evaluate",
     "exponential",
     "gram",
     "leaf_column",
     "pair",
+    "power",
+    "scale_stride",
     "scaled_statistic",
 ]
 
@@ -60,7 +63,7 @@ LINEAR = 7
 CUSTOM = 8
 
 # exp(-800) is 0 in float64, and a finite argument keeps (1 + s)·exp(-s) from being inf·0.
-_FAR = 800.0
+FAR = 800.0
 
 
 @jit
@@ -148,10 +151,10 @@ def _apply_matern(code: int, out: Array, n: int) -> None:
         if code == MATERN_12:
             out[j] = exponential(-r)
         elif code == MATERN_32:
-            s = min(math.sqrt(3.0) * r, _FAR)
+            s = min(math.sqrt(3.0) * r, FAR)
             out[j] = (1.0 + s) * exponential(-s)
         else:
-            s = min(math.sqrt(5.0) * r, _FAR)
+            s = min(math.sqrt(5.0) * r, FAR)
             out[j] = (1.0 + s + s * s / 3.0) * exponential(-s)
 
 
@@ -251,6 +254,14 @@ def pair(program: Array, u: Array, v: Array, scratch: Array) -> float:
 def diagonal(program: Array, x: Array, scratch: Array) -> float:
     """κ(x, x)."""
     return pair(program, x, x, scratch)
+
+
+@jit
+def diagonals(program: Array, X: Array, out: Array) -> None:
+    """out[i] = κ(X_i, X_i) for points X of shape (n, p)."""
+    scratch = np.empty((3, X.shape[1]))
+    for i in range(X.shape[0]):
+        out[i] = pair(program, X[i], X[i], scratch)
 
 
 @jit
