@@ -1,0 +1,51 @@
+"""Losses ℓ(f, y): one number for one prediction, and its slope ∂ℓ/∂f.
+
+A loss is a frozen dataclass: its hyper-parameters are data, its formulas live in the compiled
+core. `LOSSES` names the built-in ones; `CustomLoss` takes a user's two functions.
+"""
+
+from colk.losses.base import Loss
+from colk.losses.classification import Hinge, Logistic, SmoothHinge, Softmax, SquaredHinge
+from colk.losses.custom import CustomLoss
+from colk.losses.regression import (
+    EpsilonInsensitive,
+    Expectile,
+    Huber,
+    LogCosh,
+    Pinball,
+    Squared,
+    SquaredEpsilonInsensitive,
+)
+
+__all__ = [
+    "LOSSES",
+    "CustomLoss",
+    "EpsilonInsensitive",
+    "Expectile",
+    "Hinge",
+    "Huber",
+    "LogCosh",
+    "Logistic",
+    "Loss",
+    "Pinball",
+    "SmoothHinge",
+    "Softmax",
+    "Squared",
+    "SquaredEpsilonInsensitive",
+    "SquaredHinge",
+]
+
+LOSSES: dict[str, type[Loss]] = {
+    "squared": Squared,
+    "huber": Huber,
+    "log_cosh": LogCosh,
+    "epsilon_insensitive": EpsilonInsensitive,
+    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
+    "pinball": Pinball,
+    "expectile": Expectile,
+    "logistic": Logistic,
+    "hinge": Hinge,
+    "squared_hinge": SquaredHinge,
+    "smooth_hinge": SmoothHinge,
+    "softmax": Softmax,
+}
