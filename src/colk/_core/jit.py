@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba.core import config, event, types
 from numba.extending import intrinsic
 
-__all__ = ["bits_of", "call_pair", "call_scalars", "call_vectors", "float_of", "jit"]
+__all__ = ["bits_of", "call_pair", "call_scalars", "call_vectors", "float_of", "jit", "piece"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -79,9 +79,15 @@ def jit(function: Function) -> Function:
 
 
 def _compile(function: Function, cache: bool) -> Function:
-    compiled: Function = numba.njit(
-        cache=cache, fastmath=_FLAGS, nogil=True, error_model="numpy"
-    )(function)
+    compiled: Function = numba.njit(cache=cache, fastmath=_FLAGS, nogil=True, error_model="numpy")(
+        function
+    )
+    return compiled
+
+
+def piece(function: Function) -> Function:
+    """Compile `function` into each of its callers: it is never compiled on its own."""
+    compiled: Function = numba.njit(fastmath=_FLAGS, inline="always", error_model="numpy")(function)
     return compiled
 
 

@@ -1,0 +1,176 @@
+"""The live dictionary as an object: buffers that grow by doubling, and what can be done to them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colk._core import komp
+from colk._core.kernels import evaluate, gram
+from colk._core.komp import GHOSTS, SIZE, WORK_ROWS, Buffers
+from colk._validation import Array
+
+__all__ = ["Dictionary"]
+
+
+class Dictionary:
+    """Atoms, rows of weights over them, and the triangular factor of their inverse Gram matrix.
+
+    Parameters
+    ----------
+    program : array
+        The compiled form of the kernel, `Kernel.program(n_features)`.
+    n_features : int
+        Dimension p of the points.
+    n_rows : int
+        Rows of weights: functions that share the atoms.
+    n_priced : int, optional
+        How many of them, the first, price an atom. All by default.
+    n_fitted : int, optional
+        How many, the first, are re-fitted when an atom leaves. All by default.
+    block : int
+        How many points are absorbed at once.
+    capacity : int
+        Atoms that fit before the buffers first grow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk._core.dictionary import Dictionary
+    >>> d = Dictionary(Gaussian(0.5).program(1), n_features=1)
+    >>> d.append(np.array([[0.0], [0.1], [2.0]]), np.array([[1.0], [0.5], [1.0]]))
+    >>> d.size
+    3
+    >>> d.prune(eps=0.2) <= 0.2, d.size
+    (True, 2)
+    """
+
+    def __init__(
+        self,
+        program: Array,
+        n_features: int,
+        n_rows: int = 1,
+        n_priced: int | None = None,
+        n_fitted: int | None = None,
+        block: int = 2,
+        capacity: int = 32,
+    ) -> None:
+        self.n_features = n_features
+        self.n_rows = n_rows
+        self.block = block
+        self.capacity = max(capacity, 2 * block)
+        self.buffers = self._allocate(
+            program,
+            np.zeros(2, dtype=np.int64),
+            n_rows if n_priced is None else n_priced,
+            n_rows if n_fitted is None else n_fitted,
+        )
+
+    def _allocate(
+        self, program: Array, counters: NDArray[np.int64], n_priced: int, n_fitted: int
+    ) -> Buffers:
+        c, p, b = self.capacity, self.n_features, self.block
+        return Buffers(
+            program=program,
+            atoms=np.zeros((p, c)),
+            weights=np.zeros((self.n_rows, c)),
+            factor=np.zeros((c, c)),
+            diagonal=np.zeros(c),
+            points=np.zeros((b, p)),
+            amounts=np.zeros((b, self.n_rows)),
+            panels=np.zeros((4, b, c)),
+            small=np.zeros((3, b, b)),
+            order=np.zeros(b, dtype=np.int64),
+            marked=np.zeros(b, dtype=np.bool_),
+            work=np.zeros((WORK_ROWS, max(c, p, b))),
+            ghosts=np.zeros((p + self.n_rows, c)),
+            counters=counters,
+            n_priced=n_priced,
+            n_fitted=n_fitted,
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of atoms."""
+        return int(self.buffers.counters[SIZE])
+
+    @property
+    def atoms(self) -> Array:
+        """The atoms, a copy of shape (size, n_features)."""
+        return np.ascontiguousarray(self.buffers.atoms[:, : self.size].T)
+
+    @property
+    def weights(self) -> Array:
+        """The weights, a copy of shape (size, n_rows)."""
+        return np.ascontiguousarray(self.buffers.weights[:, : self.size].T)
+
+    @property
+    def inverse_gram(self) -> Array:
+        """K⁻¹ = U Uᵀ, formed from the factor."""
+        u_t = np.tril(self.buffers.factor[: self.size, : self.size])
+        return np.asarray(u_t.T @ u_t)
+
+    def reserve(self, extra: int) -> None:
+        """Make room for `extra` more atoms, doubling the capacity as often as it takes."""
+        if self.size + extra <= self.capacity:
+            return
+        old, n = self.buffers, self.size
+        while self.capacity < n + extra:
+            self.capacity *= 2
+        new = self._allocate(old.program, old.counters, old.n_priced, old.n_fitted)
+        new.atoms[:, :n] = old.atoms[:, :n]
+        new.weights[:, :n] = old.weights[:, :n]
+        new.factor[:n, :n] = old.factor[:n, :n]
+        new.diagonal[:n] = old.diagonal[:n]
+        ghosts = old.counters[GHOSTS]
+        new.ghosts[:, :ghosts] = old.ghosts[:, :ghosts]
+        self.buffers = new
+
+    def append(self, points: Array, weights: Array, eps: float = 0.0) -> float:
+        """Append points with their weights, each block compressed to within `eps` in H-norm.
+
+        With `eps` 0 only what lies in the span of the atoms already is merged. Returns the sum
+        of the errors, a bound on the distance from the uncompressed function.
+        """
+        keep_all = eps == 0.0
+        error = 0.0
+        for start in range(0, len(points), self.block):
+            chunk = points[start : start + self.block]
+            size = len(chunk)
+            self.reserve(size)
+            d = self.buffers
+            d.points[:size] = chunk
+            d.amounts[:size] = weights[start : start + size]
+            stop_at = self.size + size if keep_all else 0
+            error += komp.absorb_points(d, size, eps, stop_at, self.capacity)
+        return error
+
+    def prune(self, eps: float = np.inf, stop_at: int = 0) -> float:
+        """Drop the cheapest atoms while the error stays within `eps`; never below `stop_at`."""
+        return float(np.sqrt(komp.prune(self.buffers, eps**2, 0.0, stop_at, self.capacity)))
+
+    def drop(self, j: int) -> None:
+        """Drop atom j; the other weights are re-fitted."""
+        if not 0 <= j < self.size:
+            raise IndexError(f"atom {j} of {self.size}")
+        komp.drop(self.buffers, j)
+
+    def truncate(self, n_atoms: int) -> None:
+        """Forget the oldest atoms beyond `n_atoms`; the other weights stay as they are."""
+        d = self.buffers._replace(n_fitted=0)
+        while self.size > n_atoms:
+            komp.drop(d, 0)
+
+    def evaluate(self, X: Array) -> Array:
+        """Values of every row's function at the points X, shape (n, n_rows)."""
+        out = np.empty((len(X), self.n_rows))
+        d, n = self.buffers, self.size
+        atoms = np.ascontiguousarray(d.atoms[:, :n])
+        evaluate(d.program, atoms, np.ascontiguousarray(d.weights[:, :n]), X, out)
+        return out
+
+    def drift(self) -> float:
+        """max |K K⁻¹ − I|: how far the factor has strayed from the atoms' Gram matrix."""
+        atoms = self.atoms
+        K = np.empty((self.size, self.size))
+        gram(self.buffers.program, atoms, atoms, K)
+        return float(np.abs(K @ self.inverse_gram - np.eye(self.size)).max(initial=0.0))
