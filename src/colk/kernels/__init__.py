@@ -1,0 +1,36 @@
+"""Kernels κ(u, v): the geometry of the space that functions are learned in.
+
+Kernels are frozen dataclasses, and sums, products and positive scalings of kernels are kernels:
+`0.5 * Gaussian(0.1) + Linear() * Linear()`. `KERNELS` names the built-in ones.
+"""
+
+from colk.kernels.base import Kernel, Product, Scaled, Sum
+from colk.kernels.custom import CustomKernel
+from colk.kernels.inner_product import Constant, Linear, Polynomial
+from colk.kernels.stationary import Gaussian, Laplacian, Matern, RationalQuadratic
+
+__all__ = [
+    "KERNELS",
+    "Constant",
+    "CustomKernel",
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "Polynomial",
+    "Product",
+    "RationalQuadratic",
+    "Scaled",
+    "Sum",
+]
+
+KERNELS: dict[str, type[Kernel]] = {
+    "constant": Constant,
+    "gaussian": Gaussian,
+    "laplacian": Laplacian,
+    "linear": Linear,
+    "matern": Matern,
+    "polynomial": Polynomial,
+    "rational_quadratic": RationalQuadratic,
+}
