@@ -17,13 +17,14 @@ from colk._core.losses import loss_slope, loss_value
 from colk._core.risks import COMPOSITION, outer_slopes, outer_value, start, track
 from colk._validation import Array
 
-__all__ = ["gradient", "inner_track", "sample_loss", "sample_value"]
+__all__ = ["composition_rows", "gradient", "inner_track", "sample_loss", "sample_value"]
 
-_INNER = 2
-_INNER_SLOPE = 3
-_OUTER = 4
-_OUTER_SLOPE_PREDICTION = 5
-_OUTER_SLOPE_INNER = 6
+# Where a composition's program keeps the address of each function.
+INNER = 2
+INNER_SLOPE = 3
+OUTER = 4
+OUTER_SLOPE_PREDICTION = 5
+OUTER_SLOPE_INNER = 6
 
 
 @jit
@@ -50,10 +51,10 @@ def _composition_track(
 ) -> None:
     m = int(risk[1])
     if momentum:
-        _call(risk, _INNER, f_previous, y_xi, g, work)
+        _call(risk, INNER, f_previous, y_xi, g, work)
         for i in range(m):
             g[i] = (1.0 - rate) * (g[i] - work[i])
-    _call(risk, _INNER, f_xi, y_xi, g, work)
+    _call(risk, INNER, f_xi, y_xi, g, work)
     for i in range(m):
         g[i] = g[i] + work[i] if momentum else (1.0 - rate) * g[i] + rate * work[i]
 
@@ -79,7 +80,7 @@ def inner_track(
         return
     if int(risk[0]) == COMPOSITION:
         if first or rate >= 1.0:
-            _call(risk, _INNER, f_xi, y_xi, g, g)
+            _call(risk, INNER, f_xi, y_xi, g, g)
         else:
             _composition_track(risk, g, f_previous, f_xi, y_xi, rate, momentum, work)
     elif first:
@@ -103,9 +104,9 @@ def _composition_gradient(
 ) -> None:
     m, q = int(risk[1]), f_xi.size
     by_inner, jacobian = work[:m], work[m : m + m * q]
-    _call(risk, _OUTER_SLOPE_PREDICTION, f_theta, y_theta, g, c_theta)
-    _call(risk, _OUTER_SLOPE_INNER, f_theta, y_theta, g, by_inner)
-    _call(risk, _INNER_SLOPE, f_xi, y_xi, g, jacobian)
+    _call(risk, OUTER_SLOPE_PREDICTION, f_theta, y_theta, g, c_theta)
+    _call(risk, OUTER_SLOPE_INNER, f_theta, y_theta, g, by_inner)
+    _call(risk, INNER_SLOPE, f_xi, y_xi, g, jacobian)
     for c in range(q):
         c_xi[c] = 0.0
         for i in range(m):
@@ -157,5 +158,14 @@ def sample_loss(loss: Array, f: Array, y: Array) -> float:
 def sample_value(loss: Array, risk: Array, g: Array, f: Array, y: Array) -> float:
     """Return the outer function at one sample: its mean over the stream is the risk."""
     if int(risk[0]) == COMPOSITION:
-        return _call(risk, _OUTER, f, y, g, g)
+        return _call(risk, OUTER, f, y, g, g)
     return outer_value(risk, loss_value(loss, f, y), g)
+
+
+@jit
+def composition_rows(risk: Array, which: int, F: Array, Y: Array, g: Array, out: Array) -> None:
+    """Tabulate one function of a composition over the rows of F (n, q) and Y (n, r)."""
+    for row in range(F.shape[0]):
+        value = _call(risk, which, F[row], Y[row], g, out[row])
+        if which == OUTER:
+            out[row, 0] = value

@@ -27,6 +27,7 @@ __all__ = [
     "outer_slope_loss",
     "outer_slopes",
     "outer_value",
+    "risk_rows",
     "start",
     "track",
 ]
@@ -289,3 +290,29 @@ def _track_log_mean(
             return
     old, new = np.log(1.0 - rate), np.log(rate) + exponent
     g[0] += (max(old, new) + np.log1p(np.exp(-abs(old - new)))) / tilt
+
+
+# What `risk_rows` can tabulate.
+INNER = 0
+INNER_SLOPE = 1
+OUTER = 2
+OUTER_SLOPE_LOSS = 3
+OUTER_SLOPE_INNER = 4
+
+
+@jit
+def risk_rows(program: Array, which: int, losses: Array, g: Array, out: Array) -> None:
+    """Tabulate one of the functions above over losses (n,) into `out`: (n, m), or (n, 1)."""
+    for row in range(losses.size):
+        loss = losses[row]
+        for i in range(out.shape[1]):
+            if which == INNER:
+                out[row, i] = inner_value(program, loss, g, i)
+            elif which == INNER_SLOPE:
+                out[row, i] = inner_slope(program, loss, g, i)
+            elif which == OUTER:
+                out[row, i] = outer_value(program, loss, g)
+            elif which == OUTER_SLOPE_LOSS:
+                out[row, i] = outer_slope_loss(program, loss, g)
+            else:
+                out[row, i] = outer_slope_inner(program, loss, g, i)

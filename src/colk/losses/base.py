@@ -108,6 +108,12 @@ class Loss(ABC):
         Y = _as_rows(y, _length(y) if n_rows is None else n_rows, "y")
         if Y.shape[1] != n_outputs:
             raise ValueError(f"y has {Y.shape[1]} outputs, the predictions have {n_outputs}")
+        if self.kind == "binary" and not (np.abs(Y) == 1.0).all():
+            raise ValueError(
+                f"targets of {type(self).__name__} must be -1 or +1, "
+                f"got {Y[np.abs(Y) != 1.0][0]:g}; "
+                "encode two classes as np.where(y == positive_class, 1, -1)"
+            )
         return Y
 
     def _rows(self, f: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:

@@ -19,17 +19,6 @@ class MarginLoss(Loss):
 
     kind: ClassVar[Kind] = "binary"
 
-    def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:
-        """Targets as an (n, q) array of −1 and +1."""
-        Y = super().check_targets(y, n_outputs, n_rows)
-        if not (np.abs(Y) == 1.0).all():
-            odd = Y[np.abs(Y) != 1.0][0]
-            raise ValueError(
-                f"targets of {type(self).__name__} must be -1 or +1, got {odd:g}; "
-                "encode two classes as np.where(y == positive_class, 1, -1)"
-            )
-        return Y
-
 
 @dataclass(frozen=True)
 class Logistic(MarginLoss):

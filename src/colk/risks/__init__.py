@@ -1,0 +1,46 @@
+"""Risks: how the losses of a stream are put together into one number to minimise.
+
+A risk is E_θ[outer(ℓ_θ, g)], where g = E_ξ[inner(ℓ_ξ)] is tracked on the stream. `RISKS` names the
+built-in ones. `CustomRisk` takes a user's functions of a loss, `Composition` functions of
+predictions and targets: the paper's general form.
+"""
+
+from colk.risks.base import LossRisk, Risk
+from colk.risks.composition import Composition
+from colk.risks.custom import CustomRisk
+from colk.risks.dispersion import (
+    CentralMoments,
+    Mean,
+    MeanSemideviation,
+    Semideviations,
+    Semivariance,
+    Variance,
+)
+from colk.risks.tail import CVaR, Entropic
+
+__all__ = [
+    "RISKS",
+    "CVaR",
+    "CentralMoments",
+    "Composition",
+    "CustomRisk",
+    "Entropic",
+    "LossRisk",
+    "Mean",
+    "MeanSemideviation",
+    "Risk",
+    "Semideviations",
+    "Semivariance",
+    "Variance",
+]
+
+RISKS: dict[str, type[LossRisk]] = {
+    "mean": Mean,
+    "variance": Variance,
+    "central_moments": CentralMoments,
+    "semivariance": Semivariance,
+    "semideviations": Semideviations,
+    "mean_semideviation": MeanSemideviation,
+    "cvar": CVaR,
+    "entropic": Entropic,
+}

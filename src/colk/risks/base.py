@@ -1,0 +1,154 @@
+"""What every risk can do: exact values and gradients on a sample, and its own functions."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from colk._core import risks as core
+from colk._validation import Array, check_vector
+from colk.losses import Loss
+
+__all__ = ["LossRisk", "Risk", "shares"]
+
+
+def shares(n: int, sample_weight: ArrayLike | None) -> Array:
+    """Weights of n samples that sum to 1; equal ones by default."""
+    if n == 0:
+        raise ValueError("a risk needs at least one sample")
+    if sample_weight is None:
+        return np.full(n, 1.0 / n)
+    weights = check_vector(sample_weight, n, "sample_weight")
+    if (weights < 0.0).any() or weights.sum() == 0.0:
+        raise ValueError("sample_weight must be at least 0, and not 0 everywhere")
+    normalised: Array = weights / weights.sum()
+    return normalised
+
+
+@dataclass(frozen=True)
+class Risk(ABC):
+    """A functional of predictions and targets, exact on a sample and tracked on a stream."""
+
+    @abstractmethod
+    def _constants(self) -> tuple[float, ...]:
+        """Return the code of the formula in the core, the size of g, and its constants."""
+
+    def program(self) -> Array:
+        """Return what the compiled core reads: a code, the size of g, and constants."""
+        return np.array(self._constants(), dtype=np.float64)
+
+    @property
+    def n_inner(self) -> int:
+        """How many numbers are tracked: the size m of g."""
+        return int(self._constants()[1])
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the risk is convex in the losses."""
+        return True
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether the risk never falls when a loss rises.
+
+        A risk that is convex and monotone is convex in the predictions wherever the loss is.
+        """
+        return True
+
+    @abstractmethod
+    def estimate_at(
+        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """Exact g of shape (m,) at predictions `f` of targets `y`."""
+
+    @abstractmethod
+    def value_at(
+        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Exact empirical risk of predictions `f` of targets `y`."""
+
+    @abstractmethod
+    def gradient_at(
+        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """Gradient of `value_at` in the predictions, in the shape of `f`."""
+
+
+@dataclass(frozen=True)
+class LossRisk(Risk):
+    """A risk of a loss: E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ, g)].
+
+    A component of g is either an expectation, and enters the gradient by the chain rule, or a
+    minimiser of the outer expectation, and does not (envelope theorem): its inner slope is 0.
+    """
+
+    def inner(self, loss: ArrayLike, g: ArrayLike) -> Array:
+        """inner(ℓ, g) of shape (n, m): its expectation is g where g is exact."""
+        return self._tabulate(core.INNER, loss, g, self.n_inner)
+
+    def inner_slope(self, loss: ArrayLike, g: ArrayLike) -> Array:
+        """∂inner/∂ℓ of shape (n, m), with 0 for components that minimise the outer."""
+        return self._tabulate(core.INNER_SLOPE, loss, g, self.n_inner)
+
+    def outer(self, loss: ArrayLike, g: ArrayLike) -> Array:
+        """outer(ℓ, g) of shape (n,)."""
+        return self._tabulate(core.OUTER, loss, g, 1)[:, 0]
+
+    def outer_slope_loss(self, loss: ArrayLike, g: ArrayLike) -> Array:
+        """∂outer/∂ℓ of shape (n,)."""
+        return self._tabulate(core.OUTER_SLOPE_LOSS, loss, g, 1)[:, 0]
+
+    def outer_slope_inner(self, loss: ArrayLike, g: ArrayLike) -> Array:
+        """∂outer/∂g of shape (n, m)."""
+        return self._tabulate(core.OUTER_SLOPE_INNER, loss, g, self.n_inner)
+
+    def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
+        """Exact g of a sample of losses (n,), of shape (m,)."""
+        values = check_vector(losses, None, "losses")
+        weights = shares(len(values), sample_weight)
+        g = np.zeros(self.n_inner)
+        for i in range(len(g)):  # in order: inner_i may look at g_{<i}
+            g[i] = weights @ self.inner(values, g)[:, i]
+        return g
+
+    def value(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Exact risk of a sample of losses (n,)."""
+        values = check_vector(losses, None, "losses")
+        weights = shares(len(values), sample_weight)
+        return float(weights @ self.outer(values, self.estimate(values, weights)))
+
+    def gradient(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
+        """Gradient of `value` in the losses, of shape (n,)."""
+        values = check_vector(losses, None, "losses")
+        weights = shares(len(values), sample_weight)
+        g = self.estimate(values, weights)
+        through = self.inner_slope(values, g) @ (weights @ self.outer_slope_inner(values, g))
+        gradient: Array = weights * (self.outer_slope_loss(values, g) + through)
+        return gradient
+
+    def estimate_at(
+        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """Exact g of shape (m,) at predictions `f` of targets `y`."""
+        return self.estimate(loss.value(f, y), sample_weight)
+
+    def value_at(
+        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Exact empirical risk of predictions `f` of targets `y`."""
+        return self.value(loss.value(f, y), sample_weight)
+
+    def gradient_at(
+        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """Gradient of `value_at` in the predictions, in the shape of `f`."""
+        by_loss, slope = self.gradient(loss.value(f, y), sample_weight), loss.slope(f, y)
+        return (slope.T * by_loss).T
+
+    def _tabulate(self, which: int, loss: ArrayLike, g: ArrayLike, width: int) -> Array:
+        losses = np.require(check_vector(loss, None, "loss"), np.float64, ["C", "W"])
+        inner = np.require(check_vector(g, self.n_inner, "g"), np.float64, ["C", "W"])
+        out = np.empty((len(losses), width))
+        core.risk_rows(self.program(), which, losses, inner, out)
+        return out
