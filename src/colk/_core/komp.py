@@ -24,7 +24,6 @@ __all__ = [
     "NOVELTY_FLOOR",
     "Buffers",
     "absorb",
-    "cheapest",
     "drop",
     "evaluate_columns",
     "prune",
@@ -73,20 +72,26 @@ class Buffers(NamedTuple):
 
 
 @piece
-def solve(d, b):
-    """Panels of new point b: half = Uᵀk and solution = K⁻¹k, in one pass over the factor."""
+def solve(d, size):
+    """Panels of the new points: half = Uᵀk and solution = K⁻¹k, in one pass over the factor.
+
+    Rows are read to the next multiple of four: what lies beyond the diagonal is zero, and loops
+    of whole vectors are worth more than the few products with it.
+    """
     n = d.counters[SIZE]
-    k, z, v = d.panels[COLUMN, b], d.panels[HALF, b], d.panels[SOLUTION, b]
-    for j in range(n):
-        v[j] = 0.0
+    k, z, v = d.panels[COLUMN], d.panels[HALF], d.panels[SOLUTION]
+    for b in range(size):
+        for j in range((n + 3) & ~3):
+            v[b, j] = 0.0
     for i in range(n):
         row = d.factor[i]
-        total = 0.0
-        for j in range(i + 1):
-            total += row[j] * k[j]
-        z[i] = total
-        for j in range(i + 1):
-            v[j] += total * row[j]
+        for b in range(size):
+            total = 0.0
+            for j in range((i + 4) & ~3):
+                total += row[j] * k[b, j]
+            z[b, i] = total
+            for j in range((i + 4) & ~3):
+                v[b, j] += total * row[j]
 
 
 @piece
@@ -162,14 +167,30 @@ def drop(d, j):
 
 
 @piece
-def cheapest(d, diagonal):
+def _any_within(d, diagonal, price):
+    """Whether some atom costs at most `price`: no division, no index, so that it vectorises."""
+    count = 0
+    if d.n_priced == 1:
+        for j in range(d.counters[SIZE]):
+            count += d.weights[0, j] * d.weights[0, j] <= price * diagonal[j]
+    else:
+        for j in range(d.counters[SIZE]):
+            squares = 0.0
+            for row in range(d.n_priced):
+                squares += d.weights[row, j] * d.weights[row, j]
+            count += squares <= price * diagonal[j]
+    return count > 0
+
+
+@piece
+def _cheapest(d):
     """The atom that costs least to drop, the newest of equals, and its price ‖w_j‖²/(K⁻¹)_jj."""
     best, price = d.counters[SIZE] - 1, np.inf
     for j in range(d.counters[SIZE]):
         squares = 0.0
         for row in range(d.n_priced):
             squares += d.weights[row, j] * d.weights[row, j]
-        cost = squares / diagonal[j]
+        cost = squares / d.diagonal[j]
         if cost <= price:
             best, price = j, cost
     return best, price
@@ -182,8 +203,11 @@ def prune(d, budget, spent, stop_at, at_most):
     Never below `stop_at` atoms; above `at_most` atoms whatever it costs. Returns what is spent.
     """
     while d.counters[SIZE] > stop_at:
-        j, price = cheapest(d, d.diagonal)
-        if spent + price > budget and d.counters[SIZE] <= at_most:
+        forced = d.counters[SIZE] > at_most
+        if not forced and not _any_within(d, d.diagonal, budget - spent):
+            break
+        j, price = _cheapest(d)
+        if not forced and spent + price > budget:
             break
         drop(d, j)
         spent += price
@@ -245,9 +269,10 @@ def _influence(d, size):
     for i in range(n):
         enlarged[i] = d.diagonal[i]
     for a in range(size):
+        share = d.small[INVERSE, a, 0]
         for i in range(n):
-            influence[a, i] = 0.0
-        for b in range(size):
+            influence[a, i] = share * solution[0, i]
+        for b in range(1, size):
             share = d.small[INVERSE, a, b]
             for i in range(n):
                 influence[a, i] += share * solution[b, i]
@@ -284,6 +309,8 @@ def _drop_new(d, place, size):
     pivot = inverse[p, p]
     for row in range(d.n_fitted):
         share = d.amounts[p, row] / pivot
+        if share == 0.0:
+            continue
         for i in range(n):
             d.weights[row, i] += share * influence[p, i]
         for other in range(size - 1):
@@ -353,12 +380,9 @@ def absorb(d, size, eps, stop_at, at_most):
         place, price = _cheapest_new(d, size)
         if not d.marked[d.order[place]]:
             atoms = d.counters[SIZE] + size
-            _, old_price = cheapest(d, d.work[ENLARGED])
-            if (
-                old_price < price
-                or atoms <= stop_at
-                or (spent + price > budget and atoms <= at_most)
-            ):
+            if atoms <= stop_at or (spent + price > budget and atoms <= at_most):
+                break
+            if _any_within(d, d.work[ENLARGED], price):
                 break
         _drop_new(d, place, size)
         size -= 1
@@ -372,7 +396,6 @@ def absorb(d, size, eps, stop_at, at_most):
 def absorb_points(d, size, eps, stop_at, at_most):
     """Absorb the points in the block from nothing but themselves; returns the H-norm lost."""
     evaluate_columns(d, size)
-    for b in range(size):
-        solve(d, b)
+    solve(d, size)
     error, _ = absorb(d, size, eps, stop_at, at_most)
     return error
