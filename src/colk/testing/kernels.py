@@ -1,0 +1,106 @@
+"""The laws of a kernel, for users to check their own against."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from colk._validation import Array, check_points
+from colk.expansion import KernelExpansion
+from colk.kernels import Kernel
+
+__all__ = ["check_kernel"]
+
+_STEP = 1e-5
+
+
+def check_kernel(
+    kernel: Kernel,
+    n_features: int = 3,
+    *,
+    points: ArrayLike | None = None,
+    rtol: float = 1e-9,
+    seed: int = 0,
+) -> None:
+    """Check that a kernel obeys the laws: it is finite, symmetric, positive semidefinite.
+
+    Also: columns and diagonals are those of the Gram matrix, and the gradient, where there is
+    one, is the derivative.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel, such as a `CustomKernel`.
+    n_features : int
+        The number of features of the points.
+    points : array of shape (n, n_features), optional
+        Points like those of the application, in place of standard normal ones.
+    rtol : float
+        Allowed error, relative to the largest entry of the Gram matrix.
+    seed : int
+        Seed of the random points and weights.
+
+    Raises
+    ------
+    AssertionError
+        Naming the law that is broken.
+
+    Examples
+    --------
+    >>> from colk.kernels import CustomKernel, Gaussian
+    >>> check_kernel(Gaussian(0.5))
+    >>> def sum_of_all(u, v):
+    ...     return u.sum() - v.sum()
+    >>> check_kernel(CustomKernel(sum_of_all))
+    Traceback (most recent call last):
+        ...
+    AssertionError: CustomKernel is not symmetric: κ(u, v) and κ(v, u) differ by ...
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, n_features)) if points is None else check_points(points)
+    name = type(kernel).__name__
+    K = kernel.gram(X)
+    if not np.isfinite(K).all():
+        raise AssertionError(f"{name} is not finite: some κ(u, v) is NaN or infinite")
+    allowed = rtol * max(float(np.abs(K).max()), np.finfo(float).tiny)
+    _check_semidefinite(K, allowed, name)
+    _check_consistent(kernel, X, K, allowed, name)
+    if kernel.has_gradient:
+        _check_gradient(kernel, X, rng.normal(size=len(X)), name)
+
+
+def _check_semidefinite(K: Array, allowed: float, name: str) -> None:
+    asymmetry = float(np.abs(K - K.T).max())
+    if asymmetry > allowed:
+        raise AssertionError(
+            f"{name} is not symmetric: κ(u, v) and κ(v, u) differ by {asymmetry:.3g}"
+        )
+    smallest = float(np.linalg.eigvalsh(K).min())
+    if smallest < -allowed * len(K):
+        raise AssertionError(
+            f"{name} is not positive semidefinite: a Gram matrix has the eigenvalue {smallest:.3g}"
+        )
+
+
+def _check_consistent(kernel: Kernel, X: Array, K: Array, allowed: float, name: str) -> None:
+    for i, x in enumerate(X):
+        if np.abs(kernel.column(X, x) - K[:, i]).max() > allowed:
+            raise AssertionError(f"{name}: column {i} is not that of the Gram matrix")
+    if np.abs(kernel.diagonal(X) - K.diagonal()).max() > allowed:
+        raise AssertionError(f"{name}: the diagonal is not that of the Gram matrix")
+
+
+def _check_gradient(kernel: Kernel, X: Array, weights: Array, name: str) -> None:
+    """Compare with central differences, halfway between points: kinks sit on the points."""
+    f = KernelExpansion(kernel, X, weights)
+    between = 0.5 * (X[1:] + X[:-1])
+    step = _STEP * max(float(np.abs(X).max()), np.finfo(float).tiny)
+    found = f.gradient(between)
+    expected = np.empty_like(found)
+    for k in range(X.shape[1]):
+        shift = np.zeros(X.shape[1])
+        shift[k] = step
+        expected[:, k] = (f(between + shift) - f(between - shift)) / (2.0 * step)
+    error = float(np.abs(found - expected).max())
+    if not error <= 1e-5 * (1.0 + float(np.abs(expected).max())):
+        raise AssertionError(
+            f"{name}: the gradient is not the derivative, it is off by {error:.3g}"
+        )
