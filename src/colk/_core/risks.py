@@ -206,7 +206,7 @@ def outer_slope_inner(program: Array, loss: float, g: Array, i: int) -> float:
         above = positive_part_slope(loss - g[0], program[4])
         return program[3] * (1.0 - above / program[2])
     if code == ENTROPIC:
-        return 1.0 - np.exp(min(program[2] * (loss - g[0]), EXPONENT_CAP))
+        return -np.expm1(min(program[2] * (loss - g[0]), EXPONENT_CAP))
     if code == MEAN_SEMIDEVIATION and i == 1:
         order = program[2]
         ratio = _relative_excess(loss, g, order) if loss > g[0] else 0.0

@@ -79,16 +79,21 @@ class Risk(ABC):
 class LossRisk(Risk):
     """A risk of a loss: E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ, g)].
 
-    A component of g is either an expectation, and enters the gradient by the chain rule, or a
-    minimiser of the outer expectation, and does not (envelope theorem): its inner slope is 0.
+    A component of g is either an expectation, and enters the gradient by the chain rule, or where
+    the outer expectation is stationary, and does not (envelope theorem): its inner slope is 0.
     """
+
+    @property
+    def n_expectations(self) -> int:
+        """How many components of g are expectations: the first; the others are stationary."""
+        return min(self.n_inner, 1)
 
     def inner(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """inner(ℓ, g) of shape (n, m): its expectation is g where g is exact."""
         return self._tabulate(core.INNER, loss, g, self.n_inner)
 
     def inner_slope(self, loss: ArrayLike, g: ArrayLike) -> Array:
-        """∂inner/∂ℓ of shape (n, m), with 0 for components that minimise the outer."""
+        """∂inner/∂ℓ of shape (n, m), with 0 for the components that are stationary."""
         return self._tabulate(core.INNER_SLOPE, loss, g, self.n_inner)
 
     def outer(self, loss: ArrayLike, g: ArrayLike) -> Array:

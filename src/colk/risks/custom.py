@@ -101,6 +101,11 @@ class CustomRisk(LossRisk):
         for name, setting in settings.items():  # the class is frozen
             object.__setattr__(self, name, setting)
 
+    @property
+    def n_expectations(self) -> int:
+        """All of g."""
+        return self.n_inner
+
     def _constants(self) -> tuple[float, ...]:
         addresses = [
             address_of_risk(function, f"CustomRisk.{name}", self.n_inner, *shape)

@@ -68,6 +68,11 @@ class CVaR(LossRisk):
             return (core.MEAN, 0)
         return (core.CVAR, 2, self.tail_fraction, self.weight, self.smoothing)
 
+    @property
+    def n_expectations(self) -> int:
+        """None: what is tracked is stationary."""
+        return 0
+
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
         """Exact threshold and spread of a sample of losses (n,).
 
@@ -162,6 +167,11 @@ class Entropic(LossRisk):
 
     def _constants(self) -> tuple[float, ...]:
         return (core.ENTROPIC, 1, self.tilt)
+
+    @property
+    def n_expectations(self) -> int:
+        """None: what is tracked is stationary."""
+        return 0
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
         """Exact log-mean c of a sample of losses (n,), of shape (1,)."""

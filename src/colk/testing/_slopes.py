@@ -25,10 +25,11 @@ def assert_slope(value: Along, slope: Along, at: Array, law: str, scale: float =
     """
     step = 1e-6 * (scale + np.abs(at))
     low, high = at - step, at + step
-    values = np.abs(value(low)), np.abs(value(high))
-    difference = (value(high) - value(low)) / (high - low)
+    ends = value(low), value(high)
+    difference = (ends[1] - ends[0]) / (high - low)
     middle, change = slope(at), np.abs(slope(high) - slope(low))
-    rounding = 16.0 * np.finfo(float).eps * np.maximum(*values) / step
+    sizes = np.abs(ends[0]) + np.abs(ends[1]) + np.abs(at)
+    rounding = 8.0 * np.finfo(float).eps * sizes / step
     excess = np.abs(difference - middle) - change - rounding - 1e-6 * np.abs(middle) - 1e-12
     worst = int(np.argmax(excess))
     require(
