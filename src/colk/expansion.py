@@ -70,7 +70,8 @@ class KernelExpansion:
             raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__} {kernel!r}")
         points = check_points(atoms, name="atoms")
         values = check_rows(weights, len(points), name="weights")
-        columns, rows = np.array(points.T, order="C"), np.array(values.T, order="C", ndmin=2)
+        columns = np.array(points.T, order="C")
+        rows = np.array(np.atleast_2d(values.T), order="C")
         # Read-only memory is a type of its own to Numba: the core gets views made before the lock.
         set_once = object.__setattr__
         set_once(self, "_kernel", kernel)

@@ -1,0 +1,322 @@
+"""Every kernel against its formula, its laws, and extended precision."""
+
+import pickle
+import subprocess
+import sys
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from colk._core import kernels as core
+from colk.expansion import KernelExpansion
+from colk.kernels import (
+    KERNELS,
+    Constant,
+    CustomKernel,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    Product,
+    RationalQuadratic,
+    Scaled,
+    Sum,
+)
+from colk.kernels.description import describe, from_description
+from colk.testing import check_kernel
+
+ARD = (0.5, 2.0, 1.3)
+
+
+def cauchy(u, v):
+    return 1.0 / (1.0 + np.sum((u - v) ** 2))
+
+
+def cauchy_slope(u, v, out):
+    value = 1.0 / (1.0 + np.sum((u - v) ** 2))
+    for k in range(len(u)):
+        out[k] = 2.0 * (u[k] - v[k]) * value**2
+
+
+def _distance(u, v, bandwidth):
+    return mpmath.sqrt(
+        mpmath.fsum(((a - b) / c) ** 2 for a, b, c in zip(u, v, bandwidth, strict=True))
+    )
+
+
+def _dot(u, v):
+    return mpmath.fsum(a * b for a, b in zip(u, v, strict=True))
+
+
+def _matern(nu):
+    def value(u, v, c):
+        r = _distance(u, v, c) * mpmath.sqrt(2 * nu)
+        polynomial = {0.5: 1, 1.5: 1 + r, 2.5: 1 + r + r**2 / 3}[nu]
+        return polynomial * mpmath.exp(-r)
+
+    return value
+
+
+# name: (kernel, the definition in arbitrary precision for three features)
+BANDWIDTHS = {"scalar": (0.7, (0.7,) * 3), "per feature": (ARD, ARD)}
+FORMULAS = {
+    "gaussian": (Gaussian, lambda u, v, c: mpmath.exp(-(_distance(u, v, c) ** 2) / 2)),
+    "laplacian": (
+        Laplacian,
+        lambda u, v, c: mpmath.exp(
+            -mpmath.fsum(abs(a - b) / d for a, b, d in zip(u, v, c, strict=True))
+        ),
+    ),
+    "matern12": (lambda c: Matern(c, nu=0.5), _matern(0.5)),
+    "matern32": (Matern, _matern(1.5)),
+    "matern52": (lambda c: Matern(c, nu=2.5), _matern(2.5)),
+    "rational": (
+        lambda c: RationalQuadratic(c, shape=0.8),
+        lambda u, v, c: (1 + _distance(u, v, c) ** 2 / mpmath.mpf(1.6)) ** mpmath.mpf(-0.8),
+    ),
+}
+DEFINITIONS: dict[str, tuple[Kernel, object]] = {
+    "linear": (Linear(), _dot),
+    "polynomial": (Polynomial(3, 0.5), lambda u, v: (_dot(u, v) + mpmath.mpf(0.5)) ** 3),
+    "constant": (Constant(2.5), lambda u, v: mpmath.mpf(2.5)),
+    "custom": (
+        CustomKernel(cauchy, cauchy_slope),
+        lambda u, v: 1 / (1 + _distance(u, v, (1, 1, 1)) ** 2),
+    ),
+}
+for _name, (_make, _formula) in FORMULAS.items():
+    for _kind, (_given, _full) in BANDWIDTHS.items():
+        DEFINITIONS[f"{_name} {_kind}"] = (
+            _make(_given),
+            lambda u, v, f=_formula, c=_full: f(u, v, [mpmath.mpf(b) for b in c]),
+        )
+
+COMPOSITES = {
+    "sum": Gaussian(0.7) + Linear(),
+    "product": Gaussian(ARD) * Polynomial(2) * Laplacian(3.0),
+    "scaled": 2.5 * Matern(0.7),
+    "nested": 0.5 * (Gaussian(0.7) + Constant(1.0)) * (Linear() + 2.0 * RationalQuadratic(ARD)),
+    "with custom": CustomKernel(cauchy, cauchy_slope) * Gaussian(2.0) + Linear(),
+}
+EVERY = {name: kernel for name, (kernel, _) in DEFINITIONS.items()} | COMPOSITES
+
+
+def exact_gram(name, A, B):
+    definition = DEFINITIONS[name][1]
+    with mpmath.workdps(40):
+        rows = [[definition(*(list(map(mpmath.mpf, p)) for p in (a, b))) for b in B] for a in A]
+        return np.array([[float(value) for value in row] for row in rows])
+
+
+@pytest.fixture
+def points():
+    return np.random.default_rng(0).normal(size=(9, 3))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_laws(name):
+    check_kernel(EVERY[name])
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_gram_is_the_definition(name, points):
+    found = EVERY[name].gram(points, points[:4])
+    np.testing.assert_allclose(found, exact_gram(name, points, points[:4]), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_offset_of_features_loses_nothing(name, points):
+    moved = points + 7e5
+    exact = exact_gram(name, moved, moved[:4])
+    error = np.abs(EVERY[name].gram(moved, moved[:4]) - exact).max()
+    assert error <= 1e-9 * np.abs(exact).max()
+
+
+def test_composites_combine_gram_matrices(points):
+    a, b, c = Gaussian(0.7), Linear(), Laplacian(ARD)
+    K = {kernel: kernel(points) for kernel in (a, b, c)}
+    np.testing.assert_allclose((a + b)(points), K[a] + K[b], rtol=1e-14)
+    np.testing.assert_allclose((a * b * c)(points), K[a] * K[b] * K[c], rtol=1e-13)
+    np.testing.assert_allclose((3 * a)(points), 3 * K[a], rtol=1e-14)
+    everything = (a + 2.0 * b) * (c + Constant(0.5)) * 1.5
+    expected = 1.5 * (K[a] + 2 * K[b]) * (K[c] + 0.5)
+    np.testing.assert_allclose(everything(points), expected, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_column_diagonal_and_pair_agree_with_gram(name, points):
+    kernel = EVERY[name]
+    K = kernel(points)
+    np.testing.assert_allclose(kernel.column(points, points[2]), K[:, 2], rtol=1e-14, atol=1e-300)
+    np.testing.assert_allclose(kernel.diagonal(points), K.diagonal(), rtol=1e-14)
+    value = core.pair(kernel.program(3), points[1], points[2], np.empty((3, 3)))
+    assert value == pytest.approx(K[1, 2], rel=1e-13)
+
+
+def test_column_leaves_what_lies_behind_untouched(points):
+    program = (Gaussian(1.0) + Linear()).program(3)
+    out, scratch = np.full(20, 7.0), np.full((3, 20), np.nan)
+    core.column(program, np.ascontiguousarray(points.T), 5, points[0].copy(), out, scratch)
+    assert np.isfinite(out[:5]).all()
+    assert (out[5:] == 7.0).all()
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    name=st.sampled_from(["gaussian", "laplacian", "matern12", "matern52", "rational"]),
+    bandwidth=st.floats(1e-3, 1e3),
+    shift=st.floats(-1e3, 1e3),
+    n_features=st.integers(1, 6),
+    seed=st.integers(0, 99),
+)
+def test_shift_invariant_kernels_lie_between_0_and_1(name, bandwidth, shift, n_features, seed):
+    kernel = FORMULAS[name][0](bandwidth)
+    X = np.random.default_rng(seed).integers(-8, 8, size=(6, n_features)).astype(float)
+    K = kernel(X)
+    assert kernel.is_shift_invariant
+    assert (K >= 0).all()
+    assert (K <= 1).all()
+    assert (K.diagonal() == 1).all()
+    assert (K == K.T).all()
+    np.testing.assert_allclose(kernel(X + np.round(shift)), K, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if EVERY[name].is_shift_invariant])
+def test_far_points_give_zero_and_not_nan(name):
+    f = KernelExpansion(EVERY[name], [[0.0, 0.0, 0.0]], [1.0])
+    far = np.array([[1e200, -1e200, 1e200], [1e5, 0.0, 0.0]])
+    assert np.isfinite(f(far)).all()
+    assert np.isfinite(f.gradient(far)).all()
+
+
+@pytest.mark.parametrize("kernel", [Laplacian(1.0), Matern(1.0, nu=0.5), Matern(1.0, nu=1.5)])
+def test_slope_at_a_kink_is_zero(kernel):
+    f = KernelExpansion(kernel, [[0.5, 0.5]], [1.0])
+    assert (f.gradient([[0.5, 0.5]]) == 0).all()
+
+
+def test_one_compiled_signature_serves_all(points):
+    read_only = points.copy()
+    read_only.flags.writeable = False
+    unaligned = np.frombuffer(b"x" + points.tobytes(), dtype=np.float64, offset=1).reshape(9, 3)
+    for kernel in EVERY.values():
+        for X in (points, read_only, unaligned, points[::2], np.asfortranarray(points)):
+            kernel(X)
+            kernel.column(X, X[0])
+            kernel.diagonal(X)
+            f = KernelExpansion(kernel, X, X[:, 0])
+            f(X)
+            f.gradient(X)
+    many = {n for n, f in vars(core).items() if len(getattr(f, "signatures", ())) > 1}
+    assert not many
+
+
+def test_algebra_reads_back():
+    a, b, c = Gaussian(1.0), Linear(), Constant(2.0)
+    assert a + b + c == Sum((a, b, c)) == a + (b + c)
+    assert a * b * c == Product((a, b, c))
+    assert 2 * a == a * 2.0 == np.float64(2.0) * a == Scaled(a, 2.0)
+    assert 2 * (3 * a) == 6 * a
+    assert hash(Gaussian([1.0, 2.0])) == hash(Gaussian(np.array([1.0, 2.0])))
+    assert Gaussian(1) == Gaussian(1.0) != Laplacian(1.0)
+    assert repr(Gaussian(np.array([1, 2]))) == "Gaussian(bandwidth=(1.0, 2.0))"
+
+
+def test_properties_of_kernels():
+    radial = [Gaussian(1.0), Matern(1.0), RationalQuadratic(1.0), Constant(1.0), Gaussian((2, 2))]
+    assert all(kernel.is_radial and kernel.is_shift_invariant for kernel in radial)
+    assert (2 * Gaussian(1.0) + Matern(2.0)).is_radial
+    for kernel in (Laplacian(1.0), Gaussian(ARD)):
+        assert not kernel.is_radial
+        assert kernel.is_shift_invariant
+    for kernel in (Linear(), Polynomial(2), CustomKernel(cauchy), Gaussian(1.0) + Linear()):
+        assert not kernel.is_radial
+        assert not kernel.is_shift_invariant
+    assert not (CustomKernel(cauchy) + Linear()).has_gradient
+    assert (CustomKernel(cauchy, cauchy_slope) + Linear()).has_gradient
+
+
+def test_products_of_sums_are_bounded():
+    kernel = Gaussian(1.0) + Linear()
+    with pytest.raises(ValueError, match="multiplies out to 8192 products"):
+        Product((kernel,) * 13).program(1)
+
+
+def test_custom_kernel_may_be_compiled_already_and_return_an_int(points):
+    import numba
+
+    assert (CustomKernel(numba.njit(cauchy))(points) == CustomKernel(cauchy)(points)).all()
+    assert (CustomKernel(lambda u, v: 1)(points) == 1.0).all()
+
+
+def test_custom_kernel_that_cannot_be_compiled_says_so(points):
+    def unruly(u, v):
+        return {}.get(str(u), open("x"))
+
+    with pytest.raises(TypeError, match=r"cannot compile the function .*unruly"):
+        CustomKernel(unruly)(points)
+
+
+def test_custom_kernel_survives_another_process(tmp_path):
+    (tmp_path / "mine.py").write_text("def product(u, v):\n    return (u * v).sum()\n")
+    make = "import pickle, mine, sys; from colk.kernels import CustomKernel as C; "
+    dump = make + "k = C(mine.product); k([[2.0]]); sys.stdout.buffer.write(pickle.dumps(k))"
+    load = make + "print(pickle.load(sys.stdin.buffer)([[2.0, 3.0]])[0, 0])"
+    pickled = subprocess.run(
+        [sys.executable, "-c", dump], cwd=tmp_path, capture_output=True, check=True
+    ).stdout
+    result = subprocess.run(
+        [sys.executable, "-c", load], cwd=tmp_path, input=pickled, capture_output=True, check=True
+    )
+    assert result.stdout.decode().strip() == "13.0"
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_pickling(name):
+    assert pickle.loads(pickle.dumps(EVERY[name])) == EVERY[name]
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if "custom" not in name])
+def test_description_reads_back(name):
+    assert from_description(describe(EVERY[name])) == EVERY[name]
+
+
+def test_registry_names_every_built_in_kernel():
+    assert set(KERNELS.values()) == {type(k) for n, k in EVERY.items() if n in DEFINITIONS} - {
+        CustomKernel
+    }
+
+
+def wrong_symmetry(u, v):
+    return u[0] - v[0]
+
+
+def wrong_sign(u, v):
+    return -np.sum(u * v)
+
+
+def wrong_value(u, v):
+    return np.log(u[0])
+
+
+def wrong_slope(u, v, out):
+    out[:] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "law"),
+    [
+        (CustomKernel(wrong_symmetry), "not symmetric"),
+        (CustomKernel(wrong_sign), "not positive semidefinite"),
+        (CustomKernel(wrong_value), "not finite"),
+        (CustomKernel(cauchy, wrong_slope), "gradient is not the derivative"),
+    ],
+)
+def test_check_kernel_names_the_broken_law(kernel, law):
+    with pytest.raises(AssertionError, match=law):
+        check_kernel(kernel)
