@@ -126,8 +126,8 @@ def _from_gaussian_process(process: Any) -> Affine:
     weights = process.alpha_ * scale
     function = KernelExpansion(_gp_kernel(process.kernel_), process.X_train_, weights)
     if weights.ndim == 1:
-        return Affine(function, float(mean))
-    return Affine(function, np.broadcast_to(mean, weights.shape[1]))
+        return Affine(function, float(mean.item()))
+    return Affine(function, np.array(np.broadcast_to(mean, weights.shape[1])))
 
 
 _READERS: dict[str, Callable[[Any], Affine]] = {
