@@ -127,6 +127,8 @@ def _length(values: ArrayLike) -> int:
 
 def _as_rows(values: ArrayLike, n_rows: int, name: str) -> Array:
     """Values as a writeable (n, q) array: a read-only one would be compiled for anew."""
+    if np.ndim(values) == 0:
+        raise ValueError(f"{name} must have shape (n,) or (n, n_outputs), got a single number")
     rows = check_rows(values, n_rows, name)
     width = 1 if rows.ndim == 1 else rows.shape[1]
-    return np.require(rows.reshape(n_rows, width), np.float64, ["C", "W"])
+    return np.require(rows.reshape(n_rows, width), np.float64, ["C", "A", "W"])

@@ -56,6 +56,11 @@ class Risk(ABC):
         """
         return True
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the risk has a gradient everywhere, not a subgradient only."""
+        return True
+
     @abstractmethod
     def estimate_at(
         self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -152,8 +157,8 @@ class LossRisk(Risk):
         return (slope.T * by_loss).T
 
     def _tabulate(self, which: int, loss: ArrayLike, g: ArrayLike, width: int) -> Array:
-        losses = np.require(check_vector(loss, None, "loss"), np.float64, ["C", "W"])
-        inner = np.require(check_vector(g, self.n_inner, "g"), np.float64, ["C", "W"])
+        losses = np.require(check_vector(loss, None, "loss"), np.float64, ["C", "A", "W"])
+        inner = np.require(check_vector(g, self.n_inner, "g"), np.float64, ["C", "A", "W"])
         out = np.empty((len(losses), width))
         core.risk_rows(self.program(), which, losses, inner, out)
         return out

@@ -153,4 +153,4 @@ def _as_rows(values: ArrayLike, n_rows: int, width: int, name: str) -> Array:
     found = 1 if rows.ndim == 1 else rows.shape[1]
     if found != width:
         raise ValueError(f"{name} has {found} columns, the composition was made for {width}")
-    return np.require(rows.reshape(n_rows, width), np.float64, ["C", "W"])
+    return np.require(rows.reshape(n_rows, width), np.float64, ["C", "A", "W"])

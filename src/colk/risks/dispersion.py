@@ -225,5 +225,10 @@ class MeanSemideviation(LossRisk):
         """With a weight of at most 1."""
         return self.weight <= 1.0
 
+    @property
+    def is_smooth(self) -> bool:
+        """With an order above 1, wherever the losses are not all equal."""
+        return self.order > 1.0 or self.weight == 0.0
+
     def _constants(self) -> tuple[float, ...]:
         return (core.MEAN_SEMIDEVIATION, 2, self.order, self.weight) if self.weight else _MEAN

@@ -73,6 +73,11 @@ class CVaR(LossRisk):
         """None: what is tracked is stationary."""
         return 0
 
+    @property
+    def is_smooth(self) -> bool:
+        """With a positive smoothing, or where the risk is the mean."""
+        return self.smoothing > 0.0 or self.n_inner == 0
+
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
         """Exact threshold and spread of a sample of losses (n,).
 
