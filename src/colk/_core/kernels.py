@@ -227,11 +227,16 @@ def column(program: Array, atoms: Array, n: int, x: Array, out: Array, scratch: 
 
     `atoms` is (p, capacity), `x` is (p,), and `scratch` offers three rows of max(n, p) or more.
     """
-    if program[0] == 1.0 and program[1] == 1.0 and program[2] == 1.0:
-        term = 1  # a literal start would be compiled as a type of its own
-        leaf_column(program, term + 2, atoms, n, x, out, scratch)
-    else:
+    leaf = int(program[0]) + 2  # of a lone term; a literal would be compiled as a type of its own
+    if program[0] != 1.0 or program[1] != 1.0 or program[2] != 1.0:
         _sum_of_terms(program, atoms, n, x, out, scratch)
+    elif program[leaf] == GAUSSIAN:
+        # Without the calls in between: a quarter of the time at 24 atoms.
+        _squared_distances(program, leaf + 2, scale_stride(program, leaf), atoms, n, x, out)
+        for j in range(n):
+            out[j] = exponential(-0.5 * out[j])
+    else:
+        leaf_column(program, leaf, atoms, n, x, out, scratch)
 
 
 @jit
