@@ -246,33 +246,44 @@ def track(
 
     Momentum: g ← (1 − β)(g − inner(ℓ_previous)) + inner(ℓ); else g ← (1 − β)g + β·inner(ℓ). The
     threshold of CVaR knows the second form only. A rate of 1 forgets all but this sample.
+
+    Inner values look at g as it was before the sample: a g₁ that has already moved towards this
+    ℓ would bias (ℓ − g₁)₊^p by a share of order β, and its momentum correction by order 1.
     """
     code = int(program[0])
     if rate >= 1.0:
         start(program, g, loss)
     elif code == ENTROPIC:
         _track_log_mean(program[2], g, previous_loss, loss, rate, momentum)
-    elif momentum and code != CVAR:
-        _track_momentum(program, g, previous_loss, loss, rate)
+    elif code == CVAR:
+        spread = inner_value(program, loss, g, 1)
+        g[0] = (1.0 - rate) * g[0] + rate * inner_value(program, loss, g, 0)
+        g[1] = (1.0 - rate) * g[1] + rate * spread
     else:
-        for i in range(int(program[1])):
-            g[i] = (1.0 - rate) * g[i] + rate * inner_value(program, loss, g, i)
+        for i in range(int(program[1]) - 1, -1, -1):  # downwards: g_{<i} is still the old one
+            _track_expectation(program, g, i, previous_loss, loss, rate, momentum)
 
 
 @jit
-def _track_momentum(
-    program: Array, g: Array, previous_loss: float, loss: float, rate: float
+def _track_expectation(
+    program: Array,
+    g: Array,
+    i: int,
+    previous_loss: float,
+    loss: float,
+    rate: float,
+    momentum: bool,
 ) -> None:
-    m = int(program[1])
-    power = g[m - 1] if m > 0 else 0.0
-    # Downwards, then upwards: inner_i of the previous loss meets the previous g_{<i}.
-    for i in range(m - 1, -1, -1):
-        g[i] = (1.0 - rate) * (g[i] - inner_value(program, previous_loss, g, i))
-    for i in range(m):
-        g[i] += inner_value(program, loss, g, i)
-    # g₂ is positive: where the correction would more than halve it, it is averaged instead.
-    if int(program[0]) == MEAN_SEMIDEVIATION and not g[1] > 0.5 * (1.0 - rate) * power:
-        g[1] = (1.0 - rate) * power + rate * inner_value(program, loss, g, 1)
+    inner = inner_value(program, loss, g, i)
+    if momentum:
+        moved = (1.0 - rate) * (g[i] - inner_value(program, previous_loss, g, i)) + inner
+        # A mean of powers is positive: where the correction would more than halve it, it is
+        # averaged instead.
+        positive = int(program[0]) == MEAN_SEMIDEVIATION and i == 1
+        if not positive or moved > 0.5 * (1.0 - rate) * g[i]:
+            g[i] = moved
+            return
+    g[i] = (1.0 - rate) * g[i] + rate * inner
 
 
 @jit

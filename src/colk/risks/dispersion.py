@@ -196,9 +196,10 @@ class MeanSemideviation(LossRisk):
     Two numbers are tracked, g₁ = E ℓ and g₂ = E[(ℓ − g₁)₊^p]. The root is written as a minimum,
     g₂^{1/p} = min over r of E[(1/p)(ℓ − g₁)₊^p r^{1/p − 1} + (1 − 1/p) r^{1/p}], attained at
     r = g₂, so that by the envelope theorem g₂ does not enter the gradient. On a stream g₂ starts
-    at |ℓ|^p of the first loss; an excess (ℓ − g₁)₊ whose p-th power is beyond 10⁶·g₂ counts
-    linearly, which no sample of fewer than a million points can reach. That bounds the slope where
-    g₂ is still near 0.
+    at |ℓ|^p of the first loss, and looks at g₁ from before each sample. An excess (ℓ − g₁)₊ whose
+    p-th power is beyond 10⁶·g₂ counts linearly, which no sample of fewer than a million points can
+    reach: that bounds the slope where g₂ is near 0. Where momentum would more than halve g₂, the
+    moving average is taken.
 
     Parameters
     ----------
