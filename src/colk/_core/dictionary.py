@@ -1,5 +1,7 @@
 """The live dictionary as an object: buffers that grow by doubling, and what can be done to them."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -160,13 +162,44 @@ class Dictionary:
         while self.size > n_atoms:
             komp.drop(d, 0)
 
-    def evaluate(self, X: Array) -> Array:
-        """Values of every row's function at the points X, shape (n, n_rows)."""
-        out = np.empty((len(X), self.n_rows))
+    def evaluate(self, X: Array, rows: slice = slice(None)) -> Array:  # noqa: B008
+        """Values at the points X of the functions of these rows, shape (n, len(rows))."""
         d, n = self.buffers, self.size
-        atoms = np.ascontiguousarray(d.atoms[:, :n])
-        evaluate(d.program, atoms, np.ascontiguousarray(d.weights[:, :n]), X, out)
+        weights = np.ascontiguousarray(d.weights[rows, :n])
+        out = np.empty((len(X), len(weights)))
+        evaluate(d.program, np.ascontiguousarray(d.atoms[:, :n]), weights, X, out)
         return out
+
+    def pack(self) -> dict[str, Any]:
+        """Everything but the program: plain numbers and arrays, from which to go on bit by bit."""
+        d, n, ghosts = self.buffers, self.size, int(self.buffers.counters[GHOSTS])
+        return {
+            "n_features": self.n_features,
+            "n_rows": self.n_rows,
+            "n_priced": d.n_priced,
+            "n_fitted": d.n_fitted,
+            "block": self.block,
+            "capacity": self.capacity,
+            "atoms": d.atoms[:, :n].copy(),
+            "weights": d.weights[:, :n].copy(),
+            "factor": d.factor[:n, :n].copy(),
+            "diagonal": d.diagonal[:n].copy(),
+            "ghosts": d.ghosts[:, :ghosts].copy(),
+        }
+
+    @classmethod
+    def unpack(cls, program: Array, packed: dict[str, Any]) -> "Dictionary":
+        """Return the dictionary that was packed."""
+        shape = ("n_features", "n_rows", "n_priced", "n_fitted", "block", "capacity")
+        self = cls(program, **{name: packed[name] for name in shape})
+        d, n, ghosts = self.buffers, packed["atoms"].shape[1], packed["ghosts"].shape[1]
+        d.atoms[:, :n] = packed["atoms"]
+        d.weights[:, :n] = packed["weights"]
+        d.factor[:n, :n] = packed["factor"]
+        d.diagonal[:n] = packed["diagonal"]
+        d.ghosts[:, :ghosts] = packed["ghosts"]
+        d.counters[SIZE], d.counters[GHOSTS] = n, ghosts
+        return self
 
     def drift(self) -> float:
         """max |K K⁻¹ − I|: how far the factor has strayed from the atoms' Gram matrix."""

@@ -12,14 +12,14 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from llvmlite import ir
 from numba.core import config, event, types
 from numba.extending import intrinsic
 
-__all__ = ["bits_of", "call_pair", "call_scalars", "call_vectors", "float_of", "jit", "piece"]
+__all__ = ["bits_of", "call_pair", "call_scalars", "call_vectors", "float_of", "inner", "jit"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -66,29 +66,26 @@ _CACHE_DIRECTORY = _find_cache_directory()
 
 def jit(function: Function) -> Function:
     """Compile `function` in nopython mode, cached on disk where a disk can be written."""
+    return _compile(function)
+
+
+def inner(function: Function) -> Function:
+    """Compile `function` for compiled callers only: without a way in from Python, in half the time."""
+    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _compile(function: Function, **options: bool) -> Function:
+    options |= {"nogil": True, "fastmath": _FLAGS, "error_model": "numpy"}  # type: ignore[dict-item]
     if _CACHE_DIRECTORY is None:
-        return _compile(function, cache=False)
+        return cast(Function, numba.njit(**options)(function))
     saved = config.CACHE_DIR
     config.CACHE_DIR = _CACHE_DIRECTORY
     try:
-        return _compile(function, cache=True)
+        return cast(Function, numba.njit(cache=True, **options)(function))
     except RuntimeError:  # Numba found no locator for the cache
-        return _compile(function, cache=False)
+        return cast(Function, numba.njit(**options)(function))
     finally:
         config.CACHE_DIR = saved
-
-
-def _compile(function: Function, cache: bool) -> Function:
-    compiled: Function = numba.njit(cache=cache, fastmath=_FLAGS, nogil=True, error_model="numpy")(
-        function
-    )
-    return compiled
-
-
-def piece(function: Function) -> Function:
-    """Compile `function` into each of its callers: it is never compiled on its own."""
-    compiled: Function = numba.njit(fastmath=_FLAGS, inline="always", error_model="numpy")(function)
-    return compiled
 
 
 class _CompileNotice(event.Listener):  # type: ignore[misc]

@@ -15,8 +15,9 @@ successive drops by Pythagoras, since the subspaces are nested.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from colk._core.jit import jit, piece
+from colk._core.jit import inner, jit
 from colk._core.kernels import column, pair
 from colk._validation import Array
 
@@ -24,6 +25,7 @@ __all__ = [
     "NOVELTY_FLOOR",
     "Buffers",
     "absorb",
+    "absorb_points",
     "drop",
     "evaluate_columns",
     "prune",
@@ -62,151 +64,147 @@ class Buffers(NamedTuple):
     amounts: Array  # (block, rows): their weights
     panels: Array  # (4, block, capacity)
     small: Array  # (3, block, block)
-    order: Array  # (block,) int64: the new points still in play
-    marked: Array  # (block,) bool: those in the span of what came before
+    order: NDArray[np.int64]  # (block,): the new points still in play
+    marked: NDArray[np.bool_]  # (block,): those in the span of what came before
     work: Array  # (5, capacity or more)
     ghosts: Array  # (features + rows, capacity): atoms that the last step dropped
-    counters: Array  # int64
+    counters: NDArray[np.int64]
     n_priced: int
     n_fitted: int
 
 
-@piece
-def solve(d, size):
-    """Panels of the new points: half = Uᵀk and solution = K⁻¹k, in one pass over the factor.
+@inner
+def solve(factor: Array, n: int, k: Array, z: Array, v: Array, size: int) -> None:
+    """z = Uᵀk and v = Uz = K⁻¹k for `size` new points, in one pass over the factor.
 
     Rows are read to the next multiple of four: what lies beyond the diagonal is zero, and loops
     of whole vectors are worth more than the few products with it.
     """
-    n = d.counters[SIZE]
-    k, z, v = d.panels[COLUMN], d.panels[HALF], d.panels[SOLUTION]
     for b in range(size):
         for j in range((n + 3) & ~3):
             v[b, j] = 0.0
     for i in range(n):
-        row = d.factor[i]
+        length = (i + 4) & ~3
         for b in range(size):
             total = 0.0
-            for j in range((i + 4) & ~3):
-                total += row[j] * k[b, j]
+            for j in range(length):
+                total += factor[i, j] * k[b, j]
             z[b, i] = total
-            for j in range((i + 4) & ~3):
-                v[b, j] += total * row[j]
+            for j in range(length):
+                v[b, j] += total * factor[i, j]
 
 
-@piece
-def _rotate_out(d, j):
+@inner
+def _rotate_out(factor: Array, n: int, j: int, carry: Array) -> None:
     """Givens sweep: gather row j of U in the carried column, which leaves.
 
     The carry ends as K⁻¹[:, j]/√(K⁻¹)_jj.
     """
-    n = d.counters[SIZE]
-    carry = d.work[CARRY]
-    for k in range(j + 1):
-        carry[k] = d.factor[j, k]
-    for k in range(j + 1, n):
-        carry[k] = 0.0
+    for k in range(n):
+        carry[k] = factor[j, k] if k <= j else 0.0
     for i in range(j, n - 1):
-        above, below = d.factor[i], d.factor[i + 1]
-        length = np.sqrt(carry[j] * carry[j] + below[j] * below[j])
-        c, s = below[j] / length, carry[j] / length
+        top, side = carry[j], factor[i + 1, j]
+        length = np.sqrt(top * top + side * side)
+        c, s = side / length, top / length
         for k in range(j):
-            p, q = carry[k], below[k]
-            above[k] = c * p - s * q
+            p, q = carry[k], factor[i + 1, k]
+            factor[i, k] = c * p - s * q
             carry[k] = s * p + c * q
         carry[j] = length
         for k in range(j + 1, i + 2):
-            p, q = carry[k], below[k]
-            above[k - 1] = c * p - s * q
+            p, q = carry[k], factor[i + 1, k]
+            factor[i, k - 1] = c * p - s * q
             carry[k] = s * p + c * q
 
 
-@piece
-def _refresh_diagonal(d):
+@inner
+def _refresh_diagonal(factor: Array, n: int, diagonal: Array) -> None:
     """Sums of squares anew: subtracting what left would cancel."""
-    n = d.counters[SIZE]
     for k in range(n):
-        d.diagonal[k] = 0.0
+        diagonal[k] = 0.0
     for i in range(n):
         for k in range(i + 1):
-            d.diagonal[k] += d.factor[i, k] * d.factor[i, k]
+            diagonal[k] += factor[i, k] * factor[i, k]
 
 
-@piece
-def _remember(d, j):
-    """Keep atom j and its weights among the ghosts: f of the last step still needs them."""
-    ghost = d.counters[GHOSTS]
-    if ghost < d.ghosts.shape[1]:
-        features = d.atoms.shape[0]
-        for feature in range(features):
-            d.ghosts[feature, ghost] = d.atoms[feature, j]
-        for row in range(d.weights.shape[0]):
-            d.ghosts[features + row, ghost] = d.weights[row, j]
-        d.counters[GHOSTS] = ghost + 1
+@inner
+def _take_out(rows: Array, n: int, j: int, ghosts: Array, first: int, ghost: int) -> None:
+    """Move entry j of each row to the ghosts, where they have room, and close the gap."""
+    for row in range(rows.shape[0]):
+        if ghost < ghosts.shape[1]:
+            ghosts[first + row, ghost] = rows[row, j]
+        for k in range(j, n - 1):
+            rows[row, k] = rows[row, k + 1]
+
+
+@inner
+def _refit(weights: Array, n_fitted: int, n: int, j: int, carry: Array) -> None:
+    """w ← w − K⁻¹[:, j] w_j/(K⁻¹)_jj; entry j stays, as the ghost's weight."""
+    for row in range(n_fitted):
+        amount = weights[row, j]
+        share = amount / carry[j]
+        for k in range(n):
+            weights[row, k] -= share * carry[k]
+        weights[row, j] = amount
 
 
 @jit
-def drop(d, j):
-    """Drop atom j and re-fit the other weights: w ← w − K⁻¹[:, j] w_j/(K⁻¹)_jj."""
-    _rotate_out(d, j)
-    _remember(d, j)
-    n = d.counters[SIZE]
+def drop(d: Buffers, j: int) -> None:
+    """Drop atom j and re-fit the other weights. f of the last step finds it among the ghosts."""
+    n, ghost = d.counters[SIZE], d.counters[GHOSTS]
     carry = d.work[CARRY]
-    for row in range(d.n_fitted):
-        share = d.weights[row, j] / carry[j]
-        for k in range(n):
-            d.weights[row, k] -= share * carry[k]
-    for row in range(d.weights.shape[0]):
-        for k in range(j, n - 1):
-            d.weights[row, k] = d.weights[row, k + 1]
-    for feature in range(d.atoms.shape[0]):
-        for k in range(j, n - 1):
-            d.atoms[feature, k] = d.atoms[feature, k + 1]
+    _rotate_out(d.factor, n, j, carry)
+    _refit(d.weights, d.n_fitted, n, j, carry)
+    _take_out(d.atoms, n, j, d.ghosts, 0, ghost)
+    _take_out(d.weights, n, j, d.ghosts, d.atoms.shape[0], ghost)
+    _refresh_diagonal(d.factor, n - 1, d.diagonal)
     d.counters[SIZE] = n - 1
-    _refresh_diagonal(d)
+    d.counters[GHOSTS] = min(ghost + 1, d.ghosts.shape[1])
 
 
-@piece
-def _any_within(d, diagonal, price):
+@inner
+def _any_within(weights: Array, n_priced: int, n: int, diagonal: Array, price: float) -> bool:
     """Whether some atom costs at most `price`: no division, no index, so that it vectorises."""
     count = 0
-    if d.n_priced == 1:
-        for j in range(d.counters[SIZE]):
-            count += d.weights[0, j] * d.weights[0, j] <= price * diagonal[j]
+    if n_priced == 1:
+        for j in range(n):
+            count += weights[0, j] * weights[0, j] <= price * diagonal[j]
     else:
-        for j in range(d.counters[SIZE]):
+        for j in range(n):
             squares = 0.0
-            for row in range(d.n_priced):
-                squares += d.weights[row, j] * d.weights[row, j]
+            for row in range(n_priced):
+                squares += weights[row, j] * weights[row, j]
             count += squares <= price * diagonal[j]
     return count > 0
 
 
-@piece
-def _cheapest(d):
+@inner
+def _cheapest(weights: Array, n_priced: int, n: int, diagonal: Array) -> tuple[int, float]:
     """The atom that costs least to drop, the newest of equals, and its price ‖w_j‖²/(K⁻¹)_jj."""
-    best, price = d.counters[SIZE] - 1, np.inf
-    for j in range(d.counters[SIZE]):
+    best, price = n - 1, np.inf
+    for j in range(n):
         squares = 0.0
-        for row in range(d.n_priced):
-            squares += d.weights[row, j] * d.weights[row, j]
-        cost = squares / d.diagonal[j]
+        for row in range(n_priced):
+            squares += weights[row, j] * weights[row, j]
+        cost = squares / diagonal[j]
         if cost <= price:
             best, price = j, cost
     return best, price
 
 
 @jit
-def prune(d, budget, spent, stop_at, at_most):
+def prune(d: Buffers, budget: float, spent: float, stop_at: int, at_most: int) -> float:
     """Drop the cheapest atom while `spent` + its price ≤ `budget`, all of them squared H-norms.
 
     Never below `stop_at` atoms; above `at_most` atoms whatever it costs. Returns what is spent.
     """
+    weights, diagonal, n_priced = d.weights, d.diagonal, d.n_priced
     while d.counters[SIZE] > stop_at:
-        forced = d.counters[SIZE] > at_most
-        if not forced and not _any_within(d, d.diagonal, budget - spent):
+        n = d.counters[SIZE]
+        forced = n > at_most
+        if not forced and not _any_within(weights, n_priced, n, diagonal, budget - spent):
             break
-        j, price = _cheapest(d)
+        j, price = _cheapest(weights, n_priced, n, diagonal)
         if not forced and spent + price > budget:
             break
         drop(d, j)
@@ -214,37 +212,48 @@ def prune(d, budget, spent, stop_at, at_most):
     return spent
 
 
-@piece
-def evaluate_columns(d, size):
-    """Kernel columns κ(D, x) of the new points, and their own Gram matrix."""
+@inner
+def evaluate_columns(
+    program: Array,
+    atoms: Array,
+    n: int,
+    points: Array,
+    columns: Array,
+    gram: Array,
+    work: Array,
+    size: int,
+) -> None:
+    """Kernel columns κ(D, x) of the new points, and the lower half of their own Gram matrix."""
     for b in range(size):
-        column(d.program, d.atoms, d.counters[SIZE], d.points[b], d.panels[COLUMN, b], d.work)
+        column(program, atoms, n, points[b], columns[b], work)
         for a in range(b + 1):
-            d.small[GRAM, b, a] = pair(d.program, d.points[b], d.points[a], d.work)
+            gram[b, a] = pair(program, points[b], points[a], work)
 
 
-@piece
-def _invert_schur(d, size):
-    """S = K_BB − K_BD K⁻¹ K_DB by the halves, and T = S⁻¹ by Gauss and Jordan.
+@inner
+def _schur(gram: Array, halves: Array, n: int, schur: Array, inverse: Array, size: int) -> None:
+    """S = K_BB − K_BD K⁻¹ K_DB by the halves: its lower half, and all of it in `inverse`."""
+    for a in range(size):
+        for b in range(a + 1):
+            total = 0.0
+            for i in range(n):
+                total += halves[a, i] * halves[b, i]
+            schur[a, b] = gram[a, b] - total
+            inverse[a, b] = schur[a, b]
+            inverse[b, a] = schur[a, b]
+
+
+@inner
+def _invert(inverse: Array, gram: Array, marked: NDArray[np.bool_], size: int) -> None:
+    """T = S⁻¹ in place, by Gauss and Jordan.
 
     A pivot is a novelty, given all that came before. One below the floor means that the point
     lies in their span: it is lifted to the floor and the point marked, to be dropped first. What
     a dropped point leaves to the others does not depend on its own pivot.
     """
-    n = d.counters[SIZE]
-    schur, inverse = d.small[SCHUR], d.small[INVERSE]
-    for a in range(size):
-        d.order[a] = a
-        for b in range(a + 1):
-            total = d.small[GRAM, a, b]
-            for i in range(n):
-                total -= d.panels[HALF, a, i] * d.panels[HALF, b, i]
-            schur[a, b] = total
-            inverse[a, b] = total
-            inverse[b, a] = total
     for p in range(size):
-        floor = NOVELTY_FLOOR * d.small[GRAM, p, p]
-        d.marked[p] = inverse[p, p] <= floor
+        floor = NOVELTY_FLOOR * gram[p, p]
+        marked[p] = inverse[p, p] <= floor
         pivot = max(inverse[p, p], floor)
         inverse[p, p] = 1.0
         for b in range(size):
@@ -257,145 +266,188 @@ def _invert_schur(d, size):
                     inverse[a, b] -= ratio * inverse[p, b]
 
 
-@piece
-def _influence(d, size):
+@inner
+def _influence(
+    inverse: Array,
+    solutions: Array,
+    diagonal: Array,
+    n: int,
+    influence: Array,
+    enlarged: Array,
+    size: int,
+) -> None:
     """G = T V: the enlarged inverse has (K⁻¹)_jp = −G_pj for an old atom j and a new point p.
 
     Also the enlarged diagonal of the old atoms, d_j + V_jᵀ T V_j.
     """
-    n = d.counters[SIZE]
-    solution, influence = d.panels[SOLUTION], d.panels[INFLUENCE]
-    enlarged = d.work[ENLARGED]
     for i in range(n):
-        enlarged[i] = d.diagonal[i]
+        enlarged[i] = diagonal[i]
     for a in range(size):
-        share = d.small[INVERSE, a, 0]
+        share = inverse[a, 0]
         for i in range(n):
-            influence[a, i] = share * solution[0, i]
+            influence[a, i] = share * solutions[0, i]
         for b in range(1, size):
-            share = d.small[INVERSE, a, b]
+            share = inverse[a, b]
             for i in range(n):
-                influence[a, i] += share * solution[b, i]
+                influence[a, i] += share * solutions[b, i]
         for i in range(n):
-            enlarged[i] += influence[a, i] * solution[a, i]
+            enlarged[i] += influence[a, i] * solutions[a, i]
 
 
-@piece
-def _cheapest_new(d, size):
-    """Place in `order` of the new point that costs least to drop, and its price ‖w_p‖²/T_pp."""
+@inner
+def _cheapest_new(
+    amounts: Array,
+    n_priced: int,
+    inverse: Array,
+    order: NDArray[np.int64],
+    marked: NDArray[np.bool_],
+    size: int,
+) -> tuple[int, float]:
+    """Place in `order` of the new point to drop next, and its price ‖w_p‖²/T_pp."""
     best, price = size - 1, np.inf
     for place in range(size):
-        p = d.order[place]
+        p = order[place]
         squares = 0.0
-        for row in range(d.n_priced):
-            squares += d.amounts[p, row] * d.amounts[p, row]
-        cost = squares / d.small[INVERSE, p, p]
-        if d.marked[p]:
+        for row in range(n_priced):
+            squares += amounts[p, row] * amounts[p, row]
+        cost = squares / inverse[p, p]
+        if marked[p]:
             return place, cost
         if cost <= price:
             best, price = place, cost
     return best, price
 
 
-@piece
-def _drop_new(d, place, size):
-    """Drop a new point: the factor is not touched, the others inherit its weight."""
-    n = d.counters[SIZE]
-    p = d.order[place]
-    for later in range(place, size - 1):
-        d.order[later] = d.order[later + 1]
-    inverse, influence = d.small[INVERSE], d.panels[INFLUENCE]
-    enlarged = d.work[ENLARGED]
-    pivot = inverse[p, p]
-    for row in range(d.n_fitted):
-        share = d.amounts[p, row] / pivot
-        if share == 0.0:
+@inner
+def _bequeath(
+    weights: Array,
+    amounts: Array,
+    n_fitted: int,
+    influence: Array,
+    inverse: Array,
+    n: int,
+    p: int,
+) -> None:
+    """Give what new point p weighs to the atoms and to the other new points."""
+    for row in range(n_fitted):
+        amount = amounts[p, row]
+        if amount == 0.0:
             continue
+        share = amount / inverse[p, p]
         for i in range(n):
-            d.weights[row, i] += share * influence[p, i]
-        for other in range(size - 1):
-            d.amounts[d.order[other], row] -= share * inverse[d.order[other], p]
-    for other in range(size - 1):
-        a = d.order[other]
-        ratio = inverse[a, p] / pivot
-        for i in range(n):
-            influence[a, i] -= ratio * influence[p, i]
-        for b in range(inverse.shape[0]):
-            inverse[a, b] -= ratio * inverse[p, b]
+            weights[row, i] += share * influence[p, i]
+        for b in range(amounts.shape[0]):
+            amounts[b, row] -= share * inverse[b, p]
+
+
+@inner
+def _forget(influence: Array, inverse: Array, enlarged: Array, n: int, p: int, size: int) -> None:
+    """Take new point p out of T, of G and of the enlarged diagonal."""
+    pivot = inverse[p, p]
     for i in range(n):
         enlarged[i] -= influence[p, i] * influence[p, i] / pivot
+    for a in range(size):
+        if a != p:
+            ratio = inverse[a, p] / pivot
+            for i in range(n):
+                influence[a, i] -= ratio * influence[p, i]
+            for b in range(size):
+                inverse[a, b] -= ratio * inverse[p, b]
 
 
-@piece
-def _attach(d, size):
-    """Append the new points that stay, with their weights.
+@inner
+def _new_row(
+    factor: Array,
+    old: int,
+    place: int,
+    order: NDArray[np.int64],
+    schur: Array,
+    solutions: Array,
+    diagonal: Array,
+) -> None:
+    """Row old + place of the factor: ([−V_a, e_a] − Σ_b L_ab row_b)/L_aa, with S = L Lᵀ."""
+    a, n = order[place], old + place
+    novelty = schur[a, a]
+    for j in range(n):
+        factor[n, j] = -solutions[a, j] if j < old else 0.0
+    for earlier in range(place):
+        b = order[earlier]
+        entry = schur[a, b]
+        for c in range(earlier):
+            entry -= schur[order[c], a] * schur[order[c], b]
+        entry *= factor[old + earlier, old + earlier]
+        schur[b, a] = entry  # L_ab, kept in the upper half
+        novelty -= entry * entry
+        for j in range(old + earlier + 1):
+            factor[n, j] -= entry * factor[old + earlier, j]
+    scale = 1.0 / np.sqrt(novelty)
+    factor[n, n] = 1.0
+    diagonal[n] = 0.0
+    for j in range(n + 1):
+        factor[n, j] *= scale
+        diagonal[j] += factor[n, j] * factor[n, j]
 
-    The new rows of the factor are X [−V, 1] with X = L⁻¹ for the Cholesky factor L of S; row a
-    of X [−V, 1] is ([−V_a, e_a] − Σ_b L_ab row b)/L_aa.
-    """
+
+@inner
+def _attach(d: Buffers, size: int) -> None:
+    """Append the new points that stay, with their weights."""
     old = d.counters[SIZE]
-    schur = d.small[SCHUR]
+    atoms, weights, points, amounts, order = d.atoms, d.weights, d.points, d.amounts, d.order
     for place in range(size):
-        a, n = d.order[place], old + place
-        novelty = schur[a, a]
-        for j in range(old):
-            d.factor[n, j] = -d.panels[SOLUTION, a, j]
-        for j in range(old, n):
-            d.factor[n, j] = 0.0
-        for earlier in range(place):
-            b = d.order[earlier]
-            entry = schur[a, b]
-            for c in range(earlier):
-                entry -= schur[d.order[c], a] * schur[d.order[c], b]
-            entry *= d.factor[old + earlier, old + earlier]
-            schur[b, a] = entry  # L_ab, kept in the upper triangle
-            novelty -= entry * entry
-            for j in range(old + earlier + 1):
-                d.factor[n, j] -= entry * d.factor[old + earlier, j]
-        scale = 1.0 / np.sqrt(novelty)
-        d.factor[n, n] = 1.0
-        d.diagonal[n] = 0.0
-        for j in range(n + 1):
-            d.factor[n, j] *= scale
-            d.diagonal[j] += d.factor[n, j] * d.factor[n, j]
-        for feature in range(d.atoms.shape[0]):
-            d.atoms[feature, n] = d.points[a, feature]
-        for row in range(d.weights.shape[0]):
-            d.weights[row, n] = d.amounts[a, row]
+        a, n = order[place], old + place
+        _new_row(d.factor, old, place, order, d.small[SCHUR], d.panels[SOLUTION], d.diagonal)
+        for feature in range(atoms.shape[0]):
+            atoms[feature, n] = points[a, feature]
+        for row in range(weights.shape[0]):
+            weights[row, n] = amounts[a, row]
     d.counters[SIZE] = old + size
 
 
-@piece
-def absorb(d, size, eps, stop_at, at_most):
+@inner
+def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tuple[float, int]:
     """KOMP of f + Σ_b amounts_b κ(points_b, ·): keep the function within eps in H-norm.
 
-    The panels COLUMN, HALF and SOLUTION of the new points must be in place. New points are
+    The kernel columns and the Gram matrix of the new points must be in place. New points are
     priced by the Schur complement alone; the factor is touched only for those that stay.
     Returns the H-norm of the error, and how many points of the block were appended.
     """
-    budget, spent = eps * eps, 0.0
-    _invert_schur(d, size)
-    _influence(d, size)
-    while size > 0:
-        place, price = _cheapest_new(d, size)
-        if not d.marked[d.order[place]]:
-            atoms = d.counters[SIZE] + size
+    n, weights, order, marked = d.counters[SIZE], d.weights, d.order, d.marked
+    halves, solutions, influence = d.panels[HALF], d.panels[SOLUTION], d.panels[INFLUENCE]
+    gram, inverse, enlarged = d.small[GRAM], d.small[INVERSE], d.work[ENLARGED]
+    budget, spent, staying = eps * eps, 0.0, size
+    if size > 0:
+        solve(d.factor, n, d.panels[COLUMN], halves, solutions, size)
+        _schur(gram, halves, n, d.small[SCHUR], inverse, size)
+        _invert(inverse, gram, marked, size)
+        _influence(inverse, solutions, d.diagonal, n, influence, enlarged, size)
+        for b in range(size):
+            order[b] = b
+    while staying > 0:
+        place, price = _cheapest_new(d.amounts, d.n_priced, inverse, order, marked, staying)
+        p = order[place]
+        if not marked[p]:
+            atoms = n + staying
             if atoms <= stop_at or (spent + price > budget and atoms <= at_most):
                 break
-            if _any_within(d, d.work[ENLARGED], price):
+            if _any_within(weights, d.n_priced, n, enlarged, price):
                 break
-        _drop_new(d, place, size)
-        size -= 1
+        _bequeath(weights, d.amounts, d.n_fitted, influence, inverse, n, p)
+        staying -= 1
+        for later in range(place, staying):
+            order[later] = order[later + 1]
+        if staying > 0:
+            _forget(influence, inverse, enlarged, n, p, size)
         spent += price
-    _attach(d, size)
+    if staying > 0:
+        _attach(d, staying)
     spent = prune(d, budget, spent, stop_at, at_most)
-    return np.sqrt(spent), size
+    return np.sqrt(spent), staying
 
 
 @jit
-def absorb_points(d, size, eps, stop_at, at_most):
+def absorb_points(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> float:
     """Absorb the points in the block from nothing but themselves; returns the H-norm lost."""
-    evaluate_columns(d, size)
-    solve(d, size)
+    n, columns, gram = d.counters[SIZE], d.panels[COLUMN], d.small[GRAM]
+    evaluate_columns(d.program, d.atoms, n, d.points, columns, gram, d.work, size)
     error, _ = absorb(d, size, eps, stop_at, at_most)
     return error

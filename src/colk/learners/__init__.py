@@ -1,0 +1,7 @@
+"""COLK and every method that it is compared with, with the same face."""
+
+from colk.learners.base import OnlineLearner
+from colk.learners.colk import COLK, Trace
+from colk.learners.polk import POLK
+
+__all__ = ["COLK", "POLK", "OnlineLearner", "Trace"]
