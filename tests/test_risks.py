@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from colk._core.risks import MEAN, outer_slopes, start, track
+from colk._core.risks import MEAN, outer_slopes
+from colk._core.trackers import start, track
 from colk.losses import Huber, Squared
 from colk.risks import (
     RISKS,

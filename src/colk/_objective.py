@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from colk._validation import Array, check_number, check_points
 from colk.losses import Loss
 from colk.risks import CVaR, Mean, Risk
-from colk.risks.base import shares
+from colk.risks.base import average, shares
 
 __all__ = ["Objective", "objective"]
 
@@ -125,7 +125,7 @@ def objective(
     predictions = f(points)
     losses = loss.value(predictions, y)
     weights = shares(len(losses), sample_weight)
-    mean = float(weights @ losses)
+    mean = float(average(losses, weights))
     value = risk.value_at(loss, predictions, y, weights)
     penalty = _penalty(f, check_number(regularization, "regularization", at_least=0.0))
     return Objective(

@@ -160,9 +160,9 @@ class _Problem:
 
     def __call__(self, v: Array) -> tuple[float, Array]:
         """Return value and gradient."""
-        F = self.predict(v)
-        risk = self.risk.value_at(self.loss, F, self.y, self.sample_weight)
-        slope = self.risk.gradient_at(self.loss, F, self.y, self.sample_weight)
+        risk, slope = self.risk.value_and_gradient_at(
+            self.loss, self.predict(v), self.y, self.sample_weight
+        )
         value = risk + 0.5 * self.regularization * float(v @ v)
         return value, (self.features.T @ slope).ravel() + self.regularization * v
 

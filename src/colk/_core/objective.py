@@ -14,7 +14,8 @@ empty for them.
 
 from colk._core.jit import call_vectors, jit
 from colk._core.losses import loss_slope, loss_value
-from colk._core.risks import COMPOSITION, outer_slopes, outer_value, start, track
+from colk._core.risks import COMPOSITION, outer_slopes, outer_value
+from colk._core.trackers import start, track
 from colk._validation import Array
 
 __all__ = ["composition_rows", "gradient", "inner_track", "sample_loss", "sample_value"]

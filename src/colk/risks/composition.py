@@ -12,7 +12,7 @@ from colk._core.custom import address_of_composition
 from colk._core.risks import COMPOSITION
 from colk._validation import Array, check_count, check_rows
 from colk.losses import Loss
-from colk.risks.base import Risk, shares
+from colk.risks.base import Risk, average, shares
 
 __all__ = ["Composition"]
 
@@ -110,8 +110,7 @@ class Composition(Risk):
         """Exact g of shape (m,) at predictions `f` of targets `y`."""
         F, Y = self._rows(f, y)
         inner = self.tabulate("inner", F, Y, np.zeros(self.n_inner))
-        estimate: Array = shares(len(F), sample_weight) @ inner
-        return estimate
+        return average(inner, shares(len(F), sample_weight))
 
     def value_at(
         self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -119,7 +118,8 @@ class Composition(Risk):
         """Exact empirical risk of predictions `f` of targets `y`."""
         F, Y = self._rows(f, y)
         g = self.estimate_at(loss, F, Y, sample_weight)
-        return float(shares(len(F), sample_weight) @ self.tabulate("outer", F, Y, g)[:, 0])
+        outer = self.tabulate("outer", F, Y, g)[:, 0]
+        return float(average(outer, shares(len(F), sample_weight)))
 
     def gradient_at(
         self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -128,7 +128,7 @@ class Composition(Risk):
         F, Y = self._rows(f, y)
         weights = shares(len(F), sample_weight)
         g = self.estimate_at(loss, F, Y, weights)
-        by_inner = weights @ self.tabulate("outer_slope_inner", F, Y, g)
+        by_inner = average(self.tabulate("outer_slope_inner", F, Y, g), weights)
         jacobians = self.tabulate("inner_slope", F, Y, g).reshape(len(F), self.n_inner, -1)
         slopes = self.tabulate("outer_slope_prediction", F, Y, g) + by_inner @ jacobians
         return (weights[:, None] * slopes).reshape(np.shape(f))

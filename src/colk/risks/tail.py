@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from colk._core import risks as core
 from colk._validation import Array, check_fraction, check_number, check_vector
-from colk.risks.base import LossRisk, shares
+from colk.risks.base import LossRisk, average, shares
 
 __all__ = ["CVaR", "Entropic"]
 
@@ -38,7 +38,8 @@ class CVaR(LossRisk):
         η, in [0, 1].
     smoothing : float
         s, at least 0, in the units of ℓ: (ℓ − τ)₊ becomes s·log(1 + exp((ℓ − τ)/s)). With 0 the
-        exact positive part; at its kink ℓ = τ the slope is 0.
+        exact positive part, whose slope is 0 at the kink ℓ = τ; `gradient` then is a
+        subgradient in which the losses at the threshold share what is left of the tail.
 
     References
     ----------
@@ -89,19 +90,14 @@ class CVaR(LossRisk):
             return np.zeros(0)
         search = self._smooth_threshold if self.smoothing else self._threshold
         threshold = search(values, weights)
-        return np.array([threshold, weights @ np.abs(values - threshold)])
+        return np.array([threshold, average(np.abs(values - threshold), weights)])
 
-    def gradient(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Gradient of `value` in the losses, of shape (n,).
-
-        Without smoothing, a subgradient: losses equal to the threshold share what the tail
-        fraction leaves, so that the gradient sums to 1.
-        """
-        values = check_vector(losses, None, "losses")
-        weights = shares(len(values), sample_weight)
-        gradient = super().gradient(values, weights)
-        if self.n_inner and not self.smoothing:
-            ties = values == self.estimate(values, weights)[0]
+    def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
+        gradient = super()._gradient(losses, weights, g)
+        if not self.is_smooth:
+            # A subgradient: losses equal to the threshold share what the tail fraction leaves, so
+            # that the gradient sums to 1.
+            ties = losses == g[0]
             gradient[ties] += weights[ties] * (1.0 - gradient.sum()) / weights[ties].sum()
         return gradient
 
@@ -116,7 +112,7 @@ class CVaR(LossRisk):
         from scipy.optimize import brentq
 
         def excess(threshold: float) -> float:
-            return float(weights @ self.outer_slope_inner(losses, [threshold, 0.0])[:, 0])
+            return float(average(self.outer_slope_inner(losses, [threshold, 0.0])[:, 0], weights))
 
         # Where all losses were equal, sigmoid((ℓ − τ)/s) = a: the root lies between these.
         shift = self.smoothing * math.log(self.tail_fraction / (1.0 - self.tail_fraction))
@@ -185,9 +181,9 @@ class Entropic(LossRisk):
         exponents = self.tilt * values
         largest = exponents.max()
         # log E exp(d), d ≤ 0: from E(exp(d) − 1) where that is small, so that tiny tilts are exact.
-        growth = float(weights @ np.expm1(exponents - largest))
+        growth = float(average(np.expm1(exponents - largest), weights))
         if growth < -0.5:
-            log_mean = math.log(weights @ np.exp(exponents - largest))
+            log_mean = math.log(average(np.exp(exponents - largest), weights))
         else:
             log_mean = math.log1p(growth)
         return np.array([(largest + log_mean) / self.tilt])
