@@ -180,13 +180,13 @@ def test_atoms_restrict_and_all_of_them_do_not():
 
 def test_many_samples_on_few_atoms():
     rng = np.random.default_rng(2)
-    X = rng.uniform(size=(20_000, 1))
-    y = np.sin(6 * X[:, 0]) + 0.3 * rng.normal(size=20_000)
+    X = rng.uniform(size=(3000, 1))
+    y = np.sin(6 * X[:, 0]) + 0.3 * rng.normal(size=3000)
     atoms = np.linspace(0.0, 1.0, 30)[:, None]
     risk = CVaR(0.1, smoothing=0.05)
     solution = minimize(X, y, Gaussian(0.1), Huber(1.0), risk, 1e-4, atoms=atoms)
     assert solution.converged
-    assert np.mean((solution.function(X) - np.sin(6 * X[:, 0])) ** 2) < 2e-3
+    assert np.mean((solution.function(X) - np.sin(6 * X[:, 0])) ** 2) < 5e-3
 
 
 def bias(f, y, out):

