@@ -69,9 +69,14 @@ def jit(function: Function) -> Function:
     return _compile(function)
 
 
+def stepper(function: Function) -> Function:
+    """Compile an entry point that allocates nothing, without reference counts on its arrays."""
+    return _compile(function, _nrt=False)
+
+
 def inner(function: Function) -> Function:
     """Compile `function` for compiled callers only: without a way in from Python, in half the time."""
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 
 
 def _compile(function: Function, **options: bool) -> Function:
@@ -168,3 +173,9 @@ def call_vectors(
         return _call_address(builder, args[0], _pointers(builder, args[1:]))
 
     return types.float64(*[types.int64] * 5), codegen
+
+
+def piece(function: Function) -> Function:
+    """Compile `function` into each of its callers: it is never compiled on its own."""
+    compiled: Function = numba.njit(fastmath=_FLAGS, inline="always", error_model="numpy", _nrt=False)(function)
+    return compiled

@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from colk._core.jit import call_pair, jit
+from colk._core.jit import call_pair, inner, jit, piece
 from colk._validation import Array
 
 __all__ = [
@@ -66,13 +66,13 @@ CUSTOM = 8
 FAR = 800.0
 
 
-@jit
+@piece
 def exponential(x: float) -> float:
     """e^x: the one place that decides how exponentials are taken."""
     return math.exp(x)
 
 
-@jit
+@piece
 def power(base: float, degree: int) -> float:
     """base^degree by squaring, for a whole degree ≥ 0."""
     result = 1.0
@@ -84,7 +84,7 @@ def power(base: float, degree: int) -> float:
     return result
 
 
-@jit
+@inner
 def _squared_distances(
     program: Array, first: int, stride: int, atoms: Array, n: int, x: Array, out: Array
 ) -> None:
@@ -99,7 +99,7 @@ def _squared_distances(
             out[j] += difference * difference
 
 
-@jit
+@inner
 def _absolute_distances(
     program: Array, first: int, stride: int, atoms: Array, n: int, x: Array, out: Array
 ) -> None:
@@ -112,7 +112,7 @@ def _absolute_distances(
             out[j] += abs(atoms[k, j] - centre) * scale
 
 
-@jit
+@piece
 def _inner_products(atoms: Array, n: int, x: Array, out: Array) -> None:
     factor = x[0]
     for j in range(n):
@@ -123,7 +123,7 @@ def _inner_products(atoms: Array, n: int, x: Array, out: Array) -> None:
             out[j] += atoms[k, j] * factor
 
 
-@jit
+@piece
 def scale_stride(program: Array, at: int) -> int:
     """0 where one inverse bandwidth serves all features, 1 where each has its own."""
     n_scales = int(program[at + 1])
@@ -132,7 +132,7 @@ def scale_stride(program: Array, at: int) -> int:
     return 0 if n_scales == 1 else 1
 
 
-@jit
+@inner
 def scaled_statistic(program: Array, at: int, atoms: Array, n: int, x: Array, out: Array) -> None:
     """out[:n] = what the leaf at `at` depends on: scaled ‖u − v‖², scaled ‖u − v‖₁ or uᵀv."""
     code = int(program[at])
@@ -144,7 +144,7 @@ def scaled_statistic(program: Array, at: int, atoms: Array, n: int, x: Array, ou
         _inner_products(atoms, n, x, out)
 
 
-@jit
+@inner
 def _apply_matern(code: int, out: Array, n: int) -> None:
     for j in range(n):
         r = math.sqrt(out[j])
@@ -158,7 +158,7 @@ def _apply_matern(code: int, out: Array, n: int) -> None:
             out[j] = (1.0 + s + s * s / 3.0) * exponential(-s)
 
 
-@jit
+@inner
 def _apply_profile(program: Array, at: int, out: Array, n: int) -> None:
     """Turn the statistics in out[:n] into values of the leaf."""
     code = int(program[at])
@@ -180,7 +180,7 @@ def _apply_profile(program: Array, at: int, out: Array, n: int) -> None:
             out[j] = power(out[j] + offset, degree)
 
 
-@jit
+@inner
 def _custom_column(address: int, atoms: Array, n: int, x: Array, out: Array, point: Array) -> None:
     there, here, size = np.int64(point.ctypes.data), np.int64(x.ctypes.data), x.size
     for j in range(n):
@@ -189,7 +189,7 @@ def _custom_column(address: int, atoms: Array, n: int, x: Array, out: Array, poi
         out[j] = call_pair(address, there, here, size)  # type: ignore[call-arg]
 
 
-@jit
+@inner
 def leaf_column(
     program: Array, at: int, atoms: Array, n: int, x: Array, out: Array, scratch: Array
 ) -> None:
@@ -201,7 +201,7 @@ def leaf_column(
         _apply_profile(program, at, out, n)
 
 
-@jit
+@inner
 def _sum_of_terms(
     program: Array, atoms: Array, n: int, x: Array, out: Array, scratch: Array
 ) -> None:

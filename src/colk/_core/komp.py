@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._core.jit import inner, jit
+from colk._core.jit import inner, piece, stepper
 from colk._core.kernels import column, pair
 from colk._validation import Array
 
@@ -94,7 +94,7 @@ def solve(factor: Array, n: int, k: Array, z: Array, v: Array, size: int) -> Non
                 v[b, j] += total * factor[i, j]
 
 
-@inner
+@piece
 def _rotate_out(factor: Array, n: int, j: int, carry: Array) -> None:
     """Givens sweep: gather row j of U in the carried column, which leaves.
 
@@ -117,7 +117,7 @@ def _rotate_out(factor: Array, n: int, j: int, carry: Array) -> None:
             carry[k] = s * p + c * q
 
 
-@inner
+@piece
 def _refresh_diagonal(factor: Array, n: int, diagonal: Array) -> None:
     """Sums of squares anew: subtracting what left would cancel."""
     for k in range(n):
@@ -128,16 +128,16 @@ def _refresh_diagonal(factor: Array, n: int, diagonal: Array) -> None:
 
 
 @inner
-def _take_out(rows: Array, n: int, j: int, ghosts: Array, first: int, ghost: int) -> None:
+def _take_out(rows: Array, n: int, j: int, ghosts: Array, ghost: int) -> None:
     """Move entry j of each row to the ghosts, where they have room, and close the gap."""
     for row in range(rows.shape[0]):
         if ghost < ghosts.shape[1]:
-            ghosts[first + row, ghost] = rows[row, j]
+            ghosts[row, ghost] = rows[row, j]
         for k in range(j, n - 1):
             rows[row, k] = rows[row, k + 1]
 
 
-@inner
+@piece
 def _refit(weights: Array, n_fitted: int, n: int, j: int, carry: Array) -> None:
     """w ← w − K⁻¹[:, j] w_j/(K⁻¹)_jj; entry j stays, as the ghost's weight."""
     for row in range(n_fitted):
@@ -148,15 +148,15 @@ def _refit(weights: Array, n_fitted: int, n: int, j: int, carry: Array) -> None:
         weights[row, j] = amount
 
 
-@jit
+@stepper
 def drop(d: Buffers, j: int) -> None:
     """Drop atom j and re-fit the other weights. f of the last step finds it among the ghosts."""
     n, ghost = d.counters[SIZE], d.counters[GHOSTS]
     carry = d.work[CARRY]
     _rotate_out(d.factor, n, j, carry)
     _refit(d.weights, d.n_fitted, n, j, carry)
-    _take_out(d.atoms, n, j, d.ghosts, 0, ghost)
-    _take_out(d.weights, n, j, d.ghosts, d.atoms.shape[0], ghost)
+    _take_out(d.atoms, n, j, d.ghosts[: d.atoms.shape[0]], ghost)
+    _take_out(d.weights, n, j, d.ghosts[d.atoms.shape[0] :], ghost)
     _refresh_diagonal(d.factor, n - 1, d.diagonal)
     d.counters[SIZE] = n - 1
     d.counters[GHOSTS] = min(ghost + 1, d.ghosts.shape[1])
@@ -178,7 +178,7 @@ def _any_within(weights: Array, n_priced: int, n: int, diagonal: Array, price: f
     return count > 0
 
 
-@inner
+@piece
 def _cheapest(weights: Array, n_priced: int, n: int, diagonal: Array) -> tuple[int, float]:
     """The atom that costs least to drop, the newest of equals, and its price ‖w_j‖²/(K⁻¹)_jj."""
     best, price = n - 1, np.inf
@@ -192,7 +192,7 @@ def _cheapest(weights: Array, n_priced: int, n: int, diagonal: Array) -> tuple[i
     return best, price
 
 
-@jit
+@stepper
 def prune(d: Buffers, budget: float, spent: float, stop_at: int, at_most: int) -> float:
     """Drop the cheapest atom while `spent` + its price ≤ `budget`, all of them squared H-norms.
 
@@ -212,7 +212,7 @@ def prune(d: Buffers, budget: float, spent: float, stop_at: int, at_most: int) -
     return spent
 
 
-@inner
+@piece
 def evaluate_columns(
     program: Array,
     atoms: Array,
@@ -243,7 +243,7 @@ def _schur(gram: Array, halves: Array, n: int, schur: Array, inverse: Array, siz
             inverse[b, a] = schur[a, b]
 
 
-@inner
+@piece
 def _invert(inverse: Array, gram: Array, marked: NDArray[np.bool_], size: int) -> None:
     """T = S⁻¹ in place, by Gauss and Jordan.
 
@@ -294,7 +294,7 @@ def _influence(
             enlarged[i] += influence[a, i] * solutions[a, i]
 
 
-@inner
+@piece
 def _cheapest_new(
     amounts: Array,
     n_priced: int,
@@ -318,7 +318,7 @@ def _cheapest_new(
     return best, price
 
 
-@inner
+@piece
 def _bequeath(
     weights: Array,
     amounts: Array,
@@ -340,7 +340,7 @@ def _bequeath(
             amounts[b, row] -= share * inverse[b, p]
 
 
-@inner
+@piece
 def _forget(influence: Array, inverse: Array, enlarged: Array, n: int, p: int, size: int) -> None:
     """Take new point p out of T, of G and of the enlarged diagonal."""
     pivot = inverse[p, p]
@@ -388,7 +388,7 @@ def _new_row(
         diagonal[j] += factor[n, j] * factor[n, j]
 
 
-@inner
+@piece
 def _attach(d: Buffers, size: int) -> None:
     """Append the new points that stay, with their weights."""
     old = d.counters[SIZE]
@@ -444,7 +444,7 @@ def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tup
     return np.sqrt(spent), staying
 
 
-@jit
+@stepper
 def absorb_points(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> float:
     """Absorb the points in the block from nothing but themselves; returns the H-norm lost."""
     n, columns, gram = d.counters[SIZE], d.panels[COLUMN], d.small[GRAM]

@@ -10,7 +10,7 @@ least magnitude wins, so that a point that is fitted exactly asks for no change.
 
 import numpy as np
 
-from colk._core.jit import call_scalars, jit
+from colk._core.jit import call_scalars, inner, jit, piece
 from colk._validation import Array
 
 __all__ = ["loss_slope", "loss_slopes", "loss_value", "loss_values"]
@@ -33,7 +33,7 @@ SOFTMAX = 11
 CUSTOM = 12
 
 
-@jit
+@piece
 def _log_cosh(z: float) -> float:
     z = abs(z)
     if z < 1.0:  # cosh z = 1 + 2 sinh²(z/2): no cancellation near 0
@@ -41,7 +41,7 @@ def _log_cosh(z: float) -> float:
     return z + np.log1p(np.exp(-2.0 * z)) - np.log(2.0)
 
 
-@jit
+@inner
 def _residual_value(code: int, constant: float, r: float) -> float:
     if code == SQUARED:
         return r * r
@@ -59,7 +59,7 @@ def _residual_value(code: int, constant: float, r: float) -> float:
     return (1.0 - constant) * r * r if r > 0.0 else constant * r * r  # EXPECTILE
 
 
-@jit
+@inner
 def _residual_slope(code: int, constant: float, r: float) -> float:
     if code == SQUARED:
         return 2.0 * r
@@ -78,7 +78,7 @@ def _residual_slope(code: int, constant: float, r: float) -> float:
     return 2.0 * (1.0 - constant) * r if r > 0.0 else 2.0 * constant * r  # EXPECTILE
 
 
-@jit
+@inner
 def _margin_value(code: int, constant: float, margin: float) -> float:
     if code == LOGISTIC:
         return max(-margin, 0.0) + np.log1p(np.exp(-abs(margin)))
@@ -92,7 +92,7 @@ def _margin_value(code: int, constant: float, margin: float) -> float:
     return shortfall - 0.5 * constant
 
 
-@jit
+@inner
 def _margin_slope(code: int, constant: float, margin: float) -> float:
     if code == LOGISTIC:
         return -1.0 / (1.0 + np.exp(margin))
@@ -104,7 +104,7 @@ def _margin_slope(code: int, constant: float, margin: float) -> float:
     return -min(shortfall / constant, 1.0)  # SMOOTH_HINGE
 
 
-@jit
+@inner
 def _softmax_value(f: Array, y: Array) -> float:
     label = int(y[0])
     if label < 0 or label >= f.size:
@@ -120,7 +120,7 @@ def _softmax_value(f: Array, y: Array) -> float:
     return (f[top] - f[label]) + np.log1p(rest)
 
 
-@jit
+@inner
 def _softmax_slope(f: Array, y: Array, out: Array) -> None:
     """Class probabilities, minus one at the label."""
     largest = f[0]
@@ -142,7 +142,7 @@ def _softmax_slope(f: Array, y: Array, out: Array) -> None:
         out[label] = -others
 
 
-@jit
+@inner
 def loss_value(program: Array, f: Array, y: Array) -> float:
     """ℓ(f, y) of one prediction f (q,) and one target y (r,)."""
     code = int(program[0])
@@ -159,7 +159,7 @@ def loss_value(program: Array, f: Array, y: Array) -> float:
     return total
 
 
-@jit
+@inner
 def loss_slope(program: Array, f: Array, y: Array, out: Array) -> None:
     """Write ∂ℓ/∂f of one prediction f (q,) into `out[:q]`."""
     code = int(program[0])

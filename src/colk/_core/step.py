@@ -8,14 +8,15 @@ way a stream is cut into chunks cannot change the result.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from colk._core.jit import jit, piece
+from colk._core.jit import inner, piece, stepper
 from colk._core.kernels import column
-from colk._core.komp import COLUMN, GHOSTS, GRAM, SIZE, Buffers, absorb, evaluate_columns, solve
+from colk._core.komp import CARRY, COLUMN, GHOSTS, GRAM, SIZE, Buffers, absorb, evaluate_columns
 from colk._core.objective import gradient, inner_track, sample_loss, sample_value
 from colk._validation import Array
 
-__all__ = ["Learner", "learn"]
+__all__ = ["TRACE", "Learner", "learn"]
 
 # How the samples of a window play θ and ξ.
 ALONE, SAME, INDEPENDENT, OVERLAP = 0, 1, 2, 3
@@ -40,17 +41,9 @@ SQUARED_NORM, LARGEST_TARGET, ERROR_SUM, LOSS_SUM, WEIGHT_SUM = 0, 1, 2, 3, 4
 N_LEVELS = 5
 
 # Columns of a trace, followed by g.
-TRACE = (
-    "loss",
-    "outer",
-    "n_atoms",
-    "added",
-    "dropped",
-    "error",
-    "clipped",
-    "step_size",
-    "squared_norm",
-)
+TRACE = ("loss", "outer", "n_atoms", "added", "dropped", "error", "clipped", "step_size", "norm")
+LOSS, OUTER, N_ATOMS, ADDED, DROPPED, ERROR, CLIPPED, STEP, NORM = range(9)
+N_TRACED = 9
 
 # What `learn` returns beside the number of samples taken.
 DONE, FULL, DIVERGED = 0, 1, 2
@@ -66,8 +59,8 @@ class Learner(NamedTuple):
     loss: Array
     risk: Array
     settings: Array
-    switches: Array  # int64
-    tallies: Array  # int64
+    switches: NDArray[np.int64]
+    tallies: NDArray[np.int64]
     levels: Array
     g: Array  # (m,)
     window_x: Array  # (window, features)
@@ -82,7 +75,7 @@ class Learner(NamedTuple):
 
 
 @piece
-def scheduled(settings, first, t):
+def scheduled(settings: Array, first: int, t: int) -> float:
     """value/(1 + t/scale)^power: constant where the power is 0."""
     value = settings[first]
     if settings[first + 2] != 0.0:
@@ -91,357 +84,350 @@ def scheduled(settings, first, t):
 
 
 @piece
-def _predict_window(m, size):
+def _combine(weights: Array, first: int, n: int, k: Array, out: Array) -> None:
+    """out_c = Σ_j weights[first + c, j] k_j: values of functions at the point of column k."""
+    for c in range(out.size):
+        total = 0.0
+        for j in range(n):
+            total += weights[first + c, j] * k[j]
+        out[c] = total
+
+
+@piece
+def _add_ghosts(d: Buffers, first: int, x: Array, out: Array) -> None:
+    """Add to f_{t−1}(x) what the atoms that the last step dropped contribute."""
+    ghosts, n_ghosts, k = d.ghosts, d.counters[GHOSTS], d.work[CARRY]
+    if n_ghosts > 0:
+        column(d.program, ghosts, n_ghosts, x, k, d.work)
+        row = d.atoms.shape[0] + first
+        for c in range(out.size):
+            for j in range(n_ghosts):
+                out[c] += ghosts[row + c, j] * k[j]
+
+
+@piece
+def _predict_window(m: Learner, size: int) -> None:
     """f_t at every point of the window, and f_{t−1} where the tracker remembers it.
 
     f_{t−1} is exact: its weights are kept on the atoms that stayed, and the atoms that the last
     step dropped are still there as ghosts.
     """
-    d = m.dictionary
-    n, n_outputs = d.counters[SIZE], m.predictions.shape[1]
-    features = d.atoms.shape[0]
+    d, remembered = m.dictionary, m.switches[REMEMBERED]
+    weights, columns, n = d.weights, d.panels[COLUMN], d.counters[SIZE]
     for b in range(size):
-        for c in range(n_outputs):
-            total = 0.0
-            for j in range(n):
-                total += d.weights[c, j] * d.panels[COLUMN, b, j]
-            m.predictions[b, c] = total
-        if m.switches[REMEMBERED] > 0:
-            first = m.switches[REMEMBERED]
-            ghosts = d.counters[GHOSTS]
-            if ghosts > 0:
-                column(d.program, d.ghosts, ghosts, m.window_x[b], d.work[3], d.work)
-            for c in range(n_outputs):
-                total = 0.0
-                for j in range(n):
-                    total += d.weights[first + c, j] * d.panels[COLUMN, b, j]
-                for j in range(ghosts):
-                    total += d.ghosts[features + first + c, j] * d.work[3, j]
-                m.previous[b, c] = total
+        _combine(weights, 0, n, columns[b], m.predictions[b])
+        if remembered > 0:
+            _combine(weights, remembered, n, columns[b], m.previous[b])
+            _add_ghosts(d, remembered, m.window_x[b], m.previous[b])
 
 
 @piece
-def _theta(pairing, b):
+def _theta(pairing: int, b: int) -> int:
     """Place in the window of the b-th θ."""
     if pairing == INDEPENDENT:
         return 2 * b
-    if pairing == OVERLAP:
-        return b + 1
-    return b
+    return b + 1 if pairing == OVERLAP else b
 
 
 @piece
-def _xi(pairing, b):
+def _xi(pairing: int, b: int) -> int:
     """Place in the window of the b-th ξ."""
-    if pairing == INDEPENDENT:
-        return 2 * b + 1
-    return b
+    return 2 * b + 1 if pairing == INDEPENDENT else b
 
 
 @piece
-def _track(m, rate):
+def _track(m: Learner, rate: float) -> None:
     """g_{t+1}: the mean over the batch of what the tracker makes of each ξ."""
-    size, batch = m.g.shape[0], m.switches[BATCH]
-    before, mean = m.tracked[0], m.tracked[1]
-    for i in range(size):
-        before[i] = m.g[i]
+    g, before, mean, batch = m.g, m.tracked[0], m.tracked[1], m.switches[BATCH]
+    momentum, first = m.switches[MOMENTUM] > 0, m.tallies[STEPS] == 0
+    for i in range(g.size):
+        before[i] = g[i]
         mean[i] = 0.0
     for b in range(batch):
         xi = _xi(m.switches[PAIRING], b)
-        for i in range(size):
-            m.g[i] = before[i]
-        inner_track(
-            m.loss,
-            m.risk,
-            m.g,
-            m.previous[xi],
-            m.predictions[xi],
-            m.window_y[xi],
-            min(1.0, rate * m.window_weight[xi]),
-            m.switches[MOMENTUM] > 0,
-            m.tallies[STEPS] == 0,
-            m.work,
-        )
-        for i in range(size):
-            mean[i] += m.g[i] / batch
-    for i in range(size):
-        m.g[i] = mean[i]
+        f_previous, f, y = m.previous[xi], m.predictions[xi], m.window_y[xi]
+        weighted = min(1.0, rate * m.window_weight[xi])
+        for i in range(g.size):
+            g[i] = before[i]
+        inner_track(m.loss, m.risk, g, f_previous, f, y, weighted, momentum, first, m.work)
+        for i in range(g.size):
+            mean[i] += g[i] / batch
+    for i in range(g.size):
+        g[i] = mean[i]
 
 
 @piece
-def _bounded_slopes(m, theta, xi):
-    """(c_θ, c_ξ) of a pair, scaled back to the gradient bound; returns whether it was."""
-    gradient(
-        m.loss,
-        m.risk,
-        m.g,
-        m.predictions[theta],
-        m.window_y[theta],
-        m.predictions[xi],
-        m.window_y[xi],
-        m.slopes[0],
-        m.slopes[1],
-        m.work,
-    )
-    bound = m.settings[GRADIENT_BOUND]
+def _clip(slopes: Array, bound: float) -> bool:
+    """Scale (c_θ, c_ξ) back to the norm `bound`; returns whether it was longer."""
     largest = 0.0
-    for c in range(m.slopes.shape[1]):
-        largest = max(largest, abs(m.slopes[0, c]), abs(m.slopes[1, c]))
-    if largest == 0.0 or bound == np.inf:
+    for c in range(slopes.shape[1]):
+        largest = max(largest, abs(slopes[0, c]), abs(slopes[1, c]))
+    if largest * np.sqrt(2.0 * slopes.shape[1]) <= bound or not largest < np.inf:
         return False
     squares = 0.0  # relative to the largest, so that no square overflows
-    for c in range(m.slopes.shape[1]):
-        squares += (m.slopes[0, c] / largest) ** 2 + (m.slopes[1, c] / largest) ** 2
+    for c in range(slopes.shape[1]):
+        squares += (slopes[0, c] / largest) ** 2 + (slopes[1, c] / largest) ** 2
     if largest * np.sqrt(squares) <= bound:
         return False
-    shrink = bound / np.sqrt(squares)
-    for c in range(m.slopes.shape[1]):
-        m.slopes[0, c] = m.slopes[0, c] / largest * shrink
-        m.slopes[1, c] = m.slopes[1, c] / largest * shrink
+    for c in range(slopes.shape[1]):
+        slopes[0, c] = slopes[0, c] / largest * (bound / np.sqrt(squares))
+        slopes[1, c] = slopes[1, c] / largest * (bound / np.sqrt(squares))
     return True
 
 
 @piece
-def _gather_coefficients(m, size):
+def _gather_coefficients(m: Learner, size: int) -> int:
     """Coefficients of κ(x_b, ·) in the quasi-gradient; returns how many pairs were clipped."""
-    n_outputs, batch = m.slopes.shape[1], m.switches[BATCH]
-    pairing = m.switches[PAIRING]
+    pairing, batch, bound = m.switches[PAIRING], m.switches[BATCH], m.settings[GRADIENT_BOUND]
+    predictions, targets, weight = m.predictions, m.window_y, m.window_weight
+    coefficients, slopes = m.coefficients, m.slopes
     clipped = 0
     for b in range(size):
-        for c in range(n_outputs):
-            m.coefficients[b, c] = 0.0
+        for c in range(slopes.shape[1]):
+            coefficients[b, c] = 0.0
     for b in range(batch):
         theta, xi = _theta(pairing, b), _xi(pairing, b)
-        clipped += _bounded_slopes(m, theta, xi)
-        weight = m.window_weight[theta]
-        for c in range(n_outputs):
-            m.coefficients[theta, c] += m.slopes[0, c] * weight / batch
-            m.coefficients[xi, c] += m.slopes[1, c] * weight * m.window_weight[xi] / batch
+        f_theta, y_theta, f_xi, y_xi = predictions[theta], targets[theta], predictions[xi], targets[xi]
+        gradient(m.loss, m.risk, m.g, f_theta, y_theta, f_xi, y_xi, slopes[0], slopes[1], m.work)
+        clipped += _clip(slopes, bound)
+        for c in range(slopes.shape[1]):
+            coefficients[theta, c] += slopes[0, c] * weight[theta] / batch
+            coefficients[xi, c] += slopes[1, c] * weight[theta] * weight[xi] / batch
     return clipped
 
 
 @piece
-def _has_diverged(m, size):
-    limit = RUNAWAY * (1.0 + m.levels[LARGEST_TARGET])
+def _is_sound(predictions: Array, coefficients: Array, g: Array, limit: float, size: int) -> bool:
+    """Whether nothing ran away: predictions within the limit, all else finite."""
     for b in range(size):
-        for c in range(m.predictions.shape[1]):
-            if not abs(m.predictions[b, c]) <= limit:
-                return True
-            if not abs(m.coefficients[b, c]) < np.inf:
-                return True
-    for i in range(m.g.shape[0]):
-        if not abs(m.g[i]) < np.inf:
-            return True
-    return False
+        for c in range(predictions.shape[1]):
+            if not abs(predictions[b, c]) <= limit or not abs(coefficients[b, c]) < np.inf:
+                return False
+    for i in range(g.size):
+        if not abs(g[i]) < np.inf:
+            return False
+    return True
 
 
 @piece
-def _shrink(m, factor):
-    """f ← (1 − αλ) f, after its weights are remembered as those of f_{t−1}."""
-    d = m.dictionary
-    n, n_outputs = d.counters[SIZE], m.predictions.shape[1]
-    first = m.switches[REMEMBERED]
-    if first > 0:
-        for c in range(n_outputs):
-            for j in range(n):
-                d.weights[first + c, j] = d.weights[c, j]
-    d.counters[GHOSTS] = 0
-    if factor != 1.0:
-        for c in range(n_outputs):
-            for j in range(n):
-                d.weights[c, j] *= factor
+def _note_losses(m: Learner) -> float:
+    """Add the losses of the θs, before the step, to the prequential sums; returns their mean."""
+    levels, weight, batch = m.levels, m.window_weight, m.switches[BATCH]
+    mean = 0.0
+    for b in range(batch):
+        theta = _theta(m.switches[PAIRING], b)
+        loss = sample_loss(m.loss, m.predictions[theta], m.window_y[theta])
+        levels[WEIGHT_SUM] += weight[theta]
+        levels[LOSS_SUM] += weight[theta] * loss
+        mean += loss / batch
+    return mean
 
 
 @piece
-def _stage(m, size, step, factor):
-    """Put what moves into the block of the dictionary; returns how many points that is.
-
-    Also ‖f~‖², from ‖f‖² and numbers that are at hand: f's predictions and the points' Gram.
-    """
-    d = m.dictionary
-    n, n_outputs = d.counters[SIZE], m.predictions.shape[1]
-    squared_norm = factor * factor * m.levels[SQUARED_NORM]
+def _squared_norm(
+    squared_norm: float,
+    factor: float,
+    step: float,
+    coefficients: Array,
+    predictions: Array,
+    gram: Array,
+    size: int,
+) -> float:
+    """‖f~‖² from ‖f‖² and numbers that are at hand: f's predictions and the points' Gram."""
+    total = factor * factor * squared_norm
     for b in range(size):
-        for c in range(n_outputs):
-            amount = -step * m.coefficients[b, c]
-            squared_norm += 2.0 * factor * amount * m.predictions[b, c]
+        for c in range(coefficients.shape[1]):
+            amount = -step * coefficients[b, c]
+            inner_products = factor * predictions[b, c]
             for a in range(b):
-                squared_norm -= 2.0 * step * m.coefficients[a, c] * amount * d.small[GRAM, b, a]
-            squared_norm += amount * amount * d.small[GRAM, b, b]
-    m.levels[SQUARED_NORM] = max(squared_norm, 0.0)
+                inner_products -= step * coefficients[a, c] * gram[b, a]
+            total += amount * (2.0 * inner_products + amount * gram[b, b])
+    return max(total, 0.0)
+
+
+@piece
+def _remember_and_shrink(m: Learner, factor: float) -> None:
+    """f ← (1 − αλ) f, after its weights are remembered as those of f_{t−1}."""
+    d, remembered, n_outputs = m.dictionary, m.switches[REMEMBERED], m.predictions.shape[1]
+    weights, n = d.weights, d.counters[SIZE]
+    d.counters[GHOSTS] = 0
+    for c in range(n_outputs):
+        if remembered > 0:
+            for j in range(n):
+                weights[remembered + c, j] = weights[c, j]
+        if factor != 1.0:
+            for j in range(n):
+                weights[c, j] *= factor
+
+
+@inner
+def _stage(d: Buffers, coefficients: Array, step: float, size: int) -> int:
+    """Leave only points that move in the block of the dictionary; returns how many."""
+    points, amounts, columns, gram = d.points, d.amounts, d.panels[COLUMN], d.small[GRAM]
+    order, n_outputs = d.order, coefficients.shape[1]
     staged = 0
     for b in range(size):
         moves = False
-        for c in range(n_outputs):
-            moves = moves or m.coefficients[b, c] != 0.0
+        for c in range(amounts.shape[1]):
+            amount = -step * coefficients[b, c] if c < n_outputs else 0.0
+            amounts[staged, c] = amount
+            moves = moves or amount != 0.0
         if not moves:
             continue
-        for c in range(d.amounts.shape[1]):
-            d.amounts[staged, c] = -step * m.coefficients[b, c] if c < n_outputs else 0.0
+        order[staged] = b
         if staged < b:
-            for j in range(n):
-                d.panels[COLUMN, staged, j] = d.panels[COLUMN, b, j]
-            for feature in range(d.points.shape[1]):
-                d.points[staged, feature] = d.points[b, feature]
-            d.order[staged] = b
-        else:
-            d.order[b] = b
-        for a in range(staged + 1):
-            d.small[GRAM, staged, a] = d.small[GRAM, b, d.order[a]]
+            for j in range(d.counters[SIZE]):
+                columns[staged, j] = columns[b, j]
+            for feature in range(points.shape[1]):
+                points[staged, feature] = points[b, feature]
+            for a in range(staged + 1):
+                gram[staged, a] = gram[b, order[a]]
         staged += 1
     return staged
 
 
 @piece
-def _exact_squared_norm(d, n_outputs):
-    """wᵀKw = ‖U⁻¹w‖², by forward substitution with Uᵀ's rows from the last to the first."""
-    n = d.counters[SIZE]
-    rest = d.work[3]
+def _exact_squared_norm(d: Buffers, n_outputs: int) -> float:
+    """wᵀKw = ‖U⁻¹w‖², by substitution from the last row of Uᵀ to the first."""
+    n, rest, factor, weights = d.counters[SIZE], d.work[CARRY], d.factor, d.weights
     total = 0.0
     for c in range(n_outputs):
         for j in range(n):
-            rest[j] = d.weights[c, j]
+            rest[j] = weights[c, j]
         for i in range(n - 1, -1, -1):
-            entry = rest[i] / d.factor[i, i]
+            entry = rest[i] / factor[i, i]
             total += entry * entry
             for j in range(i):
-                rest[j] -= entry * d.factor[i, j]
+                rest[j] -= entry * factor[i, j]
     return total
 
 
-@piece
-def _keep_in_ball(m):
+@inner
+def _keep_in_ball(m: Learner) -> None:
     """Project f on the ball ‖f‖ ≤ norm_bound (the paper's footnote on KOMP)."""
-    d, bound = m.dictionary, m.settings[NORM_BOUND]
-    if m.levels[SQUARED_NORM] <= bound * bound:
-        return
-    n_outputs = m.predictions.shape[1]
+    d, bound, n_outputs = m.dictionary, m.settings[NORM_BOUND], m.predictions.shape[1]
+    weights = d.weights
     squared_norm = _exact_squared_norm(d, n_outputs)
     if squared_norm > bound * bound:
         factor = bound / np.sqrt(squared_norm)
         for c in range(n_outputs):
             for j in range(d.counters[SIZE]):
-                d.weights[c, j] *= factor
+                weights[c, j] *= factor
         squared_norm = bound * bound
     m.levels[SQUARED_NORM] = squared_norm
 
 
 @piece
-def _average(m):
+def _average(m: Learner) -> None:
     """f̄ ← f̄ + ρ(f − f̄): constant ρ, or (1 + γ)/(k + γ) at the k-th step after the burn-in."""
-    if m.switches[AVERAGED] == 0:
-        return
-    d = m.dictionary
-    n_outputs, first = m.predictions.shape[1], m.switches[AVERAGED]
-    rate = m.settings[AVERAGING_RATE]
+    first, rate, n_outputs = m.switches[AVERAGED], m.settings[AVERAGING_RATE], m.slopes.shape[1]
+    weights, n = m.dictionary.weights, m.dictionary.counters[SIZE]
     if rate == 0.0:
-        k = max(m.tallies[STEPS] + 1 - m.settings[BURN_IN], 1.0)
+        k = max(m.tallies[STEPS] + 1.0 - m.settings[BURN_IN], 1.0)
         rate = (1.0 + m.settings[GROWTH]) / (k + m.settings[GROWTH])
     for c in range(n_outputs):
-        for j in range(d.counters[SIZE]):
-            d.weights[first + c, j] += rate * (d.weights[c, j] - d.weights[first + c, j])
+        for j in range(n):
+            weights[first + c, j] += rate * (weights[c, j] - weights[first + c, j])
 
 
 @piece
-def _note(m, trace, line, before, added, error, clipped, step, loss):
+def _record(m: Learner, line: Array) -> None:
+    """Fill in what only a trace wants to know: the outer value, the norm and g."""
     theta = _theta(m.switches[PAIRING], 0)
-    trace[line, 0] = loss
-    trace[line, 1] = sample_value(
-        m.loss, m.risk, m.g, m.predictions[theta], m.window_y[theta]
-    )
-    trace[line, 2] = m.dictionary.counters[SIZE]
-    trace[line, 3] = added
-    trace[line, 4] = before + added - m.dictionary.counters[SIZE]
-    trace[line, 5] = error
-    trace[line, 6] = clipped
-    trace[line, 7] = step
-    trace[line, 8] = m.levels[SQUARED_NORM]
-    for i in range(m.g.shape[0]):
-        trace[line, 9 + i] = m.g[i]
+    f, y = m.predictions[theta], m.window_y[theta]
+    line[OUTER] = sample_value(m.loss, m.risk, m.g, f, y)
+    line[NORM] = np.sqrt(m.levels[SQUARED_NORM])
+    for i in range(m.g.size):
+        line[N_TRACED + i] = m.g[i]
 
 
-@jit
-def _step(m, trace, line):
+@piece
+def _step(m: Learner, line: Array) -> bool:
     """Algorithm 1 of the paper for the samples in the window. False: it would diverge."""
-    d, size = m.dictionary, m.window_x.shape[0]
-    t = m.tallies[STEPS]
+    d, size, t = m.dictionary, m.window_x.shape[0], m.tallies[STEPS]
     step = scheduled(m.settings, STEP_SIZE, t)
     factor = 1.0 - step * m.settings[REGULARIZATION]
+    before, gram = d.counters[SIZE], d.small[GRAM]
     for b in range(size):
         for feature in range(d.points.shape[1]):
             d.points[b, feature] = m.window_x[b, feature]
-    evaluate_columns(d, size)
+    evaluate_columns(d.program, d.atoms, before, d.points, d.panels[COLUMN], gram, d.work, size)
     _predict_window(m, size)
     # g_{t+1} = (1 − β)(g_t − h(f_{t−1}(ξ))) + h(f_t(ξ))
-    _track(m, scheduled(m.settings, TRACKING_RATE, t))
+    if m.g.size > 0:
+        _track(m, scheduled(m.settings, TRACKING_RATE, t))
     # ⟨h'(f_t(ξ)), ℓ'(g_{t+1})⟩ and the slope at θ, bounded as Assumption 5 demands
     clipped = _gather_coefficients(m, size)
-    if _has_diverged(m, size):
-        for i in range(m.g.shape[0]):
+    limit = RUNAWAY * (1.0 + m.levels[LARGEST_TARGET])
+    if not _is_sound(m.predictions, m.coefficients, m.g, limit, size):
+        for i in range(m.g.size):
             m.g[i] = m.tracked[0, i]
         return False
-    loss, batch = 0.0, m.switches[BATCH]
-    for b in range(batch):
-        theta = _theta(m.switches[PAIRING], b)
-        weight = m.window_weight[theta]
-        loss += sample_loss(m.loss, m.predictions[theta], m.window_y[theta]) / batch
-        m.levels[WEIGHT_SUM] += weight
-        m.levels[LOSS_SUM] += weight * sample_loss(
-            m.loss, m.predictions[theta], m.window_y[theta]
-        )
+    loss = _note_losses(m)
     # f~ = (1 − αλ) f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·)
-    staged = _stage(m, size, step, factor)
-    _shrink(m, factor)
+    squared_norm = _squared_norm(
+        m.levels[SQUARED_NORM], factor, step, m.coefficients, m.predictions, gram, size
+    )
+    _remember_and_shrink(m, factor)
+    staged = _stage(d, m.coefficients, step, size)
     # f = KOMP(f~, ε)
-    before = d.counters[SIZE]
     eps = m.settings[EPS] + m.settings[PARSIMONY] * step * step
-    solve(d, staged)
     error, added = absorb(d, staged, eps, 0, m.switches[MAX_ATOMS])
-    m.levels[SQUARED_NORM] = max(m.levels[SQUARED_NORM] - error * error, 0.0)
+    m.levels[SQUARED_NORM] = max(squared_norm - error * error, 0.0)
     m.levels[ERROR_SUM] += error
-    _keep_in_ball(m)
-    _average(m)
+    if m.levels[SQUARED_NORM] > m.settings[NORM_BOUND] ** 2:
+        _keep_in_ball(m)
+    if m.switches[AVERAGED] > 0:
+        _average(m)
     m.tallies[STEPS] = t + 1
-    if line < trace.shape[0]:
-        _note(m, trace, line, before, added, error, clipped, step, loss)
+    if line.size > 0:
+        after = d.counters[SIZE]
+        line[LOSS], line[N_ATOMS], line[ADDED], line[DROPPED] = loss, after, added, before + added - after
+        line[ERROR], line[CLIPPED], line[STEP] = error, clipped, step
+        _record(m, line)
     return True
 
 
-@jit
-def learn(m, X, Y, weight, trace):
+@piece
+def _slide(m: Learner) -> None:
+    """Start the next window: with the last sample where pairs overlap, empty otherwise."""
+    last = m.window_x.shape[0] - 1
+    m.tallies[FILLED] = 0
+    if m.switches[PAIRING] == OVERLAP:
+        for feature in range(m.window_x.shape[1]):
+            m.window_x[0, feature] = m.window_x[last, feature]
+        for c in range(m.window_y.shape[1]):
+            m.window_y[0, c] = m.window_y[last, c]
+        m.window_weight[0] = m.window_weight[last]
+        m.tallies[FILLED] = 1
+
+
+@stepper
+def learn(m: Learner, X: Array, Y: Array, weight: Array, trace: Array) -> tuple[int, int, int]:
     """Run the stream through the window, a step each time that it is full.
 
     Returns how many samples were taken, how many steps made, and why it stopped.
     """
-    size = m.window_x.shape[0]
-    capacity = m.dictionary.atoms.shape[1]
-    steps = 0
+    size, capacity = m.window_x.shape[0], m.dictionary.atoms.shape[1]
+    first, levels = m.tallies[STEPS], m.levels
     for row in range(X.shape[0]):
         if weight[row] == 0.0:
             continue
-        filled = m.tallies[FILLED]
+        filled, steps = m.tallies[FILLED], m.tallies[STEPS] - first
         if filled + 1 == size and m.dictionary.counters[SIZE] + size > capacity:
             return row, steps, FULL
+        largest = levels[LARGEST_TARGET]
         for feature in range(X.shape[1]):
             m.window_x[filled, feature] = X[row, feature]
-        largest = m.levels[LARGEST_TARGET]
         for c in range(Y.shape[1]):
             m.window_y[filled, c] = Y[row, c]
-            m.levels[LARGEST_TARGET] = max(m.levels[LARGEST_TARGET], abs(Y[row, c]))
+            levels[LARGEST_TARGET] = max(levels[LARGEST_TARGET], abs(Y[row, c]))
         m.window_weight[filled] = weight[row]
         if filled + 1 < size:
             m.tallies[FILLED] = filled + 1
-            continue
-        if not _step(m, trace, steps):
-            m.levels[LARGEST_TARGET] = largest
+        elif _step(m, trace[min(steps, trace.shape[0] - 1)]):
+            _slide(m)
+        else:
+            levels[LARGEST_TARGET] = largest
             return row, steps, DIVERGED
-        steps += 1
-        m.tallies[FILLED] = 0
-        if m.switches[PAIRING] == OVERLAP:
-            for feature in range(X.shape[1]):
-                m.window_x[0, feature] = m.window_x[size - 1, feature]
-            for c in range(Y.shape[1]):
-                m.window_y[0, c] = m.window_y[size - 1, c]
-            m.window_weight[0] = m.window_weight[size - 1]
-            m.tallies[FILLED] = 1
-    return X.shape[0], steps, DONE
+    return X.shape[0], m.tallies[STEPS] - first, DONE

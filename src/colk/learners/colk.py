@@ -65,7 +65,6 @@ class Trace:
     def from_rows(cls, rows: Array) -> "Trace":
         """Name the columns that the core wrote."""
         columns = {name: rows[:, i] for i, name in enumerate(core.TRACE)}
-        columns["norm"] = np.sqrt(columns.pop("squared_norm"))
         return cls(inner=rows[:, len(core.TRACE) :], **columns)
 
     def __len__(self) -> int:
@@ -273,8 +272,8 @@ class COLK(OnlineLearner):
     def _learn(self, X: Array, Y: Array, weight: Array) -> None:
         start, window = 0, self._window_size()
         while start < len(X):
-            rows = 0 if self._records is None else len(X) - start
-            trace = np.empty((rows, len(core.TRACE) + self.risk.n_inner))
+            width = 0 if self._records is None else len(core.TRACE) + self.risk.n_inner
+            trace = np.empty((len(X) - start if width else 1, width))
             taken, steps, status = core.learn(
                 self._core, X[start:], Y[start:], weight[start:], trace
             )
