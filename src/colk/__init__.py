@@ -1,6 +1,63 @@
-"""Risk-sensitive online kernel learning in bounded memory."""
+"""Risk-sensitive online kernel learning in bounded memory.
+
+The names below are loaded when they are first used: `import colk` itself takes milliseconds.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from colk._version import __version__
-from colk.errors import DivergenceError
 
-__all__ = ["DivergenceError", "__version__"]
+if TYPE_CHECKING:
+    from colk._objective import Objective, objective
+    from colk.compression import Compression, compress
+    from colk.errors import DivergenceError
+    from colk.estimators import COLKClassifier, COLKRegressor, KernelCompressor
+    from colk.expansion import KernelExpansion
+    from colk.interop import Affine, from_sklearn
+    from colk.learners import COLK, POLK
+
+__all__ = [
+    "COLK",
+    "POLK",
+    "Affine",
+    "COLKClassifier",
+    "COLKRegressor",
+    "Compression",
+    "DivergenceError",
+    "KernelCompressor",
+    "KernelExpansion",
+    "Objective",
+    "__version__",
+    "compress",
+    "from_sklearn",
+    "objective",
+]
+
+_HOMES = {
+    "COLK": "colk.learners",
+    "POLK": "colk.learners",
+    "Affine": "colk.interop",
+    "COLKClassifier": "colk.estimators",
+    "COLKRegressor": "colk.estimators",
+    "Compression": "colk.compression",
+    "DivergenceError": "colk.errors",
+    "KernelCompressor": "colk.estimators",
+    "KernelExpansion": "colk.expansion",
+    "Objective": "colk._objective",
+    "compress": "colk.compression",
+    "from_sklearn": "colk.interop",
+    "objective": "colk._objective",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'colk' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -39,7 +39,9 @@ class KOMP:
 
     def __post_init__(self) -> None:
         if self.eps is not None and self.parsimony is not None:
-            raise ValueError("give eps or parsimony, not both: parsimony K means eps = K·step_size²")
+            raise ValueError(
+                "give eps or parsimony, not both: parsimony K means eps = K·step_size²"
+            )
         if self.eps is None and self.parsimony is None and self.max_atoms is None:
             raise ValueError("KOMP needs eps, parsimony or max_atoms")
         if self.eps is not None:

@@ -19,7 +19,18 @@ from llvmlite import ir
 from numba.core import config, event, types
 from numba.extending import intrinsic
 
-__all__ = ["bits_of", "call_pair", "call_scalars", "call_vectors", "float_of", "inner", "jit"]
+__all__ = [
+    "bits_of",
+    "call_pair",
+    "call_scalars",
+    "call_vectors",
+    "float_of",
+    "inner",
+    "jit",
+    "piece",
+    "stepper",
+    "strict",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -65,7 +76,7 @@ _CACHE_DIRECTORY = _find_cache_directory()
 
 
 def jit(function: Function) -> Function:
-    """Compile `function` in nopython mode, cached on disk where a disk can be written."""
+    """Compile an entry point: callable from Python, and it may allocate."""
     return _compile(function)
 
 
@@ -75,12 +86,24 @@ def stepper(function: Function) -> Function:
 
 
 def inner(function: Function) -> Function:
-    """Compile `function` for compiled callers only: without a way in from Python, in half the time."""
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+    """Compile what only compiled code calls: no way in from Python, no reference counts."""
+    return _compile(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def _compile(function: Function, **options: bool) -> Function:
-    options |= {"nogil": True, "fastmath": _FLAGS, "error_model": "numpy"}  # type: ignore[dict-item]
+def strict(function: Function) -> Function:
+    """Compile like `inner`, without reassociation: for sums whose order is the point."""
+    return _compile(
+        function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
+    )
+
+
+def piece(function: Function) -> Function:
+    """Compile a few lines into each of their callers, and never on their own."""
+    return _compile(function, _nrt=False, inline="always")
+
+
+def _compile(function: Function, **options: Any) -> Function:
+    options = {"nogil": True, "fastmath": _FLAGS, "error_model": "numpy"} | options
     if _CACHE_DIRECTORY is None:
         return cast(Function, numba.njit(**options)(function))
     saved = config.CACHE_DIR
@@ -173,9 +196,3 @@ def call_vectors(
         return _call_address(builder, args[0], _pointers(builder, args[1:]))
 
     return types.float64(*[types.int64] * 5), codegen
-
-
-def piece(function: Function) -> Function:
-    """Compile `function` into each of its callers: it is never compiled on its own."""
-    compiled: Function = numba.njit(fastmath=_FLAGS, inline="always", error_model="numpy", _nrt=False)(function)
-    return compiled

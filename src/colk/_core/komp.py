@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk._core.jit import inner, piece, stepper
-from colk._core.kernels import column, pair
+from colk._core.kernels import column
 from colk._validation import Array
 
 __all__ = [
@@ -61,6 +61,7 @@ class Buffers(NamedTuple):
     factor: Array  # (capacity, capacity)
     diagonal: Array  # (capacity,)
     points: Array  # (block, features): the new points
+    corner: Array  # (features, block): the new points again, as the kernel reads atoms
     amounts: Array  # (block, rows): their weights
     panels: Array  # (4, block, capacity)
     small: Array  # (3, block, block)
@@ -218,6 +219,7 @@ def evaluate_columns(
     atoms: Array,
     n: int,
     points: Array,
+    corner: Array,
     columns: Array,
     gram: Array,
     work: Array,
@@ -225,9 +227,10 @@ def evaluate_columns(
 ) -> None:
     """Kernel columns κ(D, x) of the new points, and the lower half of their own Gram matrix."""
     for b in range(size):
+        for feature in range(points.shape[1]):
+            corner[feature, b] = points[b, feature]
         column(program, atoms, n, points[b], columns[b], work)
-        for a in range(b + 1):
-            gram[b, a] = pair(program, points[b], points[a], work)
+        column(program, corner, b + 1, points[b], gram[b], work)
 
 
 @inner
@@ -448,6 +451,6 @@ def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tup
 def absorb_points(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> float:
     """Absorb the points in the block from nothing but themselves; returns the H-norm lost."""
     n, columns, gram = d.counters[SIZE], d.panels[COLUMN], d.small[GRAM]
-    evaluate_columns(d.program, d.atoms, n, d.points, columns, gram, d.work, size)
+    evaluate_columns(d.program, d.atoms, n, d.points, d.corner, columns, gram, d.work, size)
     error, _ = absorb(d, size, eps, stop_at, at_most)
     return error

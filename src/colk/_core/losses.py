@@ -10,7 +10,7 @@ least magnitude wins, so that a point that is fitted exactly asks for no change.
 
 import numpy as np
 
-from colk._core.jit import call_scalars, inner, jit, piece
+from colk._core.jit import call_scalars, inner, piece, stepper
 from colk._validation import Array
 
 __all__ = ["loss_slope", "loss_slopes", "loss_value", "loss_values"]
@@ -41,7 +41,7 @@ def _log_cosh(z: float) -> float:
     return z + np.log1p(np.exp(-2.0 * z)) - np.log(2.0)
 
 
-@inner
+@piece
 def _residual_value(code: int, constant: float, r: float) -> float:
     if code == SQUARED:
         return r * r
@@ -59,7 +59,7 @@ def _residual_value(code: int, constant: float, r: float) -> float:
     return (1.0 - constant) * r * r if r > 0.0 else constant * r * r  # EXPECTILE
 
 
-@inner
+@piece
 def _residual_slope(code: int, constant: float, r: float) -> float:
     if code == SQUARED:
         return 2.0 * r
@@ -78,7 +78,7 @@ def _residual_slope(code: int, constant: float, r: float) -> float:
     return 2.0 * (1.0 - constant) * r if r > 0.0 else 2.0 * constant * r  # EXPECTILE
 
 
-@inner
+@piece
 def _margin_value(code: int, constant: float, margin: float) -> float:
     if code == LOGISTIC:
         return max(-margin, 0.0) + np.log1p(np.exp(-abs(margin)))
@@ -92,7 +92,7 @@ def _margin_value(code: int, constant: float, margin: float) -> float:
     return shortfall - 0.5 * constant
 
 
-@inner
+@piece
 def _margin_slope(code: int, constant: float, margin: float) -> float:
     if code == LOGISTIC:
         return -1.0 / (1.0 + np.exp(margin))
@@ -175,14 +175,14 @@ def loss_slope(program: Array, f: Array, y: Array, out: Array) -> None:
             out[c] = y[c] * _margin_slope(code, program[1], y[c] * f[c])
 
 
-@jit
+@stepper
 def loss_values(program: Array, F: Array, Y: Array, out: Array) -> None:
     """Write the losses of the rows of F (n, q) and Y (n, r) into `out` (n,)."""
     for i in range(F.shape[0]):
         out[i] = loss_value(program, F[i], Y[i])
 
 
-@jit
+@stepper
 def loss_slopes(program: Array, F: Array, Y: Array, out: Array) -> None:
     """Write the slopes of the rows of F (n, q) and Y (n, r) into `out` (n, q)."""
     for i in range(F.shape[0]):

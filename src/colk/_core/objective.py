@@ -12,7 +12,7 @@ empty for them.
 # NumPy's and the compiler's functions of one number are `Any` to a type checker.
 # mypy: disable-error-code="no-any-return, call-arg"
 
-from colk._core.jit import call_vectors, jit
+from colk._core.jit import call_vectors, inner, piece, stepper
 from colk._core.losses import loss_slope, loss_value
 from colk._core.risks import COMPOSITION, outer_slopes, outer_value
 from colk._core.trackers import start, track
@@ -28,7 +28,7 @@ OUTER_SLOPE_PREDICTION = 5
 OUTER_SLOPE_INNER = 6
 
 
-@jit
+@piece
 def _call(risk: Array, which: int, f: Array, y: Array, g: Array, out: Array) -> float:
     return call_vectors(
         int(risk[which]),
@@ -39,7 +39,7 @@ def _call(risk: Array, which: int, f: Array, y: Array, g: Array, out: Array) -> 
     )
 
 
-@jit
+@inner
 def _composition_track(
     risk: Array,
     g: Array,
@@ -60,7 +60,7 @@ def _composition_track(
         g[i] = g[i] + work[i] if momentum else (1.0 - rate) * g[i] + rate * work[i]
 
 
-@jit
+@stepper
 def inner_track(
     loss: Array,
     risk: Array,
@@ -91,7 +91,7 @@ def inner_track(
         track(risk, g, previous, loss_value(loss, f_xi, y_xi), rate, momentum)
 
 
-@jit
+@inner
 def _composition_gradient(
     risk: Array,
     g: Array,
@@ -114,7 +114,7 @@ def _composition_gradient(
             c_xi[c] += by_inner[i] * jacobian[i * q + c]
 
 
-@jit
+@stepper
 def gradient(
     loss: Array,
     risk: Array,
@@ -149,13 +149,13 @@ def gradient(
             c_xi[c] *= through
 
 
-@jit
+@stepper
 def sample_loss(loss: Array, f: Array, y: Array) -> float:
     """ℓ(f, y)."""
     return loss_value(loss, f, y)
 
 
-@jit
+@stepper
 def sample_value(loss: Array, risk: Array, g: Array, f: Array, y: Array) -> float:
     """Return the outer function at one sample: its mean over the stream is the risk."""
     if int(risk[0]) == COMPOSITION:
@@ -163,7 +163,7 @@ def sample_value(loss: Array, risk: Array, g: Array, f: Array, y: Array) -> floa
     return outer_value(risk, loss_value(loss, f, y), g)
 
 
-@jit
+@stepper
 def composition_rows(risk: Array, which: int, F: Array, Y: Array, g: Array, out: Array) -> None:
     """Tabulate one function of a composition over the rows of F (n, q) and Y (n, r)."""
     for row in range(F.shape[0]):

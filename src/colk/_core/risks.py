@@ -17,7 +17,7 @@ Every g is a fixed point: g = E[inner(ℓ, g)].
 import numpy as np
 
 from colk._core.custom import call_risk
-from colk._core.jit import jit
+from colk._core.jit import inner, piece, stepper
 from colk._validation import Array
 
 __all__ = [
@@ -47,7 +47,7 @@ EXPONENT_CAP = 30.0
 POWER_CAP = 1e6
 
 
-@jit
+@piece
 def positive_part(u: float, smoothing: float) -> float:
     """Softplus s·log(1 + exp(u/s)); the exact positive part for smoothing 0."""
     if smoothing == 0.0:
@@ -55,7 +55,7 @@ def positive_part(u: float, smoothing: float) -> float:
     return max(u, 0.0) + smoothing * np.log1p(np.exp(-abs(u) / smoothing))
 
 
-@jit
+@piece
 def positive_part_slope(u: float, smoothing: float) -> float:
     """Slope of `positive_part`: a logistic function; 0 wins at the kink."""
     if smoothing == 0.0:
@@ -63,7 +63,7 @@ def positive_part_slope(u: float, smoothing: float) -> float:
     return 1.0 / (1.0 + np.exp(-u / smoothing))
 
 
-@jit
+@piece
 def _powers(u: float, order: float) -> float:
     """Return u² + u³ + … + u^order."""
     total = 1.0
@@ -72,7 +72,7 @@ def _powers(u: float, order: float) -> float:
     return u * u * total
 
 
-@jit
+@piece
 def _powers_slope(u: float, order: float) -> float:
     """Return 2u + 3u² + … + order·u^(order − 1)."""
     total = order
@@ -81,7 +81,7 @@ def _powers_slope(u: float, order: float) -> float:
     return u * total
 
 
-@jit
+@piece
 def _relative_excess(loss: float, g: Array, order: float) -> float:
     """(ℓ − g₁)₊ / g₂^(1/p), no more than the cap."""
     excess = max(loss - g[0], 0.0)
@@ -90,7 +90,7 @@ def _relative_excess(loss: float, g: Array, order: float) -> float:
     return excess / root if excess < cap * root else cap
 
 
-@jit
+@inner
 def _root_bound(loss: float, g: Array, order: float) -> float:
     """(1/p)(ℓ − g₁)₊^p g₂^(1/p − 1) + (1 − 1/p) g₂^(1/p): its mean is at least the p-th root."""
     excess = max(loss - g[0], 0.0)
@@ -102,7 +102,7 @@ def _root_bound(loss: float, g: Array, order: float) -> float:
     return root * ratio**order / order + linear + (1.0 - 1.0 / order) * root
 
 
-@jit
+@inner
 def inner_value(program: Array, loss: float, g: Array, i: int) -> float:
     """inner_i(ℓ, g): its expectation is g_i where g is exact."""
     code = int(program[0])
@@ -121,7 +121,7 @@ def inner_value(program: Array, loss: float, g: Array, i: int) -> float:
     return loss
 
 
-@jit
+@piece
 def inner_slope(program: Array, loss: float, g: Array, i: int) -> float:
     """∂inner_i/∂ℓ of an expectation; 0 for a component that minimises the outer."""
     code = int(program[0])
@@ -132,7 +132,7 @@ def inner_slope(program: Array, loss: float, g: Array, i: int) -> float:
     return 1.0
 
 
-@jit
+@piece
 def _outer_entropic(tilt: float, loss: float, center: float) -> float:
     exponent = tilt * (loss - center)
     if exponent > EXPONENT_CAP:
@@ -141,7 +141,7 @@ def _outer_entropic(tilt: float, loss: float, center: float) -> float:
     return center + np.expm1(exponent) / tilt
 
 
-@jit
+@inner
 def outer_value(program: Array, loss: float, g: Array) -> float:
     """outer(ℓ, g)."""
     code = int(program[0])
@@ -161,7 +161,7 @@ def outer_value(program: Array, loss: float, g: Array) -> float:
     return call_risk(int(program[4]), loss, int(g.ctypes.data), 0)
 
 
-@jit
+@inner
 def outer_slope_loss(program: Array, loss: float, g: Array) -> float:
     """∂outer/∂ℓ."""
     code = int(program[0])
@@ -177,7 +177,7 @@ def outer_slope_loss(program: Array, loss: float, g: Array) -> float:
     return 1.0 + program[3] * _deviation_slope(program, loss, g)
 
 
-@jit
+@inner
 def _deviation_slope(program: Array, loss: float, g: Array) -> float:
     """Slope in ℓ, and minus that in g₁, of the part of the outer that depends on ℓ − g₁ alone."""
     code = int(program[0])
@@ -192,7 +192,7 @@ def _deviation_slope(program: Array, loss: float, g: Array) -> float:
     return _relative_excess(loss, g, program[2]) ** (program[2] - 1.0)
 
 
-@jit
+@inner
 def outer_slope_inner(program: Array, loss: float, g: Array, i: int) -> float:
     """∂outer/∂g_i."""
     code = int(program[0])
@@ -213,7 +213,7 @@ def outer_slope_inner(program: Array, loss: float, g: Array, i: int) -> float:
     return -program[3] * _deviation_slope(program, loss, g)
 
 
-@jit
+@stepper
 def outer_slopes(program: Array, loss: float, g: Array, inner_loss: float) -> tuple[float, float]:
     """Return (∂outer/∂ℓ at θ, Σ_i ∂outer/∂g_i at θ · ∂inner_i/∂ℓ at ξ)."""
     through = 0.0
@@ -232,7 +232,7 @@ OUTER_SLOPE_LOSS = 3
 OUTER_SLOPE_INNER = 4
 
 
-@jit
+@stepper
 def risk_rows(program: Array, which: int, losses: Array, g: Array, out: Array) -> None:
     """Tabulate one of the functions above over losses (n,) into `out`: (n, m), or (n, 1)."""
     for row in range(losses.size):

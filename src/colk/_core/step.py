@@ -187,7 +187,12 @@ def _gather_coefficients(m: Learner, size: int) -> int:
             coefficients[b, c] = 0.0
     for b in range(batch):
         theta, xi = _theta(pairing, b), _xi(pairing, b)
-        f_theta, y_theta, f_xi, y_xi = predictions[theta], targets[theta], predictions[xi], targets[xi]
+        f_theta, y_theta, f_xi, y_xi = (
+            predictions[theta],
+            targets[theta],
+            predictions[xi],
+            targets[xi],
+        )
         gradient(m.loss, m.risk, m.g, f_theta, y_theta, f_xi, y_xi, slopes[0], slopes[1], m.work)
         clipped += _clip(slopes, bound)
         for c in range(slopes.shape[1]):
@@ -351,7 +356,8 @@ def _step(m: Learner, line: Array) -> bool:
     for b in range(size):
         for feature in range(d.points.shape[1]):
             d.points[b, feature] = m.window_x[b, feature]
-    evaluate_columns(d.program, d.atoms, before, d.points, d.panels[COLUMN], gram, d.work, size)
+    columns = d.panels[COLUMN]
+    evaluate_columns(d.program, d.atoms, before, d.points, d.corner, columns, gram, d.work, size)
     _predict_window(m, size)
     # g_{t+1} = (1 − β)(g_t − h(f_{t−1}(ξ))) + h(f_t(ξ))
     if m.g.size > 0:
@@ -382,7 +388,12 @@ def _step(m: Learner, line: Array) -> bool:
     m.tallies[STEPS] = t + 1
     if line.size > 0:
         after = d.counters[SIZE]
-        line[LOSS], line[N_ATOMS], line[ADDED], line[DROPPED] = loss, after, added, before + added - after
+        line[LOSS], line[N_ATOMS], line[ADDED], line[DROPPED] = (
+            loss,
+            after,
+            added,
+            before + added - after,
+        )
         line[ERROR], line[CLIPPED], line[STEP] = error, clipped, step
         _record(m, line)
     return True

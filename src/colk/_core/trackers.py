@@ -5,14 +5,14 @@
 
 import numpy as np
 
-from colk._core.jit import jit
+from colk._core.jit import inner, stepper
 from colk._core.risks import CUSTOM, CVAR, ENTROPIC, MEAN_SEMIDEVIATION, inner_value
 from colk._validation import Array
 
 __all__ = ["start", "track"]
 
 
-@jit
+@stepper
 def start(program: Array, g: Array, loss: float) -> None:
     """Set g from the first loss: it is its own mean, and its size the first guess of a spread."""
     code = int(program[0])
@@ -24,7 +24,7 @@ def start(program: Array, g: Array, loss: float) -> None:
         g[1] = abs(loss) ** program[2]
 
 
-@jit
+@stepper
 def track(
     program: Array, g: Array, previous_loss: float, loss: float, rate: float, momentum: bool
 ) -> None:
@@ -50,7 +50,7 @@ def track(
             _track_expectation(program, g, i, previous_loss, loss, rate, momentum)
 
 
-@jit
+@inner
 def _track_expectation(
     program: Array,
     g: Array,
@@ -72,7 +72,7 @@ def _track_expectation(
     g[i] = (1.0 - rate) * g[i] + rate * inner
 
 
-@jit
+@inner
 def _track_log_mean(
     tilt: float, g: Array, previous_loss: float, loss: float, rate: float, momentum: bool
 ) -> None:

@@ -57,9 +57,7 @@ class OnlineLearner(ABC):
             raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
         return self._n_features
 
-    def learn(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from samples in their order.
 
         Parameters
