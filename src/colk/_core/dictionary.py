@@ -163,7 +163,7 @@ class Dictionary:
         while self.size > n_atoms:
             komp.drop(d, 0)
 
-    def evaluate(self, X: Array, rows: slice = slice(None)) -> Array:  # noqa: B008
+    def evaluate(self, X: Array, rows: slice = slice(None)) -> Array:
         """Values at the points X of the functions of these rows, shape (n, len(rows))."""
         d, n = self.buffers, self.size
         weights = np.ascontiguousarray(d.weights[rows, :n])
@@ -203,7 +203,7 @@ class Dictionary:
         return self
 
     def drift(self) -> float:
-        """max |K K⁻¹ − I|: how far the factor has strayed from the atoms' Gram matrix."""
+        """Max |K K⁻¹ − I|: how far the factor has strayed from the atoms' Gram matrix."""
         atoms = self.atoms
         K = np.empty((self.size, self.size))
         gram(self.buffers.program, atoms, atoms, K)

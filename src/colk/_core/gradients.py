@@ -102,7 +102,7 @@ def _add_custom(
     for j in range(others.size):
         for k in range(size):
             atom[k] = atoms[k, j]
-        call_pair(address, there, here, size)  # type: ignore[call-arg]
+        call_pair(address, there, here, size)
         for c in range(weights.shape[0]):
             for k in range(size):
                 out[c, k] += weights[c, j] * others[j] * point_and_result[size + k]

@@ -116,7 +116,7 @@ def _compile(function: Function, **options: Any) -> Function:
         config.CACHE_DIR = saved
 
 
-class _CompileNotice(event.Listener):  # type: ignore[misc]
+class _CompileNotice(event.Listener):
     """Say once, before the first wait, why there is one."""
 
     said = False
@@ -136,7 +136,7 @@ class _CompileNotice(event.Listener):  # type: ignore[misc]
 event.register("numba:compile", _CompileNotice())
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def bits_of(typingctx: Any, value: Any) -> Any:
     """The 64 bits of a float64 as an int64."""
 
@@ -146,7 +146,7 @@ def bits_of(typingctx: Any, value: Any) -> Any:
     return types.int64(types.float64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def float_of(typingctx: Any, bits: Any) -> Any:
     """The float64 that has these 64 bits."""
 
@@ -166,7 +166,7 @@ def _pointers(builder: Any, addresses: Any) -> list[Any]:
     return [builder.inttoptr(address, ir.DoubleType().as_pointer()) for address in addresses]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def call_scalars(typingctx: Any, function: Any, first: Any, second: Any) -> Any:
     """Call double(double, double) at the address `function`: a user's loss."""
 
@@ -176,7 +176,7 @@ def call_scalars(typingctx: Any, function: Any, first: Any, second: Any) -> Any:
     return types.float64(types.int64, types.float64, types.float64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def call_pair(typingctx: Any, function: Any, first: Any, second: Any, size: Any) -> Any:
     """Call double(double*, double*, int64) at the address `function`: a user's kernel."""
 
@@ -186,7 +186,7 @@ def call_pair(typingctx: Any, function: Any, first: Any, second: Any, size: Any)
     return types.float64(types.int64, types.int64, types.int64, types.int64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def call_vectors(
     typingctx: Any, function: Any, first: Any, second: Any, third: Any, out: Any
 ) -> Any:

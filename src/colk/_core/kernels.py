@@ -63,7 +63,7 @@ LINEAR = 7
 CUSTOM = 8
 
 LOG2_E = 1.0 / math.log(2.0)
-# log 2 in two parts: the first has 32 bits, so that its products with small whole numbers are exact.
+# log 2 in two parts: the first has 32 bits, so that its products with whole numbers are exact.
 LOG_2_HIGH = 0.6931471803691238
 LOG_2_LOW = 1.9082149292705877e-10
 INVERSE_FACTORIALS = tuple(1.0 / math.factorial(k) for k in range(14))
@@ -203,7 +203,7 @@ def _custom_column(address: int, atoms: Array, n: int, x: Array, out: Array, poi
     for j in range(n):
         for k in range(size):
             point[k] = atoms[k, j]
-        out[j] = call_pair(address, there, here, size)  # type: ignore[call-arg]
+        out[j] = call_pair(address, there, here, size)
 
 
 @inner

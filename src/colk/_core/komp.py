@@ -76,7 +76,7 @@ class Buffers(NamedTuple):
 
 @inner
 def solve(factor: Array, n: int, k: Array, z: Array, v: Array, size: int) -> None:
-    """z = Uᵀk and v = Uz = K⁻¹k for `size` new points, in one pass over the factor.
+    """Z = Uᵀk and v = Uz = K⁻¹k for `size` new points, in one pass over the factor.
 
     Rows are read to the next multiple of four: what lies beyond the diagonal is zero, and loops
     of whole vectors are worth more than the few products with it.
@@ -140,7 +140,7 @@ def _take_out(rows: Array, n: int, j: int, ghosts: Array, ghost: int) -> None:
 
 @piece
 def _refit(weights: Array, n_fitted: int, n: int, j: int, carry: Array) -> None:
-    """w ← w − K⁻¹[:, j] w_j/(K⁻¹)_jj; entry j stays, as the ghost's weight."""
+    """W ← w − K⁻¹[:, j] w_j/(K⁻¹)_jj; entry j stays, as the ghost's weight."""
     for row in range(n_fitted):
         amount = weights[row, j]
         share = amount / carry[j]

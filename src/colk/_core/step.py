@@ -208,10 +208,10 @@ def _is_sound(predictions: Array, coefficients: Array, g: Array, limit: float, s
         for c in range(predictions.shape[1]):
             if not abs(predictions[b, c]) <= limit or not abs(coefficients[b, c]) < np.inf:
                 return False
+    total = 0.0  # a sum is finite where all of its terms are
     for i in range(g.size):
-        if not abs(g[i]) < np.inf:
-            return False
-    return True
+        total += abs(g[i])
+    return total < np.inf
 
 
 @piece
@@ -252,7 +252,7 @@ def _squared_norm(
 
 @piece
 def _remember_and_shrink(m: Learner, factor: float) -> None:
-    """f ← (1 − αλ) f, after its weights are remembered as those of f_{t−1}."""
+    """F ← (1 − αλ) f, after its weights are remembered as those of f_{t−1}."""
     d, remembered, n_outputs = m.dictionary, m.switches[REMEMBERED], m.predictions.shape[1]
     weights, n = d.weights, d.counters[SIZE]
     d.counters[GHOSTS] = 0
