@@ -1,77 +1,23 @@
 """COLK: compositional online learning with kernels, the paper's Algorithm 1."""
 
-from dataclasses import dataclass
-from typing import Any, Literal, cast
-
 import numpy as np
 
-from colk._core import step as core
-from colk._core.dictionary import Dictionary
-from colk._validation import Array, check_count, check_number
-from colk.averaging import Averaging, Exponential, PolyakRuppert
+from colk._core import window as core
+from colk._core.step import learn
+from colk._validation import Array
+from colk.averaging import Averaging, PolyakRuppert
 from colk.compressors import KOMP
-from colk.errors import DivergenceError
-from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
-from colk.learners.base import OnlineLearner
-from colk.losses import Loss, Squared
-from colk.risks import Mean, Risk
-from colk.schedules import Rate, as_decay
+from colk.learners.compositional import Pairing, Progress, Tracker, check_bound
+from colk.learners.functional import KernelLearner
+from colk.losses import Loss
+from colk.risks import Risk
+from colk.schedules import Rate
 
-__all__ = ["COLK", "Trace"]
-
-Pairing = Literal["independent", "same", "overlap"]
-Tracker = Literal["momentum", "average"]
-
-_PAIRINGS = {"same": core.SAME, "independent": core.INDEPENDENT, "overlap": core.OVERLAP}
+__all__ = ["COLK"]
 
 
-@dataclass(frozen=True)
-class Trace:
-    """What each step did, one entry a step.
-
-    Attributes
-    ----------
-    loss : array
-        Loss of θ before the step, so that its mean is the prequential loss.
-    outer : array
-        Outer function at θ: its mean estimates the risk.
-    n_atoms, added, dropped : array
-        Model order after the step, and how it came about.
-    error : array
-        H-norm that compression cost, at most eps.
-    clipped : array
-        Pairs whose gradient was scaled back to the gradient bound.
-    step_size : array
-        The step size α.
-    norm : array
-        The H-norm of f.
-    inner : array of shape (steps, m)
-        The tracked value g.
-    """
-
-    loss: Array
-    outer: Array
-    n_atoms: Array
-    added: Array
-    dropped: Array
-    error: Array
-    clipped: Array
-    step_size: Array
-    norm: Array
-    inner: Array
-
-    @classmethod
-    def from_rows(cls, rows: Array) -> "Trace":
-        """Name the columns that the core wrote."""
-        columns = {name: rows[:, i] for i, name in enumerate(core.TRACE)}
-        return cls(inner=rows[:, len(core.TRACE) :], **columns)
-
-    def __len__(self) -> int:
-        return len(self.loss)
-
-
-class COLK(OnlineLearner):
+class COLK(KernelLearner):
     """Compositional online learning with kernels.
 
     Minimises E_θ[outer(ℓ(f(x_θ), y_θ), g)] + λ/2‖f‖² with g = E_ξ[inner(ℓ(f(x_ξ), y_ξ))] over a
@@ -158,240 +104,40 @@ class COLK(OnlineLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        super().__init__(Squared() if loss is None else loss, n_outputs)
-        if not isinstance(kernel, Kernel):
-            raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__} {kernel!r}")
-        self.kernel = kernel
-        self.risk = Mean() if risk is None else risk
-        self.step_size = as_decay(step_size, "step_size")
-        self.tracking_rate = as_decay(tracking_rate, "tracking_rate")
-        self.regularization = check_number(regularization, "regularization", at_least=0.0)
         self.compressor = KOMP(eps=0.02) if compressor is None else compressor
-        self.tracker = tracker
-        self.pairing = pairing
-        self.gradient_bound = _check_bound(gradient_bound, "gradient_bound")
-        self.norm_bound = _check_bound(norm_bound, "norm_bound")
-        self.averaging = averaging
-        self.batch_size = check_count(batch_size, "batch_size")
-        self._check()
-        self._records: list[Array] | None = [] if trace else None
-
-    def _check(self) -> None:
-        if not isinstance(self.risk, Risk):
-            raise TypeError(f"risk must be a Risk, got {type(self.risk).__name__} {self.risk!r}")
         if not isinstance(self.compressor, KOMP):
             raise TypeError(f"compressor must be a KOMP, got {type(self.compressor).__name__}")
-        if self.tracker not in ("momentum", "average"):
-            raise ValueError(f"tracker must be 'momentum' or 'average', got {self.tracker!r}")
-        if self.pairing not in _PAIRINGS:
-            raise ValueError(f"pairing must be one of {sorted(_PAIRINGS)}, got {self.pairing!r}")
-        if not isinstance(self.averaging, Averaging | None):
-            raise TypeError(
-                "averaging must be PolyakRuppert, Exponential or None, "
-                f"got {type(self.averaging).__name__}"
-            )
-        if self.tracking_rate.initial > 1.0:
-            raise ValueError(f"tracking_rate must lie in (0, 1], got {self.tracking_rate.initial}")
-        if self.step_size.initial * self.regularization >= 1.0:
-            raise ValueError(
-                "step_size·regularization must be below 1: f is scaled by 1 minus that, "
-                f"got {self.step_size.initial * self.regularization:g}; lower either"
-            )
-
-    # -- state -------------------------------------------------------------------------------
-
-    def _pairing_code(self) -> int:
-        return core.ALONE if self.risk.n_inner == 0 else _PAIRINGS[self.pairing]
-
-    def _window_size(self) -> int:
-        pairing = self._pairing_code()
-        if pairing == core.INDEPENDENT:
-            return 2 * self.batch_size
-        return self.batch_size + (1 if pairing == core.OVERLAP else 0)
-
-    def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
-        q, m, window = n_outputs, self.risk.n_inner, self._window_size()
-        averaged = 0 if self.averaging is None else q
-        fitted = q + averaged
-        remembered = fitted if self.tracker == "momentum" and m > 0 else 0
-        self._dictionary = Dictionary(
-            self.kernel.program(n_features),
-            n_features,
-            n_rows=fitted + (q if remembered else 0),
-            n_priced=q,
-            n_fitted=fitted,
-            block=window,
-        )
-        switches = np.zeros(core.N_SWITCHES, dtype=np.int64)
-        switches[core.PAIRING] = self._pairing_code()
-        switches[core.BATCH] = self.batch_size
-        switches[core.MOMENTUM] = self.tracker == "momentum"
-        switches[core.AVERAGED] = averaged
-        switches[core.REMEMBERED] = remembered
-        switches[core.MAX_ATOMS] = self.compressor.max_atoms or np.iinfo(np.int64).max
-        self._core = core.Learner(
-            dictionary=self._dictionary.buffers,
-            loss=self.loss.program(),
-            risk=self.risk.program(),
-            settings=self._settings(),
-            switches=switches,
-            tallies=np.zeros(core.N_TALLIES, dtype=np.int64),
-            levels=np.zeros(core.N_LEVELS),
-            g=np.zeros(m),
-            window_x=np.zeros((window, n_features)),
-            window_y=np.zeros((window, n_targets)),
-            window_weight=np.zeros(window),
-            predictions=np.zeros((window, q)),
-            previous=np.zeros((window, q)),
-            coefficients=np.zeros((window, q)),
-            slopes=np.zeros((2, q)),
-            tracked=np.zeros((2, m)),
-            work=np.zeros(m * (q + 1)),
+        self.norm_bound = check_bound(norm_bound, "norm_bound")
+        super().__init__(
+            kernel,
+            loss=loss,
+            risk=risk,
+            step_size=step_size,
+            tracking_rate=tracking_rate,
+            regularization=regularization,
+            tracker=tracker,
+            pairing=pairing,
+            gradient_bound=gradient_bound,
+            averaging=averaging,
+            batch_size=batch_size,
+            n_outputs=n_outputs,
+            trace=trace,
         )
 
     def _settings(self) -> Array:
-        values = np.zeros(core.N_SETTINGS)
-        for first, rate in (
-            (core.STEP_SIZE, self.step_size),
-            (core.TRACKING_RATE, self.tracking_rate),
-        ):
-            values[first : first + 3] = rate.initial, rate.scale, rate.power
-        values[core.REGULARIZATION] = self.regularization
-        only_a_budget = self.compressor.eps is None and self.compressor.parsimony is None
-        values[core.EPS] = 0.0 if only_a_budget else self.compressor.eps or 0.0
+        values = super()._settings()
+        values[core.EPS] = self.compressor.eps or 0.0
         values[core.PARSIMONY] = self.compressor.parsimony or 0.0
-        values[core.GRADIENT_BOUND] = self.gradient_bound
         values[core.NORM_BOUND] = self.norm_bound
-        if isinstance(self.averaging, Exponential):
-            values[core.AVERAGING_RATE] = self.averaging.rate
-        elif isinstance(self.averaging, PolyakRuppert):
-            values[core.BURN_IN] = self.averaging.burn_in
-            values[core.GROWTH] = self.averaging.growth
         return values
 
-    def _learn(self, X: Array, Y: Array, weight: Array) -> None:
-        start, window = 0, self._window_size()
-        while start < len(X):
-            width = 0 if self._records is None else len(core.TRACE) + self.risk.n_inner
-            trace = np.empty((len(X) - start if width else 1, width))
-            taken, steps, status = core.learn(
-                self._core, X[start:], Y[start:], weight[start:], trace
-            )
-            if self._records is not None:
-                self._records.append(trace[:steps])
-            start += taken
-            if status == core.DIVERGED:
-                raise self._divergence(start)
-            if status == core.FULL:
-                self._dictionary.reserve(window)
-                self._core = self._core._replace(dictionary=self._dictionary.buffers)
+    def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
+        super()._allocate(n_features, n_outputs, n_targets)
+        if self.compressor.max_atoms is not None:
+            self._core.switches[core.MAX_ATOMS] = self.compressor.max_atoms
 
-    def _divergence(self, sample: int) -> DivergenceError:
-        largest = np.abs(self._core.predictions).max()
-        if np.isfinite(largest) and not np.isfinite(self._core.coefficients).all():
-            what, cure = "the gradient is not finite", "set a finite gradient_bound"
-        else:
-            what = f"predictions reached {largest:g}"
-            cure = (
-                f"lower step_size (now {self.step_size.initial:g}) or gradient_bound "
-                f"(now {self.gradient_bound:g}), or set norm_bound"
-            )
-        return DivergenceError(
-            f"{type(self).__name__} would diverge at step {self.steps} "
-            f"(sample {sample} of this call): {what}; {cure}"
-        )
+    def _advance(self, X: Array, Y: Array, weight: Array, trace: Array) -> Progress:
+        return learn(self._core, X, Y, weight, trace)
 
-    # -- what was learned --------------------------------------------------------------------
-
-    def _rows(self, averaged: bool) -> slice:
-        q = cast(int, self.n_outputs)
-        return slice(q, 2 * q) if averaged and self.averaging is not None else slice(0, q)
-
-    def _evaluate(self, X: Array) -> Array:
-        return self._dictionary.evaluate(X, self._rows(averaged=True))
-
-    def _expansion(self, averaged: bool) -> KernelExpansion:
-        if self._n_features is None:
-            raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
-        weights = self._dictionary.weights[:, self._rows(averaged)]
-        return KernelExpansion(
-            self.kernel, self._dictionary.atoms, weights[:, 0] if self._is_vector else weights
-        )
-
-    @property
-    def function(self) -> KernelExpansion:
-        """The learned function: the average of the iterates where there is averaging."""
-        return self._expansion(averaged=True)
-
-    @property
-    def last_function(self) -> KernelExpansion:
-        """The last iterate f_t."""
-        return self._expansion(averaged=False)
-
-    @property
-    def n_atoms(self) -> int:
-        """Model order M."""
-        return 0 if self._n_features is None else self._dictionary.size
-
-    @property
-    def steps(self) -> int:
-        """Steps made so far."""
-        return 0 if self._n_features is None else int(self._core.tallies[core.STEPS])
-
-    @property
-    def inner_estimate(self) -> Array:
-        """The tracked value g, of shape (m,)."""
-        return np.zeros(self.risk.n_inner) if self._n_features is None else self._core.g.copy()
-
-    @property
-    def error_spent(self) -> float:
-        """Sum over all steps of the H-norms that compression cost."""
-        return 0.0 if self._n_features is None else float(self._core.levels[core.ERROR_SUM])
-
-    @property
-    def prequential_loss(self) -> float:
-        """Mean over the stream of the loss of each θ before its step."""
-        if self.steps == 0:
-            return float("nan")
-        levels = self._core.levels
-        return float(levels[core.LOSS_SUM] / levels[core.WEIGHT_SUM])
-
-    @property
-    def trace(self) -> Trace:
-        """What every step did, where the learner was made with `trace=True`."""
-        if self._records is None:
-            raise ValueError("nothing was recorded: make the learner with trace=True")
-        width = len(core.TRACE) + self.risk.n_inner
-        return Trace.from_rows(np.concatenate([np.empty((0, width)), *self._records]))
-
-    # -- pickling ----------------------------------------------------------------------------
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but the programs, which may hold addresses of this process."""
-        state = dict(self.__dict__)
-        if self._n_features is not None:
-            learner = state.pop("_core")._asdict()
-            for name in ("dictionary", "loss", "risk"):
-                del learner[name]
-            state["_arrays"] = learner
-            state["_dictionary"] = self._dictionary.pack()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        arrays, packed = state.pop("_arrays", None), state.pop("_dictionary", None)
-        self.__dict__.update(state)
-        if arrays is None:
-            return
-        self._dictionary = Dictionary.unpack(self.kernel.program(self.n_features), packed)
-        self._core = core.Learner(
-            dictionary=self._dictionary.buffers,
-            loss=self.loss.program(),
-            risk=self.risk.program(),
-            **arrays,
-        )
-
-
-def _check_bound(value: float, name: str) -> float:
-    if value == np.inf:
-        return float("inf")
-    return check_number(value, name, above=0.0)
+    def _cure(self) -> str:
+        return f"{super()._cure()}, or set norm_bound"

@@ -1,0 +1,53 @@
+"""What each step of a learner did."""
+
+from dataclasses import dataclass
+
+from colk._core.window import TRACE
+from colk._validation import Array
+
+__all__ = ["Trace"]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What each step did, one entry a step.
+
+    Attributes
+    ----------
+    loss : array
+        Loss of θ before the step, so that its mean is the prequential loss.
+    outer : array
+        Outer function at θ: its mean estimates the risk.
+    n_atoms, added, dropped : array
+        Model order after the step, and how it came about.
+    error : array
+        H-norm that compression cost, at most eps.
+    clipped : array
+        Pairs whose gradient was scaled back to the gradient bound.
+    step_size : array
+        The step size α.
+    norm : array
+        The H-norm of f.
+    inner : array of shape (steps, m)
+        The tracked value g.
+    """
+
+    loss: Array
+    outer: Array
+    n_atoms: Array
+    added: Array
+    dropped: Array
+    error: Array
+    clipped: Array
+    step_size: Array
+    norm: Array
+    inner: Array
+
+    @classmethod
+    def from_rows(cls, rows: Array) -> "Trace":
+        """Name the columns that the core wrote."""
+        columns = {name: rows[:, i] for i, name in enumerate(TRACE)}
+        return cls(inner=rows[:, len(TRACE) :], **columns)
+
+    def __len__(self) -> int:
+        return len(self.loss)
