@@ -168,7 +168,7 @@ class COLK:
 
 
 def add_atom(atoms: Array, weights: Array, point: Array, amount: Array) -> tuple[Array, Array]:
-    """f + amount·κ(point, ·): an atom that is there already takes the weight, 0 adds nothing."""
+    """Return f + amount·κ(point, ·): an atom that is there takes the weight, 0 adds nothing."""
     if not amount.any():
         return atoms, weights
     same = np.flatnonzero((atoms == point).all(axis=1))

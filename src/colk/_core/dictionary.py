@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from colk._core import komp
 from colk._core.kernels import evaluate, gram
-from colk._core.komp import GHOSTS, SIZE, WORK_ROWS, Buffers
+from colk._core.komp import GHOSTS, LANE, SIZE, WORK_ROWS, Buffers
 from colk._validation import Array
 
 __all__ = ["Dictionary"]
@@ -59,7 +59,7 @@ class Dictionary:
         self.n_features = n_features
         self.n_rows = n_rows
         self.block = block
-        self.capacity = max(capacity, 2 * block)
+        self.capacity = -(-max(capacity, 2 * block) // LANE) * LANE
         self.buffers = self._allocate(
             program,
             np.zeros(2, dtype=np.int64),

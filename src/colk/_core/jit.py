@@ -27,6 +27,7 @@ __all__ = [
     "float_of",
     "inner",
     "jit",
+    "once",
     "piece",
     "stepper",
     "strict",
@@ -88,6 +89,13 @@ def stepper(function: Function) -> Function:
 def inner(function: Function) -> Function:
     """Compile what only compiled code calls: no way in from Python, no reference counts."""
     return _compile(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def once(function: Function) -> Function:
+    """Compile like `inner`, for one caller, into which LLVM puts it: arrays are long arguments."""
+    return _compile(
+        function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True
+    )
 
 
 def strict(function: Function) -> Function:

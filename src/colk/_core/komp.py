@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._core.jit import inner, piece, stepper
+from colk._core.jit import inner, once, piece, stepper
 from colk._core.kernels import column
 from colk._validation import Array
 
 __all__ = [
+    "LANE",
     "NOVELTY_FLOOR",
     "Buffers",
     "absorb",
@@ -35,6 +36,9 @@ __all__ = [
 # A point whose squared distance to the span is below this share of κ(x, x) counts as inside it:
 # its projection is stored and the rest charged to the certificate.
 NOVELTY_FLOOR = 1e-9
+
+# Capacities are multiples of this: four vectors of four.
+LANE = 16
 
 # Panels: one row for each new point of a block.
 COLUMN, HALF, SOLUTION, INFLUENCE = 0, 1, 2, 3
@@ -74,19 +78,32 @@ class Buffers(NamedTuple):
     n_fitted: int
 
 
-@inner
+@once
 def solve(factor: Array, n: int, k: Array, z: Array, v: Array, size: int) -> None:
-    """Z = Uᵀk and v = Uz = K⁻¹k for `size` new points, in one pass over the factor.
+    """z = Uᵀk and v = Uz = K⁻¹k for `size` new points, two at a time, in passes over the factor.
 
-    Rows are read to the next multiple of four: what lies beyond the diagonal is zero, and loops
-    of whole vectors are worth more than the few products with it.
+    Rows are read to the next multiple of LANE: what lies beyond the diagonal is zero, and loops
+    of few different lengths cost less than the branches that they spare would.
     """
     for b in range(size):
-        for j in range((n + 3) & ~3):
+        for j in range((n + LANE - 1) & -LANE):
             v[b, j] = 0.0
-    for i in range(n):
-        length = (i + 4) & ~3
-        for b in range(size):
+    for b in range(0, size - 1, 2):
+        for i in range(n):
+            length = (i + LANE) & -LANE
+            first, second = 0.0, 0.0
+            for j in range(length):
+                first += factor[i, j] * k[b, j]
+                second += factor[i, j] * k[b + 1, j]
+            z[b, i] = first
+            z[b + 1, i] = second
+            for j in range(length):
+                v[b, j] += first * factor[i, j]
+                v[b + 1, j] += second * factor[i, j]
+    if size & 1:
+        b = size - 1
+        for i in range(n):
+            length = (i + LANE) & -LANE
             total = 0.0
             for j in range(length):
                 total += factor[i, j] * k[b, j]
@@ -163,7 +180,7 @@ def drop(d: Buffers, j: int) -> None:
     d.counters[GHOSTS] = min(ghost + 1, d.ghosts.shape[1])
 
 
-@inner
+@once
 def _any_within(weights: Array, n_priced: int, n: int, diagonal: Array, price: float) -> bool:
     """Whether some atom costs at most `price`: no division, no index, so that it vectorises."""
     count = 0
@@ -233,7 +250,7 @@ def evaluate_columns(
         column(program, corner, b + 1, points[b], gram[b], work)
 
 
-@inner
+@once
 def _schur(gram: Array, halves: Array, n: int, schur: Array, inverse: Array, size: int) -> None:
     """S = K_BB − K_BD K⁻¹ K_DB by the halves: its lower half, and all of it in `inverse`."""
     for a in range(size):
@@ -269,7 +286,7 @@ def _invert(inverse: Array, gram: Array, marked: NDArray[np.bool_], size: int) -
                     inverse[a, b] -= ratio * inverse[p, b]
 
 
-@inner
+@once
 def _influence(
     inverse: Array,
     solutions: Array,
@@ -348,7 +365,7 @@ def _forget(influence: Array, inverse: Array, enlarged: Array, n: int, p: int, s
     """Take new point p out of T, of G and of the enlarged diagonal."""
     pivot = inverse[p, p]
     for i in range(n):
-        enlarged[i] -= influence[p, i] * influence[p, i] / pivot
+        enlarged[i] -= influence[p, i] * influence[p, i] * (1.0 / pivot)
     for a in range(size):
         if a != p:
             ratio = inverse[a, p] / pivot
@@ -406,7 +423,7 @@ def _attach(d: Buffers, size: int) -> None:
     d.counters[SIZE] = old + size
 
 
-@inner
+@once
 def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tuple[float, int]:
     """KOMP of f + Σ_b amounts_b κ(points_b, ·): keep the function within eps in H-norm.
 
@@ -443,7 +460,10 @@ def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tup
         spent += price
     if staying > 0:
         _attach(d, staying)
-    spent = prune(d, budget, spent, stop_at, at_most)
+    n = d.counters[SIZE]
+    rest = budget - spent
+    if n > at_most or (n > stop_at and _any_within(weights, d.n_priced, n, d.diagonal, rest)):
+        spent = prune(d, budget, spent, stop_at, at_most)
     return np.sqrt(spent), staying
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colk._core.jit import inner, piece, stepper
+from colk._core.jit import once, piece, stepper
 from colk._core.komp import CARRY, COLUMN, GRAM, SIZE, Buffers, absorb, evaluate_columns
 from colk._core.window import (
     ADDED,
@@ -58,7 +58,7 @@ def _squared_norm(
     return max(total, 0.0)
 
 
-@inner
+@once
 def stage(d: Buffers, coefficients: Array, step: float, size: int) -> int:
     """Leave only points that move in the block of the dictionary; returns how many."""
     points, amounts, columns, gram = d.points, d.amounts, d.panels[COLUMN], d.small[GRAM]
@@ -100,7 +100,7 @@ def _exact_squared_norm(d: Buffers, n_outputs: int) -> float:
     return total
 
 
-@inner
+@once
 def _keep_in_ball(m: Learner) -> None:
     """Project f on the ball ‖f‖ ≤ norm_bound (the paper's footnote on KOMP)."""
     d, bound, n_outputs = m.dictionary, m.settings[NORM_BOUND], m.predictions.shape[1]

@@ -179,16 +179,15 @@ def track_window(m: Learner, rate: float) -> None:
 @piece
 def _clip(slopes: Array, bound: float) -> bool:
     """Scale (c_θ, c_ξ) back to the norm `bound`; returns whether it was longer."""
-    largest = 0.0
+    squares, largest = 0.0, 0.0
     for c in range(slopes.shape[1]):
+        squares += slopes[0, c] * slopes[0, c] + slopes[1, c] * slopes[1, c]
         largest = max(largest, abs(slopes[0, c]), abs(slopes[1, c]))
-    if largest * np.sqrt(2.0 * slopes.shape[1]) <= bound or not largest < np.inf:
+    if squares <= bound * bound or not largest < np.inf:
         return False
-    squares = 0.0  # relative to the largest, so that no square overflows
+    squares = 0.0  # once more, relative to the largest: no square overflows
     for c in range(slopes.shape[1]):
         squares += (slopes[0, c] / largest) ** 2 + (slopes[1, c] / largest) ** 2
-    if largest * np.sqrt(squares) <= bound:
-        return False
     for c in range(slopes.shape[1]):
         slopes[0, c] = slopes[0, c] / largest * (bound / np.sqrt(squares))
         slopes[1, c] = slopes[1, c] / largest * (bound / np.sqrt(squares))
