@@ -78,7 +78,6 @@ class Dictionary:
             factor=np.zeros((c, c)),
             diagonal=np.zeros(c),
             points=np.zeros((b, p)),
-            corner=np.zeros((p, b)),
             amounts=np.zeros((b, self.n_rows)),
             panels=np.zeros((4, b, c)),
             small=np.zeros((3, b, b)),

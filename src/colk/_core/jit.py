@@ -29,6 +29,7 @@ __all__ = [
     "jit",
     "once",
     "piece",
+    "shared",
     "stepper",
     "strict",
 ]
@@ -84,6 +85,11 @@ def jit(function: Function) -> Function:
 def stepper(function: Function) -> Function:
     """Compile an entry point that allocates nothing, without reference counts on its arrays."""
     return _compile(function, _nrt=False)
+
+
+def shared(function: Function) -> Function:
+    """Compile like `stepper`, and into compiled callers: arrays are long arguments."""
+    return _compile(function, _nrt=False, forceinline=True)
 
 
 def inner(function: Function) -> Function:

@@ -65,7 +65,6 @@ class Buffers(NamedTuple):
     factor: Array  # (capacity, capacity)
     diagonal: Array  # (capacity,)
     points: Array  # (block, features): the new points
-    corner: Array  # (features, block): the new points again, as the kernel reads atoms
     amounts: Array  # (block, rows): their weights
     panels: Array  # (4, block, capacity)
     small: Array  # (3, block, block)
@@ -236,18 +235,21 @@ def evaluate_columns(
     atoms: Array,
     n: int,
     points: Array,
-    corner: Array,
     columns: Array,
     gram: Array,
     work: Array,
     size: int,
 ) -> None:
-    """Kernel columns κ(D, x) of the new points, and the lower half of their own Gram matrix."""
+    """Kernel columns κ(D, x) of the new points, and the lower half of their own Gram matrix.
+
+    The new points wait behind the atoms, so that one column gives both.
+    """
     for b in range(size):
         for feature in range(points.shape[1]):
-            corner[feature, b] = points[b, feature]
-        column(program, atoms, n, points[b], columns[b], work)
-        column(program, corner, b + 1, points[b], gram[b], work)
+            atoms[feature, n + b] = points[b, feature]
+        column(program, atoms, n + b + 1, points[b], columns[b], work)
+        for a in range(b + 1):
+            gram[b, a] = columns[b, n + a]
 
 
 @once
@@ -471,6 +473,6 @@ def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tup
 def absorb_points(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> float:
     """Absorb the points in the block from nothing but themselves; returns the H-norm lost."""
     n, columns, gram = d.counters[SIZE], d.panels[COLUMN], d.small[GRAM]
-    evaluate_columns(d.program, d.atoms, n, d.points, d.corner, columns, gram, d.work, size)
+    evaluate_columns(d.program, d.atoms, n, d.points, columns, gram, d.work, size)
     error, _ = absorb(d, size, eps, stop_at, at_most)
     return error

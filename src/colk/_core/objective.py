@@ -12,7 +12,7 @@ empty for them.
 # NumPy's and the compiler's functions of one number are `Any` to a type checker.
 # mypy: disable-error-code="no-any-return, call-arg"
 
-from colk._core.jit import call_vectors, inner, piece, stepper
+from colk._core.jit import call_vectors, inner, piece, shared, stepper
 from colk._core.losses import loss_slope, loss_value
 from colk._core.risks import COMPOSITION, outer_slopes, outer_value
 from colk._core.trackers import start, track
@@ -60,7 +60,7 @@ def _composition_track(
         g[i] = g[i] + work[i] if momentum else (1.0 - rate) * g[i] + rate * work[i]
 
 
-@stepper
+@shared
 def inner_track(
     loss: Array,
     risk: Array,
@@ -114,7 +114,7 @@ def _composition_gradient(
             c_xi[c] += by_inner[i] * jacobian[i * q + c]
 
 
-@stepper
+@shared
 def gradient(
     loss: Array,
     risk: Array,
@@ -149,7 +149,7 @@ def gradient(
             c_xi[c] *= through
 
 
-@stepper
+@shared
 def sample_loss(loss: Array, f: Array, y: Array) -> float:
     """ℓ(f, y)."""
     return loss_value(loss, f, y)

@@ -17,7 +17,7 @@ Every g is a fixed point: g = E[inner(ℓ, g)].
 import numpy as np
 
 from colk._core.custom import call_risk
-from colk._core.jit import inner, piece, stepper
+from colk._core.jit import inner, piece, shared, stepper
 from colk._validation import Array
 
 __all__ = [
@@ -213,7 +213,7 @@ def outer_slope_inner(program: Array, loss: float, g: Array, i: int) -> float:
     return -program[3] * _deviation_slope(program, loss, g)
 
 
-@stepper
+@shared
 def outer_slopes(program: Array, loss: float, g: Array, inner_loss: float) -> tuple[float, float]:
     """Return (∂outer/∂ℓ at θ, Σ_i ∂outer/∂g_i at θ · ∂inner_i/∂ℓ at ξ)."""
     through = 0.0

@@ -126,7 +126,7 @@ def _step(m: Learner, line: Array) -> bool:
         for feature in range(d.points.shape[1]):
             d.points[b, feature] = m.window_x[b, feature]
     columns = d.panels[COLUMN]
-    evaluate_columns(d.program, d.atoms, before, d.points, d.corner, columns, gram, d.work, size)
+    evaluate_columns(d.program, d.atoms, before, d.points, columns, gram, d.work, size)
     sound, loss, clipped = assess(m, size)
     if not sound:
         return False

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from colk._core.jit import inner, stepper
+from colk._core.jit import inner, shared, stepper
 from colk._core.risks import CUSTOM, CVAR, ENTROPIC, MEAN_SEMIDEVIATION, inner_value
 from colk._validation import Array
 
@@ -24,7 +24,7 @@ def start(program: Array, g: Array, loss: float) -> None:
         g[1] = abs(loss) ** program[2]
 
 
-@stepper
+@shared
 def track(
     program: Array, g: Array, previous_loss: float, loss: float, rate: float, momentum: bool
 ) -> None:
