@@ -1,0 +1,57 @@
+"""`colk`: the parser, and one line for each error."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from colk._version import __version__
+from colk.cli import reproduce
+
+__all__ = ["main"]
+
+_INTERRUPTED = 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors of one line, without the usage in front."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="colk",
+        description="Risk-sensitive online kernel learning in bounded memory.",
+        epilog="colk COMMAND --help tells more about a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"colk {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    reproduce.add_parser(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What stands after `colk`; by default what the process was started with.
+
+    Returns
+    -------
+    int
+        The exit code: 0, 2 for an error that the message explains, 130 after Ctrl-C.
+    """
+    parsed = _parser().parse_args(arguments)
+    try:
+        parsed.run(parsed)
+    except KeyboardInterrupt:
+        print("colk: stopped; the same command continues where it was", file=sys.stderr)
+        return _INTERRUPTED
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        print(f"colk: error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    return 0

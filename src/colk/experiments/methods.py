@@ -1,0 +1,134 @@
+"""The methods of the comparison, by name: how each is made, printed and tuned."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colk.averaging import PolyakRuppert
+from colk.compressors import KOMP
+from colk.experiments.laws import generator
+from colk.kernels import Gaussian
+from colk.learners import COLK, POLK, OnlineLearner
+from colk.losses import Huber, Squared
+from colk.risks import CentralMoments
+
+__all__ = ["BANDWIDTH", "COMPARED", "METHODS", "RISK", "Method", "Settings", "trials"]
+
+Settings = Mapping[str, float]
+
+# The printed settings of the paper's experiment.
+BANDWIDTH = 0.06
+RISK = CentralMoments(order=4, weight=0.1)
+_PRINTED = {"step_size": 0.02, "tracking_rate": 0.01}
+
+_STEPS = {"step_size": (0.003, 0.5), "gradient_bound": (0.3, 100.0)}
+_RATES = {"tracking_rate": (0.003, 0.3)}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method as the experiments know it.
+
+    Parameters
+    ----------
+    name, label : str
+        In settings and files; in figures.
+    color : str
+        Its colour, a name of `colk.experiments.style.PALETTE`.
+    make : callable
+        Makes a learner from settings, the model order that budgets share, and a seed.
+    printed : mapping
+        Settings of the paper; where it prints none, COLK's.
+    space : mapping of str to (float, float)
+        Ranges of the settings that are tuned, on a logarithmic scale.
+    """
+
+    name: str
+    label: str
+    color: str
+    make: Callable[[Settings, int, int], OnlineLearner]
+    printed: Settings
+    space: Mapping[str, tuple[float, float]]
+
+
+def _common(settings: Settings) -> dict[str, Any]:
+    """Arguments that all methods know; the last iterate counts, as in the paper."""
+    names = ("step_size", "tracking_rate", "gradient_bound")
+    return {"averaging": None, **{name: settings[name] for name in names if name in settings}}
+
+
+def _komp(settings: Settings, order: int) -> KOMP:
+    """The printed parsimony; where tuned, α/ε as printed for COLK, and no more atoms than it."""
+    if "parsimony" in settings:
+        return KOMP(parsimony=settings["parsimony"])
+    return KOMP(eps=0.1 * settings["step_size"], max_atoms=order)
+
+
+def _colk(settings: Settings, order: int, seed: int) -> OnlineLearner:
+    return COLK(
+        Gaussian(BANDWIDTH),
+        Squared(),
+        RISK,
+        compressor=_komp(settings, order),
+        **_common(settings),
+    )
+
+
+def _polk(settings: Settings, order: int, seed: int) -> OnlineLearner:
+    return POLK(
+        Gaussian(BANDWIDTH), Squared(), compressor=_komp(settings, order), **_common(settings)
+    )
+
+
+def _averaged_huber(settings: Settings, order: int, seed: int) -> OnlineLearner:
+    return POLK(
+        Gaussian(BANDWIDTH),
+        Huber(settings["threshold"]),
+        step_size=settings["step_size"],
+        compressor=_komp(settings, order),
+        averaging=PolyakRuppert(growth=3.0),
+    )
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("colk", "COLK", "blue", _colk, {**_PRINTED, "parsimony": 5.0}, {**_STEPS, **_RATES}),
+        Method("polk", "POLK", "vermillion", _polk, {"step_size": 0.5, "parsimony": 0.09}, _STEPS),
+        Method(
+            "huber",
+            "POLK, Huber, averaged",
+            "grey",
+            _averaged_huber,
+            {},
+            {"step_size": (0.01, 0.5), "threshold": (0.1, 3.0)},
+        ),
+    )
+}
+
+# The methods of the paper's comparison; the others are this library's own.
+COMPARED = tuple(name for name, method in METHODS.items() if method.printed)
+
+
+def trials(method: Method, count: int, seed: int) -> list[dict[str, float]]:
+    """Settings to try: `count` points spread over the method's space, the middle first.
+
+    Examples
+    --------
+    >>> [sorted(trial) for trial in trials(METHODS["polk"], 2, seed=0)]
+    [['gradient_bound', 'step_size'], ['gradient_bound', 'step_size']]
+    """
+    from scipy.stats import qmc
+
+    names = sorted(method.space)
+    ranges = np.log([method.space[name] for name in names])
+    shift = generator(seed, "trials", method.name).random(len(names))
+    places = (qmc.Halton(len(names), scramble=False).random(count) + shift) % 1.0
+    places[0] = 0.5
+    points = np.exp(ranges[:, 0] + places * (ranges[:, 1] - ranges[:, 0]))
+    return [
+        {name: float(f"{value:.3g}") for name, value in zip(names, point, strict=True)}
+        for point in points
+    ]

@@ -1,0 +1,85 @@
+"""Test error and model order under other laws of outliers, which the paper leaves open."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from colk.experiments.chapter import Figure
+from colk.experiments.laws import LAWS
+from colk.experiments.methods import COMPARED, METHODS
+from colk.experiments.outliers.runs import OutlierRuns, final
+from colk.experiments.style import PALETTE, letter
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+__all__ = ["laws_figure"]
+
+
+def laws_figure(found: OutlierRuns) -> Figure:
+    """Draw every method's error and order under each law, at the printed settings."""
+    return Figure(
+        name="outliers-laws",
+        title="Other laws of outliers",
+        caption=(
+            "Printed settings. Dots are medians over the training sets, bars their middle 80 %. "
+            "(a) Mean squared distance to the noiseless function; under a skewed law the mean of "
+            "y lies above it. (b) Model order at the end of the training set."
+        ),
+        columns=_columns(found),
+        draw=lambda canvas: _draw(canvas, found),
+        width=7.6,
+        height=4.2,
+    )
+
+
+def _columns(found: OutlierRuns) -> dict[str, Sequence[Any]]:
+    names = ("law", "method", "run", "error", "order", "order_halfway")
+    rows = [
+        (str(law), name, i, result["error"][-1], result["order"][-1], halfway_order(result))
+        for law, group in found.laws.items()
+        for name, results in group.items()
+        for i, result in enumerate(results)
+    ]
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def halfway_order(result: Any) -> float:
+    """Model order at the look nearest to half of the samples."""
+    samples = result["samples"]
+    return float(result["order"][np.argmin(np.abs(samples - samples[-1] / 2))])
+
+
+def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
+    left, right = canvas.subplots(1, 2, sharey=True)
+    places = np.arange(len(LAWS))[::-1]
+    shifts = np.linspace(0.32, -0.32, len(COMPARED))
+    for name, shift in zip(COMPARED, shifts, strict=True):
+        method = METHODS[name]
+        for axes, what in ((left, "error"), (right, "order")):
+            values = np.array([final(found.laws[law][name], what) for law in LAWS])
+            low, middle, high = np.nanquantile(values, [0.1, 0.5, 0.9], axis=1)
+            axes.errorbar(
+                middle,
+                places + shift,
+                xerr=[middle - low, high - middle],
+                fmt="o",
+                markersize=3.5,
+                color=PALETTE[method.color],
+                label=method.label,
+                elinewidth=1.2,
+            )
+    left.set_xscale("log")
+    left.set_yticks(places, [str(law) for law in LAWS])
+    left.set_xlabel("test error (units of y²)")
+    right.set_xlabel("model order (atoms or features)")
+    right.set_xlim(0.0)
+    letter(left, "a", "Test error")
+    letter(right, "b", "Model order")
+    for axes in (left, right):
+        axes.grid(visible=False, axis="y")
+        for edge in places[:-1] - 0.5:
+            axes.axhline(edge, color="#dddddd", linewidth=0.6)
+    handles, labels = left.get_legend_handles_labels()
+    canvas.legend(handles, labels, loc="outside lower center", ncols=4)

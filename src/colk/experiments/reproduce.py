@@ -1,0 +1,72 @@
+"""Run experiments and write the report."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from colk.experiments import outliers
+from colk.experiments.chapter import Chapter, Plan
+from colk.experiments.report import write_report
+from colk.experiments.runner import Runner
+from colk.experiments.tasks import Result, Store, Task
+
+__all__ = ["STUDIES", "Reproduction", "Study", "reproduce"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """An experiment: how many tasks it takes, and what it makes of them."""
+
+    count: Callable[[Plan], int]
+    tell: Callable[[Plan, Callable[[Sequence[Task]], list[Result]]], Chapter]
+
+
+STUDIES = {
+    "outliers": Study(outliers.count_tasks, outliers.outliers),
+}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What `reproduce` made: the chapters, the report's path, and how many tasks were computed."""
+
+    chapters: Sequence[Chapter]
+    report: Path
+    computed: int
+
+
+def reproduce(
+    names: Sequence[str],
+    plan: Plan,
+    out: str | os.PathLike[str] = "results",
+    jobs: int = 1,
+    advance: Callable[[int], None] | None = None,
+) -> Reproduction:
+    """Run the named experiments, or continue them, and write the report.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Keys of `STUDIES`.
+    plan : Plan
+        How much to run.
+    out : path
+        Where the report goes; finished runs are kept in its folder `cache`.
+    jobs : int
+        Processes.
+    advance : callable, optional
+        Called with the number of tasks that have just finished.
+
+    Returns
+    -------
+    Reproduction
+        The same for the same plan, whatever `jobs` and however often it was interrupted.
+    """
+    unknown = [name for name in names if name not in STUDIES]
+    if unknown:
+        raise ValueError(f"no experiment {unknown[0]!r}; there are {', '.join(STUDIES)}")
+    with Runner(Store(Path(out) / "cache"), jobs, advance) as run:
+        chapters = [STUDIES[name].tell(plan, run) for name in names]
+        computed = run.computed
+    return Reproduction(chapters, write_report(chapters, plan, out), computed)

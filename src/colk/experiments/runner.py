@@ -1,0 +1,123 @@
+"""Run tasks in parallel processes, and skip those whose result is already there."""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from types import TracebackType
+from typing import Self
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from colk._validation import check_count
+from colk.experiments.tasks import Result, Store, Task
+
+__all__ = ["Runner"]
+
+
+class Runner:
+    """Runs tasks; used as a context, which ends its processes.
+
+    Numbers do not depend on the number of processes: linear algebra runs on one thread in each.
+
+    Parameters
+    ----------
+    store : Store
+        Where results are looked up and kept.
+    jobs : int
+        Processes. With 1 the tasks run in this one.
+    advance : callable, optional
+        Called with the number of tasks that have just finished or were found.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from colk.experiments.laws import signal_on_grid
+    >>> from colk.experiments.tasks import Store, Task
+    >>> with tempfile.TemporaryDirectory() as folder, Runner(Store(folder)) as run:
+    ...     results = run([Task(signal_on_grid, {"n": n}) for n in (2, 3)])
+    >>> [len(result["x"]) for result in results]
+    [2, 3]
+    """
+
+    def __init__(
+        self, store: Store, jobs: int = 1, advance: Callable[[int], None] | None = None
+    ) -> None:
+        self.store = store
+        self.jobs = check_count(jobs, "jobs")
+        self.computed = 0
+        self._advance = advance or (lambda count: None)
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is None:
+            return
+        workers = list((self._pool._processes or {}).values())
+        self._pool.shutdown(wait=kind is None, cancel_futures=True)
+        if kind is not None:  # what runs now is lost, what is finished is on disk
+            for worker in workers:
+                worker.terminate()
+        self._pool = None
+
+    def __call__(self, tasks: Sequence[Task]) -> list[Result]:
+        """Results of the tasks, in their order."""
+        results = [self.store.load(task) for task in tasks]
+        missing = [task for task, found in zip(tasks, results, strict=True) if found is None]
+        self._advance(len(tasks) - len(missing))
+        if self.jobs == 1:
+            with threadpool_limits(1):
+                for task in missing:
+                    self._finish(task)
+        elif missing:
+            self._distribute(missing)
+        return [
+            _present(self.store.load(task)) if found is None else found
+            for task, found in zip(tasks, results, strict=True)
+        ]
+
+    def _finish(self, task: Task) -> None:
+        _compute(self.store, task)
+        self._count(1)
+
+    def _count(self, finished: int) -> None:
+        self.computed += finished
+        self._advance(finished)
+
+    def _distribute(self, tasks: list[Task]) -> None:
+        if self._pool is None:
+            # A fresh interpreter, not a fork: threads of this process are not copied half-way.
+            self._pool = ProcessPoolExecutor(
+                self.jobs, multiprocessing.get_context("spawn"), initializer=_begin_worker
+            )
+        waiting: set[Future[None]] = {
+            self._pool.submit(_compute, self.store, task) for task in tasks
+        }
+        while waiting:
+            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in finished:
+                future.result()
+            self._count(len(finished))
+
+
+def _present(result: Result | None) -> Result:
+    if result is None:
+        raise OSError("a result vanished from the cache while it was in use; run again")
+    return result
+
+
+def _begin_worker() -> None:
+    """Leave Ctrl-C to the first process, and linear algebra to one thread."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threadpool_limits(1)
+
+
+def _compute(store: Store, task: Task) -> None:
+    store.save(task, task.run())

@@ -1,0 +1,103 @@
+"""Intervals over runs: of a mean, of paired differences, of a ratio of spreads, of a slope."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from colk._validation import Array
+
+__all__ = ["Interval", "mean_interval", "slope_interval", "spread_ratio"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def below_zero(self) -> bool:
+        """Whether the whole interval lies below 0."""
+        return self.high < 0.0
+
+    @property
+    def above_zero(self) -> bool:
+        """Whether the whole interval lies above 0."""
+        return self.low > 0.0
+
+
+def _quantile(degrees: int) -> float:
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, degrees))
+
+
+def mean_interval(values: ArrayLike) -> Interval:
+    """Mean of n values, with Student's interval. Differences of paired runs go in here.
+
+    Examples
+    --------
+    >>> found = mean_interval([1.0, 2.0, 3.0])
+    >>> found.value, round(found.low, 2), round(found.high, 2)
+    (2.0, -0.48, 4.48)
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    n = len(numbers)
+    mean = float(numbers.mean())
+    half = _quantile(n - 1) * float(numbers.std(ddof=1)) / np.sqrt(n)
+    return Interval(mean, mean - half, mean + half)
+
+
+def spread_ratio(first: ArrayLike, second: ArrayLike) -> Interval:
+    """Standard deviation of `first` over that of `second`, paired runs.
+
+    The interval is Pitman and Morgan's: sums and differences of the pairs, each scaled, are
+    uncorrelated exactly where the spreads are equal.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> found = spread_ratio(rng.normal(size=200), 2.0 * rng.normal(size=200))
+    >>> found.low < 0.5 < found.high
+    True
+    """
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    n = len(a)
+    ratio = float(a.std(ddof=1) / b.std(ddof=1))
+    if n < 3:
+        return Interval(ratio, 0.0, float("inf"))
+    correlation = float(np.corrcoef(a, b)[0, 1])
+    quantile = _quantile(n - 2) ** 2
+    k = 1.0 + 2.0 * (1.0 - correlation**2) * quantile / (n - 2)
+    root = np.sqrt(k * k - 1.0)
+    return Interval(
+        ratio, float(ratio * np.sqrt(max(k - root, 0.0))), float(ratio * np.sqrt(k + root))
+    )
+
+
+def slope_interval(x: ArrayLike, y: ArrayLike) -> Interval:
+    """Slope of log y over log x by least squares; y of shape (runs, len(x)) or (len(x),).
+
+    With several runs each has its own slope, and the interval is that of their mean; with one,
+    the interval is the regression's.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0, 4.0, 8.0])
+    >>> round(slope_interval(x, [x**2, 3.0 * x**2]).value, 6)
+    2.0
+    """
+    X = np.log(np.asarray(x, dtype=np.float64))
+    Y = np.log(np.atleast_2d(np.asarray(y, dtype=np.float64)))
+    centred: Array = X - X.mean()
+    slopes = Y @ centred / (centred @ centred)
+    if len(slopes) > 1:
+        return mean_interval(slopes)
+    slope = float(slopes[0])
+    residual = Y[0] - Y[0].mean() - slope * centred
+    degrees = len(X) - 2
+    half = _quantile(degrees) * float(np.sqrt(residual @ residual / degrees / (centred @ centred)))
+    return Interval(slope, slope - half, slope + half)

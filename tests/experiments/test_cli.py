@@ -1,0 +1,39 @@
+"""The command line: help that reads, errors of one line."""
+
+import pytest
+
+from colk.cli import main
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["reproduce", "--help"], ["--version"]])
+def test_help(arguments, capsys):
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    assert exit_.value.code == 0
+    out = capsys.readouterr().out
+    assert all(len(line) <= 100 for line in out.splitlines())
+    assert "colk" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "required: COMMAND"),
+        (["reproduce", "nothing"], "invalid choice: 'nothing'"),
+        (["reproduce", "outliers", "--runs", "many"], "invalid int value: 'many'"),
+        (["reproduce", "outliers", "--runs", "1"], "runs must be at least 2, got 1"),
+        (["reproduce", "outliers", "--scale", "2"], "scale must lie in (0, 1], got 2.0"),
+        (["reproduce", "outliers", "--jobs", "0"], "jobs must be at least 1, got 0"),
+    ],
+)
+def test_errors_are_one_line(arguments, message, capsys):
+    try:
+        code = main(arguments)
+    except SystemExit as exit_:
+        code = exit_.code
+    error = capsys.readouterr().err
+    assert code == 2
+    lines = [line for line in error.splitlines() if "error" in line]
+    assert len(lines) == 1
+    assert message in lines[0]
+    assert "Traceback" not in error

@@ -1,0 +1,24 @@
+"""The data of the package are those of their source."""
+
+import hashlib
+import re
+from importlib import resources
+
+import numpy as np
+
+from colk.data import load_lidar
+
+
+def test_lidar_is_the_file_that_its_note_describes():
+    home = resources.files("colk.data")
+    note = home.joinpath("lidar.md").read_text(encoding="utf-8")
+    digest = hashlib.md5(home.joinpath("lidar.csv").read_bytes()).hexdigest()
+    assert re.search(r"md5 of `lidar.csv`: (\w+)", note)[1] == digest
+
+
+def test_lidar_values():
+    distance, log_ratio = load_lidar()
+    assert distance.shape == log_ratio.shape == (221,)
+    assert (np.diff(distance) > 0).all()
+    assert log_ratio.min() == -0.9495535
+    assert log_ratio.max() == 0.02690717
