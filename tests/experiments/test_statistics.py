@@ -16,14 +16,18 @@ def _coverage(intervals, truth):
 
 
 def test_mean_interval_covers(rng):
-    assert 0.93 < _coverage([mean_interval(rng.normal(1.0, 2.0, 8)) for _ in range(1000)], 1.0) < 0.97
+    assert (
+        0.93 < _coverage([mean_interval(rng.normal(1.0, 2.0, 8)) for _ in range(1000)], 1.0) < 0.97
+    )
 
 
 def test_spread_ratio_covers_for_correlated_pairs(rng):
     found = []
     for _ in range(1000):
         common = rng.normal(size=12)
-        found.append(spread_ratio(common + rng.normal(size=12), 2.0 * (common + rng.normal(size=12))))
+        found.append(
+            spread_ratio(common + rng.normal(size=12), 2.0 * (common + rng.normal(size=12)))
+        )
     assert 0.93 < _coverage(found, 0.5) < 0.97
 
 

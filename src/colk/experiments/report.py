@@ -42,7 +42,9 @@ def write_report(chapters: Sequence[Chapter], plan: Plan, out: str | os.PathLike
     folder.mkdir(parents=True, exist_ok=True)
     body = [_verdicts(chapters)]
     body += [
-        _chapter(chapter, {figure.name: _write_figure(figure, folder) for figure in chapter.figures})
+        _chapter(
+            chapter, {figure.name: _write_figure(figure, folder) for figure in chapter.figures}
+        )
         for chapter in chapters
     ]
     body.append(_settings(chapters, plan))

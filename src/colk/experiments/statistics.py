@@ -47,7 +47,7 @@ def mean_interval(values: ArrayLike) -> Interval:
     numbers = np.asarray(values, dtype=np.float64)
     n = len(numbers)
     mean = float(numbers.mean())
-    half = _quantile(n - 1) * float(numbers.std(ddof=1)) / np.sqrt(n)
+    half = _quantile(n - 1) * float(numbers.std(ddof=1) / np.sqrt(n))
     return Interval(mean, mean - half, mean + half)
 
 

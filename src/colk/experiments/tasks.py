@@ -108,7 +108,7 @@ class Store:
     def load(self, task: Task) -> Result | None:
         """Result of a task, or None where there is none that can be read."""
         try:
-            with np.load(self._path(task), allow_pickle=False) as arrays:
+            with self._path(task).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return dict(arrays)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile):
             return None

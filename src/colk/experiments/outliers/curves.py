@@ -22,7 +22,8 @@ def curves_figure(found: OutlierRuns) -> Figure:
         caption=(
             "Printed settings. Lines are medians, bands the middle 80 % of the training sets. "
             "(a) Mean loss plus 0.1 times its central moments 2 to 4 on the test set; dashed, that "
-            "of the noiseless function. (b) Mean squared distance to the noiseless function. (c) Atoms, or features of the RBF networks and random features."
+            "of the noiseless function. (b) Mean squared distance to the noiseless function. "
+            "(c) Atoms, or features of the RBF networks and random features."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),

@@ -21,7 +21,7 @@ _SETTLED = 0.05
 
 def outlier_verdicts(found: OutlierRuns) -> list[Verdict]:
     """Judge every claim, in the paper's order."""
-    return [
+    verdicts = [
         _literal(found),
         _objective_falls(found),
         _suboptimality(found),
@@ -31,6 +31,7 @@ def outlier_verdicts(found: OutlierRuns) -> list[Verdict]:
         _variation(found),
         _lowest(found),
     ]
+    return [verdict for verdict in verdicts if verdict.numbers]
 
 
 def _protocols(found: OutlierRuns) -> Iterator[tuple[str, Group]]:
