@@ -1,0 +1,131 @@
+"""What the regressor and the classifier share: building the learner, epochs, attributes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from colk._core import window as core
+from colk._validation import Array, check_count
+from colk.compressors import KOMP
+from colk.expansion import KernelExpansion
+from colk.learners import COLK
+from colk.learners.naming import (
+    as_averaging,
+    as_kernel,
+    as_risk,
+    choose_bandwidth,
+    takes_bandwidth,
+)
+from colk.losses import Loss
+
+__all__ = ["COLKEstimator"]
+
+
+class COLKEstimator(BaseEstimator):  # type: ignore[misc]
+    """A COLK learner behind scikit-learn's face; subclasses say what targets are."""
+
+    # -- what was learned --------------------------------------------------------------------
+
+    @property
+    def n_atoms_(self) -> int:
+        """Model order M."""
+        return self._fitted().n_atoms
+
+    @property
+    def n_steps_(self) -> int:
+        """Steps made so far, over all epochs."""
+        return self._fitted().steps
+
+    @property
+    def inner_estimate_(self) -> Array:
+        """The tracked value g of the risk, of shape (m,); empty for the mean."""
+        return self._fitted().inner_estimate
+
+    @property
+    def function_(self) -> KernelExpansion:
+        """The learned function in the units of the targets, without the intercept."""
+        return self._fitted().function
+
+    def _fitted(self) -> COLK:
+        check_is_fitted(self, "_learner")
+        learner: COLK = self._learner
+        return learner
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_learner")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = False
+        tags.input_tags.sparse = False
+        return tags
+
+    # -- learning ----------------------------------------------------------------------------
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Give a fitted model its attributes back when learning is refused."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except Exception:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
+        """Make the learner, with what its settings leave to the first data."""
+        self.bandwidth_: Any = getattr(self.kernel, "bandwidth", None)
+        if takes_bandwidth(self.kernel):
+            self.bandwidth_ = choose_bandwidth(self.kernel, self.bandwidth, X)
+        self.kernel_ = as_kernel(self.kernel, self.bandwidth_)
+        self.loss_ = loss
+        self.risk_ = as_risk(self.risk)
+        self._learner = COLK(
+            self.kernel_,
+            self.loss_,
+            self.risk_,
+            step_size=self.step_size,
+            tracking_rate=self.tracking_rate,
+            regularization=self.regularization,
+            compressor=KOMP(eps=self.eps, max_atoms=self.max_atoms),
+            pairing=self.pairing,
+            gradient_bound=self.gradient_bound,
+            averaging=as_averaging(self.averaging),
+            n_outputs=n_outputs,
+        )
+        self.loss_curve_: list[float] = []
+
+    def _pass(self, X: Array, Y: Array, weight: Array) -> None:
+        """Learn from valid samples in this order, and note their prequential loss."""
+        before = self._loss_sums()
+        self._learner.learn(X, Y, weight)
+        loss, total = self._loss_sums() - before
+        self.loss_curve_.append(float(loss / total) if total > 0.0 else float("nan"))
+
+    def _loss_sums(self) -> Array:
+        """Sums over the stream of weight·loss before each step, and of the weights."""
+        if self._learner.steps == 0:
+            return np.zeros(2)
+        return self._learner._core.levels[[core.LOSS_SUM, core.WEIGHT_SUM]]
+
+    def _epochs(self, X: Array, Y: Array, weight: Array) -> None:
+        """Pass over the samples as often, and in such orders, as the settings say."""
+        random = check_random_state(self.random_state)
+        for _ in range(check_count(self.epochs, "epochs")):
+            if self.shuffle:
+                order = random.permutation(len(X))
+                self._pass(X[order], Y[order], weight[order])
+            else:
+                self._pass(X, Y, weight)
+
+    def _weights(self, sample_weight: Any, X: Array) -> Array:
+        weight: Array = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+        return weight

@@ -1,0 +1,239 @@
+"""Online kernel classification under a risk, as a scikit-learn estimator."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from colk._validation import Array
+from colk.averaging import Averaging
+from colk.estimators.base import COLKEstimator
+from colk.kernels import Kernel
+from colk.learners.compositional import Pairing
+from colk.learners.naming import as_loss
+from colk.losses import Logistic, Loss, Softmax
+from colk.risks import Risk
+from colk.schedules import Rate
+
+__all__ = ["COLKClassifier"]
+
+
+def _has_probabilities(classifier: "COLKClassifier") -> bool:
+    loss = as_loss(classifier.loss)
+    if not loss.is_likelihood:
+        raise AttributeError(
+            f"{type(loss).__name__} is not a likelihood and gives no probabilities; "
+            'loss="logistic" does'
+        )
+    return True
+
+
+class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]
+    """Online kernel classification in bounded memory, under a risk of your choice.
+
+    Two classes are told apart by the sign of one function, more by the largest of several that
+    share their atoms. Standardise the inputs first.
+
+    Parameters
+    ----------
+    kernel, bandwidth, risk, step_size, tracking_rate, regularization
+        As in `COLKRegressor`.
+    loss : Loss or str
+        "logistic" is the softmax loss where there are more than two classes. The margin losses
+        "hinge", "squared_hinge" and "smooth_hinge" then set each class against the rest.
+    eps, max_atoms, pairing, averaging, gradient_bound, epochs, shuffle, random_state
+        As in `COLKRegressor`.
+
+    Attributes
+    ----------
+    classes_ : array of shape (C,)
+        The labels, sorted.
+    function_ : KernelExpansion
+        The decision function: one output for two classes, C for more.
+    n_atoms_, n_steps_, inner_estimate_, loss_curve_, bandwidth_, kernel_, loss_, risk_
+        As in `COLKRegressor`.
+    n_features_in_, feature_names_in_
+        As in `COLKRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLKClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 2))
+    >>> y = np.where((X**2).sum(axis=1) < 1.4, "inside", "outside")
+    >>> model = COLKClassifier(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    >>> model.predict([[0.0, 0.0]])
+    array(['inside'], dtype='<U7')
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Kernel | str = "gaussian",
+        bandwidth: Literal["scale", "median"] | float = "scale",
+        loss: Loss | str = "logistic",
+        risk: Risk | str = "mean",
+        step_size: Rate = 1.0,
+        tracking_rate: Rate = 0.1,
+        regularization: float = 1e-6,
+        eps: float = 0.03,
+        max_atoms: int | None = 500,
+        pairing: Pairing = "overlap",
+        averaging: Averaging | bool = True,
+        gradient_bound: float = 10.0,
+        epochs: int = 5,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.loss = loss
+        self.risk = risk
+        self.step_size = step_size
+        self.tracking_rate = tracking_rate
+        self.regularization = regularization
+        self.eps = eps
+        self.max_atoms = max_atoms
+        self.pairing = pairing
+        self.averaging = averaging
+        self.gradient_bound = gradient_bound
+        self.epochs = epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn anew from X and the labels y, in `epochs` passes.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Labels.
+        sample_weight : array of shape (n,), optional
+            How much a sample counts: its step is multiplied by it, 0 skips it.
+        """
+        with self._unchanged_on_error():
+            self._epochs(*self._prepare(X, y, None, sample_weight, first=True))
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn on from X and the labels y, in one pass in their order.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Labels.
+        classes : array of shape (C,), optional
+            All labels there will be; needed in the first call.
+        sample_weight : array of shape (n,), optional
+            How much a sample counts.
+        """
+        with self._unchanged_on_error():
+            first = not self.__sklearn_is_fitted__()
+            if first and classes is None:
+                raise ValueError("classes must be given in the first call of partial_fit")
+            self._pass(*self._prepare(X, y, classes, sample_weight, first))
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, classes: Any, sample_weight: ArrayLike | None, first: bool
+    ) -> tuple[Array, Array, Array]:
+        """Check the samples and encode the labels; at first also make the learner."""
+        X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C")
+        check_classification_targets(y)
+        weight = self._weights(sample_weight, X)
+        if first:
+            self._start_classes(X, np.unique(y if classes is None else np.asarray(classes)))
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes {np.unique(classes)} differ from those of the first call, {self.classes_}"
+            )
+        return X, self._encode(np.asarray(y)), weight
+
+    def _start_classes(self, X: Array, labels: Any) -> None:
+        if len(labels) < 2:
+            raise ValueError(
+                f"a classifier needs samples of at least 2 classes, got one class: {labels}"
+            )
+        loss = as_loss(self.loss)
+        if loss.kind == "regression":
+            raise ValueError(f"{type(loss).__name__} is a loss of regression; see COLKRegressor")
+        if len(labels) > 2 and isinstance(loss, Logistic):
+            loss = Softmax()
+        self.classes_ = labels
+        self._start(X, loss, len(labels) if isinstance(loss, Softmax) else None)
+
+    def _encode(self, y: Any) -> Array:
+        """Labels as the loss wants them: ±1, ±1 for each class, or the index of the class."""
+        found = np.searchsorted(self.classes_, y)
+        index: NDArray[np.intp] = np.minimum(found, len(self.classes_) - 1)
+        unknown = self.classes_[index] != y
+        if unknown.any():
+            raise ValueError(
+                f"y has labels {np.unique(y[unknown])} that are not among the classes "
+                f"{self.classes_} of the first call"
+            )
+        if isinstance(self.loss_, Softmax):
+            return index.astype(np.float64)
+        if len(self.classes_) == 2:
+            return np.where(index == 1, 1.0, -1.0)
+        return np.where(index[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return scores: of shape (n,) for two classes, positive for the second; (n, C) for more.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        """
+        learner = self._fitted()
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        scores: Array = learner.predict(X)
+        if scores.ndim == 2 and len(self.classes_) == 2:
+            return np.asarray(scores[:, 1] - scores[:, 0])
+        return scores
+
+    def predict(self, X: Any) -> Any:
+        """Return the likeliest labels, of shape (n,).
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return self.classes_[(scores > 0.0).astype(np.intp)]
+        return self.classes_[scores.argmax(axis=1)]
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities of shape (n, C), for a loss that is a likelihood.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return self.loss_.probability(scores)
+        positive = Logistic().probability(scores)
+        return np.column_stack([1.0 - positive, positive])

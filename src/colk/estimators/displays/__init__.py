@@ -1,0 +1,1 @@
+"""Pictures in scikit-learn's manner: `from_estimator` computes, `plot` draws."""

@@ -1,0 +1,232 @@
+"""Online kernel regression under a risk, as a scikit-learn estimator."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from colk._validation import Array
+from colk.averaging import Averaging
+from colk.estimators.base import COLKEstimator
+from colk.estimators.targets import TargetScale
+from colk.expansion import KernelExpansion
+from colk.kernels import Kernel
+from colk.learners.compositional import Pairing
+from colk.learners.naming import as_loss
+from colk.losses import Loss
+from colk.risks import Risk
+from colk.schedules import Rate
+
+__all__ = ["COLKRegressor"]
+
+
+class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]
+    """Online kernel regression in bounded memory, under a risk of your choice.
+
+    Learns f = Σ_j w_j κ(d_j, ·) by COLK, one step a sample, keeping few atoms d_j. The default is
+    Huber regression of the mean loss; `risk` puts the losses together otherwise, so that spread
+    or tails count as well. Standardise the inputs first; targets are scaled inside.
+
+    Parameters
+    ----------
+    kernel : Kernel or str
+        A kernel, or the name of one: "gaussian", "laplacian", "matern", "rational_quadratic",
+        "polynomial", "linear".
+    bandwidth : "scale", "median" or float
+        Of a kernel that is named: "scale" takes √(p·var(X)/2) of the first data seen, as
+        scikit-learn's gamma="scale" (p·std(X)/2 for the Laplacian), "median" the median distance.
+    loss : Loss or str
+        Such as "huber", "squared", "epsilon_insensitive", "pinball". Thresholds of a loss are in
+        units of the targets' standard deviation, unless `scale_targets` is off.
+    risk : Risk or str
+        Such as "mean", "variance", "semivariance", "cvar", "entropic".
+    step_size : float or PowerDecay
+        α.
+    tracking_rate : float or PowerDecay
+        β of the tracker of the risk's inner value.
+    regularization : float
+        λ.
+    eps : float
+        H-norm that a step may forget, in units of the targets' standard deviation.
+    max_atoms : int or None
+        Largest model order.
+    pairing : {"overlap", "independent", "same"}
+        Which samples play θ and ξ, see `colk.COLK`; of no concern for the risk "mean".
+    averaging : bool, PolyakRuppert or Exponential
+        Whether to predict with the average of the iterates; True weighs later ones more.
+    gradient_bound : float
+        Longest gradient of a pair.
+    scale_targets : bool
+        Whether to learn (y − mean)/std, of the targets in the first calls until 100 were seen.
+    epochs : int
+        Passes over the data that `fit` makes; `partial_fit` makes one.
+    shuffle : bool
+        Whether `fit` shuffles the samples anew in each epoch.
+    random_state : int, RandomState or None
+        Of the shuffling.
+
+    Attributes
+    ----------
+    function_ : KernelExpansion
+        The learned function in the units of y: predictions are function_(X) + intercept_.
+    intercept_ : float or array of shape (n_outputs,)
+        The mean of the targets seen first.
+    target_scale_ : float or array of shape (n_outputs,)
+        Their standard deviation.
+    n_atoms_, n_steps_ : int
+        Model order and steps made.
+    inner_estimate_ : array of shape (m,)
+        The tracked value of the risk's inner function.
+    loss_curve_ : list of float
+        Mean loss of the scaled targets before each step, one entry for each epoch or call of
+        `partial_fit`.
+    bandwidth_ : float
+        The bandwidth in use; None for a kernel that has none.
+    kernel_, loss_, risk_ : Kernel, Loss, Risk
+        The terms in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of str
+        Their names, where X had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLKRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, size=(1000, 1))
+    >>> y = 1e6 * np.sin(2 * X[:, 0]) + 1e5 * rng.normal(size=1000)
+    >>> model = COLKRegressor(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95), model.n_atoms_ < 50
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Kernel | str = "gaussian",
+        bandwidth: Literal["scale", "median"] | float = "scale",
+        loss: Loss | str = "huber",
+        risk: Risk | str = "mean",
+        step_size: Rate = 1.0,
+        tracking_rate: Rate = 0.1,
+        regularization: float = 1e-6,
+        eps: float = 0.03,
+        max_atoms: int | None = 500,
+        pairing: Pairing = "overlap",
+        averaging: Averaging | bool = True,
+        gradient_bound: float = 10.0,
+        scale_targets: bool = True,
+        epochs: int = 5,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.loss = loss
+        self.risk = risk
+        self.step_size = step_size
+        self.tracking_rate = tracking_rate
+        self.regularization = regularization
+        self.eps = eps
+        self.max_atoms = max_atoms
+        self.pairing = pairing
+        self.averaging = averaging
+        self.gradient_bound = gradient_bound
+        self.scale_targets = scale_targets
+        self.epochs = epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn anew from X and y, in `epochs` passes.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,) or (n, q)
+            Targets.
+        sample_weight : array of shape (n,), optional
+            How much a sample counts: its step is multiplied by it, 0 skips it.
+        """
+        with self._unchanged_on_error():
+            self._epochs(*self._prepare(X, y, sample_weight, first=True))
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn on from X and y, in one pass in their order.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,) or (n, q)
+            Targets.
+        sample_weight : array of shape (n,), optional
+            How much a sample counts.
+        """
+        with self._unchanged_on_error():
+            first = not self.__sklearn_is_fitted__()
+            self._pass(*self._prepare(X, y, sample_weight, first))
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
+    ) -> tuple[Array, Array, Array]:
+        """Check the samples and scale the targets; at first also make the learner."""
+        X, y = validate_data(
+            self, X, y, reset=first, dtype=np.float64, order="C", multi_output=True, y_numeric=True
+        )
+        targets = np.asarray(y, dtype=np.float64)
+        weight = self._weights(sample_weight, X)
+        loss = as_loss(self.loss)
+        if loss.kind != "regression":
+            raise ValueError(f"{type(loss).__name__} is a loss of classifiers; see COLKClassifier")
+        if first:
+            self._start(X, loss)
+            self._targets = TargetScale(targets.shape[1:])
+        elif targets.shape[1:] != self._targets.shape:
+            expected, given = self._targets.shape or (1,), targets.shape[1:] or (1,)
+            raise ValueError(f"y has {given[0]} outputs, the model was fitted with {expected[0]}")
+        if self.scale_targets:
+            self._targets = self._targets.updated(targets, weight)
+        return X, self._targets.scaled(targets), weight
+
+    @property
+    def intercept_(self) -> Any:
+        """The mean of the targets seen first, added to the function."""
+        self._fitted()
+        return self._targets.center if self._targets.shape else float(self._targets.center)
+
+    @property
+    def target_scale_(self) -> Any:
+        """The standard deviation of the targets seen first, by which they are divided."""
+        self._fitted()
+        return self._targets.scale if self._targets.shape else float(self._targets.scale)
+
+    @property
+    def function_(self) -> KernelExpansion:
+        """The learned function in the units of y: predictions are function_(X) + intercept_."""
+        f = self._fitted().function
+        return KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
+
+    def predict(self, X: Any) -> Array:
+        """Return predictions in the units of y, of shape (n,) or (n, q).
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        """
+        learner = self._fitted()
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        return self._targets.unscaled(learner.predict(X))

@@ -1,0 +1,70 @@
+"""Units of the targets: what makes y in millions and y in millionths the same problem."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from colk._validation import Array
+
+__all__ = ["TargetScale"]
+
+# Targets after which the scale stays as it is.
+_ENOUGH = 100.0
+
+
+@dataclass(frozen=True)
+class TargetScale:
+    """Mean and standard deviation of the targets seen first, one for each output.
+
+    It learns until 100 targets have been seen at the end of a call, then stays: a function that
+    was learned in one unit should not be read in another.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([1e6, 3e6])
+    >>> scale = TargetScale(()).updated(y, np.ones(2))
+    >>> scale.scaled(y), scale.unscaled(np.zeros(1))
+    (array([-1.,  1.]), array([2000000.]))
+    """
+
+    shape: tuple[int, ...]
+    total: float = 0.0
+    center: Array | float = 0.0
+    squares: Array | float = 0.0
+
+    def updated(self, y: Array, weight: Array) -> "TargetScale":
+        """Return the scale that has also seen these targets."""
+        added = float(weight.sum())
+        if self.total >= _ENOUGH or added == 0.0:
+            return self
+        share = weight.reshape(-1, *(1,) * len(self.shape)) / added
+        mean = (share * y).sum(axis=0)
+        squares = (share * (y - mean) ** 2).sum(axis=0) * added
+        total = self.total + added
+        gap = mean - self.center
+        return TargetScale(
+            self.shape,
+            total,
+            self.center + gap * (added / total),
+            self.squares + squares + gap**2 * (self.total * added / total),
+        )
+
+    @property
+    def scale(self) -> Array | float:
+        """Standard deviation; where all targets are equal their size, and 1 where that is 0."""
+        if self.total == 0.0:
+            return np.ones(self.shape)
+        size = np.abs(self.center)
+        deviation = np.sqrt(self.squares / self.total)
+        # Equal targets leave a deviation of rounding errors.
+        fallback = np.where(size > 0.0, size, 1.0)
+        return np.where(deviation > 1e-10 * size, deviation, fallback)
+
+    def scaled(self, y: Array) -> Array:
+        """Targets as the learner sees them."""
+        return np.asarray((y - self.center) / self.scale)
+
+    def unscaled(self, f: Array) -> Array:
+        """Predictions in the units of the targets."""
+        return np.asarray(f * self.scale + self.center)

@@ -1,0 +1,72 @@
+"""A learner that learns on in more features, or with more outputs."""
+
+from typing import cast
+
+import numpy as np
+
+from colk._core.dictionary import Dictionary
+from colk._validation import Array
+from colk.learners.colk import COLK
+
+__all__ = ["grow"]
+
+
+def grow(learner: COLK, n_features: int, n_outputs: int) -> None:
+    """Give a learner more features and outputs; what it has learned stays as it is.
+
+    Atoms and waiting samples are 0 in a new feature, where the kernel must see no difference:
+    the bandwidth is one number. A new output starts as the function 0.
+
+    Parameters
+    ----------
+    learner : COLK
+        A learner that has seen a sample.
+    n_features, n_outputs : int
+        The new numbers, not less than the old.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import COLK
+    >>> learner = COLK(Gaussian(1.0)).learn([[0.0], [1.0]], [0.0, 1.0])
+    >>> before = learner.predict([[0.5]])
+    >>> grow(learner, n_features=2, n_outputs=1)
+    >>> bool(learner.predict([[0.5, 0.0]]) == before)
+    True
+    """
+    old, packed = learner._core, learner._dictionary.pack()
+    p, q = learner.n_features, cast(int, learner.n_outputs)
+    ghosts = packed["ghosts"]
+    packed["atoms"] = _lengthen(packed["atoms"], n_features)
+    packed["weights"] = _spread(packed["weights"], q, n_outputs)
+    packed["ghosts"] = np.concatenate(
+        [_lengthen(ghosts[:p], n_features), _spread(ghosts[p:], q, n_outputs)]
+    )
+    packed["n_features"] = n_features
+    for name in ("n_rows", "n_priced", "n_fitted"):
+        packed[name] = packed[name] // q * n_outputs
+    learner._allocate(n_features, n_outputs, old.window_y.shape[1])
+    learner._dictionary = Dictionary.unpack(learner.kernel.program(n_features), packed)
+    learner._core = learner._core._replace(
+        dictionary=learner._dictionary.buffers,
+        tallies=old.tallies,
+        levels=old.levels,
+        g=old.g,
+        window_x=np.ascontiguousarray(_lengthen(old.window_x.T, n_features).T),
+        window_y=old.window_y,
+        window_weight=old.window_weight,
+    )
+    learner._n_features, learner.n_outputs = n_features, n_outputs
+
+
+def _lengthen(rows: Array, n_rows: int) -> Array:
+    """Append rows of zeros."""
+    return np.concatenate([rows, np.zeros((n_rows - len(rows), rows.shape[1]))])
+
+
+def _spread(rows: Array, old: int, new: int) -> Array:
+    """Append rows of zeros to each group of `old` rows: a group is one function's outputs."""
+    groups = rows.reshape(len(rows) // old, old, rows.shape[1])
+    padding = np.zeros((len(groups), new - old, rows.shape[1]))
+    return np.concatenate([groups, padding], axis=1).reshape(len(groups) * new, rows.shape[1])

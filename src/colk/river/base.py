@@ -1,0 +1,258 @@
+"""What River's classes share: features by name, and the shortest way to the core."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from colk._core.pinned import Pinned, learn_pinned, pin, predict_pinned
+from colk._core.window import DONE
+from colk._validation import Array, check_number, check_vector
+from colk.averaging import Averaging
+from colk.compressors import KOMP
+from colk.expansion import KernelExpansion
+from colk.kernels import Kernel
+from colk.learners import COLK
+from colk.learners.compositional import Pairing
+from colk.learners.growth import grow
+from colk.learners.naming import (
+    as_averaging,
+    as_kernel,
+    as_risk,
+    standard_bandwidth,
+    takes_bandwidth,
+)
+from colk.losses import Loss
+from colk.risks import Risk
+from colk.schedules import Rate
+
+__all__ = ["Features", "OnlineModel", "check_weight", "check_weights"]
+
+Features = Mapping[Hashable, Any]
+
+_NO_TRACE = np.empty((1, 0))
+
+
+class OnlineModel:
+    """A COLK learner that is fed dictionaries.
+
+    A feature gets a column when it first appears; where it is missing it counts as 0. Columns
+    that appear together are ordered by name, so that the order of a dictionary does not matter.
+    """
+
+    kernel: Kernel | str
+    bandwidth: str | float
+    risk: Risk | str
+    step_size: Rate
+    tracking_rate: Rate
+    regularization: float
+    eps: float
+    max_atoms: int | None
+    pairing: Pairing
+    averaging: Averaging | bool
+    gradient_bound: float
+
+    def _reset(self) -> None:
+        """Begin with nothing learned; refuses bad settings at once."""
+        self._names: list[Hashable] = []
+        self._row = np.zeros((1, 0))
+        self._target = np.zeros((1, 1))
+        self._weight = np.ones(1)
+        self._learner: COLK | None = None
+        self._pinned: Pinned | None = None
+        self._make(n_features=1, n_outputs=2)
+
+    @abstractmethod
+    def _loss(self) -> Loss:
+        """Return the loss of the learner."""
+
+    def _make(self, n_features: int, n_outputs: int) -> COLK:
+        bandwidth = self.bandwidth
+        if takes_bandwidth(self.kernel):
+            if bandwidth == "scale":
+                bandwidth = standard_bandwidth(str(self.kernel), n_features)
+            bandwidth = check_number(bandwidth, "bandwidth", above=0.0)
+        return COLK(
+            as_kernel(self.kernel, bandwidth),  # type: ignore[arg-type]
+            self._loss(),
+            as_risk(self.risk),
+            step_size=self.step_size,
+            tracking_rate=self.tracking_rate,
+            regularization=self.regularization,
+            compressor=KOMP(eps=self.eps, max_atoms=self.max_atoms),
+            pairing=self.pairing,
+            gradient_bound=self.gradient_bound,
+            averaging=as_averaging(self.averaging),
+            n_outputs=n_outputs,
+        )
+
+    # -- features ----------------------------------------------------------------------------
+
+    def _values(self, x: Features) -> list[Any]:
+        """Features that have a column, in the order of the columns, checked."""
+        try:
+            values = [x[name] for name in self._names]
+        except KeyError:
+            values = [x.get(name, 0.0) for name in self._names]
+        _check_values(values, x)
+        return values
+
+    def _admit(self, names: Iterable[Hashable]) -> None:
+        """Give columns to names that have none yet."""
+        known = set(self._names)
+        new = sorted((name for name in names if name not in known), key=str)
+        if new:
+            self._names = self._names + new
+            self._grow(1 if self._learner is None else self._learner.n_outputs or 1)
+
+    def _place(self, x: Features) -> None:
+        """Write a sample that is to be learned in the row, with columns for all its features."""
+        names = self._names
+        if len(x) == len(names):
+            try:
+                values = [x[name] for name in names]
+            except KeyError:
+                pass
+            else:
+                _check_values(values, x)
+                self._row[0] = values
+                return
+        _check_values(x.values(), x)
+        self._admit(x)
+        self._row[0] = self._values(x)
+
+    def _matrix(self, X: Any) -> Array:
+        """A data frame as an array with one column for each name; others are left out."""
+        table = np.zeros((len(X), len(self._names)))
+        for column, name in enumerate(self._names):
+            if name in X.columns:
+                table[:, column] = _check_column(X[name], name)
+        return table
+
+    def _place_many(self, X: Any) -> Array:
+        """Rows that are to be learned, with columns for all their features."""
+        for name in X.columns:
+            _check_column(X[name], name)
+        self._admit(X.columns)
+        return self._matrix(X)
+
+    # -- learning and predicting -------------------------------------------------------------
+
+    def _learn_placed(self, n_outputs: int) -> None:
+        """Learn the sample in the row; the first one makes the learner."""
+        if self._pinned is not None and learn_pinned(self._address) == DONE:
+            return
+        self._learn_rows(self._row, self._target, self._weight, n_outputs)
+
+    def _learn_rows(self, X: Array, Y: Array, weight: Array, n_outputs: int) -> None:
+        """Learn samples that are checked, by the way that can grow the buffers."""
+        if self._learner is None:
+            learner = self._make(X.shape[1], n_outputs)
+            learner.learn(X, Y, weight)
+            self._learner = learner
+        else:
+            self._learner._learn(X, Y, weight)
+        self._pin()
+
+    def _pin(self) -> None:
+        """Hand the arrays of the learner to the core, once for all samples to come."""
+        learner = self._learner
+        if learner is not None:
+            scores = np.zeros(learner.n_outputs or 1)
+            arrays = (self._row, self._target, self._weight, scores, _NO_TRACE)
+            self._pinned = Pinned(learner._core, *arrays)
+            self._memory = pin(self._pinned)
+            self._address = self._memory.ctypes.data
+            self._first_row = learner._rows(averaged=True).start
+
+    def _grow(self, n_outputs: int) -> None:
+        """Let the learner have all columns, and this many outputs."""
+        self._row = np.zeros((1, len(self._names)))
+        if self._learner is not None:
+            grow(self._learner, len(self._names), n_outputs)
+            self._pin()
+
+    def _scores(self, x: Features) -> Array | None:
+        """Values of the learned function at x, of shape (n_outputs,); None before learning.
+
+        The array is overwritten by the next call.
+        """
+        values = self._values(x)
+        if self._pinned is None:
+            return None
+        self._row[0] = values
+        predict_pinned(self._address, self._first_row)
+        return self._pinned.scores
+
+    def _many_scores(self, X: Any) -> Array | None:
+        """Values at the rows of a data frame, of shape (n, n_outputs); None before learning."""
+        table = self._matrix(X)
+        return None if self._learner is None else self._learner._evaluate(table)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but what holds addresses of this process."""
+        state = dict(self.__dict__)
+        state["_pinned"] = None
+        for name in ("_memory", "_address"):
+            state.pop(name, None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._pin()
+
+    # -- what was learned --------------------------------------------------------------------
+
+    @property
+    def n_atoms(self) -> int:
+        """Model order M."""
+        return 0 if self._learner is None else self._learner.n_atoms
+
+    @property
+    def feature_names(self) -> list[Hashable]:
+        """Features seen, in the order of the columns."""
+        return list(self._names)
+
+    @property
+    def function(self) -> KernelExpansion:
+        """The learned function over the columns `feature_names`, in scaled units."""
+        if self._learner is None:
+            raise ValueError(f"this {type(self).__name__} has not seen a sample yet")
+        return self._learner.function
+
+
+def _check_values(values: Iterable[Any], x: Features) -> None:
+    """Refuse what is not a finite number; the sum tells, and costs less than each of them."""
+    try:
+        if math.isfinite(sum(values)):
+            return
+    except TypeError:
+        pass
+    for name, value in x.items():
+        check_number(float(value) if isinstance(value, (bool, np.bool_)) else value, repr(name))
+
+
+def _check_column(column: Any, name: Hashable) -> Array:
+    values = np.asarray(column)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"feature {name!r} must hold real numbers, got dtype {values.dtype}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"feature {name!r} contains NaN or infinity; impute such values first")
+    return values.astype(np.float64)
+
+
+def check_weight(w: Any) -> float:
+    """Return a sample's weight, a number of at least 0."""
+    return check_number(w, "w", at_least=0.0)
+
+
+def check_weights(w: Any, size: int) -> Array:
+    """Return the weights of a mini-batch; None is 1 for each sample."""
+    if w is None:
+        return np.ones(size)
+    weight = check_vector(w, size, "w")
+    if (weight < 0.0).any():
+        raise ValueError("w must be at least 0")
+    return weight

@@ -1,0 +1,192 @@
+"""Online kernel classification for River."""
+
+import math
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from river import base
+
+from colk._validation import Array
+from colk.averaging import Averaging
+from colk.kernels import Kernel
+from colk.learners.compositional import Pairing
+from colk.losses import Loss, Softmax
+from colk.risks import Risk
+from colk.river.base import Features, OnlineModel, check_weight, check_weights
+from colk.schedules import Rate
+
+__all__ = ["COLKClassifier"]
+
+
+class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
+    """Online kernel classification in bounded memory, under a risk of your choice.
+
+    One function for each class, all over the same atoms, with the softmax loss. Classes are taken
+    as they come; so are features, see `COLKRegressor`. Put `preprocessing.StandardScaler` before
+    it.
+
+    Parameters
+    ----------
+    kernel, bandwidth, risk, step_size, tracking_rate, regularization
+        As in `COLKRegressor`.
+    eps, max_atoms, pairing, averaging, gradient_bound
+        As in `COLKRegressor`.
+
+    Examples
+    --------
+    >>> from colk.river import COLKClassifier
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> model = preprocessing.StandardScaler() | COLKClassifier()
+    >>> metric = evaluate.progressive_val_score(
+    ...     datasets.Bananas().take(2000), model, metrics.Accuracy())
+    >>> bool(metric.get() > 0.85)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | str = "laplacian",
+        bandwidth: str | float = "scale",
+        risk: Risk | str = "mean",
+        step_size: Rate = 0.5,
+        tracking_rate: Rate = 0.1,
+        regularization: float = 1e-6,
+        eps: float = 0.1,
+        max_atoms: int | None = 500,
+        pairing: Pairing = "overlap",
+        averaging: Averaging | bool = False,
+        gradient_bound: float = 10.0,
+    ) -> None:
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.risk = risk
+        self.step_size = step_size
+        self.tracking_rate = tracking_rate
+        self.regularization = regularization
+        self.eps = eps
+        self.max_atoms = max_atoms
+        self.pairing = pairing
+        self.averaging = averaging
+        self.gradient_bound = gradient_bound
+        self._places: dict[Hashable, int] = {}
+        self._reset()
+
+    def _loss(self) -> Loss:
+        return Softmax()
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def _n_outputs(self) -> int:
+        """One output for each class, and two from the start."""
+        return max(2, len(self._places))
+
+    def _place_of(self, label: Hashable) -> int:
+        """Index of a class; a new one gets an output."""
+        place = self._places.get(label)
+        if place is None:
+            place = self._places[label] = len(self._places)
+            if place > 1:
+                self._grow(self._n_outputs())
+        return place
+
+    def learn_one(self, x: Features, y: Hashable, w: float = 1.0) -> None:
+        """Learn from one sample.
+
+        Parameters
+        ----------
+        x : dict
+            Features.
+        y : label
+            The class.
+        w : float
+            How much the sample counts; 0 skips it.
+        """
+        if w != 1.0:
+            w = check_weight(w)
+        _check_label(y)
+        self._place(x)
+        if w == 0.0:
+            return
+        place = self._place_of(y)
+        if place > 1:  # the learner may have grown, and its row with it
+            self._place(x)
+        self._target[0, 0] = place
+        self._weight[0] = w
+        self._learn_placed(self._n_outputs())
+
+    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
+        """Return the probability of each class seen so far; nothing before the first.
+
+        Parameters
+        ----------
+        x : dict
+            Features; those never seen before are left out.
+        **kwargs : dict
+            Of River's interface; not used.
+        """
+        scores = self._scores(x)
+        if scores is None:
+            return {}
+        values = scores.tolist()[: len(self._places)]
+        largest = max(values)
+        shares = [math.exp(value - largest) for value in values]
+        total = sum(shares)
+        return {label: shares[place] / total for label, place in self._places.items()}
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """Learn from the rows of a data frame, one after the other.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Features.
+        y : Series
+            Classes.
+        w : array, optional
+            How much each sample counts.
+        """
+        labels = list(y)
+        if len(labels) != len(X):
+            raise ValueError(f"y has {len(labels)} entries, expected {len(X)}")
+        for label in labels:
+            _check_label(label)
+        weight = check_weights(w, len(X))
+        table = self._place_many(X)
+        counted = [row for row in range(len(labels)) if weight[row] > 0.0]
+        start = 0
+        while start < len(counted):  # up to the next class that is new: it grows the learner
+            places = [self._place_of(labels[counted[start]])]
+            for row in counted[start + 1 :]:
+                if labels[row] not in self._places:
+                    break
+                places.append(self._places[labels[row]])
+            rows = counted[start : start + len(places)]
+            targets = np.array(places, dtype=np.float64)[:, None]
+            self._learn_rows(table[rows], targets, weight[rows], self._n_outputs())
+            start += len(places)
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Return class probabilities for the rows of a data frame, as a DataFrame.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Features.
+        """
+        import pandas as pd
+
+        scores = self._many_scores(X)
+        if scores is None:
+            return pd.DataFrame(index=X.index)
+        known: Array = scores[:, : len(self._places)]
+        shares = np.exp(known - known.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        return pd.DataFrame(shares, index=X.index, columns=list(self._places))
+
+
+def _check_label(y: Any) -> None:
+    if y is None or y != y:  # NaN differs from itself
+        raise ValueError(f"y must be a label, got {y!r}")

@@ -1,0 +1,170 @@
+"""Online kernel regression for River."""
+
+import math
+from typing import Any
+
+import numpy as np
+from river import base
+
+from colk._validation import check_number, check_vector
+from colk.averaging import Averaging
+from colk.kernels import Kernel
+from colk.learners.compositional import Pairing
+from colk.learners.naming import as_loss
+from colk.losses import Loss
+from colk.risks import Risk
+from colk.river.base import Features, OnlineModel, check_weight, check_weights
+from colk.schedules import Rate
+
+__all__ = ["COLKRegressor"]
+
+
+class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
+    """Online kernel regression in bounded memory, under a risk of your choice.
+
+    Put `preprocessing.StandardScaler` before it; targets are scaled inside, by their running mean
+    and standard deviation. Features may appear and vanish; one that is missing counts as 0, which
+    behind a scaler is its mean.
+
+    Parameters
+    ----------
+    kernel : Kernel or str
+        A kernel, or the name of one.
+    bandwidth : "scale" or float
+        Of a kernel that is named. "scale" suits standardised features: √(p/2), or p/2 for the
+        Laplacian, with p the number of features of the first sample.
+    loss : Loss or str
+        Thresholds are in units of the targets' standard deviation.
+    risk : Risk or str
+        How losses are put together.
+    step_size, tracking_rate, regularization, eps, max_atoms, pairing, gradient_bound
+        As in `colk.COLKRegressor`.
+    averaging : bool, PolyakRuppert or Exponential
+        Whether to predict with an average of the iterates. The default, the last iterate, follows
+        a target that moves; where it does not move, True is more accurate.
+
+    Examples
+    --------
+    >>> from colk.river import COLKRegressor
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> model = preprocessing.StandardScaler() | COLKRegressor()
+    >>> metric = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    >>> bool(metric.get() < 0.5)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | str = "laplacian",
+        bandwidth: str | float = "scale",
+        loss: Loss | str = "huber",
+        risk: Risk | str = "mean",
+        step_size: Rate = 0.5,
+        tracking_rate: Rate = 0.1,
+        regularization: float = 1e-6,
+        eps: float = 0.1,
+        max_atoms: int | None = 500,
+        pairing: Pairing = "overlap",
+        averaging: Averaging | bool = False,
+        gradient_bound: float = 10.0,
+    ) -> None:
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.loss = loss
+        self.risk = risk
+        self.step_size = step_size
+        self.tracking_rate = tracking_rate
+        self.regularization = regularization
+        self.eps = eps
+        self.max_atoms = max_atoms
+        self.pairing = pairing
+        self.averaging = averaging
+        self.gradient_bound = gradient_bound
+        self._total = self._mean = self._squares = 0.0
+        self._scale = 1.0
+        self._reset()
+
+    def _loss(self) -> Loss:
+        loss = as_loss(self.loss)
+        if loss.kind != "regression":
+            raise ValueError(f"{type(loss).__name__} is a loss of classifiers; see COLKClassifier")
+        return loss
+
+    def _scaled(self, y: float, w: float) -> float:
+        """Let the running mean and deviation see y; returns it in their units."""
+        self._total += w
+        gap = y - self._mean
+        self._mean += gap * w / self._total
+        self._squares += w * gap * (y - self._mean)
+        deviation = math.sqrt(self._squares / self._total)
+        self._scale = deviation if deviation > 0.0 else abs(self._mean) or 1.0
+        return (y - self._mean) / self._scale
+
+    def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
+        """Learn from one sample.
+
+        Parameters
+        ----------
+        x : dict
+            Features.
+        y : float
+            The target.
+        w : float
+            How much the sample counts; 0 skips it.
+        """
+        if type(y) is not float or y - y != 0.0:
+            y = check_number(y, "y")
+        if w != 1.0:
+            w = check_weight(w)
+        self._place(x)
+        if w == 0.0:
+            return
+        self._target[0, 0] = self._scaled(y, w)
+        self._weight[0] = w
+        self._learn_placed(n_outputs=1)
+
+    def predict_one(self, x: Features) -> float:
+        """Return the prediction for one sample; 0 before the first is learned.
+
+        Parameters
+        ----------
+        x : dict
+            Features; those never seen before are left out.
+        """
+        scores = self._scores(x)
+        return 0.0 if scores is None else self._mean + self._scale * float(scores[0])
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """Learn from the rows of a data frame, one after the other.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Features.
+        y : Series
+            Targets.
+        w : array, optional
+            How much each sample counts.
+        """
+        targets = check_vector(y, len(X), "y")
+        weight = check_weights(w, len(X))
+        table = self._place_many(X)
+        counted = weight > 0.0
+        if counted.any():
+            samples = zip(targets[counted].tolist(), weight[counted].tolist(), strict=True)
+            scaled = np.array([[self._scaled(y, w)] for y, w in samples])
+            self._learn_rows(table[counted], scaled, weight[counted], n_outputs=1)
+
+    def predict_many(self, X: Any) -> Any:
+        """Return predictions for the rows of a data frame, as a Series.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Features.
+        """
+        import pandas as pd
+
+        scores = self._many_scores(X)
+        values = np.zeros(len(X)) if scores is None else self._mean + self._scale * scores[:, 0]
+        return pd.Series(values, index=X.index)

@@ -1,0 +1,34 @@
+"""River's own suite, whole, check by check."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from river import checks
+
+from colk.kernels import Gaussian
+from colk.risks import Variance
+from colk.river import COLKClassifier, COLKRegressor
+
+MODELS = [
+    COLKRegressor(max_atoms=50),
+    COLKRegressor(kernel=Gaussian(1.0), risk=Variance(0.1), averaging=True, max_atoms=50),
+    COLKClassifier(max_atoms=50),
+    COLKClassifier(risk="cvar", averaging=True, max_atoms=50),
+]
+
+
+def _cases() -> Iterator[Any]:
+    for model in MODELS:
+        for check in checks.yield_checks(model):
+            yield pytest.param(model, check, id=f"{type(model).__name__}-{check.__name__}")
+
+
+@pytest.mark.parametrize(("model", "check"), list(_cases()))
+def test_river_check(model: Any, check: Any) -> None:
+    check(model.clone())
+
+
+@pytest.mark.parametrize("model", [COLKRegressor(), COLKClassifier()])
+def test_check_estimator(model: Any) -> None:
+    checks.check_estimator(model)
