@@ -1,8 +1,11 @@
 """The live dictionary as an object: buffers that grow by doubling, and what can be done to them."""
 
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 import numpy as np
+from numba.extending import get_cython_function_address
 from numpy.typing import NDArray
 
 from colk._core import komp
@@ -11,6 +14,23 @@ from colk._core.komp import GHOSTS, LANE, SIZE, WORK_ROWS, Buffers
 from colk._validation import Array
 
 __all__ = ["Dictionary"]
+
+
+# Blocks of at least this many points are solved for by BLAS.
+BLAS_BLOCK = 8
+
+
+@cache
+def _trmm_address() -> int:
+    """Where SciPy keeps BLAS's product of a triangular matrix with a panel."""
+    return int(get_cython_function_address("scipy.linalg.cython_blas", "dtrmm"))
+
+
+@cache
+def _thread_pools() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class Dictionary:
@@ -88,6 +108,7 @@ class Dictionary:
             counters=counters,
             n_priced=n_priced,
             n_fitted=n_fitted,
+            trmm=_trmm_address() if b >= BLAS_BLOCK else 0,
         )
 
     @property
@@ -126,6 +147,17 @@ class Dictionary:
         ghosts = old.counters[GHOSTS]
         new.ghosts[:, :ghosts] = old.ghosts[:, :ghosts]
         self.buffers = new
+
+    def blas_threads(self) -> AbstractContextManager[Any]:
+        """One BLAS thread while blocks are solved for.
+
+        Triangles of this size lose more by waking a second thread than they gain, and much more
+        where the cores are busy.
+        """
+        if self.buffers.trmm == 0:
+            return nullcontext()
+        limited: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
+        return limited
 
     def append(self, points: Array, weights: Array, eps: float = 0.0) -> float:
         """Append points with their weights, each block compressed to within `eps` in H-norm.

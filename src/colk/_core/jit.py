@@ -16,13 +16,14 @@ from typing import Any, TypeVar, cast
 
 import numba
 from llvmlite import ir
-from numba.core import config, event, types
+from numba.core import cgutils, config, event, types
 from numba.extending import intrinsic
 
 __all__ = [
     "bits_of",
     "call_pair",
     "call_scalars",
+    "call_trmm",
     "call_vectors",
     "float_of",
     "inner",
@@ -198,6 +199,52 @@ def call_pair(typingctx: Any, function: Any, first: Any, second: Any, size: Any)
         return _call_address(builder, args[0], [*_pointers(builder, args[1:3]), args[3]])
 
     return types.float64(types.int64, types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def call_trmm(
+    typingctx: Any,
+    function: Any,
+    transposed: Any,
+    rows: Any,
+    columns: Any,
+    triangle: Any,
+    stride: Any,
+    panel: Any,
+) -> Any:
+    """Call BLAS dtrmm at `function`: panel ← op(U) panel for an upper triangle of column order.
+
+    `triangle` and `panel` are addresses of matrices whose columns are `stride` numbers apart.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        function, transposed, rows, columns, triangle, stride, panel = args
+
+        def slot(value: Any) -> Any:
+            return cgutils.alloca_once_value(builder, value)
+
+        def character(letter: str) -> Any:
+            return ir.Constant(ir.IntType(8), ord(letter))
+
+        def whole(value: Any) -> Any:
+            return slot(builder.trunc(value, ir.IntType(32)))
+
+        operation = builder.select(
+            builder.icmp_signed("!=", transposed, transposed.type(0)),
+            character("T"),
+            character("N"),
+        )
+        matrix, block = _pointers(builder, (triangle, panel))
+        arguments = [slot(character("L")), slot(character("U")), slot(operation)]
+        arguments += [slot(character("N")), whole(rows), whole(columns)]
+        arguments += [slot(ir.Constant(ir.DoubleType(), 1.0)), matrix, whole(stride)]
+        arguments += [block, whole(stride)]
+        kinds = [argument.type for argument in arguments]
+        pointer = ir.FunctionType(ir.VoidType(), kinds).as_pointer()
+        builder.call(builder.inttoptr(function, pointer), arguments)
+        return context.get_dummy_value()
+
+    return types.none(*[types.int64] * 7), codegen
 
 
 @intrinsic

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._core.jit import inner, once, piece, stepper
+from colk._core.jit import call_trmm, inner, once, piece, stepper
 from colk._core.kernels import column
 from colk._validation import Array
 
@@ -75,11 +75,12 @@ class Buffers(NamedTuple):
     counters: NDArray[np.int64]
     n_priced: int
     n_fitted: int
+    trmm: int  # address of BLAS's triangular product; 0: blocks are too small to need it
 
 
 @once
 def solve(factor: Array, n: int, k: Array, z: Array, v: Array, size: int) -> None:
-    """z = Uᵀk and v = Uz = K⁻¹k for `size` new points, two at a time, in passes over the factor.
+    """Halves z = Uᵀk and solutions v = Uz = K⁻¹k of `size` new points, two in each pass.
 
     Rows are read to the next multiple of LANE: what lies beyond the diagonal is zero, and loops
     of few different lengths cost less than the branches that they spare would.
@@ -109,6 +110,23 @@ def solve(factor: Array, n: int, k: Array, z: Array, v: Array, size: int) -> Non
             z[b, i] = total
             for j in range(length):
                 v[b, j] += total * factor[i, j]
+
+
+@inner
+def solve_by_blas(
+    factor: Array, n: int, k: Array, z: Array, v: Array, size: int, trmm: int
+) -> None:
+    """Do as `solve` does, for blocks that are worth the call."""
+    stride = factor.shape[1]
+    triangle = np.int64(factor.ctypes.data)
+    for b in range(size):
+        for j in range(n):
+            z[b, j] = k[b, j]
+    call_trmm(trmm, 1, n, size, triangle, stride, np.int64(z.ctypes.data))
+    for b in range(size):
+        for j in range(n):
+            v[b, j] = z[b, j]
+    call_trmm(trmm, 0, n, size, triangle, stride, np.int64(v.ctypes.data))
 
 
 @piece
@@ -438,7 +456,10 @@ def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tup
     gram, inverse, enlarged = d.small[GRAM], d.small[INVERSE], d.work[ENLARGED]
     budget, spent, staying = eps * eps, 0.0, size
     if size > 0:
-        solve(d.factor, n, d.panels[COLUMN], halves, solutions, size)
+        if d.trmm != 0:
+            solve_by_blas(d.factor, n, d.panels[COLUMN], halves, solutions, size, d.trmm)
+        else:
+            solve(d.factor, n, d.panels[COLUMN], halves, solutions, size)
         _schur(gram, halves, n, d.small[SCHUR], inverse, size)
         _invert(inverse, gram, marked, size)
         _influence(inverse, solutions, d.diagonal, n, influence, enlarged, size)

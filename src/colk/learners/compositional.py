@@ -187,7 +187,8 @@ class CompositionalLearner(OnlineLearner):
         while start < len(X):
             width = 0 if self._records is None else len(core.TRACE) + self.risk.n_inner
             trace = np.empty((len(X) - start if width else 1, width))
-            taken, steps, status = self._advance(X[start:], Y[start:], weight[start:], trace)
+            with self._dictionary.blas_threads():
+                taken, steps, status = self._advance(X[start:], Y[start:], weight[start:], trace)
             if self._records is not None:
                 self._records.append(trace[:steps])
             start += taken
