@@ -1,6 +1,6 @@
 """Methods whose model is a kernel expansion f = Σ w_j κ(d_j, ·)."""
 
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from colk._core.dictionary import Dictionary
 from colk._core.window import ERROR_SUM
@@ -23,19 +23,20 @@ class KernelLearner(CompositionalLearner):
         The arguments of `CompositionalLearner`.
     """
 
-    _dictionary_type: ClassVar[type[Dictionary]] = Dictionary
-
     def __init__(self, kernel: Kernel, **common: Any) -> None:
         if not isinstance(kernel, Kernel):
             raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__} {kernel!r}")
         self.kernel = kernel
         super().__init__(**common)
 
+    def _dictionary_type(self) -> type[Dictionary]:
+        return Dictionary
+
     def _make_dictionary(self, n_features: int, **shape: int) -> Dictionary:
-        return self._dictionary_type(self.kernel.program(n_features), n_features, **shape)
+        return self._dictionary_type()(self.kernel.program(n_features), n_features, **shape)
 
     def _restore_dictionary(self, packed: dict[str, Any]) -> Dictionary:
-        return self._dictionary_type.unpack(self.kernel.program(self.n_features), packed)
+        return self._dictionary_type().unpack(self.kernel.program(self.n_features), packed)
 
     def _rows(self, averaged: bool) -> slice:
         q = cast(int, self.n_outputs)

@@ -1,0 +1,236 @@
+"""One step of the budgeted methods, and the loop over a stream.
+
+The gradient step is COLK's. What follows it, where there are more atoms than the budget allows,
+is a rule: forget the oldest, remove the lightest, project the cheapest on the others, or merge
+two. All but projection cost O(M) beyond a few kernel columns; projection costs O(M²).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colk._core.jit import inner, piece, stepper
+from colk._core.kernels import column
+from colk._core.komp import (
+    COLUMN,
+    GHOSTS,
+    GRAM,
+    SIZE,
+    Buffers,
+    _take_out,
+    absorb,
+    evaluate_columns,
+)
+from colk._core.merging import choose_merger
+from colk._core.random import uniform
+from colk._core.step import stage
+from colk._core.window import (
+    ADDED,
+    AVERAGED,
+    DIVERGED,
+    DONE,
+    DROPPED,
+    ERROR_SUM,
+    FILLED,
+    FULL,
+    REGULARIZATION,
+    STEP_SIZE,
+    STEPS,
+    Learner,
+    assess,
+    average,
+    record,
+    remember_and_shrink,
+    scheduled,
+    slide,
+    take,
+    untake,
+)
+from colk._validation import Array
+
+__all__ = ["MERGING", "PROJECTION", "REMOVAL", "TRUNCATION", "Budget", "learn"]
+
+TRUNCATION, REMOVAL, PROJECTION, MERGING = 0, 1, 2, 3
+
+
+class Budget(NamedTuple):
+    """How many atoms there may be, and what happens beyond."""
+
+    allowed: NDArray[np.int64]  # (1,): the budget of the moment
+    rule: int
+    growth: float  # with probability min(1, growth·horizon/t) the budget is kept, else it grows
+    horizon: float
+    seed: int
+    origin: Array  # (1,): 0
+    column: Array  # (capacity,)
+    moments: Array  # (3, capacity)
+    search: Array  # (SEARCH_ROWS, capacity)
+
+
+@inner
+def _enrol(d: Buffers, size: int) -> int:
+    """Append the staged points; one that equals an atom adds to its weight. Returns how many."""
+    atoms, weights, points, amounts, gram = d.atoms, d.weights, d.points, d.amounts, d.small[GRAM]
+    before = d.counters[SIZE]
+    for b in range(size):
+        n = d.counters[SIZE]
+        place = n
+        for j in range(n):
+            if atoms[0, j] == points[b, 0]:
+                equal = True
+                for feature in range(1, atoms.shape[0]):
+                    equal = equal and atoms[feature, j] == points[b, feature]
+                if equal:
+                    place = j
+        if place == n:
+            for feature in range(atoms.shape[0]):
+                atoms[feature, n] = points[b, feature]
+            for row in range(weights.shape[0]):
+                weights[row, n] = 0.0
+            d.diagonal[n] = gram[b, b]
+            d.counters[SIZE] = n + 1
+        for row in range(weights.shape[0]):
+            weights[row, place] += amounts[b, row]
+    return d.counters[SIZE] - before
+
+
+@inner
+def _dismiss(d: Buffers, j: int) -> None:
+    """Take atom j out, to the ghosts; the other weights stay as they are."""
+    n, ghost, diagonal = d.counters[SIZE], d.counters[GHOSTS], d.diagonal
+    _take_out(d.atoms, n, j, d.ghosts[: d.atoms.shape[0]], ghost)
+    _take_out(d.weights, n, j, d.ghosts[d.atoms.shape[0] :], ghost)
+    for k in range(j, n - 1):
+        diagonal[k] = diagonal[k + 1]
+    d.counters[SIZE] = n - 1
+    d.counters[GHOSTS] = min(ghost + 1, d.ghosts.shape[1])
+
+
+@inner
+def _lightest(d: Buffers) -> int:
+    """The oldest atom of least ‖w_j‖² κ(d_j, d_j), the squared H-norm of its part of f."""
+    chosen, least = 0, np.inf
+    for j in range(d.counters[SIZE]):
+        norm = _squared_norm(d, j)
+        if norm < least:
+            chosen, least = j, norm
+    return chosen
+
+
+@piece
+def _squared_norm(d: Buffers, j: int) -> float:
+    squares = 0.0
+    for row in range(d.n_priced):
+        squares += d.weights[row, j] * d.weights[row, j]
+    return squares * d.diagonal[j]
+
+
+@inner
+def _merge(d: Buffers, p: int, budget: Budget) -> float:
+    """Merge atom p with the atom that costs least; returns the squared H-norm lost."""
+    atoms, weights, z, amounts = d.atoms, d.weights, d.points[0], d.amounts[0]
+    own, gram = d.diagonal[p], d.small[GRAM]
+    for feature in range(atoms.shape[0]):
+        z[feature] = atoms[feature, p]
+    column(d.program, atoms, d.counters[SIZE], z, budget.column, d.work)
+    n, h, loss = choose_merger(d, p, budget.column, budget.origin, budget.moments, budget.search)
+    for feature in range(atoms.shape[0]):
+        z[feature] = h * atoms[feature, p] + (1.0 - h) * atoms[feature, n]
+    column(d.program, atoms, d.counters[SIZE], z, budget.column, d.work)
+    for row in range(weights.shape[0]):
+        amounts[row] = 0.0
+        if row < d.n_fitted:
+            values = weights[row, p] * budget.column[p] + weights[row, n] * budget.column[n]
+            amounts[row] = values / own
+    gram[0, 0] = own
+    _dismiss(d, max(p, n))
+    _dismiss(d, min(p, n))
+    _enrol(d, min(d.points.shape[0], 1))
+    return loss
+
+
+@inner
+def _maintain(d: Buffers, budget: Budget) -> float:
+    """Make one atom less of them; returns the H-norm of what is lost."""
+    if budget.rule == MERGING:
+        return np.sqrt(_merge(d, _lightest(d), budget))
+    j = 0 if budget.rule == TRUNCATION else _lightest(d)
+    lost = np.sqrt(_squared_norm(d, j))
+    _dismiss(d, j)
+    return lost
+
+
+@piece
+def _is_kept(budget: Budget, t: int) -> bool:
+    """NPBSGD's coin of step t = 1, 2, …: whether the budget stays as it is."""
+    chance = budget.growth * budget.horizon / t
+    return chance >= 1.0 or uniform(budget.seed, t) < chance
+
+
+@piece
+def _settle(d: Buffers, budget: Budget, staged: int, t: int) -> tuple[float, int]:
+    """Add the staged points and keep to the budget; returns the H-norm lost and atoms added."""
+    allowed = budget.allowed[0]
+    if d.counters[SIZE] + staged > allowed and not _is_kept(budget, t):
+        allowed += 1
+    if budget.rule == PROJECTION:
+        error, added = absorb(d, staged, 0.0, 0, allowed)
+    else:
+        error, added = 0.0, _enrol(d, staged)
+        while d.counters[SIZE] > allowed:
+            error += _maintain(d, budget)
+    budget.allowed[0] = max(budget.allowed[0], d.counters[SIZE])
+    return error, added
+
+
+@piece
+def _step(m: Learner, budget: Budget, line: Array) -> bool:
+    """A gradient step at the samples in the window, then the rule. False: it would diverge."""
+    d, size, t = m.dictionary, m.window_x.shape[0], m.tallies[STEPS]
+    step = scheduled(m.settings, STEP_SIZE, t)
+    before, columns, gram = d.counters[SIZE], d.panels[COLUMN], d.small[GRAM]
+    for b in range(size):
+        for feature in range(d.points.shape[1]):
+            d.points[b, feature] = m.window_x[b, feature]
+    evaluate_columns(d.program, d.atoms, before, d.points, d.corner, columns, gram, d.work, size)
+    sound, loss, clipped = assess(m, size)
+    if not sound:
+        return False
+    # f~ = (1 − αλ) f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·)
+    remember_and_shrink(m, 1.0 - step * m.settings[REGULARIZATION])
+    staged = stage(d, m.coefficients, step, size)
+    error, added = _settle(d, budget, staged, t + 1)
+    m.levels[ERROR_SUM] += error
+    if m.switches[AVERAGED] > 0:
+        average(m)
+    m.tallies[STEPS] = t + 1
+    if line.size > 0:
+        after = d.counters[SIZE]
+        line[ADDED], line[DROPPED] = added, before + added - after
+        record(m, line, loss, after, error, clipped, step)
+    return True
+
+
+@stepper
+def learn(
+    m: Learner, budget: Budget, X: Array, Y: Array, weight: Array, trace: Array
+) -> tuple[int, int, int]:
+    """Run the stream through the window, a step each time that it is full.
+
+    Returns how many samples were taken, how many steps made, and why it stopped.
+    """
+    size, capacity, first = m.window_x.shape[0], m.dictionary.atoms.shape[1], m.tallies[STEPS]
+    for row in range(X.shape[0]):
+        if weight[row] == 0.0:
+            continue
+        steps = m.tallies[STEPS] - first
+        if m.tallies[FILLED] + 1 == size and m.dictionary.counters[SIZE] + size > capacity:
+            return row, steps, FULL
+        largest = take(m, X, Y, weight, row)
+        if m.tallies[FILLED] == size:
+            if not _step(m, budget, trace[min(steps, trace.shape[0] - 1)]):
+                untake(m, largest)
+                return row, steps, DIVERGED
+            slide(m)
+    return X.shape[0], m.tallies[STEPS] - first, DONE
