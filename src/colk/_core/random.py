@@ -23,7 +23,7 @@ def _scrambled(z: np.uint64) -> np.uint64:
     return z ^ (z >> np.uint64(31))
 
 
-@inner
+@piece
 def mixed(seed: int, counter: int) -> int:
     """Seed of the stream `counter` of `seed`: 64 bits that share nothing with their neighbours."""
     step = np.uint64(0x9E3779B97F4A7C15)
@@ -31,7 +31,7 @@ def mixed(seed: int, counter: int) -> int:
     return np.int64(_scrambled(start + (np.uint64(counter) + np.uint64(1)) * step))
 
 
-@inner
+@piece
 def uniform(seed: int, counter: int) -> float:
     """Number `counter` of the stream `seed`, uniform in (0, 1)."""
     return (np.float64(np.uint64(mixed(seed, counter)) >> np.uint64(11)) + 0.5) * 2.0**-53

@@ -1,0 +1,118 @@
+"""Doubly stochastic gradients: seeds instead of stored features."""
+
+from typing import Any, cast
+
+import numpy as np
+
+from colk._core import doubly as core
+from colk._core.dictionary import Dictionary
+from colk._core.roster import Roster
+from colk._core.window import SQUARED_NORM
+from colk._validation import Array, check_count
+from colk.averaging import Averaging
+from colk.features import check_spectral
+from colk.kernels import Kernel
+from colk.learners.compositional import CompositionalLearner, Progress
+from colk.losses import Loss
+from colk.schedules import PowerDecay, Rate
+
+__all__ = ["DoublySGD"]
+
+
+class DoublySGD(CompositionalLearner):
+    """Doubly stochastic functional gradient descent: a sample and a random feature a step.
+
+    Step t draws the feature φ_t(x) = √(2κ(0)) cos(ω_tᵀx + b_t) from the seed and t, shrinks all
+    earlier weights by 1 − α_t λ and appends −α_t ℓ'(f(x_t), y_t)φ_t(x_t): given the sample, the
+    mean of φ_t(x_t)φ_t over the draws is κ(x_t, ·). Memory is one number a step and output;
+    predicting draws every feature again, so that step t costs O(t). The norm is not followed: it
+    is NaN in a trace.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel of the difference u − v, see `RandomFourierFeatures`.
+    loss : Loss
+        The loss ℓ.
+    step_size : float or PowerDecay
+        α. It must fall for f to converge; the paper takes θ/t.
+    regularization : float
+        λ.
+    seed : int
+        Seed of the features.
+    gradient_bound, averaging, batch_size, n_outputs, trace
+        As in `COLK`.
+
+    References
+    ----------
+    Dai, Xie, He, Liang, Raj, Balcan, Song, "Scalable kernel methods via doubly stochastic
+    gradients", NIPS 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import DoublySGD
+    >>> X = np.random.default_rng(0).random((4000, 1))
+    >>> y = np.sin(6 * X[:, 0])
+    >>> learner = DoublySGD(Gaussian(0.2)).learn(X, y)
+    >>> learner.n_components, bool(np.abs(learner.predict(X) - y).mean() < 0.1)
+    (4000, True)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        loss: Loss | None = None,
+        step_size: Rate = PowerDecay(1.0, power=1.0, scale=100.0),  # noqa: B008, it is frozen
+        regularization: float = 1e-6,
+        seed: int = 0,
+        gradient_bound: float = 10.0,
+        averaging: Averaging | None = None,
+        batch_size: int = 1,
+        n_outputs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        self.kernel = check_spectral(kernel)
+        self.seed = check_count(seed, "seed", at_least=0)
+        super().__init__(
+            loss=loss,
+            risk=None,
+            step_size=step_size,
+            tracking_rate=1.0,
+            regularization=regularization,
+            tracker="average",
+            pairing="same",
+            gradient_bound=gradient_bound,
+            averaging=averaging,
+            batch_size=batch_size,
+            n_outputs=n_outputs,
+            trace=trace,
+        )
+
+    def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
+        super()._allocate(n_features, n_outputs, n_targets)
+        self._core.levels[SQUARED_NORM] = np.nan
+
+    def _make_dictionary(self, n_features: int, **shape: int) -> Dictionary:
+        return Roster(np.zeros(1), 1, **shape)
+
+    def _restore_dictionary(self, packed: dict[str, Any]) -> Dictionary:
+        return Roster.unpack(np.zeros(1), packed)
+
+    def _advance(self, X: Array, Y: Array, weight: Array, trace: Array) -> Progress:
+        program, frequency = self.kernel.program(X.shape[1]), np.empty(X.shape[1])
+        return core.learn(self._core, program, self.seed, frequency, X, Y, weight, trace)
+
+    def _evaluate(self, X: Array) -> Array:
+        q = cast(int, self.n_outputs)
+        rows = slice(0, q) if self.averaging is None else slice(q, 2 * q)
+        weights = np.ascontiguousarray(self._dictionary.weights[:, rows].T)
+        out = np.empty((len(X), q))
+        core.evaluate(self.kernel.program(X.shape[1]), self.seed, weights, X, out)
+        return out
+
+    @property
+    def n_components(self) -> int:
+        """Number of random features so far, one a step."""
+        return self.steps
