@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from colk._core.jit import inner, piece, stepper
 from colk._core.kernels import column
 from colk._core.komp import (
-    COLUMN,
     GHOSTS,
     GRAM,
     SIZE,
     Buffers,
     _take_out,
     absorb,
-    evaluate_columns,
 )
 from colk._core.merging import choose_merger
 from colk._core.random import uniform
@@ -40,6 +38,7 @@ from colk._core.window import (
     Learner,
     assess,
     average,
+    evaluate_window,
     record,
     remember_and_shrink,
     scheduled,
@@ -189,11 +188,8 @@ def _step(m: Learner, budget: Budget, line: Array) -> bool:
     """A gradient step at the samples in the window, then the rule. False: it would diverge."""
     d, size, t = m.dictionary, m.window_x.shape[0], m.tallies[STEPS]
     step = scheduled(m.settings, STEP_SIZE, t)
-    before, columns, gram = d.counters[SIZE], d.panels[COLUMN], d.small[GRAM]
-    for b in range(size):
-        for feature in range(d.points.shape[1]):
-            d.points[b, feature] = m.window_x[b, feature]
-    evaluate_columns(d.program, d.atoms, before, d.points, d.corner, columns, gram, d.work, size)
+    before = d.counters[SIZE]
+    evaluate_window(m, size)
     sound, loss, clipped = assess(m, size)
     if not sound:
         return False

@@ -3,7 +3,7 @@
 import numpy as np
 
 from colk._core.jit import once, piece, stepper
-from colk._core.komp import CARRY, COLUMN, GRAM, SIZE, Buffers, absorb, evaluate_columns
+from colk._core.komp import CARRY, COLUMN, GRAM, SIZE, Buffers, absorb
 from colk._core.window import (
     ADDED,
     AVERAGED,
@@ -24,6 +24,7 @@ from colk._core.window import (
     Learner,
     assess,
     average,
+    evaluate_window,
     record,
     remember_and_shrink,
     scheduled,
@@ -122,11 +123,7 @@ def _step(m: Learner, line: Array) -> bool:
     step = scheduled(m.settings, STEP_SIZE, m.tallies[STEPS])
     factor = 1.0 - step * m.settings[REGULARIZATION]
     before, gram = d.counters[SIZE], d.small[GRAM]
-    for b in range(size):
-        for feature in range(d.points.shape[1]):
-            d.points[b, feature] = m.window_x[b, feature]
-    columns = d.panels[COLUMN]
-    evaluate_columns(d.program, d.atoms, before, d.points, columns, gram, d.work, size)
+    evaluate_window(m, size)
     sound, loss, clipped = assess(m, size)
     if not sound:
         return False

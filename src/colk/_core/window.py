@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from colk._core.jit import piece
 from colk._core.kernels import column
-from colk._core.komp import CARRY, COLUMN, GHOSTS, SIZE, Buffers
+from colk._core.komp import CARRY, COLUMN, GHOSTS, GRAM, SIZE, Buffers, evaluate_columns
 from colk._core.objective import gradient, inner_track, sample_loss, sample_value
 from colk._validation import Array
 
@@ -25,6 +25,7 @@ __all__ = [
     "Learner",
     "assess",
     "average",
+    "evaluate_window",
     "gather_coefficients",
     "is_sound",
     "note_losses",
@@ -101,6 +102,17 @@ def scheduled(settings: Array, first: int, t: int) -> float:
     if settings[first + 2] != 0.0:
         value /= (1.0 + t / settings[first + 1]) ** settings[first + 2]
     return value
+
+
+@piece
+def evaluate_window(m: Learner, size: int) -> None:
+    """Lay out κ(D, x) for the points x of the window, and their own Gram matrix."""
+    d = m.dictionary
+    columns, gram, n = d.panels[COLUMN], d.small[GRAM], d.counters[SIZE]
+    for b in range(size):
+        for feature in range(d.points.shape[1]):
+            d.points[b, feature] = m.window_x[b, feature]
+    evaluate_columns(d.program, d.atoms, n, d.points, columns, gram, d.work, size)
 
 
 @piece

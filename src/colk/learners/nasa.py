@@ -21,9 +21,9 @@ class NASA(FeatureLearner):
     """Nested averaged stochastic approximation: one time scale, averages of g and of the gradient.
 
     w ← w − (τ/β)z; then, at the new w and in Jacobi's order,
-    z ← (1 − aτ)z + aτ(c φ(x_θ) + c' φ(x_ξ) + λw) with the coefficients of `COLK` at the *old* g, and
-    g ← (1 − bτ)g + bτ·inner. The first g is that of the first sample, the first z is 0. There is no
-    constraint on w.
+    z ← (1 − aτ)z + aτ(c φ(x_θ) + c' φ(x_ξ) + λw) with the coefficients of `COLK` at the *old* g,
+    and g ← (1 − bτ)g + bτ·inner. The first g is that of the first sample, the first z is 0. There
+    is no constraint on w.
 
     Parameters
     ----------
