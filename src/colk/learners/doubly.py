@@ -35,7 +35,8 @@ class DoublySGD(CompositionalLearner):
     loss : Loss
         The loss ℓ.
     step_size : float or PowerDecay
-        α. It must fall for f to converge; the paper takes θ/t.
+        α. It must fall for f to converge; the paper takes θ/t. One random feature stands for κ with
+        an error of its own size: steps must begin smaller than those of the other methods.
     regularization : float
         λ.
     seed : int
@@ -53,18 +54,18 @@ class DoublySGD(CompositionalLearner):
     >>> import numpy as np
     >>> from colk.kernels import Gaussian
     >>> from colk.learners import DoublySGD
-    >>> X = np.random.default_rng(0).random((4000, 1))
+    >>> X = np.random.default_rng(0).random((2000, 1))
     >>> y = np.sin(6 * X[:, 0])
     >>> learner = DoublySGD(Gaussian(0.2)).learn(X, y)
     >>> learner.n_components, bool(np.abs(learner.predict(X) - y).mean() < 0.1)
-    (4000, True)
+    (2000, True)
     """
 
     def __init__(
         self,
         kernel: Kernel,
         loss: Loss | None = None,
-        step_size: Rate = PowerDecay(1.0, power=1.0, scale=100.0),  # noqa: B008, it is frozen
+        step_size: Rate = PowerDecay(0.2, power=1.0, scale=10.0),  # noqa: B008, it is frozen
         regularization: float = 1e-6,
         seed: int = 0,
         gradient_bound: float = 10.0,

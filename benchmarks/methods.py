@@ -1,0 +1,135 @@
+"""Time per sample of every method at equal size, all in one run.
+
+    python benchmarks/methods.py
+
+Methods of atoms run on a budget of M atoms, methods of features on M features; DoublySGD, which
+has no budget, on as many steps that it averages M features. The table is also written to
+docs/tables. The reference is one kernel column of M atoms.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from colk.compressors import KOMP
+from colk.expansion import KernelExpansion
+from colk.features import RandomFourierFeatures, RBFNetwork
+from colk.kernels import Gaussian
+from colk.learners import (
+    BSGD,
+    COLK,
+    NASA,
+    NORMA,
+    NPBSGD,
+    POLK,
+    SCGD,
+    AcceleratedSCGD,
+    CompositionalBSGD,
+    DoublySGD,
+    OnlineLearner,
+    RandomFeatureSGD,
+)
+from colk.losses import Squared
+from colk.risks import Variance
+
+SIZES, N, REPEATS, SEED = (50, 200), 4000, 3, 0
+TABLE = Path(__file__).parents[1] / "docs" / "tables" / "methods_speed.md"
+
+
+def stream(n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(SEED)
+    X = rng.random((n, 2))
+    return X, np.sin(6.0 * X[:, 0]) * np.cos(4.0 * X[:, 1]) + 0.1 * rng.normal(size=n)
+
+
+def methods(size: int) -> dict[str, Callable[[], OnlineLearner]]:
+    # A narrow kernel: every sample is novel enough to fill the budget.
+    kernel, loss, risk = Gaussian(0.05), Squared(), Variance(0.1)
+    komp = KOMP(max_atoms=size)
+    network = RBFNetwork(size, 0.2, (0.0, 0.0), (1.0, 1.0))
+    return {
+        "POLK": lambda: POLK(kernel, loss, compressor=komp, averaging=None),
+        "NORMA": lambda: NORMA(kernel, loss, size),
+        "BSGD, removal": lambda: BSGD(kernel, loss, size, "removal"),
+        "BSGD, merging": lambda: BSGD(kernel, loss, size, "merging"),
+        "BSGD, projection": lambda: BSGD(kernel, loss, size, "projection"),
+        "NPBSGD, removal": lambda: NPBSGD(kernel, loss, size, horizon=N),
+        "NPBSGD, projection": lambda: NPBSGD(kernel, loss, size, 1.0, N, "projection"),
+        "random features": lambda: RandomFeatureSGD(kernel, loss, size, averaging=None),
+        "DoublySGD": lambda: DoublySGD(kernel, loss),
+        "COLK": lambda: COLK(kernel, loss, risk, compressor=komp, averaging=None),
+        "compositional BSGD, removal": lambda: CompositionalBSGD(
+            kernel, loss, risk, size, "removal"
+        ),
+        "compositional BSGD, merging": lambda: CompositionalBSGD(
+            kernel, loss, risk, size, "merging"
+        ),
+        "compositional BSGD, projection": lambda: CompositionalBSGD(
+            kernel, loss, risk, size, "projection"
+        ),
+        "SCGD, RBF network": lambda: SCGD(network, loss, risk),
+        "SCGD, Fourier features": lambda: SCGD(RandomFourierFeatures(kernel, size), loss, risk),
+        "accelerated SCGD, RBF network": lambda: AcceleratedSCGD(network, loss, risk),
+        "NASA, RBF network": lambda: NASA(network, loss, risk),
+    }
+
+
+def microseconds(make: Callable[[], OnlineLearner], n: int) -> float:
+    """Least time per sample of several runs, once the model is full."""
+    X, y = stream(n + 1000)
+    times = []
+    for _ in range(REPEATS):
+        learner = make()
+        if not isinstance(learner, DoublySGD):
+            learner.learn(X[n:], y[n:])
+        start = time.perf_counter()
+        learner.learn(X[:n], y[:n])
+        times.append(time.perf_counter() - start)
+    return 1e6 * min(times) / n
+
+
+def column_microseconds(size: int) -> float:
+    """Time of f(x) for a function of `size` atoms: one kernel column and its weights."""
+    X, y = stream(N)
+    f = KernelExpansion(Gaussian(0.05), X[:size], y[:size])
+    f(X)
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        f(X)
+        times.append(time.perf_counter() - start)
+    return 1e6 * min(times) / N
+
+
+def table() -> str:
+    rows = {"one kernel column": [column_microseconds(size) for size in SIZES]}
+    for name in methods(SIZES[0]):
+        rows[name] = [
+            microseconds(methods(size)[name], 2 * size if name == "DoublySGD" else N)
+            for size in SIZES
+        ]
+    lines = [
+        "# µs per sample, learning",
+        "",
+        f"Two features, Gaussian kernel, {N} samples, the least of {REPEATS} runs; atoms of atom",
+        "methods, features of feature methods. The compositional methods, from COLK on, minimise",
+        "mean plus variance on independent pairs, so that two samples make a step; the others",
+        "minimise the mean, a step a sample. Made by `benchmarks/methods.py`.",
+        "",
+        "| method | " + " | ".join(f"M = {size}" for size in SIZES) + " |",
+        "| --- |" + " --- |" * len(SIZES),
+    ]
+    lines += [
+        f"| {name} | " + " | ".join(f"{value:.2f}" for value in values) + " |"
+        for name, values in rows.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    text = table()
+    TABLE.parent.mkdir(parents=True, exist_ok=True)
+    TABLE.write_text(text)
+    print(text)
