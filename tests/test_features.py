@@ -67,7 +67,7 @@ def test_rbf_network_is_the_papers():
     network = RBFNetwork(50, 0.06, 0.0, 2.0)
     centres = np.linspace(0.0, 2.0, 50)
     np.testing.assert_allclose(
-        network.transform(X), np.exp(-((X - centres) ** 2) / 0.06**2), rtol=1e-12
+        network.transform(X), np.exp(-((X - centres) ** 2) / 0.06**2), rtol=1e-12, atol=1e-300
     )
     box = RBFNetwork(40, 0.3, (0.0, -1.0), (1.0, 3.0)).centres
     assert box.shape == (40, 2)
@@ -185,7 +185,7 @@ def test_convergence_to_the_exact_solutions(name):
     for risk, solution in exact.items():
         learner = METHODS[name](risk).learn(X[order], y[order])
         assert np.abs(learner.predict(X) - solution).max() < 0.2 * apart
-    assert apart > 0.1
+    assert apart > 0.05
 
 
 def test_least_squares_is_the_solution_of_normal_equations():
@@ -219,7 +219,9 @@ def test_scgd_is_its_definition():
     rng = np.random.default_rng(0)
     X, y = rng.random((40, 1)), rng.normal(size=40)
     for method in (SCGD, AcceleratedSCGD):
-        learner = method(NETWORK, Squared(), Variance(0.3), 0.05, 0.2, LAMBDA).learn(X, y)
+        learner = method(
+            NETWORK, Squared(), Variance(0.3), 0.05, 0.2, LAMBDA, gradient_bound=np.inf
+        ).learn(X, y)
         w = previous = np.zeros(6)
         g = None
         for theta in range(0, 40, 2):
@@ -241,7 +243,15 @@ def test_nasa_is_its_definition():
     X, y = rng.random((40, 1)), rng.normal(size=40)
     tau = PowerDecay(0.2, 0.5).at
     learner = NASA(
-        NETWORK, Squared(), Variance(0.3), PowerDecay(0.2, 0.5), 2.0, 3.0, 4.0, LAMBDA
+        NETWORK,
+        Squared(),
+        Variance(0.3),
+        PowerDecay(0.2, 0.5),
+        2.0,
+        3.0,
+        4.0,
+        LAMBDA,
+        gradient_bound=np.inf,
     ).learn(X, y)
     w, z, g = np.zeros(6), np.zeros(6), None
     for k, theta in enumerate(range(0, 40, 2)):
@@ -263,10 +273,10 @@ def test_nasa_is_its_definition():
 
 @pytest.mark.parametrize("name", ["gaussian", "sum", "rational"])
 def test_doubly_redraws_the_features_that_it_learned_with(name):
-    kernel, step = SPECTRAL[name], PowerDecay(0.5, 1.0, 20.0)
+    kernel, step = SPECTRAL[name], PowerDecay(0.1, 1.0, 20.0)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
-    learner = DoublySGD(kernel, Squared(), step, 0.1, seed=5).learn(X, y)
+    learner = DoublySGD(kernel, Squared(), step, 0.1, seed=5, gradient_bound=np.inf).learn(X, y)
     F = RandomFourierFeatures(kernel, 80, seed=5).transform(X) * np.sqrt(80)
     weights = np.zeros(80)
     for t in range(80):
