@@ -106,6 +106,7 @@ class Dictionary:
             work=np.zeros((WORK_ROWS, max(c, p, b))),
             ghosts=np.zeros((p + self.n_rows, c)),
             counters=counters,
+            spent=np.zeros(self.n_rows),
             n_priced=n_priced,
             n_fitted=n_fitted,
             trmm=_trmm_address() if b >= BLAS_BLOCK else 0,

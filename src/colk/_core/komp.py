@@ -73,6 +73,7 @@ class Buffers(NamedTuple):
     work: Array  # (5, capacity or more)
     ghosts: Array  # (features + rows, capacity): atoms that the last step dropped
     counters: NDArray[np.int64]
+    spent: Array  # (rows,): squared H-norm that each function lost since it was last set to 0
     n_priced: int
     n_fitted: int
     trmm: int  # address of BLAS's triangular product; 0: blocks are too small to need it
@@ -173,11 +174,12 @@ def _take_out(rows: Array, n: int, j: int, ghosts: Array, ghost: int) -> None:
 
 
 @piece
-def _refit(weights: Array, n_fitted: int, n: int, j: int, carry: Array) -> None:
+def _refit(weights: Array, n_fitted: int, n: int, j: int, carry: Array, spent: Array) -> None:
     """W ← w − K⁻¹[:, j] w_j/(K⁻¹)_jj; entry j stays, as the ghost's weight."""
     for row in range(n_fitted):
         amount = weights[row, j]
         share = amount / carry[j]
+        spent[row] += share * share
         for k in range(n):
             weights[row, k] -= share * carry[k]
         weights[row, j] = amount
@@ -189,7 +191,7 @@ def drop(d: Buffers, j: int) -> None:
     n, ghost = d.counters[SIZE], d.counters[GHOSTS]
     carry = d.work[CARRY]
     _rotate_out(d.factor, n, j, carry)
-    _refit(d.weights, d.n_fitted, n, j, carry)
+    _refit(d.weights, d.n_fitted, n, j, carry, d.spent)
     _take_out(d.atoms, n, j, d.ghosts[: d.atoms.shape[0]], ghost)
     _take_out(d.weights, n, j, d.ghosts[d.atoms.shape[0] :], ghost)
     _refresh_diagonal(d.factor, n - 1, d.diagonal)
@@ -367,6 +369,7 @@ def _bequeath(
     inverse: Array,
     n: int,
     p: int,
+    spent: Array,
 ) -> None:
     """Give what new point p weighs to the atoms and to the other new points."""
     for row in range(n_fitted):
@@ -374,6 +377,7 @@ def _bequeath(
         if amount == 0.0:
             continue
         share = amount / inverse[p, p]
+        spent[row] += amount * share
         for i in range(n):
             weights[row, i] += share * influence[p, i]
         for b in range(amounts.shape[0]):
@@ -474,7 +478,7 @@ def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tup
                 break
             if _any_within(weights, d.n_priced, n, enlarged, price):
                 break
-        _bequeath(weights, d.amounts, d.n_fitted, influence, inverse, n, p)
+        _bequeath(weights, d.amounts, d.n_fitted, influence, inverse, n, p, d.spent)
         staying -= 1
         for later in range(place, staying):
             order[later] = order[later + 1]

@@ -1,0 +1,124 @@
+"""What policy evaluation is compared with: TD(0), its correction, the residual gradient."""
+
+from colk._core import policy as core
+from colk.averaging import Averaging, PolyakRuppert
+from colk.compressors import KOMP
+from colk.expansion import KernelExpansion
+from colk.kernels import Kernel
+from colk.rl.base import ValueLearner
+from colk.schedules import PowerDecay, Rate
+
+__all__ = ["TDC", "KernelTD", "ResidualGradient"]
+
+
+class KernelTD(ValueLearner):
+    """Kernel TD(0), the semi-gradient: V ← (1 − αλ)V + αδκ(x, ·), compressed by KOMP.
+
+    It follows no gradient, and is stable where transitions come from the policy's own stream; off
+    that distribution it can diverge. Parameters as in `PolicyEvaluator`.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> from colk.rl import KernelTD, LinearQuadratic, simulate
+    >>> learner = KernelTD(Gaussian(0.5), discount=0.9)
+    >>> learner = learner.learn(*simulate(LinearQuadratic.spiral(1), 20_000, seed=0))
+    >>> abs(float(learner.value([[0.5]])[0]) + 2.5) < 0.25
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        discount: float,
+        step_size: Rate = 0.3,
+        regularization: float = 1e-8,
+        compressor: KOMP | None = None,
+        averaging: Averaging | None = PolyakRuppert(growth=3.0),  # noqa: B008, it is frozen
+        trace: bool = False,
+    ) -> None:
+        super().__init__(
+            kernel, discount, step_size, None, regularization, compressor, averaging, 1.0, trace
+        )
+
+    @property
+    def _method(self) -> int:
+        return core.SEMI
+
+
+class ResidualGradient(KernelTD):
+    """Residual gradient: V ← (1 − αλ)V − αδ(γκ(x', ·) − κ(x, ·)), compressed by KOMP.
+
+    It minimises E[δ²], the Bellman error plus the variance of δ: one sample of x' stands for both
+    factors of the square. Where transitions are random it ends elsewhere than at V. Parameters as
+    in `PolicyEvaluator`.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> from colk.rl import LinearQuadratic, ResidualGradient, simulate
+    >>> mdp = LinearQuadratic.spiral(1)
+    >>> learner = ResidualGradient(Gaussian(0.5), discount=0.9)
+    >>> learner = learner.learn(*simulate(mdp, 20_000, seed=0))
+    >>> bool(learner.value([[1.5]])[0] > 0.7 * mdp.value([[1.5]], discount=0.9)[0])  # too flat
+    True
+    """
+
+    @property
+    def _method(self) -> int:
+        return core.RESIDUAL
+
+
+class TDC(ValueLearner):
+    """TD with gradient correction: V ← (1 − αλ)V + α(δκ(x, ·) − γz(x)κ(x', ·)), KOMP.
+
+    z is the function tracker of `PolicyEvaluator`, taken from before this transition's δ, and
+    parameters are as there.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> from colk.rl import TDC, LinearQuadratic, simulate
+    >>> learner = TDC(Gaussian(0.5), discount=0.9)
+    >>> learner = learner.learn(*simulate(LinearQuadratic.spiral(1), 20_000, seed=0))
+    >>> abs(float(learner.value([[0.5]])[0]) + 2.5) < 0.25
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        discount: float,
+        step_size: Rate = 0.5,
+        tracking_rate: Rate = 0.2,
+        regularization: float = 1e-8,
+        compressor: KOMP | None = None,
+        averaging: Averaging | None = PolyakRuppert(growth=3.0),  # noqa: B008, it is frozen
+        eps_ratio: float = 1.0,
+        trace: bool = False,
+    ) -> None:
+        super().__init__(
+            kernel,
+            discount,
+            step_size,
+            tracking_rate,
+            regularization,
+            compressor,
+            averaging,
+            eps_ratio,
+            trace,
+        )
+
+    @property
+    def _method(self) -> int:
+        return core.CORRECTED
+
+    @property
+    def tracking_rate(self) -> PowerDecay:
+        """β."""
+        return self._tracking_rate
+
+    @property
+    def tracked(self) -> KernelExpansion:
+        """The tracker z of E[δ | x]."""
+        return self._expansion(core.TRACKER, self._eps_ratio)

@@ -1,0 +1,40 @@
+"""The size of a conditional expectation, estimated without the noise around it."""
+
+import numpy as np
+
+from colk._validation import Array
+
+__all__ = ["conditional_rms"]
+
+# Ridge that steadies the regression, as a share of the trace of its normal matrix.
+_RIDGE = 1e-6
+
+
+def conditional_rms(columns: Array, delta: Array) -> float:
+    """Root of E_x[(E[δ | x])²], from kernel columns at the points x and samples of δ.
+
+    E[δ | x] is fitted on the even samples and multiplied with δ of the odd ones, and the other
+    way round: the noise of the two halves is independent and drops out of the products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.rl.bellman import conditional_rms
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.choice([-1.0, 1.0], size=10_000)
+    >>> delta = 0.2 * x + rng.normal(size=10_000)
+    >>> round(conditional_rms(x[:, None], delta), 1)
+    0.2
+    """
+    products = 0.0
+    for half, other in ((0, 1), (1, 0)):
+        fitted = _fit(columns[half::2], delta[half::2])
+        products += float((columns[other::2] @ fitted) @ delta[other::2])
+    return float(np.sqrt(max(products / len(delta), 0.0)))
+
+
+def _fit(columns: Array, targets: Array) -> Array:
+    """Weights of least squares on these columns, with a small ridge."""
+    normal = columns.T @ columns
+    ridge = _RIDGE * np.trace(normal) * np.eye(len(normal))
+    return np.linalg.lstsq(normal + ridge, columns.T @ targets, rcond=None)[0]

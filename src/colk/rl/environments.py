@@ -1,0 +1,263 @@
+"""Policy evaluation on Gymnasium environments (the extra `colk[rl]`)."""
+
+import copy
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colk._validation import Array, check_count
+from colk.rl.base import ValueLearner
+from colk.rl.monte_carlo import Agreement, MonteCarloValues, agreement, horizon_of
+from colk.rl.transitions import Transitions
+
+__all__ = ["Policy", "PolicyEvaluation", "evaluate_policy", "rollout"]
+
+Policy = Callable[[Any], Any]
+Progress = Callable[[int, int], None]
+
+# Transitions between two calls of the learner.
+_CHUNK = 2000
+
+
+@dataclass(frozen=True)
+class PolicyEvaluation:
+    """What `evaluate_policy` found.
+
+    Attributes
+    ----------
+    learner : ValueLearner
+        The learned value function.
+    monte_carlo : MonteCarloValues
+        Mean returns, with intervals, from states that were not learned from.
+    agreement : Agreement
+        Correlation and normalised RMS error of the learned values at those states.
+    order : array of shape (k, 2)
+        Transitions seen and model order, as the learning went on.
+    """
+
+    learner: ValueLearner
+    monte_carlo: MonteCarloValues
+    agreement: Agreement
+    order: Array
+
+
+def _made(env: Any) -> Any:
+    """The environment itself, or the one that this name stands for."""
+    if not isinstance(env, str):
+        for name in ("reset", "step"):
+            if not callable(getattr(env, name, None)):
+                raise TypeError(
+                    f"env must be a Gymnasium environment or its name, got {type(env).__name__}"
+                )
+        return env
+    try:
+        import gymnasium
+    except ImportError as error:
+        raise ImportError(
+            "Gymnasium is not installed; install the extra: pip install 'colk[rl]'"
+        ) from error
+    return gymnasium.make(env)
+
+
+def _observed(observation: Any) -> Array:
+    return np.asarray(observation, dtype=np.float64).reshape(-1)
+
+
+def _walk(env: Any, policy: Policy, seed: int) -> Iterator[tuple[Any, float, Any, bool]]:
+    """Transitions without end: an episode that ends or is cut off is followed by the next."""
+    observation, _ = env.reset(seed=seed)
+    while True:
+        ahead, reward, terminated, truncated, _ = env.step(policy(observation))
+        yield observation, float(reward), ahead, bool(terminated)
+        observation = env.reset()[0] if terminated or truncated else ahead
+
+
+def _gather(walk: Iterator[tuple[Any, float, Any, bool]], n: int) -> Transitions:
+    rows = [next(walk) for _ in range(n)]
+    return Transitions(
+        np.array([_observed(row[0]) for row in rows]),
+        np.array([row[1] for row in rows]),
+        np.array([_observed(row[2]) for row in rows]),
+        np.array([row[3] for row in rows]),
+    )
+
+
+def rollout(env: Any, policy: Policy, n_transitions: int, seed: int = 0) -> Transitions:
+    """Transitions of an environment under a policy, episode after episode.
+
+    Parameters
+    ----------
+    env : gymnasium.Env or str
+        The environment, or its name.
+    policy : callable
+        Takes an observation, returns an action.
+    n_transitions : int
+        How many.
+    seed : int
+        Seed of the environment.
+
+    Examples
+    --------
+    >>> from colk.rl import rollout
+    >>> rollout("Pendulum-v1", lambda observation: [0.0], 5).states.shape
+    (5, 3)
+    """
+    return _gather(_walk(_made(env), policy, seed), check_count(n_transitions, "n_transitions"))
+
+
+def _returns(env: Any, policy: Policy, observation: Any, settings: "_Rollouts") -> list[float]:
+    """Discounted returns of independent rollouts from where the environment stands."""
+    totals = []
+    for _ in range(settings.n_rollouts):
+        branch = copy.deepcopy(env.unwrapped)
+        branch.np_random = settings.rng.spawn(1)[0]
+        seen, weight, total = observation, 1.0, 0.0
+        for _ in range(settings.horizon):
+            seen, reward, terminated, _, _ = branch.step(policy(seen))
+            total += weight * float(reward)
+            weight *= settings.discount
+            if terminated:
+                break
+        totals.append(total)
+    return totals
+
+
+@dataclass(frozen=True)
+class _Rollouts:
+    discount: float
+    n_rollouts: int
+    horizon: int
+    rng: np.random.Generator
+
+
+def held_out_values(
+    env: Any,
+    policy: Policy,
+    discount: float,
+    n_states: int = 200,
+    n_rollouts: int = 16,
+    spacing: int = 37,
+    horizon: int | None = None,
+    confidence: float = 0.95,
+    seed: int = 1,
+) -> MonteCarloValues:
+    """Monte-Carlo values, with intervals, of states that the policy visits.
+
+    Rollouts branch off a trajectory every `spacing` transitions: the environment is copied with
+    its state, without its time limit, and gets randomness of its own.
+
+    Parameters
+    ----------
+    env, policy, discount, seed
+        As for `evaluate_policy`.
+    n_states, n_rollouts, spacing : int
+        States, rollouts from each, and transitions between them.
+    horizon : int, optional
+        Steps of a rollout; as many as it takes for γ^h to fall below 0.001 by default.
+    confidence : float
+        Coverage of the intervals.
+
+    Examples
+    --------
+    >>> from colk.rl import held_out_values
+    >>> found = held_out_values("Pendulum-v1", lambda observation: [0.0], 0.5, 3, n_rollouts=2)
+    >>> found.states.shape, found.horizon
+    ((3, 3), 10)
+    """
+    check_count(n_states, "n_states")
+    check_count(n_rollouts, "n_rollouts", at_least=2)
+    check_count(spacing, "spacing")
+    length = horizon_of(discount) if horizon is None else check_count(horizon, "horizon")
+    settings = _Rollouts(discount, n_rollouts, length, np.random.default_rng(seed))
+    environment = _made(env)
+    walk = _walk(environment, policy, seed)
+    states, returns = [], []
+    for _ in range(n_states):
+        for _ in range(spacing - 1):
+            next(walk)
+        _, _, ahead, terminated = next(walk)
+        while terminated:  # the value of a terminal state is 0, and nothing is learned of it
+            _, _, ahead, terminated = next(walk)
+        states.append(_observed(ahead))
+        returns.append(_returns(environment, policy, ahead, settings))
+    return MonteCarloValues.from_returns(np.array(states), np.array(returns), length, confidence)
+
+
+def evaluate_policy(
+    env: Any,
+    policy: Policy,
+    learner: ValueLearner,
+    n_transitions: int = 100_000,
+    n_held_out: int = 200,
+    n_rollouts: int = 16,
+    seed: int = 0,
+    progress: bool | Progress = False,
+) -> PolicyEvaluation:
+    """Learn the value function of a policy, and compare it with Monte Carlo.
+
+    Parameters
+    ----------
+    env : gymnasium.Env or str
+        The environment, or its name. To know Monte-Carlo values it is copied in mid-episode, which
+        environments in plain Python allow.
+    policy : callable
+        Takes an observation, returns an action; it may be random.
+    learner : ValueLearner
+        What learns, `PolicyEvaluator` for example. It learns from observations as they are: give
+        its kernel one bandwidth for each feature.
+    n_transitions : int
+        Transitions to learn from.
+    n_held_out, n_rollouts : int
+        States to compare at, and rollouts from each.
+    seed : int
+        Seed of the environment; held-out states come from the seed after it.
+    progress : bool or callable
+        True writes a line to the standard error; a callable gets (transitions done, all of them).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.rl import PolicyEvaluator, evaluate_policy
+    >>> learner = PolicyEvaluator(Gaussian((0.5, 0.5, 2.0)), discount=0.5)
+    >>> found = evaluate_policy("Pendulum-v1", lambda observation: [0.0], learner,
+    ...                         n_transitions=4000, n_held_out=20, n_rollouts=2)
+    >>> bool(found.agreement.correlation > 0.9)
+    True
+    """
+    if not isinstance(learner, ValueLearner):
+        raise TypeError(f"learner must be a ValueLearner, got {type(learner).__name__}")
+    check_count(n_transitions, "n_transitions")
+    report = _reporter(progress)
+    environment = _made(env)
+    walk = _walk(environment, policy, seed)
+    done, order = 0, []
+    while done < n_transitions:
+        part = _gather(walk, min(_CHUNK, n_transitions - done))
+        learner.learn(*part)
+        done += part.n_transitions
+        order.append((done, learner.n_atoms))
+        report(done, n_transitions)
+    truth = held_out_values(
+        environment, policy, learner.discount, n_held_out, n_rollouts, seed=seed + 1
+    )
+    scores = agreement(learner.value(truth.states), truth.mean)
+    return PolicyEvaluation(learner, truth, scores, np.array(order, dtype=float))
+
+
+def _reporter(progress: bool | Progress) -> Progress:
+    if callable(progress):
+        return progress
+    return _print_progress if progress else _stay_silent
+
+
+def _print_progress(done: int, total: int) -> None:
+    end = "\n" if done == total else ""
+    print(f"\r{done} of {total} transitions", end=end, file=sys.stderr, flush=True)
+
+
+def _stay_silent(done: int, total: int) -> None:
+    pass

@@ -1,0 +1,105 @@
+"""The specification of a step of policy evaluation, in NumPy; the compiled core must equal it."""
+
+from typing import Literal
+
+import numpy as np
+
+from colk._validation import Array
+from colk.kernels import Kernel
+from colk.reference import fit_weights, komp
+
+__all__ = ["ReferenceEvaluator"]
+
+Method = Literal["function", "scalar", "corrected", "residual", "semi"]
+
+
+class ReferenceEvaluator:
+    """V, z and the average of V, moved as the equations say and compressed by brute force.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel κ.
+    n_features : int
+        Dimension of a state.
+    discount, step_size, tracking_rate, regularization, eps, eps_ratio, growth : float
+        γ, α, β, λ, the bound of V, that of z in its units, growth of the average.
+    method : {"function", "scalar", "corrected", "residual", "semi"}
+        Which equation moves V.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.rl.reference import ReferenceEvaluator
+    >>> twin = ReferenceEvaluator(Gaussian(1.0), 1, discount=0.9, step_size=0.5)
+    >>> twin.step(np.array([0.0]), 1.0, np.array([1.0]), False)
+    1.0
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        n_features: int,
+        discount: float,
+        step_size: float,
+        tracking_rate: float = 0.2,
+        regularization: float = 1e-8,
+        eps: float = 0.01,
+        eps_ratio: float = 1.0,
+        growth: float = 3.0,
+        method: Method = "function",
+    ) -> None:
+        self.kernel, self.method = kernel, method
+        self.discount, self.step_size, self.tracking_rate = discount, step_size, tracking_rate
+        self.regularization, self.eps, self.eps_ratio = regularization, eps, eps_ratio
+        self.growth = growth
+        self.steps, self.scalar = 0, 0.0
+        self.atoms = np.empty((0, n_features))
+        self.value, self.tracker, self.average = np.empty(0), np.empty(0), np.empty(0)
+
+    def _at(self, weights: Array, x: Array) -> float:
+        if len(self.atoms) == 0:
+            return 0.0
+        return float(self.kernel.gram(x[None, :], self.atoms)[0] @ weights)
+
+    def _directions(self, delta: float, z: float, discount: float) -> tuple[float, float]:
+        """Coefficients of κ(x, ·) and κ(x', ·)."""
+        return {
+            "function": (z, -discount * z),
+            "scalar": (z, -discount * z),
+            "corrected": (delta, -discount * z),
+            "residual": (delta, -discount * delta),
+            "semi": (delta, 0.0),
+        }[self.method]
+
+    def step(self, x: Array, reward: float, x_next: Array, terminated: bool) -> float:
+        """Learn from one transition; returns δ."""
+        discount = 0.0 if terminated else self.discount
+        delta = reward + discount * self._at(self.value, x_next) - self._at(self.value, x)
+        z = self._at(self.tracker, x)
+        if self.method == "scalar":
+            self.scalar = (1.0 - self.tracking_rate) * self.scalar + self.tracking_rate * delta
+            z = self.scalar
+        here, there = self._directions(delta, z, discount)
+        tracked = (
+            self.tracking_rate * (delta - z) if self.method in ("function", "corrected") else 0
+        )
+        shrunk = (1.0 - self.step_size * self.regularization) * self.value
+        self.atoms = np.vstack([self.atoms, x, x_next])
+        self.value = np.append(shrunk, self.step_size * np.array([here, there]))
+        self.tracker = np.append(self.tracker, [tracked, 0.0])
+        self.average = np.append(self.average, [0.0, 0.0])
+        self._compress()
+        self.steps += 1
+        rate = (1.0 + self.growth) / (self.steps + self.growth)
+        self.average = self.average + rate * (self.value - self.average)
+        return delta
+
+    def _compress(self) -> None:
+        """KOMP of the pair (V, z/eps_ratio), and the average projected on what it keeps."""
+        pair = np.column_stack([self.value, self.tracker / self.eps_ratio])
+        kept, fitted, _, _ = komp(self.kernel, self.atoms, pair, self.eps)
+        self.value, self.tracker = fitted[:, 0], self.eps_ratio * fitted[:, 1]
+        self.average = fit_weights(self.kernel, self.atoms[kept], self.atoms, self.average)
+        self.atoms = self.atoms[kept]

@@ -1,0 +1,41 @@
+"""What each step of policy evaluation did."""
+
+from dataclasses import dataclass
+
+from colk._core import policy as core
+from colk._validation import Array
+
+__all__ = ["PolicyTrace"]
+
+
+@dataclass(frozen=True)
+class PolicyTrace:
+    """What each step did, one entry a transition.
+
+    Attributes
+    ----------
+    difference : array
+        The temporal difference δ before the step.
+    tracked : array
+        The tracker z(x) that V moved with; 0 for methods without one.
+    n_atoms, added, dropped : array
+        Model order after the step, and how it came about.
+    value_error, tracker_error : array
+        H-norms that compression cost V and z, each at most its own bound.
+    """
+
+    difference: Array
+    tracked: Array
+    n_atoms: Array
+    added: Array
+    dropped: Array
+    value_error: Array
+    tracker_error: Array
+
+    @classmethod
+    def from_rows(cls, rows: Array) -> "PolicyTrace":
+        """Name the columns that the core wrote."""
+        return cls(**{name: rows[:, i] for i, name in enumerate(core.TRACE)})
+
+    def __len__(self) -> int:
+        return len(self.difference)
