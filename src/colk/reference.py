@@ -13,18 +13,7 @@ from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.risks import LossRisk
 
-__all__ = ["COLK", "fit_weights", "komp"]
-
-
-def fit_weights(kernel: Kernel, kept: Array, atoms: Array, weights: Array) -> Array:
-    """Weights on `kept` of the projection of f = Σ weights_j κ(atoms_j, ·) on their span."""
-    return np.asarray(np.linalg.solve(kernel.gram(kept), kernel.gram(kept, atoms) @ weights))
-
-
-def squared_distance(kernel: Kernel, A: Array, v: Array, B: Array, w: Array) -> float:
-    """‖f − g‖² of f = Σ v_j κ(A_j, ·) and g = Σ w_j κ(B_j, ·), summed over outputs."""
-    points, weights = np.vstack([A, B]), np.vstack([v, -w])
-    return max(0.0, float(np.sum(weights * (kernel.gram(points) @ weights))))
+__all__ = ["COLK", "komp"]
 
 
 def komp(
@@ -70,14 +59,17 @@ def komp(
     >>> kept, removed, error < 0.3
     ([0, 2], [1], True)
     """
+    K = kernel.gram(atoms)
     kept, fitted, error = list(range(len(atoms))), np.array(weights, dtype=float), 0.0
     removed: list[int] = []
     while len(kept) > stop_at:
         best: tuple[float, int, Array] | None = None
         for j in kept:
             rest = [i for i in kept if i != j]
-            candidate = fit_weights(kernel, atoms[rest], atoms, weights)
-            cost = np.sqrt(squared_distance(kernel, atoms, weights, atoms[rest], candidate))
+            candidate = np.linalg.solve(K[np.ix_(rest, rest)], K[rest] @ weights)
+            lost = np.array(weights, dtype=float)
+            lost[rest] -= candidate
+            cost = np.sqrt(max(0.0, float(np.sum(lost * (K @ lost)))))
             if best is None or cost <= best[0]:
                 best = (cost, j, candidate)
         assert best is not None
@@ -119,6 +111,7 @@ class COLK:
     eps: float = 0.0
     momentum: bool = True
     gradient_bound: float = np.inf
+    norm_bound: float = np.inf
     atoms: Array = field(init=False)
     weights: Array = field(init=False)
     g: Array = field(init=False)
@@ -135,8 +128,16 @@ class COLK:
         """f(x) of the expansion on these atoms, of shape (1, n_outputs)."""
         return np.asarray(self.kernel.gram(x[None, :], atoms) @ weights)
 
-    def step(self, x: Array, y: Array, x_inner: Array, y_inner: Array) -> None:
-        """Make one step with θ = (x, y) and ξ = (x_inner, y_inner)."""
+    def step(
+        self,
+        x: Array,
+        y: Array,
+        x_inner: Array,
+        y_inner: Array,
+        weight: float = 1.0,
+        weight_inner: float = 1.0,
+    ) -> None:
+        """Make one step with θ = (x, y) and ξ = (x_inner, y_inner) of these sample weights."""
         f = self.predict(x, self.atoms, self.weights)
         f_inner = self.predict(x_inner, self.atoms, self.weights)
         loss = self.loss.value(f, y[None])
@@ -146,7 +147,8 @@ class COLK:
         if self.is_first:
             start(self.risk.program(), self.g, inner_loss[0])
         else:
-            arguments = (previous_loss[0], inner_loss[0], self.tracking_rate, self.momentum)
+            rate = min(1.0, self.tracking_rate * weight_inner)
+            arguments = (previous_loss[0], inner_loss[0], rate, self.momentum)
             track(self.risk.program(), self.g, *arguments)
         # c = ∂outer/∂ℓ · slope, c' = ⟨∂outer/∂g, inner'⟩ · slope
         by_inner = self.risk.outer_slope_inner(loss, self.g)
@@ -154,16 +156,18 @@ class COLK:
         c = self.risk.outer_slope_loss(loss, self.g)[:, None] * self.loss.slope(f, y[None])
         c_inner = through[:, None] * self.loss.slope(f_inner, y_inner[None])
         length = np.sqrt(np.sum(c**2) + np.sum(c_inner**2))
-        shrink = min(1.0, self.gradient_bound / length) if length > 0 else 1.0
+        scale = weight * (min(1.0, self.gradient_bound / length) if length > 0 else 1.0)
         # f~ = (1 − αλ) f − α c κ(x, ·) − α c' κ(x', ·)
         self.previous = (self.atoms, self.weights)
         kept = (1.0 - self.step_size * self.regularization) * self.weights
         atoms, weights = self.atoms, kept
-        for point, coefficient in ((x, c), (x_inner, c_inner)):
-            atoms, weights = add_atom(atoms, weights, point, -self.step_size * shrink * coefficient)
+        for point, coefficient in ((x, c), (x_inner, weight_inner * c_inner)):
+            atoms, weights = add_atom(atoms, weights, point, -self.step_size * scale * coefficient)
         # f = KOMP(f~, ε)
         left, self.weights, self.error, _ = komp(self.kernel, atoms, weights, self.eps)
         self.atoms = atoms[left]
+        norm = np.sqrt(np.sum(self.weights * (self.kernel.gram(self.atoms) @ self.weights)))
+        self.weights = self.weights * min(1.0, self.norm_bound / norm if norm > 0 else 1.0)
         self.is_first = False
 
 

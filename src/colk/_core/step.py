@@ -14,6 +14,7 @@ from colk._core.window import (
     ERROR_SUM,
     FILLED,
     FULL,
+    HUGE,
     MAX_ATOMS,
     NORM_BOUND,
     PARSIMONY,
@@ -21,6 +22,7 @@ from colk._core.window import (
     SQUARED_NORM,
     STEP_SIZE,
     STEPS,
+    VANISHING,
     Learner,
     assess,
     average,
@@ -71,7 +73,7 @@ def stage(d: Buffers, coefficients: Array, step: float, size: int) -> int:
             amount = -step * coefficients[b, c] if c < n_outputs else 0.0
             amounts[staged, c] = amount
             moves = moves or amount != 0.0
-        if not moves:
+        if not moves or gram[b, b] < VANISHING:
             continue
         order[staged] = b
         if staged < b:
@@ -124,6 +126,10 @@ def _step(m: Learner, line: Array) -> bool:
     factor = 1.0 - step * m.settings[REGULARIZATION]
     before, gram = d.counters[SIZE], d.small[GRAM]
     evaluate_window(m, size)
+    for b in range(size):
+        if not gram[b, b] < HUGE:  # the H-norm of a step towards κ(x, ·) would overflow
+            m.coefficients[b, 0] = gram[b, b]
+            return False
     sound, loss, clipped = assess(m, size)
     if not sound:
         return False

@@ -71,6 +71,10 @@ DONE, FULL, DIVERGED = 0, 1, 2
 
 # Predictions beyond this many times the largest target are divergence.
 RUNAWAY = 1e6
+# Coefficients and kernel values below this have products and squares that are finite.
+HUGE = 1e75
+# κ(x, ·) of a squared norm below this is the function 0: a linear kernel has it at x = 0.
+VANISHING = 1e-280
 
 
 class Learner(NamedTuple):
@@ -234,13 +238,13 @@ def gather_coefficients(m: Learner, size: int) -> int:
 
 @piece
 def is_sound(m: Learner, size: int) -> bool:
-    """Whether nothing ran away: predictions within the limit, all else finite."""
+    """Whether nothing ran away: predictions and coefficients within their limits, g finite."""
     predictions, coefficients, g = m.predictions, m.coefficients, m.g
     limit = RUNAWAY * (1.0 + m.levels[LARGEST_TARGET])
     sound = True
     for b in range(size):
         for c in range(predictions.shape[1]):
-            if not abs(predictions[b, c]) <= limit or not abs(coefficients[b, c]) < np.inf:
+            if not abs(predictions[b, c]) <= limit or not abs(coefficients[b, c]) < HUGE:
                 sound = False
     total = 0.0  # a sum is finite where all of its terms are
     for i in range(g.size):

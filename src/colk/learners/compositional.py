@@ -199,9 +199,12 @@ class CompositionalLearner(OnlineLearner):
                 self._core = self._core._replace(dictionary=self._dictionary.buffers)
 
     def _divergence(self, sample: int) -> DivergenceError:
-        largest = np.abs(self._core.predictions).max()
-        if np.isfinite(largest) and not np.isfinite(self._core.coefficients).all():
-            what, cure = "the gradient is not finite", "set a finite gradient_bound"
+        largest, steepest = (
+            np.abs(values).max() for values in (self._core.predictions, self._core.coefficients)
+        )
+        if np.isfinite(largest) and not steepest < core.HUGE:
+            what = f"the gradient reached {steepest:g}"
+            cure = "set a finite gradient_bound, or scale features and targets"
         else:
             what, cure = f"predictions reached {largest:g}", self._cure()
         return DivergenceError(

@@ -1,0 +1,325 @@
+"""What the paper's theorems promise: settings for an accuracy, and the accuracy of settings.
+
+Symbols are the paper's. The inequalities are derived anew from its Lemmas 1, 2 and 3, and differ
+from what is printed in these places:
+
+- Assumption 2 bounds second moments by G_h and G_ℓ, everything after it by G_h² and G_ℓ²; here
+  G_h and G_ℓ are root mean squares, as the proofs use them.
+- σ_f² = 4(U²G_h²G_ℓ² + λ²K²): the printed one multiplies λ²K², too, by U².
+- Lemma 2 needs ‖κ(ξ, ·)‖ ≤ U where U² is printed, and loses a term 2ε² on its way, so that
+  Z₄ = (2 + 4L_h²L_ℓU)/λ₀. λ = L_ℓUG_h²α/β + λ₀ for the same reason.
+- Theorem 2 prints Z₁α + Z₂β²/α twice; the derivation has it once. Its ε ≤ δZ₄^{1/2}/Z₁^{3/2}
+  does not follow: Z₄ε²/α ≤ δ/5 gives ε ≤ δ/(5√(Z₁Z₄)).
+- The tracker does not start without error: the first g is one sample, with variance σ_δ². What
+  it adds is forgotten like (1 − β)^{2t} and part of the transient here.
+- Theorem 3 drops terms of ε² that stem from ‖f_{t+1} − f_t‖² ≤ α²σ_f² + 2ε²; here they are kept.
+
+The bounds are worst cases. Settings that they plan are safe and slow by orders of magnitude; how
+they move with the accuracy is the use of them.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from colk._estimation import Constants
+from colk._validation import check_count, check_number
+
+__all__ = [
+    "Constants",
+    "Plan",
+    "bound_atoms",
+    "bound_distance",
+    "bound_gradient",
+    "plan_distance",
+    "plan_gradient",
+]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Settings for an accuracy.
+
+    Attributes
+    ----------
+    step_size : float
+        α.
+    tracking_rate : float
+        β.
+    eps : float
+        ε, the compression budget of a step.
+    regularization : float
+        λ = λ₀ + L_ℓUG_h²α/β; 0 for a plan of Theorem 3.
+    steps : int
+        T. Each takes two samples where θ and ξ are independent.
+    max_atoms : float
+        The bound on the model order M of Theorem 1.
+    """
+
+    step_size: float
+    tracking_rate: float
+    eps: float
+    regularization: float
+    steps: int
+    max_atoms: float
+
+
+def bound_atoms(constants: Constants, step_size: float, eps: float) -> float:
+    """Theorem 1: the largest model order M, of order (α/ε)^{2p}.
+
+    A point is added only if κ(x, ·) is at least χ = ε/(αC) away from the span of the atoms, so
+    that atoms are χ apart in H. As ‖κ(x, ·) − κ(x', ·)‖² ≤ 2L_κ‖x − x'‖, they are r = χ²/(2L_κ)
+    apart in the domain, and balls of radius r/2 about them do not overlap.
+
+    Examples
+    --------
+    >>> from colk.theory import Constants, bound_atoms
+    >>> constants = Constants(sides=(1.0,), kernel_lipschitz=10.0)
+    >>> bound_atoms(constants, step_size=0.1, eps=0.05)
+    81.0
+    """
+    check_number(step_size, "step_size", above=0.0)
+    check_number(eps, "eps", at_least=0.0)
+    if eps == 0.0:
+        return math.inf
+    p = len(constants.sides)
+    separation = eps / (step_size * constants.gradient_bound)
+    radius = separation**2 / (2.0 * constants.kernel_lipschitz) / 2.0
+    unit_ball = math.pi ** (p / 2) / math.gamma(p / 2 + 1)
+    return float(math.prod((s + 2.0 * radius) / radius for s in constants.sides) / unit_ball)
+
+
+@dataclass(frozen=True)
+class _Convex:
+    """The constants of Theorem 2 for given α and β."""
+
+    constants: Constants
+    strong_convexity: float
+    step_size: float
+    tracking_rate: float
+
+    @property
+    def coupling(self) -> float:
+        return self.constants.outer_lipschitz * self.constants.kernel_bound  # L_ℓU
+
+    @property
+    def regularization(self) -> float:
+        slope = self.constants.inner_slope
+        ratio = self.step_size / self.tracking_rate
+        return self.strong_convexity + self.coupling * slope**2 * ratio
+
+    @property
+    def z1(self) -> float:
+        growth = 1.0 + 2.0 * self.constants.inner_lipschitz**2 * self.coupling
+        return self.constants.step_variance(self.regularization) * growth / self.strong_convexity
+
+    @property
+    def z2(self) -> float:
+        return 2.0 * self.coupling * self.constants.inner_deviation**2 / self.strong_convexity
+
+    @property
+    def z3(self) -> float:
+        widest = self.constants.norm_bound + self.constants.optimum_norm
+        return 2.0 * widest / self.strong_convexity
+
+    @property
+    def z4(self) -> float:
+        growth = 2.0 + 4.0 * self.constants.inner_lipschitz**2 * self.coupling
+        return growth / self.strong_convexity
+
+    def transient(self, steps: int) -> float:
+        """(1 − αλ₀)^T S², and what is left of the tracker's first error."""
+        a = 1.0 - self.step_size * self.strong_convexity
+        b = (1.0 - self.tracking_rate) ** 2
+        left = steps * a ** (steps - 1) if a == b else (a**steps - b**steps) / (a - b)
+        return a**steps * self.constants.optimum_norm**2 + self._first_error * left
+
+    @property
+    def _first_error(self) -> float:
+        return self.coupling * self.tracking_rate * self.constants.inner_deviation**2
+
+    def steps_for(self, share: float) -> int:
+        """Find T whose transient, bounded by a geometric one, is at most `share`."""
+        a = 1.0 - self.step_size * self.strong_convexity
+        b = (1.0 - self.tracking_rate) ** 2
+        if abs(a - b) < 0.5 * (1.0 - a):  # nearly equal rates: slow the first down a little
+            a = 1.0 - 0.5 * (1.0 - a)
+        size = self.constants.optimum_norm**2 + self._first_error / abs(a - b)
+        if size <= share:
+            return 1
+        return max(1, math.ceil(math.log(share / size) / math.log(max(a, b))))
+
+
+def bound_distance(
+    constants: Constants,
+    step_size: float,
+    tracking_rate: float,
+    eps: float,
+    steps: int,
+    strong_convexity: float,
+) -> float:
+    """Theorem 2: a bound on E‖f_T − f*‖²_H for a strongly convex objective.
+
+    (1 − αλ₀)^T S² + Z₁α + Z₂β²/α + Z₃ε/α + Z₄ε²/α, and the tracker's transient.
+
+    Parameters
+    ----------
+    constants : Constants
+        The paper's constants.
+    step_size, tracking_rate, eps : float
+        α, β and ε.
+    steps : int
+        T.
+    strong_convexity : float
+        λ₀, with αλ₀ < 1. The regularization is λ = λ₀ + L_ℓUG_h²α/β.
+
+    Examples
+    --------
+    >>> from colk.theory import Constants, bound_distance
+    >>> bound_distance(Constants(), 1e-3, 1e-3, 1e-7, steps=10000, strong_convexity=1.0) < 0.1
+    True
+    """
+    alpha = check_number(step_size, "step_size", above=0.0)
+    beta = _check_rate(tracking_rate)
+    budget = check_number(eps, "eps", at_least=0.0)
+    count = check_count(steps, "steps")
+    if check_number(strong_convexity, "strong_convexity", above=0.0) * alpha >= 1.0:
+        raise ValueError("step_size·strong_convexity must be below 1; lower step_size")
+    terms = _Convex(constants, strong_convexity, alpha, beta)
+    return (
+        terms.transient(count)
+        + terms.z1 * alpha
+        + terms.z2 * beta**2 / alpha
+        + terms.z3 * budget / alpha
+        + terms.z4 * budget**2 / alpha
+    )
+
+
+def plan_distance(constants: Constants, accuracy: float, strong_convexity: float) -> Plan:
+    """Theorem 2, backwards: settings for which E‖f_T − f*‖²_H ≤ δ.
+
+    Each of the five terms gets δ/5: α = δ/(5Z₁), β = δ/(5√(Z₁Z₂)), ε the smaller of δα/(5Z₃) and
+    √(δα/(5Z₄)), T of order (1/δ) log(1/δ). As Z₁ grows with α/β through λ, α is the root of
+    Z₁(α)α = δ/5.
+
+    Examples
+    --------
+    >>> from colk.theory import Constants, bound_distance, plan_distance
+    >>> constants, delta = Constants(), 0.1
+    >>> plan = plan_distance(constants, delta, strong_convexity=0.5)
+    >>> settings = plan.step_size, plan.tracking_rate, plan.eps, plan.steps
+    >>> bound_distance(constants, *settings, strong_convexity=0.5) <= delta
+    True
+    """
+    share = check_number(accuracy, "accuracy", above=0.0) / 5.0
+    check_number(strong_convexity, "strong_convexity", above=0.0)
+
+    def terms_at(alpha: float) -> _Convex:
+        z2 = _Convex(constants, strong_convexity, alpha, 1.0).z2
+        beta = min(1.0, math.sqrt(share * alpha / z2)) if z2 > 0.0 else 1.0
+        return _Convex(constants, strong_convexity, alpha, beta)
+
+    alpha = _largest(lambda a: terms_at(a).z1 * a <= share, 0.5 / strong_convexity)
+    terms = terms_at(alpha)
+    eps = math.sqrt(share * alpha / terms.z4)
+    if terms.z3 > 0.0:
+        eps = min(eps, share * alpha / terms.z3)
+    return Plan(
+        step_size=alpha,
+        tracking_rate=terms.tracking_rate,
+        eps=eps,
+        regularization=terms.regularization,
+        steps=terms.steps_for(share),
+        max_atoms=bound_atoms(constants, alpha, eps),
+    )
+
+
+def bound_gradient(
+    constants: Constants, step_size: float, tracking_rate: float, eps: float, steps: int
+) -> float:
+    """Theorem 3: a bound on the least E‖∇R(f_t)‖²_H, t ≤ T, for an objective that is smooth.
+
+    4[C₁/(αT) + 4σ_δ²β²/α + σ_f²(L_R/2 + 4L_h²)α + ε²/(2α²) + (L_R + 8L_h²)ε²/α], where
+    C₁ = R(f_0) − R* + σ_δ². It asks that αL_ℓ²G_h²U² ≤ β/4.
+
+    Examples
+    --------
+    >>> from colk.theory import Constants, bound_gradient
+    >>> bound_gradient(Constants(), 1e-3, 4e-3, 1e-6, steps=10**6) < 0.5
+    True
+    """
+    alpha = check_number(step_size, "step_size", above=0.0)
+    beta = _check_rate(tracking_rate)
+    budget = check_number(eps, "eps", at_least=0.0)
+    count = check_count(steps, "steps")
+    if constants.least_rate_ratio * alpha > beta * (1.0 + 1e-12):
+        raise ValueError(
+            "Theorem 3 needs step_size·L_ℓ²G_h²U² ≤ tracking_rate/4: "
+            f"got {constants.least_rate_ratio * alpha / 4:g} and {beta / 4:g}; lower step_size"
+        )
+    c = constants
+    noise = c.step_variance(0.0) * (0.5 * c.smoothness + 4.0 * c.inner_lipschitz**2)
+    drift = (c.smoothness + 8.0 * c.inner_lipschitz**2) * budget**2 / alpha
+    return 4.0 * (
+        (c.initial_gap + c.inner_deviation**2) / (alpha * count)
+        + 4.0 * c.inner_deviation**2 * beta**2 / alpha
+        + noise * alpha
+        + 0.5 * (budget / alpha) ** 2
+        + drift
+    )
+
+
+def plan_gradient(constants: Constants, accuracy: float) -> Plan:
+    """Theorem 3, backwards: settings for which E‖∇R(f_t)‖²_H ≤ δ at some t ≤ T.
+
+    α and β of order δ, ε of order δ^{3/2}, T of order 1/δ².
+
+    Examples
+    --------
+    >>> from colk.theory import Constants, bound_gradient, plan_gradient
+    >>> constants, delta = Constants(), 0.1
+    >>> plan = plan_gradient(constants, delta)
+    >>> settings = plan.step_size, plan.tracking_rate, plan.eps, plan.steps
+    >>> bound_gradient(constants, *settings) <= delta
+    True
+    """
+    share = check_number(accuracy, "accuracy", above=0.0) / 20.0  # a fifth of δ/4
+    c = constants
+    noise = c.step_variance(0.0) * (0.5 * c.smoothness + 4.0 * c.inner_lipschitz**2)
+    variance, ratio = 4.0 * c.inner_deviation**2, c.least_rate_ratio
+    alpha = 1.0 if noise == 0.0 else share / noise
+    if ratio > 0.0:  # room for a β of at least ratio·α, and at most 1
+        alpha = min(alpha, 1.0 / ratio)
+        if variance > 0.0:
+            alpha = min(alpha, share / (variance * ratio**2))
+    beta = min(1.0, math.sqrt(share * alpha / variance)) if variance > 0.0 else 1.0
+    drift = c.smoothness + 8.0 * c.inner_lipschitz**2
+    eps = alpha * math.sqrt(2.0 * share)
+    if drift > 0.0:
+        eps = min(eps, math.sqrt(share * alpha / drift))
+    gap = c.initial_gap + c.inner_deviation**2
+    return Plan(
+        step_size=alpha,
+        tracking_rate=beta,
+        eps=eps,
+        regularization=0.0,
+        steps=max(1, math.ceil(gap / (alpha * share))),
+        max_atoms=bound_atoms(constants, alpha, eps),
+    )
+
+
+def _check_rate(tracking_rate: float) -> float:
+    if not 0.0 < check_number(tracking_rate, "tracking_rate") <= 1.0:
+        raise ValueError(f"tracking_rate must lie in (0, 1], got {tracking_rate!r}")
+    return float(tracking_rate)
+
+
+def _largest(holds: Callable[[float], bool], most: float) -> float:
+    """Find the largest number up to `most` for which a condition that then fails still holds."""
+    if holds(most):
+        return most
+    low, high = math.log(most) - 200.0, math.log(most)
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if holds(math.exp(middle)) else (low, middle)
+    return math.exp(low)
