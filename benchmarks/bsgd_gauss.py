@@ -21,8 +21,8 @@ from colk.losses import Hinge
 N_TRAIN, N_TEST, DRAWS, FIRST_SEED = 10_000, 20_000, 20, 0
 BUDGETS = (100, 500)
 TUNING_SEEDS = range(1000, 1004)
-BANDWIDTHS = (1.0, 1.5, 2.0, 3.0)
-REGULARIZATIONS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+BANDWIDTHS = (0.5, 0.7, 1.0, 1.5, 2.0)
+REGULARIZATIONS = (3e-4, 1e-3, 3e-3)
 
 # (bandwidth, λ) by rule and budget, the best of the grids above on the draws for tuning.
 SETTINGS = {

@@ -21,7 +21,7 @@ from colk.learners import (
     DoublySGD,
     RandomFeatureSGD,
 )
-from colk.losses import Hinge, Huber, Softmax, Squared
+from colk.losses import EpsilonInsensitive, Hinge, Huber, Softmax, Squared
 from colk.risks import CentralMoments, CVaR, Semideviations, Variance
 from colk.testing import check_learner
 
@@ -38,6 +38,7 @@ LEARNERS = {
     ),
     "polk": lambda **more: POLK(KERNEL, Squared(), compressor=KOMP(max_atoms=10), **more),
     "norma": lambda **more: NORMA(KERNEL, Squared(), truncation=20, **more),
+    "norma-nu": lambda **more: NORMA(KERNEL, EpsilonInsensitive(0.1), 20, nu=0.3, **more),
     "bsgd-removal": lambda **more: BSGD(KERNEL, Squared(), 10, "removal", **more),
     "bsgd-projection": lambda **more: BSGD(KERNEL, Squared(), 10, "projection", **more),
     "bsgd-merging": lambda **more: BSGD(KERNEL, Squared(), 10, "merging", **more),
@@ -186,3 +187,16 @@ def test_size_before_the_first_sample():
         _ = SCGD(RBFNetwork()).n_components
     with pytest.raises(ValueError, match="has not seen a sample yet"):
         NORMA(KERNEL).predict([[0.0]])
+
+
+def test_nu_is_the_share_outside_the_tube():
+    rng = np.random.default_rng(0)
+    X = rng.random((6000, 1))
+    y = np.sin(6.0 * X[:, 0]) + 0.3 * rng.normal(size=6000)
+    for nu in (0.1, 0.5):
+        learner = NORMA(Gaussian(0.2), EpsilonInsensitive(0.5), 300, 0.02, 0.01, nu)
+        learner.learn(X[:4000], y[:4000])
+        outside = np.abs(learner.predict(X[4000:]) - y[4000:]) > learner.tube
+        assert abs(outside.mean() - nu) < 0.05
+    with pytest.raises(TypeError, match="Squared has none"):
+        NORMA(KERNEL, Squared(), nu=0.1)

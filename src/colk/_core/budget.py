@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk._core.jit import inner, piece, stepper
-from colk._core.kernels import column
 from colk._core.komp import (
     GHOSTS,
     GRAM,
@@ -61,8 +60,9 @@ class Budget(NamedTuple):
     growth: float  # with probability min(1, growth·horizon/t) the budget is kept, else it grows
     horizon: float
     seed: int
+    nu: float  # share of samples outside the tube of the loss; 0: the tube stays as it is
+    tube: Array  # (1,): half its width
     origin: Array  # (1,): 0
-    column: Array  # (capacity,)
     moments: Array  # (3, capacity)
     search: Array  # (SEARCH_ROWS, capacity)
 
@@ -132,16 +132,13 @@ def _merge(d: Buffers, p: int, budget: Budget) -> float:
     own, gram = d.diagonal[p], d.small[GRAM]
     for feature in range(atoms.shape[0]):
         z[feature] = atoms[feature, p]
-    column(d.program, atoms, d.counters[SIZE], z, budget.column, d.work)
-    n, h, loss = choose_merger(d, p, budget.column, budget.origin, budget.moments, budget.search)
+    n, h, loss, far, near = choose_merger(d, p, budget.origin, budget.moments, budget.search)
     for feature in range(atoms.shape[0]):
         z[feature] = h * atoms[feature, p] + (1.0 - h) * atoms[feature, n]
-    column(d.program, atoms, d.counters[SIZE], z, budget.column, d.work)
     for row in range(weights.shape[0]):
         amounts[row] = 0.0
         if row < d.n_fitted:
-            values = weights[row, p] * budget.column[p] + weights[row, n] * budget.column[n]
-            amounts[row] = values / own
+            amounts[row] = (weights[row, p] * far + weights[row, n] * near) / own
     gram[0, 0] = own
     _dismiss(d, max(p, n))
     _dismiss(d, min(p, n))
@@ -184,6 +181,15 @@ def _settle(d: Buffers, budget: Budget, staged: int, t: int) -> tuple[float, int
 
 
 @piece
+def _adapt_tube(m: Learner, budget: Budget, step: float) -> None:
+    """Widen the tube by α(1 − ν) where the sample lies outside it, narrow it by αν otherwise."""
+    outside = abs(m.predictions[0, 0] - m.window_y[0, 0]) > budget.tube[0]
+    share = 1.0 if outside else 0.0
+    budget.tube[0] = max(budget.tube[0] + step * m.window_weight[0] * (share - budget.nu), 0.0)
+    m.loss[1] = budget.tube[0]
+
+
+@piece
 def _step(m: Learner, budget: Budget, line: Array) -> bool:
     """A gradient step at the samples in the window, then the rule. False: it would diverge."""
     d, size, t = m.dictionary, m.window_x.shape[0], m.tallies[STEPS]
@@ -194,6 +200,8 @@ def _step(m: Learner, budget: Budget, line: Array) -> bool:
     if not sound:
         return False
     # f~ = (1 − αλ) f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·)
+    if budget.nu > 0.0:
+        _adapt_tube(m, budget, step)
     remember_and_shrink(m, 1.0 - step * m.settings[REGULARIZATION])
     staged = stage(d, m.coefficients, step, size)
     error, added = _settle(d, budget, staged, t + 1)

@@ -65,6 +65,7 @@ class BudgetedLearner(KernelLearner):
         super().__init__(kernel, **common)
         if maintenance == "merging" and not kernel.is_radial:
             raise TypeError(f"merging needs a radial kernel; {type(kernel).__name__} is not one")
+        self._nu, self._tube = 0.0, np.zeros(1)
         unbounded = np.iinfo(np.int64).max
         self._allowed = np.array([self.budget or unbounded], dtype=np.int64)
 
@@ -93,8 +94,9 @@ class BudgetedLearner(KernelLearner):
             growth=growth,
             horizon=horizon,
             seed=seed,
+            nu=self._nu,
+            tube=self._tube,
             origin=np.zeros(1),
-            column=np.empty(capacity),
             moments=np.empty((3, capacity)),
             search=np.empty((SEARCH_ROWS, capacity)),
         )

@@ -1,11 +1,12 @@
 """NORMA: the naive online risk minimisation algorithm, which forgets."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from colk._validation import check_fraction
 from colk.averaging import Averaging
 from colk.kernels import Kernel
 from colk.learners.budgeted import BudgetedLearner
-from colk.losses import Loss
+from colk.losses import EpsilonInsensitive, Loss
 from colk.schedules import Rate
 
 __all__ = ["NORMA"]
@@ -30,13 +31,17 @@ class NORMA(BudgetedLearner):
         α.
     regularization : float
         λ, with αλ < 1.
+    nu : float, optional
+        For `EpsilonInsensitive`: let the width ε of its tube follow the stream, so that a share ν
+        of the samples lies outside: ε ← ε + α(1 − ν) outside, ε − αν inside. The loss gives its
+        first value.
     gradient_bound, averaging, n_outputs, trace
         As in `COLK`.
 
     References
     ----------
     Kivinen, Smola, Williamson, "Online learning with kernels", IEEE Transactions on Signal
-    Processing 52, 2004.
+    Processing 52, 2004; its section on regression for ν.
 
     Examples
     --------
@@ -48,6 +53,15 @@ class NORMA(BudgetedLearner):
     >>> learner = learner.learn(X, np.sin(6 * X[:, 0]))
     >>> learner.n_atoms
     200
+
+    A tube that leaves out a fifth of the samples:
+
+    >>> from colk.losses import EpsilonInsensitive
+    >>> y = np.sin(6 * X[:, 0]) + 0.3 * np.random.default_rng(1).normal(size=2000)
+    >>> learner = NORMA(Gaussian(0.2), EpsilonInsensitive(0.1), nu=0.2, step_size=0.05)
+    >>> learner = learner.learn(X, y)
+    >>> 0.25 < learner.tube < 0.55
+    True
     """
 
     _maintenances: ClassVar[tuple[str, ...]] = ("truncation",)
@@ -59,6 +73,7 @@ class NORMA(BudgetedLearner):
         truncation: int | None = 500,
         step_size: Rate = 0.1,
         regularization: float = 0.01,
+        nu: float | None = None,
         gradient_bound: float = 10.0,
         averaging: Averaging | None = None,
         n_outputs: int | None = None,
@@ -81,3 +96,20 @@ class NORMA(BudgetedLearner):
             n_outputs=n_outputs,
             trace=trace,
         )
+        if nu is not None:
+            if not isinstance(self.loss, EpsilonInsensitive):
+                raise TypeError(
+                    f"nu adapts the tube of EpsilonInsensitive; {type(self.loss).__name__} has none"
+                )
+            self._nu = check_fraction(nu, "nu")
+            self._tube[0] = self.loss.program()[1]
+
+    @property
+    def tube(self) -> float:
+        """The half width ε of the tube that `nu` adapts."""
+        return float(self._tube[0])
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if self._nu > 0.0 and self._n_features is not None:
+            self._core.loss[1] = self._tube[0]
