@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from colk.reference import fit_weights, squared_distance
+
+def fit_weights(kernel, kept, atoms, weights):
+    """Weights on `kept` of the projection of f = Σ weights_j κ(atoms_j, ·) on their span."""
+    return np.linalg.solve(kernel.gram(kept), kernel.gram(kept, atoms) @ weights)
+
+
+def squared_distance(kernel, A, v, B, w):
+    """‖f − g‖² of f = Σ v_j κ(A_j, ·) and g = Σ w_j κ(B_j, ·)."""
+    points, weights = np.vstack([A, B]), np.vstack([v, -w])
+    return max(0.0, np.sum(weights * (kernel.gram(points) @ weights)))
 
 
 def kernel_sgd(kernel, loss, X, y, step, regularization, budget=np.inf, rule=None):
