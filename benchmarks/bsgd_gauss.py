@@ -26,12 +26,12 @@ REGULARIZATIONS = (3e-4, 1e-3, 3e-3)
 
 # (bandwidth, λ) by rule and budget, the best of the grids above on the draws for tuning.
 SETTINGS = {
-    ("removal", 100): (1.5, 1e-3),
-    ("removal", 500): (1.5, 1e-3),
-    ("projection", 100): (1.5, 1e-3),
-    ("projection", 500): (1.5, 1e-3),
-    ("merging", 100): (1.5, 1e-3),
-    ("merging", 500): (1.5, 1e-3),
+    ("removal", 100): (0.7, 3e-3),
+    ("removal", 500): (0.7, 3e-3),
+    ("projection", 100): (0.7, 1e-3),
+    ("projection", 500): (0.5, 1e-3),
+    ("merging", 100): (1.0, 1e-3),
+    ("merging", 500): (0.7, 1e-3),
 }
 PUBLISHED = {
     ("removal", 100): 79.13,

@@ -34,7 +34,7 @@ from colk.learners import (
 from colk.losses import Squared
 from colk.risks import Variance
 
-SIZES, N, REPEATS, SEED = (50, 200), 4000, 3, 0
+SIZES, N, REPEATS, SEED = (50, 200), 1000, 15, 0
 TABLE = Path(__file__).parents[1] / "docs" / "tables" / "methods_speed.md"
 
 
