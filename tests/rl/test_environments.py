@@ -1,0 +1,117 @@
+"""Gymnasium: what is learned from, what is compared with, and what is refused."""
+
+import numpy as np
+import pytest
+
+from colk.experiments.policy import push_along, swing_up
+from colk.kernels import Gaussian
+from colk.rl import KernelTD, evaluate_policy, held_out_values, rollout
+
+gymnasium = pytest.importorskip("gymnasium")
+
+
+class Countdown(gymnasium.Env):
+    """One reward a step; the state counts 3, 2, 1, and 0 is the end. Episodes start at 3."""
+
+    observation_space = gymnasium.spaces.Box(0.0, 3.0, shape=(1,))
+    action_space = gymnasium.spaces.Discrete(1)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.left = 3
+        return np.array([3.0]), {}
+
+    def step(self, action):
+        self.left -= 1
+        return np.array([float(self.left)]), 1.0, self.left == 0, False, {}
+
+
+def stay(observation):
+    return 0
+
+
+def test_rollouts_end_where_the_environment_says():
+    transitions = rollout(Countdown(), stay, 7)
+    np.testing.assert_array_equal(transitions.states[:, 0], [3, 2, 1, 3, 2, 1, 3])
+    np.testing.assert_array_equal(transitions.terminated, [0, 0, 1, 0, 0, 1, 0])
+
+
+def test_truncated_episodes_are_not_terminal():
+    limited = gymnasium.wrappers.TimeLimit(Countdown(), max_episode_steps=2)
+    transitions = rollout(limited, stay, 6)
+    np.testing.assert_array_equal(transitions.states[:, 0], [3, 2, 3, 2, 3, 2])
+    assert not transitions.terminated.any()
+
+
+def test_held_out_values_ignore_the_time_limit_and_stop_at_the_end():
+    limited = gymnasium.wrappers.TimeLimit(Countdown(), max_episode_steps=2)
+    found = held_out_values(limited, stay, 0.5, n_states=6, n_rollouts=2, spacing=1)
+    known = {2.0: 1.5, 1.0: 1.0}
+    np.testing.assert_allclose(found.mean, [known[state] for state in found.states[:, 0]])
+    np.testing.assert_array_equal(found.half_width, 0.0)
+
+
+def test_evaluation_finds_known_values_and_tells_its_progress():
+    seen = []
+    learner = KernelTD(Gaussian(0.3), 0.5)
+    found = evaluate_policy(
+        Countdown(),
+        stay,
+        learner,
+        n_transitions=5000,
+        n_held_out=20,
+        n_rollouts=2,
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    assert found.agreement.nrmse < 0.05
+    assert seen == [(2000, 5000), (4000, 5000), (5000, 5000)]
+    np.testing.assert_array_equal(found.order[:, 0], [2000, 4000, 5000])
+    assert found.order[-1, 1] == learner.n_atoms == found.learner.n_atoms
+    np.testing.assert_allclose(learner.value([[3.0], [1.0]]), [1.75, 1.0], atol=0.05)
+
+
+def test_progress_goes_to_the_standard_error(capsys):
+    evaluate_policy(
+        Countdown(),
+        stay,
+        KernelTD(Gaussian(0.3), 0.5),
+        n_transitions=30,
+        n_held_out=4,
+        n_rollouts=2,
+        progress=True,
+    )
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.endswith("\r30 of 30 transitions\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "policy"),
+    [("Pendulum-v1", swing_up), ("MountainCarContinuous-v0", push_along)],
+)
+def test_seeds_decide_everything(name, policy):
+    first, again = (rollout(name, policy(3), 50, seed=1) for _ in range(2))
+    other = rollout(name, policy(4), 50, seed=1)
+    np.testing.assert_array_equal(first.next_states, again.next_states)
+    assert (first.next_states != other.next_states).any()
+
+
+def test_the_policies_do_what_they_are_for():
+    car = rollout("MountainCarContinuous-v0", push_along(0), 400)
+    assert car.terminated.sum() >= 2
+    pendulum = rollout("Pendulum-v1", swing_up(0), 200)
+    assert pendulum.states[-20:, 0].min() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: rollout(3, stay, 5), TypeError, "env must be a Gymnasium environment"),
+        (lambda: rollout(Countdown(), stay, 0), ValueError, "n_transitions must be at least 1"),
+        (lambda: evaluate_policy(Countdown(), stay, None), TypeError, "must be a ValueLearner"),
+        (lambda: held_out_values(Countdown(), stay, 1.0), ValueError, "give horizon"),
+    ],
+)
+def test_bad_input_is_refused(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
