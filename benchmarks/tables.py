@@ -1,0 +1,14 @@
+"""Tables of results: printed, and written to docs/tables, never typed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+FOLDER = Path(__file__).parent.parent / "docs" / "tables"
+
+
+def publish(name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table and write it to docs/tables/`name`.md."""
+    lines = ["| " + " | ".join(row) + " |" for row in (columns, ["---"] * len(columns), *rows)]
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print("\n".join(lines))
