@@ -36,6 +36,8 @@ __all__ = [
 # A point whose squared distance to the span is below this share of κ(x, x) counts as inside it:
 # its projection is stored and the rest charged to the certificate.
 NOVELTY_FLOOR = 1e-9
+# A point with κ(x, x) = 0 is the function 0; its pivot is lifted to this, to be divided by.
+SMALLEST_PIVOT = 1e-290
 
 # Capacities are multiples of this: four vectors of four.
 LANE = 16
@@ -296,7 +298,7 @@ def _invert(inverse: Array, gram: Array, marked: NDArray[np.bool_], size: int) -
     for p in range(size):
         floor = NOVELTY_FLOOR * gram[p, p]
         marked[p] = inverse[p, p] <= floor
-        pivot = max(inverse[p, p], floor)
+        pivot = max(inverse[p, p], floor, SMALLEST_PIVOT)
         inverse[p, p] = 1.0
         for b in range(size):
             inverse[p, b] /= pivot
@@ -447,6 +449,95 @@ def _attach(d: Buffers, size: int) -> None:
     d.counters[SIZE] = old + size
 
 
+@inner
+def _any_above(values: Array, n: int, bound: float) -> bool:
+    count = 0
+    for j in range(n):
+        count += values[j] > bound
+    return count > 0
+
+
+@inner
+def _crowded_out(d: Buffers, n: int) -> int:
+    """The atom that the new points put into the span of the others, up to the floor; or n.
+
+    1/(K⁻¹)_jj is the novelty of atom j given all the others. Without a floor under it a row of
+    points, each new to those before it, ends in a singular Gram matrix.
+    """
+    enlarged, length, features = d.work[ENLARGED], d.panels[HALF, 0], d.atoms.shape[0]
+    point, one = d.work[CARRY, :features], min(n, 1)
+    worst, largest = n, 1.0
+    for j in range(n):
+        for feature in range(features):
+            point[feature] = d.atoms[feature, j]
+            d.corner[feature, 0] = point[feature]
+        column(d.program, d.corner, one, point, length, d.work)
+        share = enlarged[j] * NOVELTY_FLOOR * length[0]
+        if share > largest:
+            worst, largest = j, share
+    return worst
+
+
+@inner
+def _make_way(d: Buffers, j: int, size: int) -> float:
+    """Drop atom j, re-fitted on the other atoms and the new points; returns its price.
+
+    With e_j its entry of the enlarged diagonal, w ← w − (K⁻¹[:, j] + Gᵀ V_j) w_j/e_j on the
+    atoms, of which `drop` does the first part, and w_p ← w_p + G_pj w_j/e_j on the new points.
+    """
+    n, weights, amounts, order = d.counters[SIZE], d.weights, d.amounts, d.order
+    solutions, influence = d.panels[SOLUTION], d.panels[INFLUENCE]
+    diagonal, entry = d.diagonal[j], d.work[ENLARGED, j]
+    squares = 0.0
+    for row in range(d.n_priced):
+        squares += weights[row, j] * weights[row, j]
+    for row in range(d.n_fitted):
+        share = weights[row, j] / entry
+        d.spent[row] += share * weights[row, j] * (1.0 - diagonal / entry)  # `drop` adds the rest
+        for place in range(size):
+            p = order[place]
+            amounts[p, row] += share * influence[p, j]
+            for i in range(n):
+                if i != j:
+                    weights[row, i] -= share * solutions[p, j] * influence[p, i]
+        weights[row, j] = share * diagonal
+    drop(d, j)
+    return squares / entry
+
+
+@inner
+def _close_ranks(d: Buffers, j: int, size: int) -> None:
+    """Move the points of the block that are in play to its front, without entry j of columns."""
+    n, order, columns, gram = d.counters[SIZE], d.order, d.panels[COLUMN], d.small[GRAM]
+    for place in range(size):
+        p = order[place]
+        for i in range(n):
+            columns[place, i] = columns[p, i if i < j else i + 1]
+        for feature in range(d.points.shape[1]):
+            d.points[place, feature] = d.points[p, feature]
+        for row in range(d.amounts.shape[1]):
+            d.amounts[place, row] = d.amounts[p, row]
+        for earlier in range(place + 1):
+            gram[place, earlier] = gram[p, order[earlier]]
+
+
+@once
+def _prepare(d: Buffers, size: int) -> None:
+    """Solutions, Schur complement, its inverse and the enlarged diagonal for the block."""
+    n, order, inverse = d.counters[SIZE], d.order, d.small[INVERSE]
+    columns, halves, solutions = d.panels[COLUMN], d.panels[HALF], d.panels[SOLUTION]
+    if d.trmm != 0:
+        solve_by_blas(d.factor, n, columns, halves, solutions, size, d.trmm)
+    else:
+        solve(d.factor, n, columns, halves, solutions, size)
+    _schur(d.small[GRAM], halves, n, d.small[SCHUR], inverse, size)
+    _invert(inverse, d.small[GRAM], d.marked, size)
+    influence, enlarged = d.panels[INFLUENCE], d.work[ENLARGED]
+    _influence(inverse, solutions, d.diagonal, n, influence, enlarged, size)
+    for b in range(size):
+        order[b] = b
+
+
 @once
 def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tuple[float, int]:
     """KOMP of f + Σ_b amounts_b κ(points_b, ·): keep the function within eps in H-norm.
@@ -456,28 +547,27 @@ def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tup
     Returns the H-norm of the error, and how many points of the block were appended.
     """
     n, weights, order, marked = d.counters[SIZE], d.weights, d.order, d.marked
-    halves, solutions, influence = d.panels[HALF], d.panels[SOLUTION], d.panels[INFLUENCE]
-    gram, inverse, enlarged = d.small[GRAM], d.small[INVERSE], d.work[ENLARGED]
-    budget, spent, staying = eps * eps, 0.0, size
-    if size > 0:
-        if d.trmm != 0:
-            solve_by_blas(d.factor, n, d.panels[COLUMN], halves, solutions, size, d.trmm)
-        else:
-            solve(d.factor, n, d.panels[COLUMN], halves, solutions, size)
-        _schur(gram, halves, n, d.small[SCHUR], inverse, size)
-        _invert(inverse, gram, marked, size)
-        _influence(inverse, solutions, d.diagonal, n, influence, enlarged, size)
-        for b in range(size):
-            order[b] = b
+    influence, inverse, enlarged = d.panels[INFLUENCE], d.small[INVERSE], d.work[ENLARGED]
+    budget, spent, staying, prepared = eps * eps, 0.0, size, False
     while staying > 0:
+        if not prepared:
+            _prepare(d, size)
+            prepared = True
         place, price = _cheapest_new(d.amounts, d.n_priced, inverse, order, marked, staying)
         p = order[place]
         if not marked[p]:
             atoms = n + staying
-            if atoms <= stop_at or (spent + price > budget and atoms <= at_most):
-                break
-            if _any_within(weights, d.n_priced, n, enlarged, price):
-                break
+            stays = atoms <= stop_at or (spent + price > budget and atoms <= at_most)
+            if stays or _any_within(weights, d.n_priced, n, enlarged, price):
+                j = n
+                if _any_above(enlarged, n, 1.0 / (NOVELTY_FLOOR * d.small[GRAM, 0, 0])):
+                    j = _crowded_out(d, n)
+                if j == n:
+                    break
+                spent += _make_way(d, j, staying)
+                _close_ranks(d, j, staying)
+                n, size, prepared = n - 1, staying, False
+                continue
         _bequeath(weights, d.amounts, d.n_fitted, influence, inverse, n, p, d.spent)
         staying -= 1
         for later in range(place, staying):
