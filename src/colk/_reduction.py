@@ -49,6 +49,13 @@ def _fill(
     return d, d.weights[:, -1].astype(np.int64)
 
 
+def _refined_solve(inverse: Array, K: Array, right: Array) -> Array:
+    """K⁻¹ right, with one step of refinement: where K is all but singular, K⁻¹ is rounded."""
+    solution = inverse @ right
+    refined: Array = solution + inverse @ (right - K @ solution)
+    return refined
+
+
 def independent_start(kernel: Kernel, atoms: Array, weights: Array, allowance: float) -> Start:
     """All atoms, but for those that lie in the span of others up to rounding.
 
@@ -61,7 +68,7 @@ def independent_start(kernel: Kernel, atoms: Array, weights: Array, allowance: f
     fitted, charge, frozen = weights[kept], 0.0, rest
     if len(rest) > 0:
         columns = kernel.gram(atoms[rest], atoms[kept])
-        solutions = columns @ d.inverse_gram
+        solutions = _refined_solve(d.inverse_gram, kernel.gram(atoms[kept]), columns.T).T
         novelty = kernel.diagonal(atoms[rest]) - np.sum(columns * solutions, axis=1)
         prices = np.linalg.norm(weights[rest], axis=1) * np.sqrt(np.maximum(novelty, 0.0))
         order = np.argsort(prices, kind="stable")
@@ -145,9 +152,7 @@ def low_rank_start(
             break
         cholesky.take(pivot)
     d, kept = _fill(kernel, atoms, np.sort(cholesky.pivots), weights.shape[1])
-    inverse, K = d.inverse_gram, kernel.gram(atoms[kept])
-    fitted = inverse @ values[kept]
-    fitted += inverse @ (values[kept] - K @ fitted)  # the inverse is rounded: one refinement
+    fitted = _refined_solve(d.inverse_gram, kernel.gram(atoms[kept]), values[kept])
     d.buffers.weights[:-1, : d.size] = fitted.T
     square = float(np.sum(weights * values) - np.sum(fitted * values[kept]))
     return Start(d, np.empty(0, dtype=np.int64), float(np.sqrt(max(square, 0.0))))
