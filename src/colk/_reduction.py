@@ -15,6 +15,10 @@ __all__ = ["Start", "independent_start", "low_rank_start"]
 # Rows of the Gram matrix that are formed at a time.
 _BLOCK = 256
 
+# A pivot has at least this share of the largest novelty: pivots close to each other would serve
+# f as well, at a condition number of K that is a hundred times larger.
+_NOVEL_SHARE = 0.1
+
 
 @dataclass(frozen=True, eq=False)
 class Start:
@@ -106,8 +110,8 @@ class _PivotedCholesky:
     pivots: list[int]
 
     def next_pivot(self) -> int | None:
-        """Return the atom that serves f best, if one is outside the span."""
-        free = self.novelty > self.floor
+        """Return the atom that serves f best of those well outside the span, if there is one."""
+        free = self.novelty > np.maximum(self.floor, _NOVEL_SHARE * self.novelty.max())
         gains = np.where(free, np.sum(self.left**2, axis=1), -1.0)
         np.divide(gains, self.novelty, out=gains, where=free)
         best = int(np.argmax(gains))
@@ -151,7 +155,7 @@ def low_rank_start(
         if pivot is None:
             break
         cholesky.take(pivot)
-    d, kept = _fill(kernel, atoms, np.sort(cholesky.pivots), weights.shape[1])
+    d, kept = _fill(kernel, atoms, np.array(cholesky.pivots, dtype=np.int64), weights.shape[1])
     fitted = _refined_solve(d.inverse_gram, kernel.gram(atoms[kept]), values[kept])
     d.buffers.weights[:-1, : d.size] = fitted.T
     square = float(np.sum(weights * values) - np.sum(fitted * values[kept]))

@@ -59,7 +59,7 @@ class Dictionary:
     >>> from colk.kernels import Gaussian
     >>> from colk._core.dictionary import Dictionary
     >>> d = Dictionary(Gaussian(0.5).program(1), n_features=1)
-    >>> d.append(np.array([[0.0], [0.1], [2.0]]), np.array([[1.0], [0.5], [1.0]]))
+    >>> error = d.append(np.array([[0.0], [0.1], [2.0]]), np.array([[1.0], [0.5], [1.0]]))
     >>> d.size
     3
     >>> d.prune(eps=0.2) <= 0.2, d.size

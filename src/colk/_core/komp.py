@@ -36,6 +36,8 @@ __all__ = [
 # A point whose squared distance to the span is below this share of κ(x, x) counts as inside it:
 # its projection is stored and the rest charged to the certificate.
 NOVELTY_FLOOR = 1e-9
+# An atom whose novelty, given all the others, would sink below this share makes way.
+CROWDING_FLOOR = 1e-10
 # A point with κ(x, x) = 0 is the function 0; its pivot is lifted to this, to be divided by.
 SMALLEST_PIVOT = 1e-290
 
@@ -472,7 +474,7 @@ def _crowded_out(d: Buffers, n: int) -> int:
             point[feature] = d.atoms[feature, j]
             d.corner[feature, 0] = point[feature]
         column(d.program, d.corner, one, point, length, d.work)
-        share = enlarged[j] * NOVELTY_FLOOR * length[0]
+        share = enlarged[j] * CROWDING_FLOOR * length[0]
         if share > largest:
             worst, largest = j, share
     return worst
@@ -560,7 +562,7 @@ def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tup
             stays = atoms <= stop_at or (spent + price > budget and atoms <= at_most)
             if stays or _any_within(weights, d.n_priced, n, enlarged, price):
                 j = n
-                if _any_above(enlarged, n, 1.0 / (NOVELTY_FLOOR * d.small[GRAM, 0, 0])):
+                if _any_above(enlarged, n, 1.0 / (CROWDING_FLOOR * d.small[GRAM, 0, 0])):
                     j = _crowded_out(d, n)
                 if j == n:
                     break
