@@ -466,15 +466,14 @@ def _crowded_out(d: Buffers, n: int) -> int:
     1/(K⁻¹)_jj is the novelty of atom j given all the others. Without a floor under it a row of
     points, each new to those before it, ends in a singular Gram matrix.
     """
-    enlarged, length, features = d.work[ENLARGED], d.panels[HALF, 0], d.atoms.shape[0]
-    point, one = d.work[CARRY, :features], min(n, 1)
+    enlarged, values, features = d.work[ENLARGED], d.panels[HALF, 0], d.atoms.shape[0]
+    point = d.work[CARRY, :features]
     worst, largest = n, 1.0
     for j in range(n):
         for feature in range(features):
             point[feature] = d.atoms[feature, j]
-            d.corner[feature, 0] = point[feature]
-        column(d.program, d.corner, one, point, length, d.work)
-        share = enlarged[j] * CROWDING_FLOOR * length[0]
+        column(d.program, d.atoms, n, point, values, d.work)
+        share = enlarged[j] * CROWDING_FLOOR * values[j]
         if share > largest:
             worst, largest = j, share
     return worst
