@@ -37,4 +37,4 @@ def _fit(columns: Array, targets: Array) -> Array:
     """Weights of least squares on these columns, with a small ridge."""
     normal = columns.T @ columns
     ridge = _RIDGE * np.trace(normal) * np.eye(len(normal))
-    return np.linalg.lstsq(normal + ridge, columns.T @ targets, rcond=None)[0]
+    return np.asarray(np.linalg.lstsq(normal + ridge, columns.T @ targets, rcond=None)[0])

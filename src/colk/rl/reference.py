@@ -6,7 +6,7 @@ import numpy as np
 
 from colk._validation import Array
 from colk.kernels import Kernel
-from colk.reference import fit_weights, komp
+from colk.reference import komp
 
 __all__ = ["ReferenceEvaluator"]
 
@@ -56,7 +56,9 @@ class ReferenceEvaluator:
         self.growth = growth
         self.steps, self.scalar = 0, 0.0
         self.atoms = np.empty((0, n_features))
-        self.value, self.tracker, self.average = np.empty(0), np.empty(0), np.empty(0)
+        self.value: Array = np.empty(0)
+        self.tracker: Array = np.empty(0)
+        self.average: Array = np.empty(0)
 
     def _at(self, weights: Array, x: Array) -> float:
         if len(self.atoms) == 0:
@@ -101,5 +103,6 @@ class ReferenceEvaluator:
         pair = np.column_stack([self.value, self.tracker / self.eps_ratio])
         kept, fitted, _, _ = komp(self.kernel, self.atoms, pair, self.eps)
         self.value, self.tracker = fitted[:, 0], self.eps_ratio * fitted[:, 1]
-        self.average = fit_weights(self.kernel, self.atoms[kept], self.atoms, self.average)
+        columns = self.kernel.gram(self.atoms[kept], self.atoms)
+        self.average = np.asarray(np.linalg.solve(columns[:, kept], columns @ self.average))
         self.atoms = self.atoms[kept]
