@@ -13,7 +13,12 @@ from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.risks import LossRisk
 
-__all__ = ["COLK", "komp"]
+__all__ = ["COLK", "fit_weights", "komp"]
+
+
+def fit_weights(kernel: Kernel, kept: Array, atoms: Array, weights: Array) -> Array:
+    """Weights on `kept` of the projection of f = Σ weights_j κ(atoms_j, ·) on their span."""
+    return np.asarray(np.linalg.solve(kernel.gram(kept), kernel.gram(kept, atoms) @ weights))
 
 
 def komp(
@@ -66,10 +71,10 @@ def komp(
         best: tuple[float, int, Array] | None = None
         for j in kept:
             rest = [i for i in kept if i != j]
-            candidate = np.linalg.solve(K[np.ix_(rest, rest)], K[rest] @ weights)
+            candidate: Array = np.linalg.solve(K[np.ix_(rest, rest)], K[rest] @ weights)
             lost = np.array(weights, dtype=float)
             lost[rest] -= candidate
-            cost = np.sqrt(max(0.0, float(np.sum(lost * (K @ lost)))))
+            cost = float(np.sqrt(max(0.0, np.sum(lost * (K @ lost)))))
             if best is None or cost <= best[0]:
                 best = (cost, j, candidate)
         assert best is not None
