@@ -7,7 +7,7 @@ from colk.averaging import Exponential, PolyakRuppert
 from colk.compressors import KOMP
 from colk.errors import DivergenceError
 from colk.features import RandomFourierFeatures, RBFNetwork
-from colk.kernels import Gaussian, Matern
+from colk.kernels import Gaussian, Linear, Matern
 from colk.learners import (
     BSGD,
     COLK,
@@ -200,3 +200,17 @@ def test_nu_is_the_share_outside_the_tube():
         assert abs(outside.mean() - nu) < 0.05
     with pytest.raises(TypeError, match="Squared has none"):
         NORMA(KERNEL, Squared(), nu=0.1)
+
+
+@pytest.mark.parametrize("name", ["norma", "bsgd", "colk"])
+def test_kernel_values_that_would_overflow_are_refused(name):
+    make = {
+        "norma": lambda: NORMA(Linear(), Squared()),
+        "bsgd": lambda: BSGD(Linear(), Squared(), 5, "projection"),
+        "colk": lambda: COLK(Linear(), Squared()),
+    }[name]
+    learner = make().learn([[1.0], [2.0]], [1.0, 2.0])
+    before = learner.predict([[1.0]])
+    with pytest.raises(DivergenceError, match="scale features"):
+        learner.learn([[1e90]], [1.0])
+    np.testing.assert_array_equal(learner.predict([[1.0]]), before)

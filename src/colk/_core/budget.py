@@ -195,7 +195,8 @@ def _step(m: Learner, budget: Budget, line: Array) -> bool:
     d, size, t = m.dictionary, m.window_x.shape[0], m.tallies[STEPS]
     step = scheduled(m.settings, STEP_SIZE, t)
     before = d.counters[SIZE]
-    evaluate_window(m, size)
+    if not evaluate_window(m, size):
+        return False
     sound, loss, clipped = assess(m, size)
     if not sound:
         return False

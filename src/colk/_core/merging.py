@@ -64,21 +64,20 @@ def _gaussian_position(ratio: float, decay: float) -> float:
 
 
 @inner
-def _price_gaussian(
-    light: float, weights: Array, decays: Array, places: Array, losses: Array, n_atoms: int
-) -> None:
-    """Losses of merging a weight `light` with each atom, each after a few steps from h = 0."""
+def _price_gaussian(light: float, heavies: Array, search: Array, n_atoms: int) -> None:
+    """Losses of merging a weight `light` with each other, each after a few steps from h = 0."""
+    decays, ratios, places, losses = search[LENGTHS], search[CENTRES], search[PLACES], search[BEST]
     for n in range(n_atoms):
         places[n] = 0.0
+        ratios[n] = light / heavies[n] if heavies[n] != 0.0 else 0.0
     for _ in range(NEWTON_STEPS):
         for n in range(n_atoms):
             h, decay = places[n], decays[n]
-            ratio = light / weights[0, n] if weights[0, n] != 0.0 else 0.0
-            pull = ratio * exponential(-decay * (1.0 - 2.0 * h))
+            pull = ratios[n] * exponential(-decay * (1.0 - 2.0 * h))
             slope = 1.0 + pull - (1.0 - h) * 2.0 * decay * pull
             places[n] = min(max(h - (h - (1.0 - h) * pull) / slope, -1.0), 0.5)
     for n in range(n_atoms):
-        h, decay, heavy = places[n], decays[n], weights[0, n]
+        h, decay, heavy = places[n], decays[n], heavies[n]
         merged = light * exponential(-decay * (1.0 - h) * (1.0 - h))
         merged += heavy * exponential(-decay * h * h)
         whole = light * light + heavy * heavy + 2.0 * light * heavy * exponential(-decay)
@@ -89,12 +88,12 @@ def _price_gaussian(
 def _choose_gaussian(d: Buffers, p: int, search: Array) -> Merger:
     """The best n for p, for the Gaussian kernel and one output; d_p is the first point."""
     weights, own, n_atoms = d.weights, d.diagonal[p], d.counters[SIZE]
-    decays, places, losses, light = search[LENGTHS], search[PLACES], search[BEST], weights[0, p]
+    decays, losses, light = search[LENGTHS], search[BEST], weights[0, p]
     leaf = int(d.program[0]) + 2
     scaled_statistic(d.program, leaf, d.atoms, n_atoms, d.points[0], decays)
     for n in range(n_atoms):
         decays[n] *= 0.5
-    _price_gaussian(light, weights, decays, places, losses, n_atoms)
+    _price_gaussian(light, weights[0], search, n_atoms)
     chosen, least = 1 if p == 0 else 0, np.inf
     for n in range(n_atoms):
         if losses[n] < least and n != p:

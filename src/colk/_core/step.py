@@ -14,7 +14,6 @@ from colk._core.window import (
     ERROR_SUM,
     FILLED,
     FULL,
-    HUGE,
     MAX_ATOMS,
     NORM_BOUND,
     PARSIMONY,
@@ -125,11 +124,8 @@ def _step(m: Learner, line: Array) -> bool:
     step = scheduled(m.settings, STEP_SIZE, m.tallies[STEPS])
     factor = 1.0 - step * m.settings[REGULARIZATION]
     before, gram = d.counters[SIZE], d.small[GRAM]
-    evaluate_window(m, size)
-    for b in range(size):
-        if not gram[b, b] < HUGE:  # the H-norm of a step towards κ(x, ·) would overflow
-            m.coefficients[b, 0] = gram[b, b]
-            return False
+    if not evaluate_window(m, size):
+        return False
     sound, loss, clipped = assess(m, size)
     if not sound:
         return False

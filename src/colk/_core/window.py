@@ -109,14 +109,23 @@ def scheduled(settings: Array, first: int, t: int) -> float:
 
 
 @piece
-def evaluate_window(m: Learner, size: int) -> None:
-    """Lay out κ(D, x) for the points x of the window, and their own Gram matrix."""
+def evaluate_window(m: Learner, size: int) -> bool:
+    """Lay out κ(D, x) for the points x of the window, and their own Gram matrix.
+
+    False: the H-norm of a step towards some κ(x, ·) would overflow.
+    """
     d = m.dictionary
     columns, gram, n = d.panels[COLUMN], d.small[GRAM], d.counters[SIZE]
     for b in range(size):
         for feature in range(d.points.shape[1]):
             d.points[b, feature] = m.window_x[b, feature]
     evaluate_columns(d.program, d.atoms, n, d.points, columns, gram, d.work, size)
+    moderate = True
+    for b in range(size):
+        if not gram[b, b] < HUGE:
+            m.coefficients[b, 0] = gram[b, b]
+            moderate = False
+    return moderate
 
 
 @piece
