@@ -71,7 +71,9 @@ def komp(
         best: tuple[float, int, Array] | None = None
         for j in kept:
             rest = [i for i in kept if i != j]
-            candidate: Array = np.linalg.solve(K[np.ix_(rest, rest)], K[rest] @ weights)
+            candidate = np.asarray(
+                np.linalg.solve(K[np.ix_(rest, rest)], K[rest] @ weights), dtype=np.float64
+            )
             lost = np.array(weights, dtype=float)
             lost[rest] -= candidate
             cost = float(np.sqrt(max(0.0, np.sum(lost * (K @ lost)))))
