@@ -53,7 +53,7 @@ class ValueLearner(ABC):
             1.0 if tracking_rate is None else tracking_rate, "tracking_rate"
         )
         self.regularization = check_number(regularization, "regularization", at_least=0.0)
-        self.compressor = KOMP(eps=0.01) if compressor is None else compressor
+        self.compressor = KOMP(parsimony=0.04) if compressor is None else compressor
         self.averaging = averaging
         self._eps_ratio = check_number(eps_ratio, "eps_ratio", above=0.0)
         self._check()
