@@ -1,6 +1,19 @@
-"""Estimators in scikit-learn's manner: regression, classification, compression."""
+"""Estimators in scikit-learn's manner: regression, classification, compression, displays."""
 
 from colk.estimators.classifier import COLKClassifier
+from colk.estimators.displays import (
+    LearnedFunctionDisplay,
+    LossDistributionDisplay,
+    ModelOrderDisplay,
+    RiskTradeoffDisplay,
+)
 from colk.estimators.regressor import COLKRegressor
 
-__all__ = ["COLKClassifier", "COLKRegressor"]
+__all__ = [
+    "COLKClassifier",
+    "COLKRegressor",
+    "LearnedFunctionDisplay",
+    "LossDistributionDisplay",
+    "ModelOrderDisplay",
+    "RiskTradeoffDisplay",
+]

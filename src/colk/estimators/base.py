@@ -1,13 +1,15 @@
 """What the regressor and the classifier share: building the learner, epochs, attributes."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from colk._core import window as core
 from colk._validation import Array, check_count
@@ -64,6 +66,35 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]
         tags.non_deterministic = False
         tags.input_tags.sparse = False
         return tags
+
+    # -- what a task brings ------------------------------------------------------------------
+
+    @abstractmethod
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, first: bool
+    ) -> tuple[Array, Array, Array]:
+        """Check the samples and encode the targets; at first also make the learner."""
+
+    @abstractmethod
+    def _encode(self, y: Any) -> Array:
+        """Return targets as the loss wants them."""
+
+    # -- looking on --------------------------------------------------------------------------
+
+    def _losses(self, X: Any, y: Any) -> Array:
+        """Losses of the samples, in the units that the loss is minimised in."""
+        values = self._fitted().predict(validate_data(self, X, reset=False, dtype=np.float64))
+        return self.loss_.value(values, self._encode(np.asarray(y)))
+
+    def _walk(self, X: Any, y: Any, n_points: int) -> tuple[Array, Array]:
+        """Learn the stream in stretches; returns samples seen and model order after each."""
+        X, Y, weight = self._prepare(X, y, None, first=True)
+        ends = np.unique(np.linspace(0, len(X), n_points + 1).astype(int))
+        orders = []
+        for start, end in pairwise(ends):
+            self._pass(X[start:end], Y[start:end], weight[start:end])
+            orders.append(self.n_atoms_)
+        return ends[1:].astype(np.float64), np.array(orders, dtype=np.float64)
 
     # -- learning ----------------------------------------------------------------------------
 

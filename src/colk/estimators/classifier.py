@@ -76,15 +76,15 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        kernel: Kernel | str = "gaussian",
+        kernel: Kernel | str = "laplacian",
         bandwidth: Literal["scale", "median"] | float = "scale",
         loss: Loss | str = "logistic",
         risk: Risk | str = "mean",
-        step_size: Rate = 1.0,
+        step_size: Rate = 2.0,
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
-        eps: float = 0.03,
-        max_atoms: int | None = 500,
+        eps: float = 0.1,
+        max_atoms: int | None = 200,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float = 10.0,
@@ -121,7 +121,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]
             How much a sample counts: its step is multiplied by it, 0 skips it.
         """
         with self._unchanged_on_error():
-            self._epochs(*self._prepare(X, y, None, sample_weight, first=True))
+            self._epochs(*self._prepare(X, y, sample_weight, first=True))
         return self
 
     def partial_fit(
@@ -148,11 +148,16 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]
             first = not self.__sklearn_is_fitted__()
             if first and classes is None:
                 raise ValueError("classes must be given in the first call of partial_fit")
-            self._pass(*self._prepare(X, y, classes, sample_weight, first))
+            self._pass(*self._prepare(X, y, sample_weight, first, classes))
         return self
 
     def _prepare(
-        self, X: Any, y: Any, classes: Any, sample_weight: ArrayLike | None, first: bool
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        first: bool,
+        classes: Any = None,
     ) -> tuple[Array, Array, Array]:
         """Check the samples and encode the labels; at first also make the learner."""
         X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C")

@@ -63,7 +63,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
         eps: float = 0.1,
-        max_atoms: int | None = 500,
+        max_atoms: int | None = 200,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = False,
         gradient_bound: float = 10.0,

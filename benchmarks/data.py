@@ -1,0 +1,35 @@
+"""Real data sets for the benchmarks, read from a folder beside the repository."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+# What the bike stream may not look at: the row number, the date and the two parts of the target.
+_HIDDEN = {"instant", "dteday", "casual", "registered", "cnt"}
+
+
+def _rows(name: str, folder: Path | None) -> list[dict[str, str]]:
+    path = (folder or FOLDER) / name
+    if not path.exists():
+        raise SystemExit(f"{path} is missing; name the folder that has it with --data")
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def airfoil(folder: Path | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Airfoil self-noise: 1503 samples of 5 features."""
+    table = np.array([list(map(float, row.values())) for row in _rows("airfoil.csv", folder)])
+    return table[:, :-1], table[:, -1]
+
+
+def bike(folder: Path | None = None) -> list[tuple[dict[str, Any], float]]:
+    """Hourly bike rentals in the order of time: 17379 samples of 12 features."""
+    return [
+        ({name: float(row[name]) for name in row if name not in _HIDDEN}, float(row["cnt"]))
+        for row in _rows("bike_hour.csv", folder)
+    ]

@@ -1,0 +1,175 @@
+"""The learned function with its atoms and the data."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from colk._validation import Array
+from colk.estimators.base import COLKEstimator
+from colk.estimators.displays.axes import axes_of
+
+__all__ = ["LearnedFunctionDisplay"]
+
+
+@dataclass(eq=False)
+class LearnedFunctionDisplay:
+    """What was learned, over one or two features, with the atoms and the data.
+
+    Parameters
+    ----------
+    grid : list of arrays
+        The axis of each feature.
+    values : array
+        Predictions (scores of a classifier of two classes, places of labels of more) on the grid.
+    atoms : array of shape (M, p)
+        The atoms.
+    X : array of shape (n, p)
+        The data.
+    y : array of shape (n,) or None
+        Targets, or places of labels.
+    names : list of str
+        Names of the features.
+    divides : bool
+        Whether the values are scores, with the boundary of the classes at 0.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where `plot` drew.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLKRegressor
+    >>> from colk.estimators import LearnedFunctionDisplay
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> model = COLKRegressor(random_state=0).fit(X, np.sin(6 * X[:, 0]))
+    >>> display = LearnedFunctionDisplay.from_estimator(model, X, np.sin(6 * X[:, 0]))
+    >>> len(display.atoms) == model.n_atoms_
+    True
+    """
+
+    grid: list[Array]
+    values: Array
+    atoms: Array
+    X: Array
+    y: Array | None
+    names: list[str]
+    divides: bool = False
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: COLKEstimator,
+        X: Any,
+        y: Any = None,
+        *,
+        grid_resolution: int = 200,
+        ax: Any = None,
+    ) -> Self:
+        """Evaluate a fitted estimator of one or two features over the range of X, and draw.
+
+        Parameters
+        ----------
+        estimator : COLKRegressor or COLKClassifier
+            Fitted.
+        X : array of shape (n, 1) or (n, 2)
+            The data.
+        y : array of shape (n,), optional
+            Its targets.
+        grid_resolution : int
+            Points on each axis.
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
+        names = [str(name) for name in getattr(X, "columns", [])]
+        data = np.asarray(X, dtype=np.float64)
+        if data.ndim != 2 or data.shape[1] not in (1, 2):
+            raise ValueError(
+                f"X must have one or two features to be drawn, got shape {data.shape}; "
+                "fit an estimator on the features that you want to see"
+            )
+        grid = [np.linspace(low, high, grid_resolution) for low, high in _ranges(data)]
+        mesh = np.meshgrid(*grid, indexing="ij")
+        points = np.column_stack([axis.ravel() for axis in mesh])
+        values, divides = _evaluate(estimator, points)
+        display = cls(
+            grid,
+            values.reshape(mesh[0].shape),
+            estimator.function_.atoms,
+            data,
+            None if y is None else _places(estimator, y),
+            names or [f"feature {k}" for k in range(data.shape[1])],
+            divides,
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
+        self.ax_ = axes_of(ax)
+        self.figure_ = self.ax_.figure
+        if len(self.grid) == 1:
+            self._plot_curve()
+        else:
+            self._plot_surface()
+        self.ax_.set_xlabel(self.names[0])
+        return self
+
+    def _plot_curve(self) -> None:
+        ax = self.ax_
+        if self.y is not None:
+            ax.plot(self.X[:, 0], self.y, ".", ms=4, color="0.7", label="data")
+        ax.plot(self.grid[0], self.values, color="C0", lw=2, label="learned")
+        heights = np.zeros(len(self.atoms))
+        label = f"{len(self.atoms)} atoms"
+        ax.plot(
+            self.atoms[:, 0], heights, "|", ms=12, color="C3", label=label,
+            transform=ax.get_xaxis_transform(), clip_on=False,
+        )  # fmt: skip
+        ax.legend()
+
+    def _plot_surface(self) -> None:
+        ax, (across, up) = self.ax_, self.grid
+        if self.divides:
+            limit = np.abs(self.values).max()
+            shades = ax.contourf(
+                across, up, self.values.T, 21, cmap="RdBu_r", vmin=-limit, vmax=limit, alpha=0.7
+            )
+            ax.contour(across, up, self.values.T, [0.0], colors="k", linewidths=1)
+        else:
+            shades = ax.contourf(across, up, self.values.T, 21, cmap="viridis", alpha=0.7)
+        if self.y is not None:
+            ax.scatter(*self.X.T, c=self.y, s=6, cmap="RdBu_r" if self.divides else "viridis")
+        ax.plot(*self.atoms.T, "o", ms=7, mfc="none", mec="k", label=f"{len(self.atoms)} atoms")
+        ax.set_ylabel(self.names[1])
+        ax.legend(loc="upper right")
+        self.figure_.colorbar(shades, ax=ax)
+
+
+def _ranges(data: Array) -> Array:
+    low, high = data.min(axis=0), data.max(axis=0)
+    margin = 0.02 * (high - low)
+    return np.column_stack([low - margin, high + margin])
+
+
+def _evaluate(estimator: Any, points: Array) -> tuple[Array, bool]:
+    if not hasattr(estimator, "classes_"):
+        values = np.asarray(estimator.predict(points))
+        if values.ndim == 2:
+            raise ValueError(f"the estimator has {values.shape[1]} outputs; draw one at a time")
+        return values, False
+    scores = np.asarray(estimator.decision_function(points))
+    return (scores, True) if scores.ndim == 1 else (scores.argmax(axis=1).astype(float), False)
+
+
+def _places(estimator: Any, y: Any) -> Array:
+    if hasattr(estimator, "classes_"):
+        return np.searchsorted(estimator.classes_, np.asarray(y)).astype(np.float64)
+    return np.asarray(y, dtype=np.float64)

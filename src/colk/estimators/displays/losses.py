@@ -1,0 +1,116 @@
+"""The distribution of the loss, with what risks look at."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from colk._validation import Array, check_fraction
+from colk.estimators.base import COLKEstimator
+from colk.estimators.displays.axes import axes_of
+
+__all__ = ["LossDistributionDisplay", "tail_mean"]
+
+
+def tail_mean(losses: Array, tail_fraction: float) -> float:
+    """CVaR: the mean of the largest losses, `tail_fraction` of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tail_mean(np.array([0.0, 1.0, 2.0, 3.0]), 0.5)
+    2.5
+    """
+    size = tail_fraction * len(losses)
+    largest = np.sort(losses)[::-1]
+    shares = np.clip(size - np.arange(len(losses)), 0.0, 1.0)
+    return float(largest @ shares / size)
+
+
+@dataclass(eq=False)
+class LossDistributionDisplay:
+    """Histogram of the losses; mean, quantile and CVaR are marked.
+
+    Parameters
+    ----------
+    losses : array of shape (n,)
+        Losses of the samples.
+    tail_fraction : float
+        Share of the largest losses that CVaR averages; the quantile is where they begin.
+
+    Attributes
+    ----------
+    mean, quantile, cvar : float
+        What is marked.
+    ax_, figure_ : matplotlib axes and figure
+        Where `plot` drew.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLKRegressor
+    >>> from colk.estimators import LossDistributionDisplay
+    >>> X = np.random.default_rng(0).random((500, 1))
+    >>> model = COLKRegressor(random_state=0).fit(X, np.sin(6 * X[:, 0]))
+    >>> display = LossDistributionDisplay.from_estimator(model, X, np.sin(6 * X[:, 0]))
+    >>> display.mean < display.quantile < display.cvar
+    True
+    """
+
+    losses: Array
+    tail_fraction: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_fraction(self.tail_fraction, "tail_fraction")
+        self.mean = float(self.losses.mean())
+        self.quantile = float(np.quantile(self.losses, 1.0 - self.tail_fraction))
+        self.cvar = tail_mean(self.losses, self.tail_fraction)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: COLKEstimator,
+        X: Any,
+        y: Any,
+        *,
+        tail_fraction: float = 0.05,
+        ax: Any = None,
+    ) -> Self:
+        """Compute the losses of a fitted estimator at samples, and draw.
+
+        Parameters
+        ----------
+        estimator : COLKRegressor or COLKClassifier
+            Fitted.
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Targets.
+        tail_fraction : float
+            Share of the largest losses that CVaR averages.
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
+        return cls(estimator._losses(X, y), tail_fraction).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
+        self.ax_ = axes_of(ax)
+        self.figure_ = self.ax_.figure
+        self.ax_.hist(self.losses, bins=60, color="0.8")
+        level = f"{100 * (1 - self.tail_fraction):g} %"
+        for name, value, color in (
+            ("mean", self.mean, "C0"),
+            (f"{level} quantile", self.quantile, "C1"),
+            (f"CVaR of the {100 * self.tail_fraction:g} % largest", self.cvar, "C3"),
+        ):
+            self.ax_.axvline(value, color=color, lw=2, label=f"{name}: {value:.3g}")
+        self.ax_.set(xlabel="loss", ylabel="samples", yscale="log")
+        self.ax_.legend()
+        return self

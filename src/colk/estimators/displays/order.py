@@ -1,0 +1,79 @@
+"""Model order over time."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from sklearn.base import clone
+
+from colk._validation import Array
+from colk.estimators.base import COLKEstimator
+from colk.estimators.displays.axes import axes_of
+
+__all__ = ["ModelOrderDisplay"]
+
+
+@dataclass(eq=False)
+class ModelOrderDisplay:
+    """How the number of atoms settles while a stream goes by.
+
+    Parameters
+    ----------
+    samples : array
+        Samples seen.
+    n_atoms : array
+        Model order then.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where `plot` drew.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLKRegressor
+    >>> from colk.estimators import ModelOrderDisplay
+    >>> X = np.random.default_rng(0).random((500, 1))
+    >>> display = ModelOrderDisplay.from_estimator(COLKRegressor(), X, np.sin(6 * X[:, 0]))
+    >>> display.samples[-1]
+    np.float64(500.0)
+    """
+
+    samples: Array
+    n_atoms: Array
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: COLKEstimator, X: Any, y: Any, *, n_points: int = 200, ax: Any = None
+    ) -> Self:
+        """Let a clone of the estimator learn the stream once, in its order, and draw.
+
+        Parameters
+        ----------
+        estimator : COLKRegressor or COLKClassifier
+            Fitted or not; it is not changed.
+        X : array of shape (n, p)
+            The stream.
+        y : array of shape (n,)
+            Its targets.
+        n_points : int
+            How often to look at the model order.
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
+        return cls(*clone(estimator)._walk(X, y, n_points)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
+        self.ax_ = axes_of(ax)
+        self.figure_ = self.ax_.figure
+        self.ax_.plot(self.samples, self.n_atoms)
+        self.ax_.set(xlabel="samples", ylabel="atoms")
+        self.ax_.set_ylim(bottom=0)
+        return self

@@ -1,0 +1,111 @@
+"""What a risk costs in the mean and buys in the tail."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from colk._validation import Array
+from colk.estimators.base import COLKEstimator
+from colk.estimators.displays.axes import axes_of
+from colk.estimators.displays.losses import tail_mean
+from colk.risks import Risk
+
+__all__ = ["RiskTradeoffDisplay"]
+
+
+@dataclass(eq=False)
+class RiskTradeoffDisplay:
+    """Mean against tail of the loss on test data, one point for each risk.
+
+    Parameters
+    ----------
+    labels : list of str
+        Names of the risks.
+    means, tails : array
+        Mean loss, and CVaR of the loss.
+    tail_fraction : float
+        Share of the largest losses that CVaR averages.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where `plot` drew.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLKRegressor
+    >>> from colk.estimators import RiskTradeoffDisplay
+    >>> from colk.risks import Mean, Variance
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((500, 1))
+    >>> y = X[:, 0] + rng.exponential(size=500)
+    >>> display = RiskTradeoffDisplay.from_estimator(
+    ...     COLKRegressor(random_state=0), X, y, X, y, risks=[Mean(), Variance(0.5)])
+    >>> display.labels
+    ['Mean()', 'Variance(weight=0.5)']
+    """
+
+    labels: list[str]
+    means: Array
+    tails: Array
+    tail_fraction: float = 0.05
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: COLKEstimator,
+        X: Any,
+        y: Any,
+        X_test: Any,
+        y_test: Any,
+        *,
+        risks: Sequence[Risk | str],
+        tail_fraction: float = 0.05,
+        ax: Any = None,
+    ) -> Self:
+        """Fit a clone of the estimator under each risk, measure it on test data, and draw.
+
+        Parameters
+        ----------
+        estimator : COLKRegressor or COLKClassifier
+            Fitted or not; it is not changed.
+        X, y : arrays
+            Samples to learn from.
+        X_test, y_test : arrays
+            Samples to measure on.
+        risks : sequence of Risk or str
+            The risks, in the order in which their points are joined.
+        tail_fraction : float
+            Share of the largest losses that CVaR averages.
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
+        losses = [
+            clone(estimator).set_params(risk=risk).fit(X, y)._losses(X_test, y_test)
+            for risk in risks
+        ]
+        means = np.array([values.mean() for values in losses])
+        tails = np.array([tail_mean(values, tail_fraction) for values in losses])
+        return cls([str(risk) for risk in risks], means, tails, tail_fraction).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
+        self.ax_ = axes_of(ax)
+        self.figure_ = self.ax_.figure
+        self.ax_.plot(self.means, self.tails, "-", color="0.7", zorder=1)
+        for label, mean, tail in zip(self.labels, self.means, self.tails, strict=True):
+            self.ax_.plot(mean, tail, "o", label=label, zorder=2)
+        tail = f"CVaR of the {100 * self.tail_fraction:g} % largest losses"
+        self.ax_.set(xlabel="mean loss", ylabel=tail)
+        self.ax_.legend()
+        return self
