@@ -63,7 +63,7 @@ def airfoil_scores(settings: dict[str, Any], folder: Path | None) -> Row:
 def airfoil_table(folder: Path | None) -> str:
     cases: dict[str, dict[str, Any]] = {
         "default": {},
-        "kernel='gaussian', eps=0.03": {"kernel": "gaussian", "eps": 0.03},
+        "kernel='gaussian'": {"kernel": "gaussian"},
         "max_atoms=500": {"max_atoms": 500},
         "averaging=False": {"averaging": False},
     }

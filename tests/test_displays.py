@@ -45,9 +45,9 @@ def test_function_of_two_features_for_classes(labels):
     model = COLKClassifier(random_state=0).fit(X, labels)
     display = LearnedFunctionDisplay.from_estimator(model, X, labels, grid_resolution=20)
     assert display.values.shape == (20, 20)
-    assert display.divides == (len(model.classes_) == 2)
+    assert display.kind == ("score" if len(model.classes_) == 2 else "label")
     point = np.array([[display.grid[0][3], display.grid[1][7]]])
-    place = display.values[3, 7] > 0 if display.divides else int(display.values[3, 7])
+    place = display.values[3, 7] > 0 if display.kind == "score" else display.values[3, 7]
     assert model.classes_[int(place)] == model.predict(point)[0]
 
 

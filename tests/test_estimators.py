@@ -14,7 +14,7 @@ from colk.averaging import Exponential
 from colk.estimators import COLKClassifier, COLKRegressor
 from colk.kernels import Gaussian, Linear
 from colk.losses import Huber, Pinball
-from colk.risks import Variance
+from colk.risks import RISKS, Variance
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 2))
@@ -104,6 +104,7 @@ def test_attributes():
     assert model.n_atoms_ == model.function_.n_atoms <= 200
     assert model.bandwidth_ == pytest.approx(np.sqrt(np.var(X)))
     assert model.n_features_in_ == 2
+    assert (model.step_size_, model.eps_) == (0.05, pytest.approx(0.005))
     assert not hasattr(model, "feature_names_in_")
 
 
@@ -191,6 +192,12 @@ def test_quantiles_cover_what_they_promise():
     for level in (0.1, 0.9):
         model = regressor(loss=Pinball(level), step_size=0.2, epochs=20).fit(X, Y)
         assert (model.predict(X) > Y).mean() == pytest.approx(level, abs=0.08)
+
+
+@pytest.mark.parametrize("risk", RISKS)
+def test_every_risk_learns_with_the_defaults(risk):
+    assert regressor(risk=risk, epochs=20).fit(X, Y).score(X, Y) > 0.7
+    assert classifier(risk=risk, epochs=20).fit(X, SIDES).score(X, SIDES) > 0.85
 
 
 def test_averaging_is_a_choice():

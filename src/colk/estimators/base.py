@@ -21,6 +21,8 @@ from colk.learners.naming import (
     as_kernel,
     as_risk,
     choose_bandwidth,
+    choose_eps,
+    choose_step,
     takes_bandwidth,
 )
 from colk.losses import Loss
@@ -109,7 +111,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]
             self.__dict__.update(before)
             raise
 
-    def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
+    def _start(self, X: Array, loss: Loss, step_size: float, n_outputs: int | None = None) -> None:
         """Make the learner, with what its settings leave to the first data."""
         self.bandwidth_: Any = getattr(self.kernel, "bandwidth", None)
         if takes_bandwidth(self.kernel):
@@ -117,14 +119,16 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]
         self.kernel_ = as_kernel(self.kernel, self.bandwidth_)
         self.loss_ = loss
         self.risk_ = as_risk(self.risk)
+        self.step_size_ = choose_step(self.step_size, self.risk_, step_size)
+        self.eps_ = choose_eps(self.eps, self.step_size_)
         self._learner = COLK(
             self.kernel_,
             self.loss_,
             self.risk_,
-            step_size=self.step_size,
+            step_size=self.step_size_,
             tracking_rate=self.tracking_rate,
             regularization=self.regularization,
-            compressor=KOMP(eps=self.eps, max_atoms=self.max_atoms),
+            compressor=KOMP(eps=self.eps_, max_atoms=self.max_atoms),
             pairing=self.pairing,
             gradient_bound=self.gradient_bound,
             averaging=as_averaging(self.averaging),

@@ -54,7 +54,9 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]
         The labels, sorted.
     function_ : KernelExpansion
         The decision function: one output for two classes, C for more.
-    n_atoms_, n_steps_, inner_estimate_, loss_curve_, bandwidth_, kernel_, loss_, risk_
+    n_atoms_, n_steps_, inner_estimate_, loss_curve_, bandwidth_, step_size_, eps_
+        As in `COLKRegressor`.
+    kernel_, loss_, risk_
         As in `COLKRegressor`.
     n_features_in_, feature_names_in_
         As in `COLKRegressor`.
@@ -80,10 +82,10 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]
         bandwidth: Literal["scale", "median"] | float = "scale",
         loss: Loss | str = "logistic",
         risk: Risk | str = "mean",
-        step_size: Rate = 2.0,
+        step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
-        eps: float = 0.1,
+        eps: float | None = None,
         max_atoms: int | None = 200,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
@@ -182,7 +184,8 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]
         if len(labels) > 2 and isinstance(loss, Logistic):
             loss = Softmax()
         self.classes_ = labels
-        self._start(X, loss, len(labels) if isinstance(loss, Softmax) else None)
+        n_outputs = len(labels) if isinstance(loss, Softmax) else None
+        self._start(X, loss, step_size=2.0, n_outputs=n_outputs)
 
     def _encode(self, y: Any) -> Array:
         """Labels as the loss wants them: ±1, ±1 for each class, or the index of the class."""

@@ -43,14 +43,16 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]
         units of the targets' standard deviation, unless `scale_targets` is off.
     risk : Risk or str
         Such as "mean", "variance", "semivariance", "cvar", "entropic".
-    step_size : float or PowerDecay
-        α. Large steps are noisy, which averaging removes; without it take a smaller one.
+    step_size : float, PowerDecay or None
+        α. None is 1 for the risk "mean" and 0.05 for others; classifiers take twice that. Large
+        steps are noisy, which averaging removes; without it take a smaller one.
     tracking_rate : float or PowerDecay
         β of the tracker of the risk's inner value.
     regularization : float
         λ.
-    eps : float
-        H-norm that a step may forget, in units of the targets' standard deviation.
+    eps : float or None
+        H-norm that a step may forget, in units of the targets' standard deviation. None is a
+        tenth of the step size.
     max_atoms : int or None
         Largest model order. More atoms fit more, at a cost of O(max_atoms²) a step.
     pairing : {"overlap", "independent", "same"}
@@ -85,6 +87,8 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]
         `partial_fit`.
     bandwidth_ : float
         The bandwidth in use; None for a kernel that has none.
+    step_size_, eps_ : float
+        The step size, and the bound on what a step forgets.
     kernel_, loss_, risk_ : Kernel, Loss, Risk
         The terms in use.
     n_features_in_ : int
@@ -111,10 +115,10 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]
         bandwidth: Literal["scale", "median"] | float = "scale",
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",
-        step_size: Rate = 1.0,
+        step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
-        eps: float = 0.1,
+        eps: float | None = None,
         max_atoms: int | None = 200,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
@@ -193,7 +197,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]
         if loss.kind != "regression":
             raise ValueError(f"{type(loss).__name__} is a loss of classifiers; see COLKClassifier")
         if first:
-            self._start(X, loss)
+            self._start(X, loss, step_size=1.0)
             self._targets = TargetScale(targets.shape[1:])
         elif targets.shape[1:] != self._targets.shape:
             expected, given = self._targets.shape or (1,), targets.shape[1:] or (1,)

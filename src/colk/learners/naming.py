@@ -9,6 +9,7 @@ from colk.averaging import Averaging, Exponential, PolyakRuppert
 from colk.kernels import KERNELS, Kernel, Laplacian
 from colk.losses import LOSSES, Loss
 from colk.risks import RISKS, Risk
+from colk.schedules import Rate, as_decay
 
 __all__ = [
     "as_averaging",
@@ -16,11 +17,19 @@ __all__ = [
     "as_loss",
     "as_risk",
     "choose_bandwidth",
+    "choose_eps",
+    "choose_step",
     "standard_bandwidth",
     "takes_bandwidth",
 ]
 
 Term = TypeVar("Term")
+
+# What a step may forget, as a share of its size: the function hovers about as far from the best.
+_FORGOTTEN_SHARE = 0.1
+
+# Steps under a risk, as a share of those for the mean: its gradients are rare and large products.
+_RISK_SHARE = 0.05
 
 # Points whose pairwise distances the rule "median" looks at.
 _MEDIAN_POINTS = 500
@@ -79,6 +88,32 @@ def as_averaging(averaging: Averaging | bool | None) -> Averaging | None:
         "averaging must be True, False, PolyakRuppert or Exponential, "
         f"got {type(averaging).__name__} {averaging!r}"
     )
+
+
+def choose_step(step_size: Rate | None, risk: Risk, of_mean: float) -> Rate:
+    """Return the step size, or where it is None what suits the mean loss, less under a risk.
+
+    Examples
+    --------
+    >>> choose_step(None, as_risk("mean"), of_mean=1.0)
+    1.0
+    >>> choose_step(None, as_risk("variance"), of_mean=1.0)
+    0.05
+    """
+    if step_size is not None:
+        return step_size
+    return of_mean if risk.n_inner == 0 else _RISK_SHARE * of_mean
+
+
+def choose_eps(eps: float | None, step_size: Rate) -> float:
+    """Return eps, or where it is None a tenth of the step size.
+
+    Examples
+    --------
+    >>> choose_eps(None, step_size=0.5)
+    0.05
+    """
+    return _FORGOTTEN_SHARE * as_decay(step_size, "step_size").initial if eps is None else eps
 
 
 def takes_bandwidth(kernel: Kernel | str) -> bool:

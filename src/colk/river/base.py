@@ -3,7 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from colk.learners.naming import (
     as_averaging,
     as_kernel,
     as_risk,
+    choose_eps,
+    choose_step,
     standard_bandwidth,
     takes_bandwidth,
 )
@@ -45,14 +47,16 @@ class OnlineModel:
     kernel: Kernel | str
     bandwidth: str | float
     risk: Risk | str
-    step_size: Rate
+    step_size: Rate | None
     tracking_rate: Rate
     regularization: float
-    eps: float
+    eps: float | None
     max_atoms: int | None
     pairing: Pairing
     averaging: Averaging | bool
     gradient_bound: float
+
+    _step_of_mean: ClassVar[float]
 
     def _reset(self) -> None:
         """Begin with nothing learned; refuses bad settings at once."""
@@ -74,14 +78,16 @@ class OnlineModel:
             if bandwidth == "scale":
                 bandwidth = standard_bandwidth(str(self.kernel), n_features)
             bandwidth = check_number(bandwidth, "bandwidth", above=0.0)
+        risk = as_risk(self.risk)
+        step_size = choose_step(self.step_size, risk, self._step_of_mean)
         return COLK(
             as_kernel(self.kernel, bandwidth),  # type: ignore[arg-type]
             self._loss(),
-            as_risk(self.risk),
-            step_size=self.step_size,
+            risk,
+            step_size=step_size,
             tracking_rate=self.tracking_rate,
             regularization=self.regularization,
-            compressor=KOMP(eps=self.eps, max_atoms=self.max_atoms),
+            compressor=KOMP(eps=choose_eps(self.eps, step_size), max_atoms=self.max_atoms),
             pairing=self.pairing,
             gradient_bound=self.gradient_bound,
             averaging=as_averaging(self.averaging),

@@ -44,15 +44,17 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
     True
     """
 
+    _step_of_mean = 1.0
+
     def __init__(
         self,
         kernel: Kernel | str = "laplacian",
         bandwidth: str | float = "scale",
         risk: Risk | str = "mean",
-        step_size: Rate = 1.0,
+        step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
-        eps: float = 0.1,
+        eps: float | None = None,
         max_atoms: int | None = 200,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = False,

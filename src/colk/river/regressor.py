@@ -37,7 +37,9 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         Thresholds are in units of the targets' standard deviation.
     risk : Risk or str
         How losses are put together.
-    step_size, tracking_rate, regularization, eps, max_atoms, pairing, gradient_bound
+    step_size : float, PowerDecay or None
+        None is 0.5 for the risk "mean" and 0.025 for others; classifiers take twice that.
+    tracking_rate, regularization, eps, max_atoms, pairing, gradient_bound
         As in `colk.COLKRegressor`.
     averaging : bool, PolyakRuppert or Exponential
         Whether to predict with an average of the iterates. The default, the last iterate, follows
@@ -53,16 +55,18 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
     True
     """
 
+    _step_of_mean = 0.5
+
     def __init__(
         self,
         kernel: Kernel | str = "laplacian",
         bandwidth: str | float = "scale",
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",
-        step_size: Rate = 0.5,
+        step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
-        eps: float = 0.1,
+        eps: float | None = None,
         max_atoms: int | None = 200,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = False,

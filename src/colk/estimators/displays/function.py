@@ -1,7 +1,7 @@
 """The learned function with its atoms and the data."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -30,8 +30,9 @@ class LearnedFunctionDisplay:
         Targets, or places of labels.
     names : list of str
         Names of the features.
-    divides : bool
-        Whether the values are scores, with the boundary of the classes at 0.
+    kind : {"value", "score", "label"}
+        What the values are: predictions; scores, with the boundary of two classes at 0; places
+        of labels.
 
     Attributes
     ----------
@@ -56,7 +57,7 @@ class LearnedFunctionDisplay:
     X: Array
     y: Array | None
     names: list[str]
-    divides: bool = False
+    kind: Literal["value", "score", "label"] = "value"
 
     @classmethod
     def from_estimator(
@@ -93,7 +94,7 @@ class LearnedFunctionDisplay:
         grid = [np.linspace(low, high, grid_resolution) for low, high in _ranges(data)]
         mesh = np.meshgrid(*grid, indexing="ij")
         points = np.column_stack([axis.ravel() for axis in mesh])
-        values, divides = _evaluate(estimator, points)
+        values, kind = _evaluate(estimator, points)
         display = cls(
             grid,
             values.reshape(mesh[0].shape),
@@ -101,7 +102,7 @@ class LearnedFunctionDisplay:
             data,
             None if y is None else _places(estimator, y),
             names or [f"feature {k}" for k in range(data.shape[1])],
-            divides,
+            kind,
         )
         return display.plot(ax)
 
@@ -137,20 +138,26 @@ class LearnedFunctionDisplay:
 
     def _plot_surface(self) -> None:
         ax, (across, up) = self.ax_, self.grid
-        if self.divides:
+        shades = None
+        if self.kind == "score":
             limit = np.abs(self.values).max()
             shades = ax.contourf(
                 across, up, self.values.T, 21, cmap="RdBu_r", vmin=-limit, vmax=limit, alpha=0.7
             )
             ax.contour(across, up, self.values.T, [0.0], colors="k", linewidths=1)
+        elif self.kind == "label":
+            ax.pcolormesh(across, up, self.values.T, cmap="viridis", alpha=0.3)
         else:
             shades = ax.contourf(across, up, self.values.T, 21, cmap="viridis", alpha=0.7)
         if self.y is not None:
-            ax.scatter(*self.X.T, c=self.y, s=6, cmap="RdBu_r" if self.divides else "viridis")
+            ax.scatter(
+                *self.X.T, c=self.y, s=6, cmap="RdBu_r" if self.kind == "score" else "viridis"
+            )
         ax.plot(*self.atoms.T, "o", ms=7, mfc="none", mec="k", label=f"{len(self.atoms)} atoms")
         ax.set_ylabel(self.names[1])
         ax.legend(loc="upper right")
-        self.figure_.colorbar(shades, ax=ax)
+        if shades is not None:
+            self.figure_.colorbar(shades, ax=ax)
 
 
 def _ranges(data: Array) -> Array:
@@ -159,14 +166,14 @@ def _ranges(data: Array) -> Array:
     return np.column_stack([low - margin, high + margin])
 
 
-def _evaluate(estimator: Any, points: Array) -> tuple[Array, bool]:
+def _evaluate(estimator: Any, points: Array) -> tuple[Array, Any]:
     if not hasattr(estimator, "classes_"):
         values = np.asarray(estimator.predict(points))
         if values.ndim == 2:
             raise ValueError(f"the estimator has {values.shape[1]} outputs; draw one at a time")
-        return values, False
+        return values, "value"
     scores = np.asarray(estimator.decision_function(points))
-    return (scores, True) if scores.ndim == 1 else (scores.argmax(axis=1).astype(float), False)
+    return (scores, "score") if scores.ndim == 1 else (scores.argmax(axis=1) * 1.0, "label")
 
 
 def _places(estimator: Any, y: Any) -> Array:

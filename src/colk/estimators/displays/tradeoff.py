@@ -64,6 +64,7 @@ class RiskTradeoffDisplay:
         y_test: Any,
         *,
         risks: Sequence[Risk | str],
+        labels: Sequence[str] | None = None,
         tail_fraction: float = 0.05,
         ax: Any = None,
     ) -> Self:
@@ -79,6 +80,8 @@ class RiskTradeoffDisplay:
             Samples to measure on.
         risks : sequence of Risk or str
             The risks, in the order in which their points are joined.
+        labels : sequence of str, optional
+            Their names in the legend.
         tail_fraction : float
             Share of the largest losses that CVaR averages.
         ax : matplotlib axes, optional
@@ -90,7 +93,8 @@ class RiskTradeoffDisplay:
         ]
         means = np.array([values.mean() for values in losses])
         tails = np.array([tail_mean(values, tail_fraction) for values in losses])
-        return cls([str(risk) for risk in risks], means, tails, tail_fraction).plot(ax)
+        names = [str(name) for name in (labels or risks)]
+        return cls(names, means, tails, tail_fraction).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on new ones.

@@ -1,0 +1,24 @@
+"""Every page of the gallery runs, draws something, and is short."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example(example, tmp_path, monkeypatch):
+    assert len(example.read_text().splitlines()) < 50
+    picture = tmp_path / "picture.png"
+    monkeypatch.setattr(sys, "argv", [str(example), str(picture)])
+    runpy.run_path(str(example), run_name="__main__")
+    plt.close("all")
+    assert plt.imread(picture).std() > 0.05
