@@ -102,7 +102,7 @@ class COLK:
     >>> from colk.losses import Squared
     >>> from colk.risks import Variance
     >>> learner = reference.COLK(Gaussian(0.5), Squared(), Variance(0.1), n_features=1, n_outputs=1)
-    >>> learner.step(np.array([0.0]), np.array([1.0]), np.array([2.0]), np.array([-1.0]))
+    >>> learner.step(np.array([0.0]), np.array([1.0]), np.array([2.0]), np.array([-2.0]))
     >>> learner.atoms.ravel()
     array([0., 2.])
     """
