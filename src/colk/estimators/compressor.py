@@ -1,0 +1,235 @@
+"""A fitted kernel estimator made small, with a certificate."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import assert_all_finite, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from colk._validation import Array, check_number
+from colk.compression import compress
+from colk.estimators.base import COLKEstimator
+from colk.expansion import KernelExpansion
+from colk.interop import Affine, from_sklearn
+
+__all__ = ["KernelCompressor"]
+
+
+def _is_classifier(compressor: "KernelCompressor") -> bool:
+    return bool(get_tags(compressor.estimator).estimator_type == "classifier")
+
+
+class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Fit a kernel estimator, then keep of its function only what is needed.
+
+    The compressed function f~ is within a known distance of the original f in H-norm, so that
+    |f~(x) − f(x)| ≤ error·√κ(x, x) at every x: the certificate.
+
+    Parameters
+    ----------
+    estimator : estimator
+        SVR, NuSVR, KernelRidge, GaussianProcessRegressor, SVC or NuSVC with two classes,
+        `COLKRegressor`, or `COLKClassifier` with two classes. A fitted one is taken as it is
+        inside scikit-learn's `FrozenEstimator`.
+    eps : float, optional
+        Largest H-norm of f − f~.
+    max_atoms : int, optional
+        Largest number of atoms.
+    rel_error : float, optional
+        Largest H-norm of f − f~ as a share of that of f. Where none of the three is given, 0.01.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted original.
+    function_ : KernelExpansion
+        The compressed function; predictions are function_(X) + intercept_.
+    intercept_ : float or array
+        The intercept of the original.
+    error_ : float
+        The certificate: a bound on the H-norm of f − f~.
+    certificate_ : Compression
+        All that is known of the compression: also which atoms stay.
+    n_atoms_ : int
+        Atoms that stay.
+    classes_ : array
+        The labels, of a classifier.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import KernelCompressor
+    >>> from sklearn.svm import SVR
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, size=(300, 1))
+    >>> y = np.sin(3 * X[:, 0]) + 0.3 * rng.normal(size=300)
+    >>> small = KernelCompressor(SVR(), eps=0.05).fit(X, y)
+    >>> len(small.estimator_.support_) > 10 * small.n_atoms_
+    True
+    >>> bool(np.abs(small.predict(X) - small.estimator_.predict(X)).max() <= small.error_)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        eps: float | None = None,
+        max_atoms: int | None = None,
+        rel_error: float | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.eps = eps
+        self.max_atoms = max_atoms
+        self.rel_error = rel_error
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.target_tags, tags.input_tags = inner.target_tags, inner.input_tags
+        tags.input_tags.sparse = False
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit the estimator and compress its function.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Targets.
+        **fit_params : dict
+            Handed to the estimator, such as `sample_weight`.
+        """
+        if issparse(X):
+            raise TypeError("X is a sparse matrix; pass a dense array (X.toarray())")
+        if _is_classifier(self):
+            _check_two_classes(y, fit_params.get("sample_weight"))
+        estimator = clone(self.estimator).fit(X, y, **fit_params)
+        affine = _read(estimator)
+        certificate = compress(affine.function, eps=self._eps(affine), max_atoms=self.max_atoms)
+        self.estimator_ = estimator
+        self.certificate_ = certificate
+        self.intercept_ = affine.intercept
+        self.n_features_in_ = affine.function.n_features
+        for name in ("classes_", "feature_names_in_"):
+            if hasattr(estimator, name):
+                setattr(self, name, getattr(estimator, name))
+            elif hasattr(self, name):
+                delattr(self, name)
+        return self
+
+    def _eps(self, affine: Affine) -> float | None:
+        """Return the bound that eps or rel_error sets, None where only atoms are counted."""
+        if self.eps is not None and self.rel_error is not None:
+            raise ValueError("give eps or rel_error, not both: rel_error r means eps = r·‖f‖")
+        if self.eps is not None:
+            return self.eps
+        if self.rel_error is None and self.max_atoms is not None:
+            return None
+        share = 0.01 if self.rel_error is None else self.rel_error
+        return check_number(share, "rel_error", at_least=0.0) * affine.function.norm()
+
+    @property
+    def function_(self) -> KernelExpansion:
+        """The compressed function."""
+        check_is_fitted(self, "certificate_")
+        function: KernelExpansion = self.certificate_.function
+        return function
+
+    @property
+    def error_(self) -> float:
+        """The certificate: a bound on the H-norm of f − f~."""
+        check_is_fitted(self, "certificate_")
+        return float(self.certificate_.error)
+
+    @property
+    def n_atoms_(self) -> int:
+        """Atoms that stay."""
+        return self.function_.n_atoms
+
+    def _values(self, X: Any) -> Array:
+        function = self.function_
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return Affine(function, self.intercept_)(X)
+
+    @available_if(_is_classifier)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Array:
+        """Return scores of shape (n,), positive for the second class.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        """
+        return self._values(X)
+
+    def predict(self, X: Any) -> Any:
+        """Return what the estimator predicts, by the compressed function.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        """
+        values = self._values(X)
+        if not _is_classifier(self):
+            return values
+        return self.classes_[(values > 0.0).astype(np.intp)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R² of a regressor, the accuracy of a classifier.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Targets.
+        sample_weight : array of shape (n,), optional
+            How much a sample counts.
+        """
+        from sklearn.metrics import accuracy_score, r2_score
+
+        measure = accuracy_score if _is_classifier(self) else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+
+def _check_two_classes(y: Any, sample_weight: Any) -> None:
+    assert_all_finite(np.asarray(y), input_name="y")
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    if kind != "binary":
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}."
+        )
+    if sample_weight is None:
+        return
+    counted = np.asarray(y)[np.asarray(sample_weight) > 0.0]
+    if len(np.unique(counted)) < 2:
+        raise ValueError(
+            "a classifier needs samples of 2 classes, but where sample_weight is positive there "
+            f"is one class: {np.unique(counted)}"
+        )
+
+
+def _read(estimator: Any) -> Affine:
+    """Return the function of a fitted estimator and its intercept."""
+    if isinstance(estimator, FrozenEstimator):
+        estimator = estimator.estimator
+    if not isinstance(estimator, COLKEstimator):
+        return from_sklearn(estimator)
+    function = estimator.function_
+    if hasattr(estimator, "classes_") and function.weights.ndim > 1:
+        raise ValueError('KernelCompressor reads classifiers of one function: not loss="softmax"')
+    return Affine(function, getattr(estimator, "intercept_", 0.0))
