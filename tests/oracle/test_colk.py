@@ -55,7 +55,7 @@ def roles(risk, pairing, t):
     """Places in the stream of θ and ξ of step t."""
     if risk.n_inner == 0 or pairing == "same":
         return t, t
-    return (2 * t, 2 * t + 1) if pairing == "independent" else (t + 1, t)
+    return (2 * t, 2 * t + 1) if pairing == "independent" else (t, t + 1)
 
 
 def samples_of(risk, pairing, t):

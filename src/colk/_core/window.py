@@ -169,15 +169,25 @@ def predict_window(m: Learner, size: int) -> None:
 @piece
 def _theta(pairing: int, b: int) -> int:
     """Place in the window of the b-th θ."""
-    if pairing == INDEPENDENT:
-        return 2 * b
-    return b + 1 if pairing == OVERLAP else b
+    return 2 * b if pairing == INDEPENDENT else b
 
 
 @piece
 def _xi(pairing: int, b: int) -> int:
-    """Place in the window of the b-th ξ."""
-    return 2 * b + 1 if pairing == INDEPENDENT else b
+    """Place in the window of the b-th ξ.
+
+    Of overlapping pairs ξ is the new sample: the tracker compares f_t with f_{t−1} there, and a
+    sample that the step between them has fitted would bias it.
+    """
+    if pairing == INDEPENDENT:
+        return 2 * b + 1
+    return b + 1 if pairing == OVERLAP else b
+
+
+@piece
+def _unseen(pairing: int, b: int) -> int:
+    """Place in the window of the b-th sample that f has not met: its loss is prequential."""
+    return b + 1 if pairing == OVERLAP else _theta(pairing, b)
 
 
 @piece
@@ -263,14 +273,14 @@ def is_sound(m: Learner, size: int) -> bool:
 
 @piece
 def note_losses(m: Learner) -> float:
-    """Add the losses of the θs, before the step, to the prequential sums; returns their mean."""
+    """Add the losses of the new samples, before the step, to the sums; returns their mean."""
     levels, weight, batch = m.levels, m.window_weight, m.switches[BATCH]
     mean = 0.0
     for b in range(batch):
-        theta = _theta(m.switches[PAIRING], b)
-        loss = sample_loss(m.loss, m.predictions[theta], m.window_y[theta])
-        levels[WEIGHT_SUM] += weight[theta]
-        levels[LOSS_SUM] += weight[theta] * loss
+        new = _unseen(m.switches[PAIRING], b)
+        loss = sample_loss(m.loss, m.predictions[new], m.window_y[new])
+        levels[WEIGHT_SUM] += weight[new]
+        levels[LOSS_SUM] += weight[new] * loss
         mean += loss / batch
     return mean
 

@@ -46,9 +46,9 @@ class COLK(KernelLearner):
         evaluated exactly at the new sample; or SCGD's moving average.
     pairing : {"independent", "overlap", "same"}
         Which samples play θ and ξ. "independent": two consecutive samples a step, as in the
-        paper; unbiased given g, half as many steps as samples. "overlap": θ is the new sample, ξ
+        paper; unbiased given g, half as many steps as samples. "overlap": ξ is the new sample, θ
         the one before it; a step a sample, every sample once in each role; f has already moved
-        towards ξ when it meets it, a bias of order α. "same": one sample in both roles; a step a
+        a little by θ when it meets it, a bias of order α. "same": one sample in both roles; a step a
         sample at half the cost, but the product of two expectations becomes the expectation of a
         product, a bias that does not vanish with α. A risk without inner value (Mean) makes a
         step with every sample, whatever the pairing.
@@ -104,7 +104,7 @@ class COLK(KernelLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self.compressor = KOMP(eps=0.02) if compressor is None else compressor
+        self.compressor = KOMP(eps=0.005) if compressor is None else compressor
         if not isinstance(self.compressor, KOMP):
             raise TypeError(f"compressor must be a KOMP, got {type(self.compressor).__name__}")
         self.norm_bound = check_bound(norm_bound, "norm_bound")

@@ -15,7 +15,7 @@ class Trace:
     Attributes
     ----------
     loss : array
-        Loss of θ before the step, so that its mean is the prequential loss.
+        Loss of the new sample before the step, so that its mean is the prequential loss.
     outer : array
         Outer function at θ: its mean estimates the risk.
     n_atoms, added, dropped : array
