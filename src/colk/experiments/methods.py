@@ -10,18 +10,31 @@ from colk.averaging import PolyakRuppert
 from colk.compressors import KOMP
 from colk.experiments.laws import generator
 from colk.kernels import Gaussian
-from colk.learners import COLK, POLK, OnlineLearner
+from colk.features import RBFNetwork
+from colk.learners import (
+    BSGD,
+    COLK,
+    NASA,
+    NPBSGD,
+    POLK,
+    SCGD,
+    CompositionalBSGD,
+    OnlineLearner,
+    RandomFeatureSGD,
+)
 from colk.losses import Huber, Squared
 from colk.risks import CentralMoments
 
-__all__ = ["BANDWIDTH", "COMPARED", "METHODS", "RISK", "Method", "Settings", "trials"]
+__all__ = ["BANDWIDTH", "COMPARED", "METHODS", "N_FEATURES", "RISK", "Method", "Settings", "trials"]
 
 Settings = Mapping[str, float]
 
 # The printed settings of the paper's experiment.
 BANDWIDTH = 0.06
 RISK = CentralMoments(order=4, weight=0.1)
-_PRINTED = {"step_size": 0.02, "tracking_rate": 0.01}
+N_FEATURES = 50
+_STEP = {"step_size": 0.02}
+_PRINTED = {**_STEP, "tracking_rate": 0.01}
 
 _STEPS = {"step_size": (0.003, 0.5), "gradient_bound": (0.3, 100.0)}
 _RATES = {"tracking_rate": (0.003, 0.3)}
@@ -82,6 +95,47 @@ def _polk(settings: Settings, order: int, seed: int) -> OnlineLearner:
     )
 
 
+def _bsgd(settings: Settings, order: int, seed: int) -> OnlineLearner:
+    return BSGD(Gaussian(BANDWIDTH), Squared(), budget=order, **_common(settings))
+
+
+def _compositional_bsgd(settings: Settings, order: int, seed: int) -> OnlineLearner:
+    return CompositionalBSGD(
+        Gaussian(BANDWIDTH), Squared(), RISK, budget=order, **_common(settings)
+    )
+
+
+def _npbsgd(settings: Settings, order: int, seed: int) -> OnlineLearner:
+    return NPBSGD(
+        Gaussian(BANDWIDTH),
+        Squared(),
+        budget=order,
+        maintenance="projection",
+        regularization=1e-6,
+        seed=seed,
+        **_common(settings),
+    )
+
+
+def _network(settings: Settings) -> RBFNetwork:
+    return RBFNetwork(int(settings.get("features", N_FEATURES)), radius=BANDWIDTH)
+
+
+def _scgd(settings: Settings, order: int, seed: int) -> OnlineLearner:
+    return SCGD(_network(settings), Squared(), RISK, **_common(settings))
+
+
+def _nasa(settings: Settings, order: int, seed: int) -> OnlineLearner:
+    gains = {"gradient_gain": settings["gradient_gain"]} if "gradient_gain" in settings else {}
+    return NASA(_network(settings), Squared(), RISK, **gains, **_common(settings))
+
+
+def _random_features(settings: Settings, order: int, seed: int) -> OnlineLearner:
+    return RandomFeatureSGD(
+        Gaussian(BANDWIDTH), Squared(), n_components=order, seed=seed, **_common(settings)
+    )
+
+
 def _averaged_huber(settings: Settings, order: int, seed: int) -> OnlineLearner:
     return POLK(
         Gaussian(BANDWIDTH),
@@ -97,6 +151,26 @@ METHODS = {
     for method in (
         Method("colk", "COLK", "blue", _colk, {**_PRINTED, "parsimony": 5.0}, {**_STEPS, **_RATES}),
         Method("polk", "POLK", "vermillion", _polk, {"step_size": 0.5, "parsimony": 0.09}, _STEPS),
+        Method("bsgd", "BSGD", "orange", _bsgd, _STEP, _STEPS),
+        Method(
+            "compositional_bsgd",
+            "Compositional BSGD",
+            "sky",
+            _compositional_bsgd,
+            _PRINTED,
+            {**_STEPS, **_RATES},
+        ),
+        Method("npbsgd", "NPBSGD", "green", _npbsgd, _STEP, _STEPS),
+        Method("scgd", "RBF network, SCGD", "purple", _scgd, _PRINTED, {**_STEPS, **_RATES}),
+        Method(
+            "nasa",
+            "RBF network, NASA",
+            "black",
+            _nasa,
+            _STEP,
+            {**_STEPS, "gradient_gain": (0.5, 20.0)},
+        ),
+        Method("random_features", "Random features", "olive", _random_features, _STEP, _STEPS),
         Method(
             "huber",
             "POLK, Huber, averaged",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from colk.experiments import outliers
+from colk.experiments import outliers, theory
 from colk.experiments.chapter import Chapter, Plan
 from colk.experiments.report import write_report
 from colk.experiments.runner import Runner
@@ -24,6 +24,7 @@ class Study:
 
 STUDIES = {
     "outliers": Study(outliers.count_tasks, outliers.outliers),
+    "theory": Study(theory.count_tasks, theory.theory),
 }
 
 

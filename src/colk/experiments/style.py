@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PALETTE", "RC", "band", "letter", "quiet_legend"]
 
-# Okabe and Ito's colours, with a grey in place of their yellow, which is faint on white.
+# Okabe and Ito's colours, with Tol's olive in place of their yellow, which is faint on white, and
+# a grey.
 PALETTE = {
     "blue": "#0072B2",
     "vermillion": "#D55E00",
@@ -21,6 +22,7 @@ PALETTE = {
     "green": "#009E73",
     "purple": "#CC79A7",
     "black": "#000000",
+    "olive": "#999933",
     "grey": "#7F7F7F",
 }
 

@@ -21,7 +21,7 @@ _SETTLED = 0.05
 
 def outlier_verdicts(found: OutlierRuns) -> list[Verdict]:
     """Judge every claim, in the paper's order."""
-    verdicts = [
+    return [
         _literal(found),
         _objective_falls(found),
         _suboptimality(found),
@@ -31,7 +31,6 @@ def outlier_verdicts(found: OutlierRuns) -> list[Verdict]:
         _variation(found),
         _lowest(found),
     ]
-    return [verdict for verdict in verdicts if verdict.numbers]
 
 
 def _protocols(found: OutlierRuns) -> Iterator[tuple[str, Group]]:
@@ -136,7 +135,7 @@ def _features(found: OutlierRuns) -> Verdict:
     numbers, checks = [], []
     for protocol, group in _protocols(found):
         atoms = final(group["colk"], "order")
-        for name in (name for name in _NETWORKS if name in group):
+        for name in _NETWORKS:
             label, features = METHODS[name].label, final(group[name], "order")
             gap = _difference(group, name)
             numbers.append(_measure(f"error of COLK minus {label}", gap, protocol))
@@ -159,7 +158,7 @@ def _features(found: OutlierRuns) -> Verdict:
 def _budgeted(found: OutlierRuns) -> Verdict:
     numbers, checks = [], []
     for protocol, group in _protocols(found):
-        for name in (name for name in _BUDGETED if name in group):
+        for name in _BUDGETED:
             gap = _difference(group, name)
             numbers.append(_measure(f"error of COLK minus {METHODS[name].label}", gap, protocol))
             checks.append(gap.below_zero)

@@ -1,0 +1,91 @@
+"""The theorems, measured: model order, tracking, convergence, stationarity, Table I."""
+
+import numpy as np
+
+from colk.experiments.chapter import Chapter, Plan
+from colk.experiments.outliers.runs import Run
+from colk.experiments.tasks import Task
+from colk.experiments.theory.convergence import (
+    STEP_SIZES,
+    convergence_figure,
+    convergence_tasks,
+    convergence_verdict,
+    rate_tasks,
+)
+from colk.experiments.theory.model_order import (
+    DIMENSIONS,
+    RATIOS,
+    model_order_figure,
+    model_order_tasks,
+    model_order_verdict,
+)
+from colk.experiments.theory.population import KERNEL, N_POINTS, REGULARIZATION
+from colk.experiments.theory.stationarity import (
+    stationarity_figure,
+    stationarity_tasks,
+    stationarity_verdict,
+)
+from colk.experiments.theory.table import rates_table
+from colk.experiments.theory.tracking import tracking_figure, tracking_tasks, tracking_verdict
+
+__all__ = ["count_tasks", "theory"]
+
+
+def _tasks(plan: Plan) -> dict[str, list[Task]]:
+    return {
+        "order": model_order_tasks(plan),
+        "tracking": tracking_tasks(plan),
+        "convergence": convergence_tasks(plan),
+        "stationarity": stationarity_tasks(plan),
+        "polk": rate_tasks(plan, "mean"),
+    }
+
+
+def count_tasks(plan: Plan) -> int:
+    """How many tasks `theory` will ask for."""
+    return sum(len(tasks) for tasks in _tasks(plan).values())
+
+
+def theory(plan: Plan, run: Run) -> Chapter:
+    """Measure what the theorems bound.
+
+    Parameters
+    ----------
+    plan : Plan
+        How much to run.
+    run : callable
+        Runs tasks: a `Runner`.
+    """
+    found = {name: run(tasks) for name, tasks in _tasks(plan).items()}
+    orders = np.reshape(
+        [float(result["order"]) for result in found["order"]], (len(DIMENSIONS), len(RATIOS), -1)
+    )
+    ends = found["convergence"][len(STEP_SIZES) * plan.runs :]
+    return Chapter(
+        name="theory",
+        title="The theorems, measured",
+        text=(
+            "Streams are drawn from a finite population, so that expectations, the optimum f* and "
+            "gradients are exact. Slopes are least squares on logarithms; brackets are 95 % "
+            "intervals over the runs (Theorem 3: of the regression)."
+        ),
+        figures=[
+            model_order_figure(orders),
+            tracking_figure(found["tracking"]),
+            convergence_figure(found["convergence"], plan),
+            stationarity_figure(found["stationarity"], plan),
+        ],
+        verdicts=[
+            model_order_verdict(orders),
+            tracking_verdict(found["tracking"]),
+            convergence_verdict(found["convergence"], plan),
+            stationarity_verdict(found["stationarity"], plan),
+        ],
+        settings={
+            "population": f"{N_POINTS} points, x uniform on [0, 1], "
+            "y = (2x + 3 sin(6x))/4 + 0.3 N(0, 1)",
+            "kernel, λ": f"{KERNEL}, {REGULARIZATION:g}",
+            "gradient bound": "none",
+        },
+        tables=[rates_table(plan, ends, found["stationarity"], found["polk"])],
+    )
