@@ -9,8 +9,8 @@ import numpy as np
 from colk.averaging import PolyakRuppert
 from colk.compressors import KOMP
 from colk.experiments.laws import generator
-from colk.kernels import Gaussian
 from colk.features import RBFNetwork
+from colk.kernels import Gaussian
 from colk.learners import (
     BSGD,
     COLK,
@@ -68,7 +68,7 @@ class Method:
 
 def _common(settings: Settings) -> dict[str, Any]:
     """Arguments that all methods know; the last iterate counts, as in the paper."""
-    names = ("step_size", "tracking_rate", "gradient_bound")
+    names = ("step_size", "tracking_rate", "gradient_bound", "gradient_gain")
     return {"averaging": None, **{name: settings[name] for name in names if name in settings}}
 
 
@@ -126,8 +126,7 @@ def _scgd(settings: Settings, order: int, seed: int) -> OnlineLearner:
 
 
 def _nasa(settings: Settings, order: int, seed: int) -> OnlineLearner:
-    gains = {"gradient_gain": settings["gradient_gain"]} if "gradient_gain" in settings else {}
-    return NASA(_network(settings), Squared(), RISK, **gains, **_common(settings))
+    return NASA(_network(settings), Squared(), RISK, **_common(settings))
 
 
 def _random_features(settings: Settings, order: int, seed: int) -> OnlineLearner:

@@ -117,11 +117,14 @@ def _contents(chapters: Sequence[Chapter]) -> str:
 
 
 def _verdicts(chapters: Sequence[Chapter]) -> str:
-    rows = "\n".join(_verdict(v) for chapter in chapters for v in chapter.verdicts)
+    verdicts = [v for chapter in chapters for v in chapter.verdicts]
+    rows = "\n".join(_verdict(v) for v in verdicts)
+    counts = [sum(v.outcome == outcome for v in verdicts) for outcome in _CLASSES]
+    count = f"Of {len(verdicts)} claims {counts[0]} hold, {counts[1]} in part, {counts[2]} do not."
     head = "<tr><th>What the paper says</th><th>Found</th><th>Numbers</th></tr>"
     return (
         '<section id="verdicts"><h2>Verdicts</h2>\n'
-        "<p>Brackets are 95 % intervals, paired over the runs. “Printed” are the settings that "
+        f"<p>{count} Brackets are 95 % intervals, paired over the runs. “Printed” are the settings that "
         "the paper prints; “tuned” gives every method the same number of trials on a validation "
         "split.</p>\n"
         f'<div class="wide"><table class="verdicts"><thead>{head}</thead><tbody>\n{rows}\n'

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from colk.experiments import outliers, theory
+from colk.experiments import lidar, outliers, risk, theory
 from colk.experiments.chapter import Chapter, Plan
 from colk.experiments.report import write_report
 from colk.experiments.runner import Runner
-from colk.experiments.tasks import Result, Store, Task
+from colk.experiments.tasks import Run, Store
 
 __all__ = ["STUDIES", "Reproduction", "Study", "reproduce"]
 
@@ -19,11 +19,13 @@ class Study:
     """An experiment: how many tasks it takes, and what it makes of them."""
 
     count: Callable[[Plan], int]
-    tell: Callable[[Plan, Callable[[Sequence[Task]], list[Result]]], Chapter]
+    tell: Callable[[Plan, Run], Chapter]
 
 
 STUDIES = {
     "outliers": Study(outliers.count_tasks, outliers.outliers),
+    "lidar": Study(lidar.count_tasks, lidar.lidar),
+    "risk": Study(risk.count_tasks, risk.risk),
     "theory": Study(theory.count_tasks, theory.theory),
 }
 

@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from colk._version import __version__
 
-__all__ = ["Result", "Store", "Task"]
+__all__ = ["Result", "Run", "Store", "Task"]
 
 Result = dict[str, NDArray[Any]]
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -59,6 +59,9 @@ class Task:
     def run(self) -> Result:
         """Call the function."""
         return self.function(**self.settings)
+
+
+Run = Callable[[Sequence[Task]], list[Result]]
 
 
 @cache

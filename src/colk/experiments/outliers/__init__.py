@@ -4,6 +4,7 @@ from colk.experiments.chapter import Chapter, Plan
 from colk.experiments.methods import BANDWIDTH, COMPARED, METHODS, RISK
 from colk.experiments.outliers.boxes import boxes_figure
 from colk.experiments.outliers.curves import curves_figure
+from colk.experiments.outliers.features import features_figure
 from colk.experiments.outliers.functions import functions_figure
 from colk.experiments.outliers.laws_figure import laws_figure
 from colk.experiments.outliers.runs import (
@@ -11,11 +12,11 @@ from colk.experiments.outliers.runs import (
     N_SAMPLES,
     N_TRIALS,
     OutlierRuns,
-    Run,
     count_tasks,
     run_all,
 )
 from colk.experiments.outliers.verdicts import outlier_verdicts
+from colk.experiments.tasks import Run
 
 __all__ = ["count_tasks", "outliers"]
 
@@ -44,6 +45,7 @@ def outliers(plan: Plan, run: Run) -> Chapter:
             boxes_figure(found),
             curves_figure(found),
             functions_figure(found),
+            features_figure(found),
             laws_figure(found),
         ],
         verdicts=outlier_verdicts(found),

@@ -1,6 +1,6 @@
 """All runs of the synthetic experiment: both protocols, other laws, other sizes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,16 +8,16 @@ import numpy as np
 from colk._validation import Array
 from colk.experiments.chapter import Plan
 from colk.experiments.laws import LAWS, OutlierLaw, signal
-from colk.experiments.methods import COMPARED, METHODS, RISK, trials
+from colk.experiments.methods import COMPARED, METHODS, N_FEATURES, RISK, trials
 from colk.experiments.streams import draw_data, learn_stream, moments, validate
-from colk.experiments.tasks import Result, Task
+from colk.experiments.tasks import Result, Run, Task
 
 __all__ = [
     "LAW",
     "N_SAMPLES",
     "N_TRIALS",
+    "SIZES",
     "OutlierRuns",
-    "Run",
     "count_tasks",
     "disagreement",
     "final",
@@ -30,12 +30,12 @@ __all__ = [
 LAW = LAWS[1]
 N_SAMPLES = 60_000
 N_TRIALS = 16
+SIZES = (12, 25, 50, 100, 200)
 _LOOKS = 40
 # The other methods need the model order of COLK before they can start.
 _OTHERS = tuple(name for name in COMPARED if name != "colk")
 _OTHER_LAWS = tuple(law for law in LAWS if law != LAW)
 
-Run = Callable[[Sequence[Task]], list[Result]]
 Group = dict[str, list[Result]]
 
 
@@ -55,6 +55,8 @@ class OutlierRuns:
         The settings that tuning chose.
     laws : dict of OutlierLaw to dict
         Results of the printed settings by law and method.
+    networks : dict of (str, int) to list
+        Results of SCGD by protocol and number of features.
     literal : list
         COLK without a bound on the gradient.
     """
@@ -65,6 +67,7 @@ class OutlierRuns:
     tuned: Group
     chosen: dict[str, dict[str, float]]
     laws: dict[OutlierLaw, Group]
+    networks: dict[tuple[str, int], list[Result]]
     literal: list[Result]
 
 
@@ -104,7 +107,8 @@ def count_tasks(plan: Plan) -> int:
     """How many tasks `run_all` will ask for."""
     printed = len(COMPARED) * plan.runs * len(LAWS)
     tuning = len(METHODS) * (N_TRIALS + plan.runs)
-    return printed + tuning + plan.runs
+    sizes = 2 * (len(SIZES) - 1) * plan.runs
+    return printed + tuning + sizes + plan.runs
 
 
 def run_all(plan: Plan, run: Run) -> OutlierRuns:
@@ -118,14 +122,20 @@ def run_all(plan: Plan, run: Run) -> OutlierRuns:
     for law in _OTHER_LAWS:
         laws[law] = _learn(plan, run, everyone, law, order, looks=8)
     chosen = _tune(plan, run, order)
+    tuned = _learn(plan, run, chosen, LAW, order, _LOOKS)
+    networks = {
+        **_resize(plan, run, "printed", METHODS["scgd"].printed, printed["scgd"]),
+        **_resize(plan, run, "tuned", chosen["scgd"], tuned["scgd"]),
+    }
     unbounded = {"colk": {**METHODS["colk"].printed, "gradient_bound": float("inf")}}
     return OutlierRuns(
         plan=plan,
         order=order,
         printed=printed,
-        tuned=_learn(plan, run, chosen, LAW, order, _LOOKS),
+        tuned=tuned,
         chosen=chosen,
         laws={law: laws[law] for law in LAWS},
+        networks=networks,
         literal=_learn(plan, run, unbounded, LAW, order, looks=1)["colk"],
     )
 
@@ -157,6 +167,18 @@ def _learn(
     ]
     results = iter(run(tasks))
     return {name: [next(results) for _ in range(plan.runs)] for name in settings}
+
+
+def _resize(
+    plan: Plan, run: Run, protocol: str, settings: Mapping[str, float], known: list[Result]
+) -> dict[tuple[str, int], list[Result]]:
+    """SCGD with other numbers of features; those with the paper's number are known."""
+    found = {(protocol, N_FEATURES): known}
+    for size in SIZES:
+        if size != N_FEATURES:
+            resized = {"scgd": {**settings, "features": size}}
+            found[protocol, size] = _learn(plan, run, resized, LAW, 1, looks=1)["scgd"]
+    return {(protocol, size): found[protocol, size] for size in SIZES}
 
 
 def _tune(plan: Plan, run: Run, order: int) -> dict[str, dict[str, float]]:

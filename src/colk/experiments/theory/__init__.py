@@ -3,8 +3,7 @@
 import numpy as np
 
 from colk.experiments.chapter import Chapter, Plan
-from colk.experiments.outliers.runs import Run
-from colk.experiments.tasks import Task
+from colk.experiments.tasks import Run, Task
 from colk.experiments.theory.convergence import (
     STEP_SIZES,
     convergence_figure,

@@ -77,9 +77,9 @@ def tracking_figure(results: Sequence[Result]) -> Figure:
         caption=(
             f"Squared distance of g to the exact mean loss, step size {STEP_SIZE:g}. Lines are "
             "medians, bands the middle 80 % of the runs. (a) The first 60 steps from f = 0 to "
-            f"targets raised by {OFFSET:g}: the moving average lags behind. (b) Where f hovers: momentum "
-            "accumulates the noise of its corrections as β falls. Dashed: the lemma's bound with "
-            "the measured constants."
+            f"targets raised by {OFFSET:g}: the moving average lags behind. (b) Where f "
+            "hovers: momentum accumulates the noise of its corrections as β falls. Dashed: the "
+            "lemma's bound with the measured constants."
         ),
         columns=_columns(errors, _bound(results)),
         draw=lambda canvas: _draw(canvas, errors, _bound(results)),

@@ -1,0 +1,165 @@
+"""All runs on the lidar data: with and without outliers, printed and tuned."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colk._validation import Array
+from colk.data import load_lidar
+from colk.errors import DivergenceError
+from colk.experiments.chapter import Plan
+from colk.experiments.laws import generator
+from colk.experiments.methods import COMPARED, METHODS, trials
+from colk.experiments.streams import GRID, model_order
+from colk.experiments.tasks import Result, Run, Task
+
+__all__ = ["CONDITIONS", "LidarRuns", "count_tasks", "prepare", "run_all"]
+
+N_TRIALS = 16
+N_PASSES = 40
+OUTLIER_SHARE = 0.2
+OUTLIER_SIZE = 1.0
+CONDITIONS = {"without outliers": 0.0, "with outliers": OUTLIER_SHARE}
+
+Group = dict[str, list[Result]]
+
+
+@dataclass(frozen=True)
+class LidarRuns:
+    """Results by condition, protocol and method, and what tuning chose."""
+
+    plan: Plan
+    order: int
+    results: dict[tuple[str, str], Group]
+    chosen: dict[str, dict[str, dict[str, float]]]
+
+
+def prepare(share: float, seed: int, run: int) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """A random three quarters to learn from, some made outliers, and a clean quarter for the test.
+
+    Ranges are scaled to [0, 1].
+    """
+    distance, log_ratio = load_lidar()
+    x = (distance - distance.min()) / (distance.max() - distance.min())
+    rng = generator(seed, "lidar", run)
+    order = rng.permutation(len(x))
+    hit = rng.random(len(x)) < share
+    noisy = log_ratio + np.where(hit, OUTLIER_SIZE * rng.normal(size=len(x)), 0.0)
+    split = 3 * len(x) // 4
+    first, last = order[:split], order[split:]
+    return (x[first, None], noisy[first]), (x[last, None], log_ratio[last])
+
+
+def learn_lidar(
+    method: str,
+    settings: Mapping[str, float],
+    order: int,
+    share: float,
+    passes: int,
+    seed: int,
+    run: int,
+    validating: bool,
+) -> dict[str, NDArray[Any]]:
+    """Several passes over a training set, each in a new order.
+
+    Returns
+    -------
+    dict of arrays
+        error (mean squared, on the clean test points; when validating, mean absolute on a fifth
+        of the training points), order, function (on a grid).
+    """
+    (X, y), (test_x, test_y) = prepare(share, seed, run)
+    if validating:
+        split = 4 * len(X) // 5
+        X, y, test_x, test_y = X[:split], y[:split], X[split:], y[split:]
+    rng = generator(seed, "lidar passes", run)
+    learner = METHODS[method].make(settings, order, run)
+    try:
+        for _ in range(passes):
+            rows = rng.permutation(len(X))
+            learner.learn(X[rows], y[rows])
+        gaps = learner.predict(test_x) - test_y
+        function = learner.predict(GRID[:, None])
+    except DivergenceError:
+        gaps, function = np.full(len(test_y), np.inf), np.full(len(GRID), np.nan)
+    error = np.abs(gaps).mean() if validating else (gaps**2).mean()
+    return {
+        "error": np.array(error),
+        "order": np.array(model_order(learner)),
+        "function": function,
+    }
+
+
+def count_tasks(plan: Plan) -> int:
+    """How many tasks `run_all` will ask for."""
+    printed, tuned = len(COMPARED) * plan.runs, len(METHODS) * (plan.runs + N_TRIALS)
+    return len(CONDITIONS) * (printed + tuned)
+
+
+def run_all(plan: Plan, run: Run) -> LidarRuns:
+    """Run everything, COLK first: its model order is the budget of the others."""
+    results: dict[tuple[str, str], Group] = {}
+    order = 0
+    for condition, share in reversed(CONDITIONS.items()):
+        alone = {"colk": dict(METHODS["colk"].printed)}
+        first = _learn(plan, run, alone, max(order, 1), share)
+        # The order with outliers, the larger, is the budget under both conditions.
+        order = order or round(np.mean([float(result["order"]) for result in first["colk"]]))
+        others = {name: dict(METHODS[name].printed) for name in COMPARED if name != "colk"}
+        results[condition, "printed"] = {**first, **_learn(plan, run, others, order, share)}
+    chosen = {condition: _tune(plan, run, order, share) for condition, share in CONDITIONS.items()}
+    for condition, share in CONDITIONS.items():
+        results[condition, "tuned"] = _learn(plan, run, chosen[condition], order, share)
+    return LidarRuns(plan, order, results, chosen)
+
+
+def _task(
+    plan: Plan,
+    name: str,
+    settings: Mapping[str, float],
+    order: int,
+    share: float,
+    i: int,
+    validating: bool = False,
+) -> Task:
+    values = {
+        "method": name,
+        "settings": dict(settings),
+        # COLK's printed settings know no budget.
+        "order": 0 if "parsimony" in settings else order,
+        "share": share,
+        "passes": max(2, round(N_PASSES * plan.scale)),
+        "seed": plan.seed,
+        "run": i,
+        "validating": validating,
+    }
+    return Task(learn_lidar, values)
+
+
+def _learn(
+    plan: Plan, run: Run, settings: Mapping[str, Mapping[str, float]], order: int, share: float
+) -> Group:
+    tasks = [
+        _task(plan, name, values, order, share, i)
+        for name, values in settings.items()
+        for i in range(plan.runs)
+    ]
+    results = iter(run(tasks))
+    return {name: [next(results) for _ in range(plan.runs)] for name in settings}
+
+
+def _tune(plan: Plan, run: Run, order: int, share: float) -> dict[str, dict[str, float]]:
+    tried = {name: trials(method, N_TRIALS, plan.seed) for name, method in METHODS.items()}
+    tasks = [
+        _task(plan, name, settings, order, share, 0, validating=True)
+        for name, listed in tried.items()
+        for settings in listed
+    ]
+    scores = np.array([float(result["error"]) for result in run(tasks)]).reshape(len(tried), -1)
+    return {
+        name: listed[int(np.argmin(row))]
+        for (name, listed), row in zip(tried.items(), scores, strict=True)
+    }

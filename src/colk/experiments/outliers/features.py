@@ -1,0 +1,77 @@
+"""How many features an RBF network needs for the error of COLK."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from colk.experiments.chapter import Figure
+from colk.experiments.outliers.runs import SIZES, OutlierRuns, final
+from colk.experiments.style import PALETTE, band, letter
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+__all__ = ["features_figure"]
+
+
+def features_figure(found: OutlierRuns) -> Figure:
+    """Draw the error of the RBF network over its number of features, and that of COLK."""
+    return Figure(
+        name="outliers-features",
+        title="Features of an RBF network against atoms of COLK",
+        caption=(
+            "Test error of the network trained by SCGD over its number of features, radius 0.06; "
+            "the cross is COLK at its mean model order, bars the middle 80 % of the training "
+            "sets. (a) Printed settings. (b) Tuned alike (the network at 50 features)."
+        ),
+        columns=_columns(found),
+        draw=lambda canvas: _draw(canvas, found),
+        width=7.2,
+        height=3.0,
+    )
+
+
+def _columns(found: OutlierRuns) -> dict[str, Sequence[Any]]:
+    rows = [
+        (protocol, size, i, error)
+        for (protocol, size), results in found.networks.items()
+        for i, error in enumerate(final(results, "error"))
+    ]
+    names = ("protocol", "features", "run", "error")
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
+    panels = canvas.subplots(1, 2, sharey=True)
+    for axes, mark, protocol in zip(panels, "ab", ("printed", "tuned"), strict=True):
+        errors = np.array([final(found.networks[protocol, size], "error") for size in SIZES])
+        band(
+            axes,
+            np.array(SIZES, dtype=np.float64),
+            errors.T,
+            PALETTE["purple"],
+            "RBF network, SCGD",
+            marker="o",
+            markersize=3,
+        )
+        group = getattr(found, protocol)["colk"]
+        low, middle, high = np.quantile(final(group, "error"), [0.1, 0.5, 0.9])
+        axes.errorbar(
+            [final(group, "order").mean()],
+            [middle],
+            yerr=[[middle - low], [high - middle]],
+            fmt="X",
+            color=PALETTE["blue"],
+            markersize=7,
+            label="COLK",
+        )
+        letter(axes, mark, "Printed settings" if protocol == "printed" else "Tuned alike")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xticks(SIZES, [str(size) for size in SIZES])
+        axes.minorticks_off()
+        axes.set_xlabel("features, or atoms")
+    panels[0].set_ylabel("test error (units of y²)")
+    handles, labels = panels[0].get_legend_handles_labels()
+    canvas.legend(handles, labels, loc="outside lower center", ncols=2)

@@ -1,0 +1,86 @@
+"""Mean loss against dispersion as the weight of the risk grows."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from colk.experiments.chapter import Figure
+from colk.experiments.risk.runs import FAMILIES, NOISES, RiskRuns
+from colk.experiments.style import PALETTE, letter
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+__all__ = ["frontier_figure"]
+
+_COLORS = {"skewed": "blue", "skewed and heteroscedastic": "vermillion"}
+
+
+def frontier_figure(found: RiskRuns) -> Figure:
+    """Draw a panel for each family of risks."""
+    return Figure(
+        name="risk-frontier",
+        title="Mean loss against dispersion as the weight of the risk grows",
+        caption=(
+            "Test set; every dot is a weight η, the hollow one η = 0, the risk Mean, at the same "
+            "step size. Dots are means over the training sets, crosses their 95 % intervals. Black "
+            "lines: the optimum on the test set itself, weight by weight: no method can have both "
+            "a lower mean and a lower dispersion than a point of it."
+        ),
+        columns=_columns(found),
+        draw=lambda canvas: _draw(canvas, found),
+        width=7.2,
+        height=5.4,
+    )
+
+
+def _columns(found: RiskRuns) -> dict[str, Sequence[Any]]:
+    rows = []
+    for (noise, family), points in found.online.items():
+        for k, weight in enumerate((0.0, *FAMILIES[family].weights)):
+            best = found.batch[noise, family][k]
+            rows += [
+                (noise, family, weight, i, *point, *best, found.excess[noise, family][k, i])
+                for i, point in enumerate(points[k])
+            ]
+    names = (
+        "noise",
+        "family",
+        "weight",
+        "run",
+        "mean",
+        "dispersion",
+        "batch_mean",
+        "batch_dispersion",
+        "excess_risk",
+    )
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def _draw(canvas: "Canvas", found: RiskRuns) -> None:
+    panels = canvas.subplots(2, 2)
+    for axes, mark, (family, form) in zip(panels.flat, "abcd", FAMILIES.items(), strict=True):
+        for noise in NOISES:
+            points, best = found.online[noise, family], found.batch[noise, family]
+            color = PALETTE[_COLORS[noise]]
+            middle = points.mean(axis=1)
+            half = 2.0 * points.std(axis=1, ddof=1) / np.sqrt(points.shape[1])
+            axes.plot(*best.T, color="black", linewidth=0.9, marker=".", markersize=3)
+            axes.errorbar(
+                *middle.T,
+                xerr=half[:, 0],
+                yerr=half[:, 1],
+                color=color,
+                marker="o",
+                markersize=4,
+                linewidth=1.0,
+                label=f"COLK, {noise} noise",
+            )
+            axes.plot(*middle[0], "o", color=color, markerfacecolor="white", markersize=6)
+        letter(axes, mark, form.label)
+        axes.set_xlabel("mean of ℓ (units of y²)")
+        axes.set_ylabel(form.unit)
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    line = panels[0, 0].get_lines()[0]
+    canvas.legend([*handles, line], [*labels, "batch optimum"], loc="outside lower center", ncols=3)

@@ -1,0 +1,218 @@
+"""Runs of COLK over risks and weights on skewed noise, and the batch optima beside them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colk._validation import Array
+from colk.batch import minimize
+from colk.compressors import KOMP
+from colk.experiments.chapter import Plan
+from colk.experiments.laws import generator, signal
+from colk.experiments.tasks import Run, Task
+from colk.kernels import Gaussian
+from colk.learners import COLK
+from colk.losses import Squared
+from colk.risks import CVaR, Entropic, Mean, Risk, Semivariance, Variance
+
+__all__ = ["FAMILIES", "NOISES", "RiskRuns", "count_tasks", "run_all"]
+
+KERNEL = Gaussian(0.1)
+STEP_SIZE = 0.05
+TRACKING_RATE = 0.05
+EPS = 0.005
+GRADIENT_BOUND = 50.0
+TAIL = 0.1
+N_TRAIN = 40_000
+N_TEST = 8_000
+_BATCH_REGULARIZATION = 1e-8
+
+
+# How the standard deviation of the noise depends on x.
+NOISES: dict[str, Callable[[Array], Array]] = {
+    "skewed": lambda x: np.full_like(x, 0.5),
+    "skewed and heteroscedastic": lambda x: 0.1 + 0.8 * x,
+}
+
+
+@dataclass(frozen=True)
+class Family:
+    """A risk as a function of its weight, and the dispersion that it pays for."""
+
+    label: str
+    make: Callable[[float], Risk]
+    weights: tuple[float, ...]
+    dispersion: Callable[[Array], float]
+    unit: str
+
+
+def _tail_mean(losses: Array) -> float:
+    return CVaR(TAIL).value(losses)
+
+
+def _upper(losses: Array) -> float:
+    return float(np.sqrt((np.maximum(losses - losses.mean(), 0.0) ** 2).mean()))
+
+
+FAMILIES = {
+    "variance": Family(
+        "Mean + η·variance",
+        Variance,
+        (0.02, 0.05, 0.1, 0.2, 0.4),
+        lambda losses: float(losses.std()),
+        "standard deviation of ℓ",
+    ),
+    "semivariance": Family(
+        "Mean + η·semivariance",
+        Semivariance,
+        (0.02, 0.05, 0.1, 0.2, 0.4),
+        _upper,
+        "upper semideviation of ℓ",
+    ),
+    "cvar": Family(
+        "(1 − η)·mean + η·CVaR",
+        lambda weight: CVaR(TAIL, weight),
+        (0.1, 0.2, 0.4, 0.7, 1.0),
+        _tail_mean,
+        "mean of the worst 10 % of ℓ",
+    ),
+    "entropic": Family(
+        "Entropic, tilt η",
+        Entropic,
+        (0.1, 0.2, 0.4, 0.7, 1.0),
+        _tail_mean,
+        "mean of the worst 10 % of ℓ",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class RiskRuns:
+    """Mean loss and dispersion on the test set.
+
+    Attributes
+    ----------
+    online : dict
+        By (noise, family): an array (weight, run, 2); the first weight is 0, the risk `Mean`.
+    batch : dict
+        By (noise, family): an array (weight, 2), the optimum on the test set itself.
+    excess : dict
+        By (noise, family): an array (weight, run), the risk on the test set above that of the
+        batch optimum.
+    """
+
+    online: dict[tuple[str, str], Array]
+    batch: dict[tuple[str, str], Array]
+    excess: dict[tuple[str, str], Array]
+
+
+def draw(noise: str, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Bounded noise, skewed upwards: Beta(1, 5), centred and scaled to a standard deviation."""
+    X = rng.random((n, 1))
+    beta = (rng.beta(1.0, 5.0, size=n) - 1.0 / 6.0) / np.sqrt(5.0 / 252.0)
+    return X, signal(X[:, 0]) + NOISES[noise](X[:, 0]) * beta
+
+
+def _risk(family: str, weight: float) -> Risk:
+    return FAMILIES[family].make(weight) if weight else Mean()
+
+
+def learn_risk(
+    noise: str, family: str, weight: float, n_train: int, n_test: int, seed: int, run: int
+) -> dict[str, NDArray[Any]]:
+    """COLK with one risk on one training set: the losses' law on the test set."""
+    X, y = draw(noise, n_train, generator(seed, noise, "training", run))
+    risk = _risk(family, weight)
+    learner = COLK(
+        KERNEL,
+        Squared(),
+        risk,
+        step_size=STEP_SIZE,
+        tracking_rate=TRACKING_RATE,
+        compressor=KOMP(eps=EPS),
+        gradient_bound=GRADIENT_BOUND,
+        # A step a sample for all: Mean, too, makes one.
+        pairing="overlap",
+    ).learn(X, y)
+    return _describe(learner.predict, noise, family, risk, n_test, seed)
+
+
+def best_risk(
+    noise: str, family: str, weight: float, n_test: int, seed: int
+) -> dict[str, NDArray[Any]]:
+    """The least risk on the test set over functions on a dense grid of atoms."""
+    X, y = draw(noise, n_test, generator(seed, noise, "test"))
+    risk = _risk(family, weight)
+    atoms = np.linspace(-0.1, 1.1, 41)[:, None]
+    solution = minimize(X, y, KERNEL, Squared(), risk, _BATCH_REGULARIZATION, atoms=atoms)
+    return _describe(solution.function, noise, family, risk, n_test, seed)
+
+
+def _describe(
+    f: Callable[[Array], Array], noise: str, family: str, risk: Risk, n_test: int, seed: int
+) -> dict[str, NDArray[Any]]:
+    X, y = draw(noise, n_test, generator(seed, noise, "test"))
+    predictions = f(X)
+    losses = Squared().value(predictions, y)
+    return {
+        "point": np.array([losses.mean(), FAMILIES[family].dispersion(losses)]),
+        "risk": np.array(risk.value_at(Squared(), predictions, y)),
+    }
+
+
+def _cells() -> list[tuple[str, str, float]]:
+    return [
+        (noise, family, weight)
+        for noise in NOISES
+        for family, form in FAMILIES.items()
+        for weight in (0.0, *form.weights)
+    ]
+
+
+def count_tasks(plan: Plan) -> int:
+    """How many tasks `run_all` will ask for."""
+    return len(_cells()) * (plan.runs + 1)
+
+
+def run_all(plan: Plan, run: Run) -> RiskRuns:
+    """Run everything."""
+    sizes = {"n_test": plan.size(N_TEST), "seed": plan.seed}
+    best = run(
+        [
+            Task(best_risk, {"noise": noise, "family": family, "weight": weight, **sizes})
+            for noise, family, weight in _cells()
+        ]
+    )
+    found = run(
+        [
+            Task(
+                learn_risk,
+                {
+                    "noise": noise,
+                    "family": family,
+                    "weight": weight,
+                    "n_train": plan.size(N_TRAIN),
+                    "run": i,
+                    **sizes,
+                },
+            )
+            for noise, family, weight in _cells()
+            for i in range(plan.runs)
+        ]
+    )
+    online: dict[tuple[str, str], Array] = {}
+    batch: dict[tuple[str, str], Array] = {}
+    excess: dict[tuple[str, str], Array] = {}
+    for noise in NOISES:
+        for family in FAMILIES:
+            places = [k for k, cell in enumerate(_cells()) if cell[:2] == (noise, family)]
+            runs = [found[k * plan.runs : (k + 1) * plan.runs] for k in places]
+            key = (noise, family)
+            online[key] = np.array([[result["point"] for result in group] for group in runs])
+            batch[key] = np.array([best[k]["point"] for k in places])
+            risks = np.array([[float(result["risk"]) for result in group] for group in runs])
+            excess[key] = risks - np.array([[float(best[k]["risk"])] for k in places])
+    return RiskRuns(online, batch, excess)
