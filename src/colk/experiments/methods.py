@@ -110,6 +110,8 @@ def _npbsgd(settings: Settings, order: int, seed: int) -> OnlineLearner:
         Gaussian(BANDWIDTH),
         Squared(),
         budget=order,
+        # A horizon beyond every stream: the budget never grows.
+        horizon=1_000_000_000,
         maintenance="projection",
         regularization=1e-6,
         seed=seed,
@@ -167,7 +169,7 @@ METHODS = {
             "black",
             _nasa,
             _STEP,
-            {**_STEPS, "gradient_gain": (0.5, 20.0)},
+            {**_STEPS, "step_size": (0.002, 0.1), "gradient_gain": (0.5, 10.0)},
         ),
         Method("random_features", "Random features", "olive", _random_features, _STEP, _STEPS),
         Method(

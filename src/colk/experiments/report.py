@@ -124,9 +124,9 @@ def _verdicts(chapters: Sequence[Chapter]) -> str:
     head = "<tr><th>What the paper says</th><th>Found</th><th>Numbers</th></tr>"
     return (
         '<section id="verdicts"><h2>Verdicts</h2>\n'
-        f"<p>{count} Brackets are 95 % intervals, paired over the runs. “Printed” are the settings that "
-        "the paper prints; “tuned” gives every method the same number of trials on a validation "
-        "split.</p>\n"
+        f"<p>{count} Brackets are 95 % intervals, paired over the runs. “Printed” are the settings "
+        "that the paper prints; “tuned” gives every method the same number of trials on a "
+        "validation split.</p>\n"
         f'<div class="wide"><table class="verdicts"><thead>{head}</thead><tbody>\n{rows}\n'
         "</tbody></table></div></section>"
     )
