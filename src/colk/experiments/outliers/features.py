@@ -23,7 +23,8 @@ def features_figure(found: OutlierRuns) -> Figure:
         caption=(
             "Test error of the network trained by SCGD over its number of features, radius 0.06; "
             "the cross is COLK at its mean model order, bars the middle 80 % of the training "
-            "sets. (a) Printed settings. (b) Tuned alike (the network at 50 features)."
+            "sets. (a) Printed settings. (b) Tuned alike. The network's step size goes with "
+            "1/features."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),

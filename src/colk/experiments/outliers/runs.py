@@ -172,11 +172,15 @@ def _learn(
 def _resize(
     plan: Plan, run: Run, protocol: str, settings: Mapping[str, float], known: list[Result]
 ) -> dict[tuple[str, int], list[Result]]:
-    """SCGD with other numbers of features; those with the paper's number are known."""
+    """SCGD with other numbers of features; those with the paper's number are known.
+
+    The step size goes with 1/features, so that a step moves a prediction equally far.
+    """
     found = {(protocol, N_FEATURES): known}
     for size in SIZES:
         if size != N_FEATURES:
-            resized = {"scgd": {**settings, "features": size}}
+            step_size = settings["step_size"] * N_FEATURES / size
+            resized = {"scgd": {**settings, "features": size, "step_size": step_size}}
             found[protocol, size] = _learn(plan, run, resized, LAW, 1, looks=1)["scgd"]
     return {(protocol, size): found[protocol, size] for size in SIZES}
 

@@ -101,7 +101,7 @@ def _suboptimality(found: OutlierRuns) -> Verdict:
                 continue
             gap = mean_interval(np.log10(totals["colk"] / totals[name]))
             numbers.append(
-                _measure(f"log₁₀ of COLK's objective over {METHODS[name].label}'s", gap, protocol)
+                _measure(f"log₁₀ of COLK's objective over {METHODS[name].label}", gap, protocol)
             )
             near = abs(gap.value) < np.log10(1.05)
             checks.append(gap.below_zero or (near and name in _NETWORKS))
@@ -238,7 +238,7 @@ def _lowest(found: OutlierRuns) -> Verdict:
                 protocol,
             ),
             _measure("difference", gap, protocol),
-            _measure(f"spread of COLK over {METHODS[steadiest].label}'s", ratio, protocol),
+            _measure(f"spread of COLK over {METHODS[steadiest].label}", ratio, protocol),
         ]
         checks += [gap.below_zero, ratio.high < 1.0]
     return Verdict(
