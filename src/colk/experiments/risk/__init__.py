@@ -50,7 +50,7 @@ def risk(plan: Plan, run: Run) -> Chapter:
             "and heteroscedastic)",
             "samples": f"{plan.size(N_TRAIN)} to learn from, {plan.size(N_TEST)} for the test",
             "COLK": f"{KERNEL}, step size {STEP_SIZE:g}, tracking rate {TRACKING_RATE:g}, eps "
-            f"{EPS:g}, gradient bound {GRADIENT_BOUND:g}, overlapping pairs",
+            f"{EPS:g}, gradient bound {GRADIENT_BOUND:g}",
             **{form.label: f"η in {form.weights}" for form in FAMILIES.values()},
         },
     )

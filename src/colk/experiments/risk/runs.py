@@ -21,14 +21,14 @@ from colk.risks import CVaR, Entropic, Mean, Risk, Semivariance, Variance
 __all__ = ["FAMILIES", "NOISES", "RiskRuns", "count_tasks", "run_all"]
 
 KERNEL = Gaussian(0.1)
-STEP_SIZE = 0.05
-TRACKING_RATE = 0.05
-EPS = 0.005
+STEP_SIZE = 0.01
+TRACKING_RATE = 0.02
+EPS = 0.001
 GRADIENT_BOUND = 50.0
 TAIL = 0.1
 N_TRAIN = 40_000
-N_TEST = 8_000
-_BATCH_REGULARIZATION = 1e-8
+N_TEST = 4_000
+_BATCH_REGULARIZATION = 1e-6
 
 
 # How the standard deviation of the noise depends on x.
@@ -134,8 +134,6 @@ def learn_risk(
         tracking_rate=TRACKING_RATE,
         compressor=KOMP(eps=EPS),
         gradient_bound=GRADIENT_BOUND,
-        # A step a sample for all: Mean, too, makes one.
-        pairing="overlap",
     ).learn(X, y)
     return _describe(learner.predict, noise, family, risk, n_test, seed)
 
@@ -147,7 +145,17 @@ def best_risk(
     X, y = draw(noise, n_test, generator(seed, noise, "test"))
     risk = _risk(family, weight)
     atoms = np.linspace(-0.1, 1.1, 41)[:, None]
-    solution = minimize(X, y, KERNEL, Squared(), risk, _BATCH_REGULARIZATION, atoms=atoms)
+    solution = minimize(
+        X,
+        y,
+        KERNEL,
+        Squared(),
+        risk,
+        _BATCH_REGULARIZATION,
+        atoms=atoms,
+        tolerance=1e-5,
+        max_iterations=300,
+    )
     return _describe(solution.function, noise, family, risk, n_test, seed)
 
 
