@@ -3,6 +3,7 @@
 import argparse
 import importlib.util
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,11 +84,23 @@ def _run(arguments: argparse.Namespace) -> None:
     from colk.experiments.reproduce import STUDIES, reproduce
 
     plan = Plan(arguments.runs, arguments.seed, arguments.scale)
-    names = tuple(STUDIES) if arguments.experiment == "all" else (arguments.experiment,)
+    names = _choose(arguments.experiment, tuple(STUDIES))
     total = sum(STUDIES[name].count(plan) for name in names)
     with Progress(total, f"{len(names)} experiments" if len(names) > 1 else names[0]) as progress:
         made = reproduce(names, plan, arguments.out, arguments.jobs, progress.advance)
     _summarise(made)
+
+
+def _choose(experiment: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """The named experiment, or all of them; the environments of policy need gymnasium."""
+    names = known if experiment == "all" else (experiment,)
+    if "policy" not in names or importlib.util.find_spec("gymnasium") is not None:
+        return names
+    message = "policy evaluation needs gymnasium: pip install 'colk[cli,rl]'"
+    if experiment == "policy":
+        raise ImportError(message)
+    print(f"colk: left out: {message}", file=sys.stderr)
+    return tuple(name for name in names if name != "policy")
 
 
 def _summarise(made: "Reproduction") -> None:

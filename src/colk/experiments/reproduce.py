@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from colk.experiments import lidar, outliers, risk, theory
+from colk.experiments import lidar, outliers, policy_chapter, risk, theory
 from colk.experiments.chapter import Chapter, Plan
 from colk.experiments.report import write_report
 from colk.experiments.runner import Runner
@@ -27,6 +27,7 @@ STUDIES = {
     "lidar": Study(lidar.count_tasks, lidar.lidar),
     "risk": Study(risk.count_tasks, risk.risk),
     "theory": Study(theory.count_tasks, theory.theory),
+    "policy": Study(policy_chapter.count_tasks, policy_chapter.policy_evaluation),
 }
 
 

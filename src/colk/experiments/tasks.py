@@ -21,7 +21,7 @@ __all__ = ["Result", "Run", "Store", "Task"]
 Result = dict[str, NDArray[Any]]
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Files of this folder that several tasks rest on.
-_SHARED = ("laws", "methods", "streams", "theory/population")
+_SHARED = ("laws", "methods", "streams", "policy", "theory/population")
 
 
 @dataclass(frozen=True)
