@@ -97,11 +97,13 @@ def test_a_killed_run_continues_to_the_same_report(folder, tmp_path):
     assert not (tmp_path / "report.html").exists()
     resumed = reproduce(("outliers",), _PLAN, tmp_path)
     assert 0 < resumed.computed <= STUDIES["outliers"].count(_PLAN) - kept + 2
-    unbroken = reproduce(("outliers",), _PLAN, folder)
+    shutil.copytree(folder / "cache", tmp_path / "unbroken" / "cache")
+    unbroken = reproduce(("outliers",), _PLAN, tmp_path / "unbroken")
+    assert unbroken.computed == 0
     assert resumed.report.read_bytes() == unbroken.report.read_bytes()
     for figure in resumed.chapters[0].figures:
         name = f"{figure.name}.csv"
-        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+        assert (tmp_path / name).read_bytes() == (unbroken.report.parent / name).read_bytes()
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs the browser Chromium")
@@ -119,7 +121,7 @@ def test_the_report_in_a_browser(made, folder, tmp_path, width):
         "--virtual-time-budget=10000",
         "--dump-dom",
     ]
-    # A page of our own loads the report in a frame and writes down what the browser made of it.
+    # The report with a script at its end that writes down what the browser made of it.
     probe = tmp_path / "probe.html"
     report = (folder / "report.html").read_text(encoding="utf-8")
     probe.write_text(report.replace("</body>", _PROBE + "</body>"), encoding="utf-8")

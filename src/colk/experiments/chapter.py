@@ -9,7 +9,18 @@ from colk._validation import check_count, check_number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["Chapter", "Figure", "Measured", "Outcome", "Plan", "Table", "Verdict"]
+__all__ = [
+    "Chapter",
+    "Figure",
+    "Measured",
+    "Outcome",
+    "Plan",
+    "Table",
+    "Verdict",
+    "as_columns",
+    "judge",
+    "show",
+]
 
 Outcome = Literal["holds", "holds in part", "does not hold"]
 
@@ -156,6 +167,17 @@ class Chapter:
     verdicts: Sequence[Verdict]
     settings: Mapping[str, str]
     tables: Sequence[Table] = field(default=())
+
+
+def as_columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """Rows as named columns.
+
+    Examples
+    --------
+    >>> as_columns(("run", "error"), [(0, 0.5), (1, 0.25)])
+    {'run': [0, 1], 'error': [0.5, 0.25]}
+    """
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
 
 def show(value: float) -> str:

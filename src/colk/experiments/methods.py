@@ -1,6 +1,6 @@
 """The methods of the comparison, by name: how each is made, printed and tuned."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,17 @@ from colk.learners import (
 from colk.losses import Huber, Squared
 from colk.risks import CentralMoments
 
-__all__ = ["BANDWIDTH", "COMPARED", "METHODS", "N_FEATURES", "RISK", "Method", "Settings", "trials"]
+__all__ = [
+    "BANDWIDTH",
+    "COMPARED",
+    "METHODS",
+    "N_FEATURES",
+    "RISK",
+    "Method",
+    "Settings",
+    "choose",
+    "trials",
+]
 
 Settings = Mapping[str, float]
 
@@ -207,3 +217,19 @@ def trials(method: Method, count: int, seed: int) -> list[dict[str, float]]:
         {name: float(f"{value:.3g}") for name, value in zip(names, point, strict=True)}
         for point in points
     ]
+
+
+def choose(
+    tried: Mapping[str, list[dict[str, float]]], scores: Sequence[float]
+) -> dict[str, dict[str, float]]:
+    """For each method the trial of least score; scores are listed method by method.
+
+    Examples
+    --------
+    >>> choose({"polk": [{"step_size": 0.1}, {"step_size": 0.2}]}, [3.0, 2.0])
+    {'polk': {'step_size': 0.2}}
+    """
+    left = iter(scores)
+    return {
+        name: listed[int(np.argmin([next(left) for _ in listed]))] for name, listed in tried.items()
+    }

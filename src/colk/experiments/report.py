@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from colk._version import __version__
-from colk.experiments.chapter import Chapter, Figure, Plan, Table, Verdict
+from colk.experiments.chapter import Chapter, Figure, Plan, Table, Verdict, as_columns
 from colk.experiments.style import RC
 
 __all__ = ["write_report"]
@@ -103,8 +103,7 @@ def _write_verdicts(verdicts: Sequence[Verdict], folder: Path) -> None:
         for m in v.numbers
     ]
     head = ("claim", "where", "outcome", "protocol", "what", "value", "low", "high")
-    columns = {name: [row[i] for row in rows] for i, name in enumerate(head)}
-    _write(folder / "verdicts.csv", _csv(columns))
+    _write(folder / "verdicts.csv", _csv(as_columns(head, rows)))
 
 
 # -- the page -------------------------------------------------------------------------------------

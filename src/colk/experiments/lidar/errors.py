@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colk._validation import Array
-from colk.experiments.chapter import Figure, Measured, Verdict, judge
+from colk.experiments.chapter import Figure, Measured, Verdict, as_columns, judge
 from colk.experiments.lidar.runs import CONDITIONS, LidarRuns
 from colk.experiments.methods import COMPARED, METHODS
 from colk.experiments.statistics import mean_interval
@@ -52,7 +52,7 @@ def _columns(found: LidarRuns) -> dict[str, Sequence[Any]]:
         for i, result in enumerate(results)
     ]
     names = ("condition", "protocol", "method", "run", "error", "order")
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return as_columns(names, rows)
 
 
 def _draw(canvas: "Canvas", found: LidarRuns) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colk.data import load_lidar
-from colk.experiments.chapter import Figure
+from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.lidar.runs import CONDITIONS, LidarRuns, prepare
 from colk.experiments.methods import METHODS
 from colk.experiments.streams import GRID
@@ -46,7 +46,7 @@ def _columns(found: LidarRuns, condition: str) -> dict[str, Sequence[Any]]:
         for values in zip(span, result["function"], strict=True)
     ]
     names = ("protocol", "method", "run", "range", "function")
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return as_columns(names, rows)
 
 
 def _draw(canvas: "Canvas", found: LidarRuns, condition: str) -> None:

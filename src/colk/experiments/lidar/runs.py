@@ -12,7 +12,7 @@ from colk.data import load_lidar
 from colk.errors import DivergenceError
 from colk.experiments.chapter import Plan
 from colk.experiments.laws import generator
-from colk.experiments.methods import COMPARED, METHODS, trials
+from colk.experiments.methods import COMPARED, METHODS, choose, trials
 from colk.experiments.streams import GRID, model_order
 from colk.experiments.tasks import Result, Run, Task
 
@@ -158,8 +158,4 @@ def _tune(plan: Plan, run: Run, order: int, share: float) -> dict[str, dict[str,
         for name, listed in tried.items()
         for settings in listed
     ]
-    scores = np.array([float(result["error"]) for result in run(tasks)]).reshape(len(tried), -1)
-    return {
-        name: listed[int(np.argmin(row))]
-        for (name, listed), row in zip(tried.items(), scores, strict=True)
-    }
+    return choose(tried, [float(result["error"]) for result in run(tasks)])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colk.experiments.chapter import Figure
+from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.methods import METHODS
 from colk.experiments.outliers.runs import OutlierRuns, final, objective
 from colk.experiments.style import PALETTE, letter
@@ -50,7 +50,7 @@ def _columns(found: OutlierRuns) -> dict[str, Sequence[Any]]:
             )
         )
     ]
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return as_columns(names, rows)
 
 
 def _draw(canvas: "Canvas", found: OutlierRuns) -> None:

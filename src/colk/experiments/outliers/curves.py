@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from colk.experiments.chapter import Figure
+from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.methods import COMPARED, METHODS
 from colk.experiments.outliers.runs import OutlierRuns, objective, signal_objective, stack
 from colk.experiments.style import PALETTE, band, letter
@@ -49,7 +49,7 @@ def _columns(found: OutlierRuns) -> dict[str, Sequence[Any]]:
             strict=True,
         )
     ]
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return as_columns(names, rows)
 
 
 def _draw(canvas: "Canvas", found: OutlierRuns) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colk.experiments.chapter import Figure
+from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.outliers.runs import SIZES, OutlierRuns, final
 from colk.experiments.style import PALETTE, band, letter
 
@@ -40,7 +40,7 @@ def _columns(found: OutlierRuns) -> dict[str, Sequence[Any]]:
         for i, error in enumerate(final(results, "error"))
     ]
     names = ("protocol", "features", "run", "error")
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return as_columns(names, rows)
 
 
 def _draw(canvas: "Canvas", found: OutlierRuns) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from colk.experiments.chapter import Figure
+from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.laws import signal
 from colk.experiments.methods import METHODS
 from colk.experiments.outliers.runs import LAW, N_SAMPLES, OutlierRuns
@@ -45,7 +45,7 @@ def _columns(found: OutlierRuns) -> dict[str, Sequence[Any]]:
         for i, result in enumerate(getattr(found, protocol)[name])
         for values in zip(GRID, signal(GRID), result["function"], strict=True)
     ]
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return as_columns(names, rows)
 
 
 def _draw(canvas: "Canvas", found: OutlierRuns) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colk.experiments.chapter import Figure
+from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.laws import LAWS
 from colk.experiments.methods import COMPARED, METHODS
 from colk.experiments.outliers.runs import OutlierRuns, final
@@ -42,7 +42,7 @@ def _columns(found: OutlierRuns) -> dict[str, Sequence[Any]]:
         for name, results in group.items()
         for i, result in enumerate(results)
     ]
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return as_columns(names, rows)
 
 
 def halfway_order(result: Any) -> float:

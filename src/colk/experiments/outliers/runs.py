@@ -8,7 +8,7 @@ import numpy as np
 from colk._validation import Array
 from colk.experiments.chapter import Plan
 from colk.experiments.laws import LAWS, OutlierLaw, signal
-from colk.experiments.methods import COMPARED, METHODS, N_FEATURES, RISK, trials
+from colk.experiments.methods import COMPARED, METHODS, N_FEATURES, RISK, choose, trials
 from colk.experiments.streams import draw_data, learn_stream, moments, validate
 from colk.experiments.tasks import Result, Run, Task
 
@@ -204,8 +204,4 @@ def _tune(plan: Plan, run: Run, order: int) -> dict[str, dict[str, float]]:
         for name, listed in tried.items()
         for settings in listed
     ]
-    scores = np.array([float(result["score"]) for result in run(tasks)]).reshape(len(tried), -1)
-    return {
-        name: listed[int(np.argmin(row))]
-        for (name, listed), row in zip(tried.items(), scores, strict=True)
-    }
+    return choose(tried, [float(result["score"]) for result in run(tasks)])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colk.experiments.chapter import Figure
+from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.risk.runs import FAMILIES, NOISES, RiskRuns
 from colk.experiments.style import PALETTE, letter
 
@@ -55,7 +55,7 @@ def _columns(found: RiskRuns) -> dict[str, Sequence[Any]]:
         "batch_dispersion",
         "excess_risk",
     )
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return as_columns(names, rows)
 
 
 def _draw(canvas: "Canvas", found: RiskRuns) -> None:

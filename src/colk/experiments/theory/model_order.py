@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from colk._validation import Array
 from colk.compressors import KOMP
-from colk.experiments.chapter import Figure, Measured, Plan, Verdict, judge
+from colk.experiments.chapter import Figure, Measured, Plan, Verdict, as_columns, judge
 from colk.experiments.laws import generator
 from colk.experiments.statistics import slope_interval
 from colk.experiments.style import PALETTE
@@ -95,7 +95,7 @@ def _columns(orders: Array) -> dict[str, Sequence[Any]]:
         for i, order in enumerate(by_run)
     ]
     names = ("dimension", "ratio", "run", "order")
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return as_columns(names, rows)
 
 
 def _draw(canvas: "Canvas", orders: Array) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colk._validation import Array
-from colk.experiments.chapter import Figure, Measured, Plan, Verdict, judge
+from colk.experiments.chapter import Figure, Measured, Plan, Verdict, as_columns, judge
 from colk.experiments.statistics import Interval, slope_interval
 from colk.experiments.style import PALETTE, band
 from colk.experiments.tasks import Result, Task
@@ -85,7 +85,7 @@ def _columns(least: Array, plan: Plan) -> dict[str, Sequence[Any]]:
         for i, value in enumerate(by_run)
     ]
     names = ("steps", "run", "squared_gradient_norm")
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return as_columns(names, rows)
 
 
 def _draw(canvas: "Canvas", least: Array, plan: Plan) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colk._validation import Array
-from colk.experiments.chapter import Figure, Measured, Plan, Verdict, judge
+from colk.experiments.chapter import Figure, Measured, Plan, Verdict, as_columns, judge
 from colk.experiments.statistics import slope_interval
 from colk.experiments.style import PALETTE, band, letter
 from colk.experiments.tasks import Result, Task
@@ -97,7 +97,7 @@ def _columns(errors: Array, bound: Array) -> Mapping[str, Sequence[Any]]:
         for i in range(errors.shape[-1])
     ]
     names = ("phase", "tracker", "tracking_rate", "run", "squared_error", "stationary_bound")
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return as_columns(names, rows)
 
 
 def _draw(canvas: "Canvas", errors: Array, bound: Array) -> None:
