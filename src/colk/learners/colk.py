@@ -48,8 +48,8 @@ class COLK(KernelLearner):
         Which samples play θ and ξ. "independent": two consecutive samples a step, as in the
         paper; unbiased given g, half as many steps as samples. "overlap": ξ is the new sample, θ
         the one before it; a step a sample, every sample once in each role; f has already moved
-        a little by θ when it meets it, a bias of order α. "same": one sample in both roles; a step a
-        sample at half the cost, but the product of two expectations becomes the expectation of a
+        a little by θ when it meets it, a bias of order α. "same": one sample in both roles; a step
+        a sample at half the cost, but the product of two expectations becomes the expectation of a
         product, a bias that does not vanish with α. A risk without inner value (Mean) makes a
         step with every sample, whatever the pairing.
     gradient_bound : float
