@@ -11,6 +11,7 @@ from numba.core.errors import NumbaError
 from numba.np.numpy_support import carray
 
 from colk._core import kernels as core
+from colk._naming import ShowsNames
 from colk._validation import Array
 from colk.kernels.base import Kernel, Term
 
@@ -57,8 +58,8 @@ def _compiled_gradient(function: Callable[..., Any]) -> Any:
     return _as_c_function(gradient, function, "gradient")
 
 
-@dataclass(frozen=True)
-class CustomKernel(Kernel):
+@dataclass(frozen=True, repr=False)
+class CustomKernel(ShowsNames, Kernel):
     """A kernel from a plain Python function, compiled by Numba when it is first used.
 
     `colk.testing.check_kernel` certifies it. It can be pickled where its functions can: they must

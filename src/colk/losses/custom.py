@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from colk._core import losses as core
 from colk._core.custom import address_of_loss
+from colk._naming import ShowsNames
 from colk.losses.base import Kind, Loss
 
 __all__ = ["CustomLoss"]
@@ -12,8 +13,8 @@ __all__ = ["CustomLoss"]
 Scalar = Callable[[float, float], float]
 
 
-@dataclass(frozen=True, init=False)
-class CustomLoss(Loss):
+@dataclass(frozen=True, repr=False, init=False)
+class CustomLoss(ShowsNames, Loss):
     """A loss from two plain functions of a prediction and a target, summed over the outputs.
 
     The functions are compiled at the first use, once a process. A `CustomLoss` pickles wherever

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from colk._core import objective as core
 from colk._core.custom import address_of_composition
 from colk._core.risks import COMPOSITION
+from colk._naming import ShowsNames
 from colk._validation import Array, check_count, check_rows
 from colk.losses import Loss
 from colk.risks.base import Risk, average, shares
@@ -19,8 +20,8 @@ __all__ = ["Composition"]
 Plain = Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class Composition(Risk):
+@dataclass(frozen=True, repr=False)
+class Composition(ShowsNames, Risk):
     """E_θ[outer(f_θ, y_θ, g)] with g = E_ξ[inner(f_ξ, y_ξ)] ∈ R^m; the loss is not used.
 
     Every function reads 1-D arrays, a prediction f (q,), a target y (r,) and, of the outer ones, g

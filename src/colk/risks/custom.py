@@ -6,6 +6,7 @@ from typing import Any
 
 from colk._core import risks as core
 from colk._core.custom import address_of_risk
+from colk._naming import ShowsNames
 from colk._validation import check_count
 from colk.risks.base import LossRisk
 
@@ -23,8 +24,8 @@ _ROLES = {
 }
 
 
-@dataclass(frozen=True, init=False)
-class CustomRisk(LossRisk):
+@dataclass(frozen=True, repr=False, init=False)
+class CustomRisk(ShowsNames, LossRisk):
     """E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)] ∈ R^m, from a user's five functions.
 
     With `n_inner` = 1, g and what the functions return are plain numbers. With more, g is an
