@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("colk: stopped; the same command continues where it was", file=sys.stderr)
         return _INTERRUPTED
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except (ValueError, TypeError, ArithmeticError, OSError, ImportError) as error:
         print(f"colk: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     return 0

@@ -24,14 +24,13 @@ def frontier_figure(found: RiskRuns) -> Figure:
         title="Mean loss against dispersion as the weight of the risk grows",
         caption=(
             "Test set; every dot is a weight η, the hollow one η = 0, the risk Mean, at the same "
-            "step size. Dots are means over the training sets, crosses their 95 % intervals. Black "
-            "lines: the optimum on the test set itself, weight by weight: no method can have both "
-            "a lower mean and a lower dispersion than a point of it."
+            "step size. Dots are means over the training sets, crosses their 95 % intervals. "
+            "Black: the optimum of each risk on the test set; no function has a lower risk there."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),
-        width=7.2,
-        height=5.4,
+        width=10.0,
+        height=5.0,
     )
 
 
@@ -59,14 +58,15 @@ def _columns(found: RiskRuns) -> dict[str, Sequence[Any]]:
 
 
 def _draw(canvas: "Canvas", found: RiskRuns) -> None:
-    panels = canvas.subplots(2, 2)
-    for axes, mark, (family, form) in zip(panels.flat, "abcd", FAMILIES.items(), strict=True):
-        for noise in NOISES:
+    panels = canvas.subplots(len(NOISES), len(FAMILIES))
+    marks = iter("abcdefgh")
+    for row, noise in zip(panels, NOISES, strict=True):
+        color = PALETTE[_COLORS[noise]]
+        for axes, (family, form) in zip(row, FAMILIES.items(), strict=True):
             points, best = found.online[noise, family], found.batch[noise, family]
-            color = PALETTE[_COLORS[noise]]
             middle = points.mean(axis=1)
             half = 2.0 * points.std(axis=1, ddof=1) / np.sqrt(points.shape[1])
-            axes.plot(*best.T, color="black", linewidth=0.9, marker=".", markersize=3)
+            axes.plot(*best.T, "k.-", linewidth=0.9, markersize=4, label="batch optimum")
             axes.errorbar(
                 *middle.T,
                 xerr=half[:, 0],
@@ -77,10 +77,10 @@ def _draw(canvas: "Canvas", found: RiskRuns) -> None:
                 linewidth=1.0,
                 label=f"COLK, {noise} noise",
             )
-            axes.plot(*middle[0], "o", color=color, markerfacecolor="white", markersize=6)
-        letter(axes, mark, form.label)
-        axes.set_xlabel("mean of ℓ (units of y²)")
-        axes.set_ylabel(form.unit)
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    line = panels[0, 0].get_lines()[0]
-    canvas.legend([*handles, line], [*labels, "batch optimum"], loc="outside lower center", ncols=3)
+            axes.plot(*middle[0], "o", color=color, markerfacecolor="white", markersize=6, zorder=5)
+            letter(axes, next(marks), form.label)
+            axes.set_xlabel("mean of ℓ (units of y²)")
+            axes.set_ylabel(form.unit)
+    shown = [row[0].get_legend_handles_labels() for row in panels]
+    legend = {label: handle for pair in shown for handle, label in zip(*pair, strict=True)}
+    canvas.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=3)

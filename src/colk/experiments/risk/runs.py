@@ -83,8 +83,8 @@ FAMILIES = {
         "Entropic, tilt η",
         Entropic,
         (0.1, 0.2, 0.4, 0.7, 1.0),
-        _tail_mean,
-        "mean of the worst 10 % of ℓ",
+        Entropic(1.0).value,
+        "log E exp(ℓ)",
     ),
 }
 

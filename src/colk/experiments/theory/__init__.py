@@ -18,7 +18,7 @@ from colk.experiments.theory.model_order import (
     model_order_tasks,
     model_order_verdict,
 )
-from colk.experiments.theory.population import KERNEL, N_POINTS, REGULARIZATION
+from colk.experiments.theory.population import GRADIENT_BOUND, KERNEL, N_POINTS, REGULARIZATION
 from colk.experiments.theory.stationarity import (
     stationarity_figure,
     stationarity_tasks,
@@ -84,7 +84,7 @@ def theory(plan: Plan, run: Run) -> Chapter:
             "population": f"{N_POINTS} points, x uniform on [0, 1], "
             "y = (2x + 3 sin(6x))/4 + 0.3 N(0, 1)",
             "kernel, λ": f"{KERNEL}, {REGULARIZATION:g}",
-            "gradient bound": "none",
+            "gradient bound": f"{GRADIENT_BOUND:g}",
         },
         tables=[rates_table(plan, ends, found["stationarity"], found["polk"])],
     )

@@ -21,6 +21,8 @@ __all__ = ["KERNEL", "REGULARIZATION", "RISKS", "observe"]
 KERNEL = Gaussian(0.15)
 REGULARIZATION = 0.1
 N_POINTS = 400
+# Assumption 5.
+GRADIENT_BOUND = 10.0
 
 # Mean plus semivariance: convex and monotone where its weight is small, so that R is strongly
 # convex; central moments: not convex in f.
@@ -102,7 +104,7 @@ def observe(
         regularization=REGULARIZATION,
         compressor=KOMP(eps=eps),
         tracker=tracker,
-        gradient_bound=float("inf"),
+        gradient_bound=GRADIENT_BOUND,
         averaging=None,
     )
     pace = 2 if form.n_inner else 1
