@@ -1,7 +1,9 @@
 """Run tasks in parallel processes, and skip those whose result is already there."""
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from types import TracebackType
@@ -114,9 +116,18 @@ def _present(result: Result | None) -> Result:
 
 
 def _begin_worker() -> None:
-    """Leave Ctrl-C to the first process, and linear algebra to one thread."""
+    """Leave Ctrl-C to the first process, end with it, and give linear algebra one thread."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(1)
+
+
+def _end_with_parent() -> None:
+    """A killed parent cannot say goodbye: its workers would wait for tasks for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _compute(store: Store, task: Task) -> None:
