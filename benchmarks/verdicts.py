@@ -1,6 +1,6 @@
 """Carry the outcome of `colk reproduce` into the documents: the table of verdicts and a picture.
 
-    colk reproduce all --out results && python benchmarks/verdicts.py results
+colk reproduce all --out results && python benchmarks/verdicts.py results
 """
 
 import csv
