@@ -12,10 +12,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from colk._core.buffers import GHOSTS, SIZE, Buffers
 from colk._core.dictionary import Dictionary
 from colk._core.jit import stepper
 from colk._core.kernels import column
-from colk._core.komp import GHOSTS, SIZE, Buffers, absorb_points
+from colk._core.komp import absorb_points
 from colk._validation import Array
 from colk.kernels import Gaussian
 from colk.reference import komp

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._core.buffers import GHOSTS, SIZE, Buffers
 from colk._core.dictionary import Dictionary
 from colk._core.jit import stepper
-from colk._core.komp import GHOSTS, SIZE, Buffers, absorb_points
+from colk._core.komp import absorb_points
 from colk._validation import Array
 from colk.kernels import Gaussian
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from colk._core.buffers import GHOSTS
 from colk._core.dictionary import Dictionary
-from colk._core.komp import GHOSTS
 from colk.kernels import Gaussian, Linear
 from colk.reference import komp
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._core.buffers import GHOSTS, NOVELTY_FLOOR
 from colk._core.dictionary import Dictionary
-from colk._core.komp import GHOSTS, NOVELTY_FLOOR
 from colk._validation import Array
 from colk.kernels import Kernel
 

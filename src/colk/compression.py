@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk._certificate import certified_norm, exact_sums
-from colk._core.komp import GHOSTS
+from colk._core.buffers import GHOSTS
 from colk._reduction import independent_start, low_rank_start
 from colk._validation import Array, check_count, check_number
 from colk.expansion import KernelExpansion

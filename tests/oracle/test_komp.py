@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from colk._core.buffers import CROWDING_FLOOR
 from colk._core.dictionary import Dictionary
-from colk._core.komp import CROWDING_FLOOR
 from colk.compression import compress
 from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, RationalQuadratic

@@ -10,15 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._core.buffers import GHOSTS, GRAM, SIZE, Buffers
+from colk._core.factor import take_out
 from colk._core.jit import inner, piece, stepper
-from colk._core.komp import (
-    GHOSTS,
-    GRAM,
-    SIZE,
-    Buffers,
-    _take_out,
-    absorb,
-)
+from colk._core.komp import absorb
 from colk._core.merging import choose_merger
 from colk._core.random import uniform
 from colk._core.step import stage
@@ -98,8 +93,8 @@ def _enrol(d: Buffers, size: int) -> int:
 def _dismiss(d: Buffers, j: int) -> None:
     """Take atom j out, to the ghosts; the other weights stay as they are."""
     n, ghost, diagonal = d.counters[SIZE], d.counters[GHOSTS], d.diagonal
-    _take_out(d.atoms, n, j, d.ghosts[: d.atoms.shape[0]], ghost)
-    _take_out(d.weights, n, j, d.ghosts[d.atoms.shape[0] :], ghost)
+    take_out(d.atoms, n, j, d.ghosts[: d.atoms.shape[0]], ghost)
+    take_out(d.weights, n, j, d.ghosts[d.atoms.shape[0] :], ghost)
     for k in range(j, n - 1):
         diagonal[k] = diagonal[k + 1]
     d.counters[SIZE] = n - 1

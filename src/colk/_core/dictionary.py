@@ -9,8 +9,9 @@ from numba.extending import get_cython_function_address
 from numpy.typing import NDArray
 
 from colk._core import komp
+from colk._core.buffers import GHOSTS, LANE, SIZE, WORK_ROWS, Buffers
+from colk._core.factor import drop
 from colk._core.kernels import evaluate, gram
-from colk._core.komp import GHOSTS, LANE, SIZE, WORK_ROWS, Buffers
 from colk._validation import Array
 
 __all__ = ["Dictionary"]
@@ -187,13 +188,13 @@ class Dictionary:
         """Drop atom j; the other weights are re-fitted."""
         if not 0 <= j < self.size:
             raise IndexError(f"atom {j} of {self.size}")
-        komp.drop(self.buffers, j)
+        drop(self.buffers, j)
 
     def truncate(self, n_atoms: int) -> None:
         """Forget the oldest atoms beyond `n_atoms`; the other weights stay as they are."""
         d = self.buffers._replace(n_fitted=0)
         while self.size > n_atoms:
-            komp.drop(d, 0)
+            drop(d, 0)
 
     def evaluate(self, X: Array, rows: slice = slice(None)) -> Array:
         """Values at the points X of the functions of these rows, shape (n, len(rows))."""

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from colk._core.buffers import COLUMN, SIZE
 from colk._core.jit import inner, jit, piece, stepper
-from colk._core.komp import COLUMN, SIZE
 from colk._core.spectral import amplitude, cosine, draw_feature
 from colk._core.window import (
     ADDED,

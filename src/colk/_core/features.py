@@ -4,8 +4,8 @@ The window holds features φ(x) in place of points. Rows of the weights: the ite
 and what the method remembers, the previous iterate or NASA's averaged gradient z.
 """
 
+from colk._core.buffers import COLUMN, SIZE
 from colk._core.jit import piece, stepper
-from colk._core.komp import COLUMN, SIZE
 from colk._core.window import (
     ADDED,
     AVERAGED,

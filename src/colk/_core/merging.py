@@ -14,9 +14,9 @@ import math
 
 import numpy as np
 
+from colk._core.buffers import SIZE, Buffers
 from colk._core.jit import inner
 from colk._core.kernels import GAUSSIAN, column, exponential, scaled_statistic
-from colk._core.komp import SIZE, Buffers
 from colk._validation import Array
 
 __all__ = ["SEARCH_ROWS", "choose_merger"]

@@ -15,9 +15,9 @@ from numba.core.types import NamedTuple as NamedTupleType  # type: ignore[attr-d
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from colk._core.buffers import COLUMN, SIZE, Buffers
 from colk._core.jit import stepper
 from colk._core.kernels import column
-from colk._core.komp import COLUMN, SIZE, Buffers
 from colk._core.step import learn
 from colk._core.window import Learner
 from colk._validation import Array

@@ -11,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._core.block import evaluate_columns
+from colk._core.buffers import COLUMN, GHOSTS, GRAM, SIZE, Buffers
 from colk._core.jit import piece, stepper
-from colk._core.komp import COLUMN, GHOSTS, GRAM, SIZE, Buffers, absorb, evaluate_columns
+from colk._core.komp import absorb
 from colk._core.window import DIVERGED, DONE, FULL, RUNAWAY, scheduled
 from colk._validation import Array
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._core.buffers import Buffers
 from colk._core.dictionary import Dictionary
-from colk._core.komp import Buffers
 from colk._validation import Array
 
 __all__ = ["Roster"]

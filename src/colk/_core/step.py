@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from colk._core.buffers import CARRY, COLUMN, GRAM, SIZE, Buffers
 from colk._core.jit import once, piece, stepper
-from colk._core.komp import CARRY, COLUMN, GRAM, SIZE, Buffers, absorb
+from colk._core.komp import absorb
 from colk._core.window import (
     ADDED,
     AVERAGED,

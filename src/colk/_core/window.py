@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._core.block import evaluate_columns
+from colk._core.buffers import CARRY, COLUMN, GHOSTS, GRAM, SIZE, Buffers
 from colk._core.jit import piece
 from colk._core.kernels import column
-from colk._core.komp import CARRY, COLUMN, GHOSTS, GRAM, SIZE, Buffers, evaluate_columns
 from colk._core.objective import gradient, inner_track, sample_loss, sample_value
 from colk._validation import Array
 

@@ -5,8 +5,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from colk._core import features as core
+from colk._core.buffers import SIZE
 from colk._core.dictionary import Dictionary
-from colk._core.komp import SIZE
 from colk._core.roster import Roster
 from colk._core.window import SQUARED_NORM
 from colk._validation import Array
