@@ -37,7 +37,7 @@ def test_absorb():
         for point in rng.normal(size=(50, 2)):
             d.buffers.points[0] = point
             d.buffers.amounts[0] = rng.normal()
-            absorb_points(d.buffers, 1, 0.5, 0, d.capacity - 1)
+            absorb_points(d.address, 1, 0.5, 0, d.capacity - 1)
 
     assert allocations(run) == 0
 

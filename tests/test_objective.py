@@ -1,9 +1,16 @@
 """The objective of one sample in the core, and the objective of a function on data."""
 
+from ctypes import CFUNCTYPE, c_double, c_int64
+
 import numpy as np
 import pytest
 
-from colk._core.objective import gradient, inner_track, sample_loss, sample_value
+from colk._core import window as core
+from colk._core.assess import JACOBI, TRACK_FIRST, assess_unit
+from colk._core.buffers import COLUMN, SIZE
+from colk._core.objective import sample_value
+from colk._core.reference import Pinned
+from colk._core.roster import Parameters
 from colk._objective import Objective, objective
 from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian
@@ -37,12 +44,70 @@ def draw(loss, rng, n):
     return rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
 
 
-def pair_gradient(loss, risk, g, F, Y, theta, xi):
-    c_theta, c_xi = np.full((2, F.shape[1]), np.nan)
-    work = np.empty(risk.n_inner * (F.shape[1] + 1))
-    programs = loss.program(), risk.program()
-    gradient(*programs, g, F[theta], Y[theta], F[xi], Y[xi], c_theta, c_xi, work)
-    return c_theta, c_xi
+class Pair:
+    """A window of one θ and one ξ, with predictions of f and of the previous f set by hand.
+
+    `work` and `slopes` are surrounded by sevens.
+    """
+
+    def __init__(self, loss, risk, n_outputs, n_targets, momentum=True):
+        q, m = n_outputs, risk.n_inner
+        self.d = Parameters(np.zeros(1), 1, n_rows=2 * q, n_priced=q, n_fitted=q)
+        self.d.buffers.counters[SIZE] = 2 * q
+        self.d.buffers.weights[:, : 2 * q] = np.eye(2 * q)
+        switches = np.zeros(core.N_SWITCHES, dtype=np.int64)
+        switches[core.PAIRING], switches[core.BATCH] = core.INDEPENDENT, 1
+        switches[core.MOMENTUM], switches[core.REMEMBERED] = momentum, q
+        settings = np.zeros(core.N_SETTINGS)
+        settings[core.GRADIENT_BOUND] = np.inf
+        self.guarded = np.full(100, 7.0)
+        self.core = core.Learner(
+            dictionary=self.d.buffers,
+            loss=loss.program(),
+            risk=risk.program(),
+            settings=settings,
+            switches=switches,
+            tallies=np.zeros(core.N_TALLIES, dtype=np.int64),
+            levels=np.zeros(core.N_LEVELS),
+            g=np.zeros(m),
+            window_x=np.zeros((2, 1)),
+            window_y=np.zeros((2, n_targets)),
+            window_weight=np.ones(2),
+            predictions=np.zeros((2, q)),
+            previous=np.zeros((2, q)),
+            losses=np.zeros(2),
+            coefficients=np.zeros((2, q)),
+            slopes=self.guarded[10 : 10 + 2 * q].reshape(2, q),
+            tracked=np.zeros((2, m)),
+            work=self.guarded[50 : 50 + m * (q + 1)],
+            line=np.zeros(0),
+            step=0,
+            assess=0,
+            record=0,
+            method=0,
+        )
+
+    def assess(self, F, Y, previous, t, rate, order):
+        """Run the compiled unit for rows θ, ξ of F and Y at step t."""
+        m, q = self.core, F.shape[1]
+        m.tallies[core.STEPS] = t
+        m.window_y[:] = Y
+        columns = m.dictionary.panels[COLUMN]
+        columns[:, :q], columns[:, q : 2 * q] = F, previous
+        call = CFUNCTYPE(c_double, c_int64, c_double, c_int64)(assess_unit.address)
+        assert call(Pinned(m).address, rate, order) == 1.0
+
+    def gradient(self, g, F, Y):
+        """c_θ and c_ξ for this g: in Jacobi's order the gradient sees the old one."""
+        self.core.g[:] = g
+        self.assess(F, Y, F, 1, 0.5, JACOBI)
+        return self.core.coefficients.copy()
+
+    def track(self, f, previous, y, rate, first):
+        """The new g after the sample ξ = (f, y)."""
+        twice = np.stack([f, f]), np.stack([y, y]), np.stack([previous, previous])
+        self.assess(*twice, 0 if first else 1, rate, TRACK_FIRST)
+        return self.core.g.copy()
 
 
 @pytest.mark.parametrize(("loss", "risk"), TERMS, ids=repr)
@@ -50,29 +115,30 @@ def test_the_mean_over_pairs_is_the_gradient(loss, risk):
     n = 15
     F, Y = draw(loss, np.random.default_rng(0), n)
     g = risk.estimate_at(loss, F, Y)
+    pair = Pair(loss, risk, F.shape[1], Y.shape[1])
     expected = np.zeros_like(F)
     for theta in range(n):
         for xi in range(n):
-            c_theta, c_xi = pair_gradient(loss, risk, g, F, Y, theta, xi)
+            places = [theta, xi]
+            c_theta, c_xi = pair.gradient(g, F[places], Y[places])
             expected[theta] += c_theta / n**2
             expected[xi] += c_xi / n**2
     if risk.is_smooth:
         np.testing.assert_allclose(expected, risk.gradient_at(loss, F, Y), atol=1e-14, rtol=1e-9)
     values = [sample_value(loss.program(), risk.program(), g, F[i], Y[i]) for i in range(n)]
     assert np.mean(values) == pytest.approx(risk.value_at(loss, F, Y), rel=1e-13)
-    losses = [sample_loss(loss.program(), F[i], Y[i]) for i in range(n)]
-    np.testing.assert_array_equal(losses, loss.value(F, Y))
+    places = [n - 1, n - 1]
+    pair.gradient(g, F[places], Y[places])
+    np.testing.assert_array_equal(pair.core.losses, loss.value(F[places], Y[places]))
 
 
 @pytest.mark.parametrize("momentum", [True, False])
 def test_inner_track_of_a_loss(momentum):
-    loss, risk, g = Squared(), Variance(0.1), np.zeros(1)
-    programs, work = (loss.program(), risk.program()), np.empty(0)
+    pair = Pair(Squared(), Variance(0.1), 1, 1, momentum)
     f, previous, y = np.array([1.0]), np.array([0.5]), np.array([3.0])
-    inner_track(*programs, g, previous, f, y, 0.25, momentum, True, work)
-    assert g[0] == 4.0
-    inner_track(*programs, g, previous, f, y, 0.25, momentum, False, work)
-    assert g[0] == (0.75 * (4.0 - 6.25) + 4.0 if momentum else 4.0)
+    assert pair.track(f, previous, y, 0.25, first=True) == 4.0
+    expected = 0.75 * (4.0 - 6.25) + 4.0 if momentum else 4.0
+    assert pair.track(f, previous, y, 0.25, first=False) == expected
 
 
 def square(f, y, out):
@@ -119,12 +185,12 @@ def test_three_ways_to_write_the_variance_agree(written, momentum):
     F, Y = rng.normal(size=(2, 40, 2))
     paths = []
     for risk in (built_in, written):
-        programs, g, work = (loss.program(), risk.program()), np.zeros(1), np.empty(3)
-        path = []
+        programs, path = (loss.program(), risk.program()), []
+        tracker, pair = Pair(loss, risk, 2, 2, momentum), Pair(loss, risk, 2, 2, momentum)
         for t in range(1, 39):
-            old = (F[t - 1], F[t], Y[t])
-            inner_track(*programs, g, *old, 0.2, momentum, t == 1, work)
-            c_theta, c_xi = pair_gradient(loss, risk, g, F, Y, t + 1, t)
+            g = tracker.track(F[t], F[t - 1], Y[t], 0.2, t == 1)
+            places = [t + 1, t]
+            c_theta, c_xi = pair.gradient(g, F[places], Y[places])
             value = sample_value(*programs, g, F[t], Y[t])
             path.append([g[0], value, *c_theta, *c_xi])
         paths.append(path)
@@ -134,14 +200,11 @@ def test_three_ways_to_write_the_variance_agree(written, momentum):
 def test_a_composition_writes_no_further_than_it_may():
     rng = np.random.default_rng(2)
     F, Y = rng.normal(size=(2, 2, 2))
-    guard = np.full(20, 7.0)
-    g, work = guard[:1].copy(), np.full(9, 7.0)
-    programs = Squared().program(), AS_COMPOSITION.program()
-    c_theta, c_xi = np.full((2, 5), 7.0)
-    gradient(*programs, g, F[0], Y[0], F[1], Y[1], c_theta, c_xi, work)
-    assert (work[3:] == 7.0).all()
-    assert (c_theta[2:] == 7.0).all()
-    assert (c_xi[2:] == 7.0).all()
+    pair = Pair(Squared(), AS_COMPOSITION, 2, 2)
+    pair.track(F[0], F[1], Y[0], 0.2, first=False)
+    pair.gradient(np.ones(1), F, Y)
+    written = np.flatnonzero(pair.guarded != 7.0)
+    assert set(written) == {*range(10, 14), *range(50, 53)}
 
 
 def test_without_expectations_the_second_sample_has_no_part():
@@ -149,17 +212,19 @@ def test_without_expectations_the_second_sample_has_no_part():
     F, Y = rng.normal(size=(2, 2, 2))
     for risk in (Mean(), CVaR(0.2), Entropic(0.5)):
         g = np.full(risk.n_inner, 0.5)
-        assert (pair_gradient(Squared(), risk, g, F, Y, 0, 1)[1] == 0.0).all()
-    c_theta, _ = pair_gradient(Squared(), Mean(), np.zeros(0), F, Y, 0, 1)
+        assert (Pair(Squared(), risk, 2, 2).gradient(g, F, Y)[1] == 0.0).all()
+    c_theta, _ = Pair(Squared(), Mean(), 2, 2).gradient(np.zeros(0), F, Y)
     np.testing.assert_array_equal(c_theta, Squared().slope(F, Y)[0])
 
 
 def test_a_label_out_of_range_is_not_a_number():
-    f = np.zeros(3)
+    f = np.zeros((2, 3))
     for label in (-1.0, 3.0):
-        assert np.isnan(sample_loss(Softmax().program(), f, np.array([label])))
-        c = pair_gradient(Softmax(), Mean(), np.zeros(0), f[None], np.array([[label]]), 0, 0)[0]
-        assert np.isnan(c).all()
+        pair = Pair(Softmax(), Mean(), 3, 1)
+        with pytest.raises(AssertionError):  # the step is refused
+            pair.gradient(np.zeros(0), f, np.full((2, 1), label))
+        assert np.isnan(pair.core.losses).all()
+        assert np.isnan(pair.core.coefficients[0]).all()
 
 
 def test_objective_of_an_expansion():

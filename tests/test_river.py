@@ -5,13 +5,11 @@ import math
 import pickle
 import random
 
-import numba
 import numpy as np
 import pandas as pd
 import pytest
 from river import compose, datasets, drift, evaluate, metrics, preprocessing
 
-from colk._core.pinned import _PINNED
 from colk.kernels import Gaussian
 from colk.learners import COLK
 from colk.learners.growth import grow
@@ -55,11 +53,6 @@ def test_the_pinned_way_is_the_learner_to_the_bit():
         other.learn_one(x, y)
     assert model.function == other.function
     assert model._learner.n_atoms > 32  # the buffers have grown on the way
-
-
-def test_the_pinned_type_is_that_of_a_learner():
-    model = learned(COLKRegressor(), STREAM[:3])
-    assert numba.typeof(model._pinned) == _PINNED
 
 
 @pytest.mark.parametrize("averaging", [True, False])

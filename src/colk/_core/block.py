@@ -23,37 +23,13 @@ from colk._core.buffers import (
     Buffers,
 )
 from colk._core.factor import solve, solve_by_blas
-from colk._core.jit import inner, once, piece
-from colk._core.kernels import column
+from colk._core.jit import piece
 from colk._validation import Array
 
-__all__ = ["attach", "bequeath", "cheapest_new", "evaluate_columns", "forget", "prepare"]
+__all__ = ["attach", "bequeath", "cheapest_new", "forget", "prepare"]
 
 
 @piece
-def evaluate_columns(
-    program: Array,
-    atoms: Array,
-    n: int,
-    points: Array,
-    columns: Array,
-    gram: Array,
-    work: Array,
-    size: int,
-) -> None:
-    """Kernel columns κ(D, x) of the new points, and the lower half of their own Gram matrix.
-
-    The new points wait behind the atoms, so that one column gives both.
-    """
-    for b in range(size):
-        for feature in range(points.shape[1]):
-            atoms[feature, n + b] = points[b, feature]
-        column(program, atoms, n + b + 1, points[b], columns[b], work)
-        for a in range(b + 1):
-            gram[b, a] = columns[b, n + a]
-
-
-@once
 def _schur(gram: Array, halves: Array, n: int, schur: Array, inverse: Array, size: int) -> None:
     """S = K_BB − K_BD K⁻¹ K_DB by the halves: its lower half, and all of it in `inverse`."""
     for a in range(size):
@@ -89,7 +65,7 @@ def _invert(inverse: Array, gram: Array, marked: NDArray[np.bool_], size: int) -
                     inverse[a, b] -= ratio * inverse[p, b]
 
 
-@once
+@piece
 def _influence(
     inverse: Array,
     solutions: Array,
@@ -180,7 +156,7 @@ def forget(influence: Array, inverse: Array, enlarged: Array, n: int, p: int, si
                 inverse[a, b] -= ratio * inverse[p, b]
 
 
-@inner
+@piece
 def _new_row(
     factor: Array,
     old: int,
@@ -223,12 +199,13 @@ def attach(d: Buffers, size: int) -> None:
         _new_row(d.factor, old, place, order, d.small[SCHUR], d.panels[SOLUTION], d.diagonal)
         for feature in range(atoms.shape[0]):
             atoms[feature, n] = points[a, feature]
+        d.own[n] = d.small[GRAM, a, a]
         for row in range(weights.shape[0]):
             weights[row, n] = amounts[a, row]
     d.counters[SIZE] = old + size
 
 
-@once
+@piece
 def prepare(d: Buffers, size: int) -> None:
     """Solutions, Schur complement, its inverse and the enlarged diagonal for the block."""
     n, order, inverse = d.counters[SIZE], d.order, d.small[INVERSE]

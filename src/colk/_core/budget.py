@@ -1,4 +1,4 @@
-"""One step of the budgeted methods, and the loop over a stream.
+"""One step of the budgeted methods.
 
 The gradient step is COLK's. What follows it, where there are more atoms than the budget allows,
 is a rule: forget the oldest, remove the lightest, project the cheapest on the others, or merge
@@ -8,41 +8,35 @@ two. All but projection cost O(M) beyond a few kernel columns; projection costs 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from colk._core.buffers import GHOSTS, GRAM, SIZE, Buffers
+from colk._core.assess import TRACK_FIRST, assess
+from colk._core.buffers import ADDED as APPENDED
+from colk._core.buffers import GRAM, SIZE, Buffers
 from colk._core.factor import take_out
-from colk._core.jit import inner, piece, stepper
+from colk._core.jit import few_turns, inner, piece, unit
 from colk._core.komp import absorb
 from colk._core.merging import choose_merger
 from colk._core.random import uniform
+from colk._core.reference import Counts, Matrix, reference_to
 from colk._core.step import stage
 from colk._core.window import (
-    ADDED,
     AVERAGED,
-    DIVERGED,
-    DONE,
-    DROPPED,
     ERROR_SUM,
-    FILLED,
-    FULL,
     REGULARIZATION,
     STEP_SIZE,
     STEPS,
+    TRACKING_RATE,
     Learner,
-    assess,
     average,
     evaluate_window,
+    learner_at,
     record,
     remember_and_shrink,
     scheduled,
-    slide,
-    take,
-    untake,
 )
 from colk._validation import Array
 
-__all__ = ["MERGING", "PROJECTION", "REMOVAL", "TRUNCATION", "Budget", "learn"]
+__all__ = ["MERGING", "PROJECTION", "REMOVAL", "TRUNCATION", "Budget", "budget_unit"]
 
 TRUNCATION, REMOVAL, PROJECTION, MERGING = 0, 1, 2, 3
 
@@ -50,7 +44,7 @@ TRUNCATION, REMOVAL, PROJECTION, MERGING = 0, 1, 2, 3
 class Budget(NamedTuple):
     """How many atoms there may be, and what happens beyond."""
 
-    allowed: NDArray[np.int64]  # (1,): the budget of the moment
+    allowed: Counts  # (1,): the budget of the moment
     rule: int
     growth: float  # with probability min(1, growth·horizon/t) the budget is kept, else it grows
     horizon: float
@@ -58,8 +52,11 @@ class Budget(NamedTuple):
     nu: float  # share of samples outside the tube of the loss; 0: the tube stays as it is
     tube: Array  # (1,): half its width
     origin: Array  # (1,): 0
-    moments: Array  # (3, capacity)
-    search: Array  # (SEARCH_ROWS, capacity)
+    moments: Matrix  # (3, capacity)
+    search: Matrix  # (SEARCH_ROWS, capacity)
+
+
+budget_at = reference_to(Budget)
 
 
 @inner
@@ -82,23 +79,11 @@ def _enrol(d: Buffers, size: int) -> int:
                 atoms[feature, n] = points[b, feature]
             for row in range(weights.shape[0]):
                 weights[row, n] = 0.0
-            d.diagonal[n] = gram[b, b]
+            d.own[n] = gram[b, b]
             d.counters[SIZE] = n + 1
         for row in range(weights.shape[0]):
             weights[row, place] += amounts[b, row]
     return d.counters[SIZE] - before
-
-
-@inner
-def _dismiss(d: Buffers, j: int) -> None:
-    """Take atom j out, to the ghosts; the other weights stay as they are."""
-    n, ghost, diagonal = d.counters[SIZE], d.counters[GHOSTS], d.diagonal
-    take_out(d.atoms, n, j, d.ghosts[: d.atoms.shape[0]], ghost)
-    take_out(d.weights, n, j, d.ghosts[d.atoms.shape[0] :], ghost)
-    for k in range(j, n - 1):
-        diagonal[k] = diagonal[k + 1]
-    d.counters[SIZE] = n - 1
-    d.counters[GHOSTS] = min(ghost + 1, d.ghosts.shape[1])
 
 
 @inner
@@ -117,14 +102,14 @@ def _squared_norm(d: Buffers, j: int) -> float:
     squares = 0.0
     for row in range(d.n_priced):
         squares += d.weights[row, j] * d.weights[row, j]
-    return squares * d.diagonal[j]
+    return squares * d.own[j]
 
 
 @inner
 def _merge(d: Buffers, p: int, budget: Budget) -> float:
     """Merge atom p with the atom that costs least; returns the squared H-norm lost."""
     atoms, weights, z, amounts = d.atoms, d.weights, d.points[0], d.amounts[0]
-    own, gram = d.diagonal[p], d.small[GRAM]
+    own, gram = d.own[p], d.small[GRAM]
     for feature in range(atoms.shape[0]):
         z[feature] = atoms[feature, p]
     n, h, loss, far, near = choose_merger(d, p, budget.origin, budget.moments, budget.search)
@@ -135,8 +120,8 @@ def _merge(d: Buffers, p: int, budget: Budget) -> float:
         if row < d.n_fitted:
             amounts[row] = (weights[row, p] * far + weights[row, n] * near) / own
     gram[0, 0] = own
-    _dismiss(d, max(p, n))
-    _dismiss(d, min(p, n))
+    take_out(d, max(p, n))
+    take_out(d, min(p, n))
     _enrol(d, min(d.points.shape[0], 1))
     return loss
 
@@ -148,7 +133,7 @@ def _maintain(d: Buffers, budget: Budget) -> float:
         return np.sqrt(_merge(d, _lightest(d), budget))
     j = 0 if budget.rule == TRUNCATION else _lightest(d)
     lost = np.sqrt(_squared_norm(d, j))
-    _dismiss(d, j)
+    take_out(d, j)
     return lost
 
 
@@ -166,7 +151,8 @@ def _settle(d: Buffers, budget: Budget, staged: int, t: int) -> tuple[float, int
     if d.counters[SIZE] + staged > allowed and not _is_kept(budget, t):
         allowed += 1
     if budget.rule == PROJECTION:
-        error, added = absorb(d, staged, 0.0, 0, allowed)
+        error = absorb(d, staged, 0.0, 0, allowed)
+        added = d.counters[APPENDED]
     else:
         error, added = 0.0, _enrol(d, staged)
         while d.counters[SIZE] > allowed:
@@ -184,17 +170,18 @@ def _adapt_tube(m: Learner, budget: Budget, step: float) -> None:
     m.loss[1] = budget.tube[0]
 
 
-@piece
-def _step(m: Learner, budget: Budget, line: Array) -> bool:
-    """A gradient step at the samples in the window, then the rule. False: it would diverge."""
-    d, size, t = m.dictionary, m.window_x.shape[0], m.tallies[STEPS]
+@unit("float64(int64)")
+def budget_unit(address: int) -> float:
+    """Make a gradient step at the window, then follow the rule. Returns 0 if it would diverge."""
+    few_turns()
+    m = learner_at(address)
+    d, budget, t = m.dictionary, budget_at(m.method), m.tallies[STEPS]
+    before, size = d.counters[SIZE], m.window_x.shape[0]
     step = scheduled(m.settings, STEP_SIZE, t)
-    before = d.counters[SIZE]
     if not evaluate_window(m, size):
-        return False
-    sound, loss, clipped = assess(m, size)
-    if not sound:
-        return False
+        return 0.0
+    if not assess(m, scheduled(m.settings, TRACKING_RATE, t), TRACK_FIRST):
+        return 0.0
     # f~ = (1 − αλ) f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·)
     if budget.nu > 0.0:
         _adapt_tube(m, budget, step)
@@ -205,32 +192,5 @@ def _step(m: Learner, budget: Budget, line: Array) -> bool:
     if m.switches[AVERAGED] > 0:
         average(m)
     m.tallies[STEPS] = t + 1
-    if line.size > 0:
-        after = d.counters[SIZE]
-        line[ADDED], line[DROPPED] = added, before + added - after
-        record(m, line, loss, after, error, clipped, step)
-    return True
-
-
-@stepper
-def learn(
-    m: Learner, budget: Budget, X: Array, Y: Array, weight: Array, trace: Array
-) -> tuple[int, int, int]:
-    """Run the stream through the window, a step each time that it is full.
-
-    Returns how many samples were taken, how many steps made, and why it stopped.
-    """
-    size, capacity, first = m.window_x.shape[0], m.dictionary.atoms.shape[1], m.tallies[STEPS]
-    for row in range(X.shape[0]):
-        if weight[row] == 0.0:
-            continue
-        steps = m.tallies[STEPS] - first
-        if m.tallies[FILLED] + 1 == size and m.dictionary.counters[SIZE] + size > capacity:
-            return row, steps, FULL
-        largest = take(m, X, Y, weight, row)
-        if m.tallies[FILLED] == size:
-            if not _step(m, budget, trace[min(steps, trace.shape[0] - 1)]):
-                untake(m, largest)
-                return row, steps, DIVERGED
-            slide(m)
-    return X.shape[0], m.tallies[STEPS] - first, DONE
+    record(m, added, before + added - d.counters[SIZE], error, step)
+    return 1.0

@@ -2,29 +2,34 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from colk._core.reference import Counts, Cube, Flags, Matrix, reference_to
 from colk._validation import Array
 
 __all__ = [
+    "ADDED",
     "CARRY",
     "COLUMN",
     "CROWDING_FLOOR",
     "ENLARGED",
+    "GHOST",
     "GHOSTS",
     "GRAM",
     "HALF",
     "INFLUENCE",
     "INVERSE",
     "LANE",
+    "LATER",
     "NOVELTY_FLOOR",
+    "NOW",
+    "N_COUNTERS",
+    "N_PANELS",
     "SCHUR",
     "SIZE",
     "SMALLEST_PIVOT",
     "SOLUTION",
     "WORK_ROWS",
     "Buffers",
+    "buffers_at",
 ]
 
 # A point whose squared distance to the span is below this share of κ(x, x) counts as inside it:
@@ -39,14 +44,16 @@ SMALLEST_PIVOT = 1e-290
 LANE = 16
 
 # Panels: one row for each new point of a block.
-COLUMN, HALF, SOLUTION, INFLUENCE = 0, 1, 2, 3
+COLUMN, HALF, SOLUTION, INFLUENCE, GHOST = 0, 1, 2, 3, 4
+N_PANELS = 5
 # Small matrices over the new points of a block.
 GRAM, SCHUR, INVERSE = 0, 1, 2
 # Work rows; the first three are the kernel's scratch.
-CARRY, ENLARGED = 3, 4
-WORK_ROWS = 5
-# Counters.
-SIZE, GHOSTS = 0, 1
+CARRY, ENLARGED, NOW, LATER = 3, 4, 5, 6
+WORK_ROWS = 7
+# Counters: atoms, atoms that the last step dropped, and new points that it appended.
+SIZE, GHOSTS, ADDED = 0, 1, 2
+N_COUNTERS = 3
 
 
 class Buffers(NamedTuple):
@@ -58,20 +65,26 @@ class Buffers(NamedTuple):
     """
 
     program: Array  # the kernel
-    atoms: Array  # (features, capacity)
-    weights: Array  # (rows, capacity)
-    factor: Array  # (capacity, capacity)
-    diagonal: Array  # (capacity,)
-    points: Array  # (block, features): the new points
-    amounts: Array  # (block, rows): their weights
-    panels: Array  # (4, block, capacity)
-    small: Array  # (3, block, block)
-    order: NDArray[np.int64]  # (block,): the new points still in play
-    marked: NDArray[np.bool_]  # (block,): those in the span of what came before
-    work: Array  # (5, capacity or more)
-    ghosts: Array  # (features + rows, capacity): atoms that the last step dropped
-    counters: NDArray[np.int64]
+    atoms: Matrix  # (features, capacity)
+    own: Array  # (capacity,): κ(d_j, d_j)
+    weights: Matrix  # (rows, capacity): 0 beyond the atoms
+    factor: Matrix  # (capacity, capacity)
+    diagonal: Array  # (capacity,): of K⁻¹
+    points: Matrix  # (block, features): the new points
+    amounts: Matrix  # (block, rows): their weights
+    panels: Cube  # (5, block, capacity)
+    small: Cube  # (3, block, block)
+    order: Counts  # (block,): the new points still in play
+    marked: Flags  # (block,): those in the span of what came before
+    work: Matrix  # (7, capacity or more)
+    ghosts: Matrix  # (features + rows, capacity): atoms that the last step dropped
+    counters: Counts
     spent: Array  # (rows,): squared H-norm that each function lost since it was last set to 0
     n_priced: int
     n_fitted: int
+    columns: int  # address of the unit that evaluates the kernel at the new points
+    absorb: int  # address of the unit that compresses; 0: the method never asks for it
     trmm: int  # address of BLAS's triangular product; 0: blocks are too small to need it
+
+
+buffers_at = reference_to(Buffers)

@@ -13,12 +13,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
 from numba import carray, cfunc, literal_unroll, types
 from numba.core.errors import NumbaError
-from numba.extending import intrinsic
 
-__all__ = ["address_of_composition", "address_of_loss", "address_of_risk", "call_risk"]
+__all__ = ["address_of_composition", "address_of_loss", "address_of_risk"]
 
 _LOSS = types.float64(types.float64, types.float64)
 _RISK = types.float64(types.float64, types.CPointer(types.float64), types.int64)
@@ -26,19 +24,6 @@ _COMPOSITION = types.float64(*[types.CPointer(types.float64)] * 4)
 _ALIVE: list[Any] = []
 
 Plain = Callable[..., Any]
-
-
-@intrinsic
-def call_risk(typingctx: Any, function: Any, loss: Any, g: Any, component: Any) -> Any:
-    """Call double(double, double*, int64) at the address `function`: a user's risk."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        real, whole = ir.DoubleType(), ir.IntType(64)
-        kind = ir.FunctionType(real, [real, real.as_pointer(), whole]).as_pointer()
-        pointer = builder.inttoptr(args[2], real.as_pointer())
-        return builder.call(builder.inttoptr(args[0], kind), [args[1], pointer, args[3]])
-
-    return types.float64(types.int64, types.float64, types.int64, types.int64), codegen
 
 
 def _compiled(function: Plain) -> Any:

@@ -9,9 +9,12 @@ from numba.extending import get_cython_function_address
 from numpy.typing import NDArray
 
 from colk._core import komp
-from colk._core.buffers import GHOSTS, LANE, SIZE, WORK_ROWS, Buffers
-from colk._core.factor import drop
+from colk._core.buffers import GHOSTS, LANE, N_COUNTERS, N_PANELS, SIZE, WORK_ROWS, Buffers
+from colk._core.columns import columns_unit
+from colk._core.factor import drop_at
+from colk._core.jit import Unit
 from colk._core.kernels import evaluate, gram
+from colk._core.reference import Pinned
 from colk._validation import Array
 
 __all__ = ["Dictionary"]
@@ -67,6 +70,9 @@ class Dictionary:
     (True, 2)
     """
 
+    has_kernel = True
+    has_factor = True
+
     def __init__(
         self,
         program: Array,
@@ -81,26 +87,27 @@ class Dictionary:
         self.n_rows = n_rows
         self.block = block
         self.capacity = -(-max(capacity, 2 * block) // LANE) * LANE
-        self.buffers = self._allocate(
+        self._pinned = self._allocate(
             program,
-            np.zeros(2, dtype=np.int64),
+            np.zeros(N_COUNTERS, dtype=np.int64),
             n_rows if n_priced is None else n_priced,
             n_rows if n_fitted is None else n_fitted,
         )
 
     def _allocate(
         self, program: Array, counters: NDArray[np.int64], n_priced: int, n_fitted: int
-    ) -> Buffers:
+    ) -> Pinned[Buffers]:
         c, p, b = self.capacity, self.n_features, self.block
-        return Buffers(
+        buffers = Buffers(
             program=program,
             atoms=np.zeros((p, c)),
+            own=np.zeros(c),
             weights=np.zeros((self.n_rows, c)),
-            factor=np.zeros((c, c)),
+            factor=np.zeros((c, c) if self.has_factor else (0, 0)),
             diagonal=np.zeros(c),
             points=np.zeros((b, p)),
             amounts=np.zeros((b, self.n_rows)),
-            panels=np.zeros((4, b, c)),
+            panels=np.zeros((N_PANELS, b, c)),
             small=np.zeros((3, b, b)),
             order=np.zeros(b, dtype=np.int64),
             marked=np.zeros(b, dtype=np.bool_),
@@ -110,8 +117,24 @@ class Dictionary:
             spent=np.zeros(self.n_rows),
             n_priced=n_priced,
             n_fitted=n_fitted,
+            columns=columns_unit.address if self.has_kernel else 0,
+            absorb=self._absorb_unit().address if self.has_factor else 0,
             trmm=_trmm_address() if b >= BLAS_BLOCK else 0,
         )
+        return Pinned(buffers)
+
+    def _absorb_unit(self) -> Unit:
+        return komp.absorb_pair if self.block <= 2 else komp.absorb_block
+
+    @property
+    def buffers(self) -> Buffers:
+        """The arrays, shared with compiled code."""
+        return self._pinned.value
+
+    @property
+    def address(self) -> int:
+        """The buffers as compiled code takes them."""
+        return self._pinned.address
 
     @property
     def size(self) -> int:
@@ -141,14 +164,16 @@ class Dictionary:
         old, n = self.buffers, self.size
         while self.capacity < n + extra:
             self.capacity *= 2
-        new = self._allocate(old.program, old.counters, old.n_priced, old.n_fitted)
+        self._pinned = self._allocate(old.program, old.counters, old.n_priced, old.n_fitted)
+        new = self.buffers
         new.atoms[:, :n] = old.atoms[:, :n]
         new.weights[:, :n] = old.weights[:, :n]
-        new.factor[:n, :n] = old.factor[:n, :n]
+        if self.has_factor:
+            new.factor[:n, :n] = old.factor[:n, :n]
+        new.own[:n] = old.own[:n]
         new.diagonal[:n] = old.diagonal[:n]
         ghosts = old.counters[GHOSTS]
         new.ghosts[:, :ghosts] = old.ghosts[:, :ghosts]
-        self.buffers = new
 
     def blas_threads(self) -> AbstractContextManager[Any]:
         """One BLAS thread while blocks are solved for.
@@ -177,24 +202,24 @@ class Dictionary:
             d.points[:size] = chunk
             d.amounts[:size] = weights[start : start + size]
             stop_at = self.size + size if keep_all else 0
-            error += komp.absorb_points(d, size, eps, stop_at, self.capacity)
+            error += komp.absorb_points(self.address, size, eps, stop_at, self.capacity)
         return error
 
     def prune(self, eps: float = np.inf, stop_at: int = 0) -> float:
         """Drop the cheapest atoms while the error stays within `eps`; never below `stop_at`."""
-        return float(np.sqrt(komp.prune(self.buffers, eps**2, 0.0, stop_at, self.capacity)))
+        return float(np.sqrt(komp.prune_at(self.address, eps**2, stop_at, self.capacity)))
 
     def drop(self, j: int) -> None:
         """Drop atom j; the other weights are re-fitted."""
         if not 0 <= j < self.size:
             raise IndexError(f"atom {j} of {self.size}")
-        drop(self.buffers, j)
+        drop_at(self.address, j)
 
     def truncate(self, n_atoms: int) -> None:
         """Forget the oldest atoms beyond `n_atoms`; the other weights stay as they are."""
-        d = self.buffers._replace(n_fitted=0)
+        unfitted = Pinned(self.buffers._replace(n_fitted=0))
         while self.size > n_atoms:
-            drop(d, 0)
+            drop_at(unfitted.address, 0)
 
     def evaluate(self, X: Array, rows: slice = slice(None)) -> Array:
         """Values at the points X of the functions of these rows, shape (n, len(rows))."""
@@ -218,6 +243,7 @@ class Dictionary:
             "weights": d.weights[:, :n].copy(),
             "factor": d.factor[:n, :n].copy(),
             "diagonal": d.diagonal[:n].copy(),
+            "own": d.own[:n].copy(),
             "ghosts": d.ghosts[:, :ghosts].copy(),
         }
 
@@ -229,8 +255,10 @@ class Dictionary:
         d, n, ghosts = self.buffers, packed["atoms"].shape[1], packed["ghosts"].shape[1]
         d.atoms[:, :n] = packed["atoms"]
         d.weights[:, :n] = packed["weights"]
-        d.factor[:n, :n] = packed["factor"]
+        if self.has_factor:
+            d.factor[:n, :n] = packed["factor"]
         d.diagonal[:n] = packed["diagonal"]
+        d.own[:n] = packed["own"]
         d.ghosts[:, :ghosts] = packed["ghosts"]
         d.counters[SIZE], d.counters[GHOSTS] = n, ghosts
         return self

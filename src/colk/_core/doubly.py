@@ -1,34 +1,29 @@
 """Doubly stochastic gradients: a random sample and a random feature a step, features from seeds."""
 
+from typing import NamedTuple
+
 import numpy as np
 
+from colk._core.assess import TRACK_FIRST, assess
 from colk._core.buffers import COLUMN, SIZE
-from colk._core.jit import inner, jit, piece, stepper
+from colk._core.jit import inner, jit, unit
+from colk._core.reference import reference_to
 from colk._core.spectral import amplitude, cosine, draw_feature
 from colk._core.window import (
-    ADDED,
     AVERAGED,
-    DIVERGED,
-    DONE,
-    DROPPED,
-    FILLED,
-    FULL,
     REGULARIZATION,
     STEP_SIZE,
     STEPS,
-    Learner,
-    assess,
+    TRACKING_RATE,
     average,
+    learner_at,
     record,
     remember_and_shrink,
     scheduled,
-    slide,
-    take,
-    untake,
 )
 from colk._validation import Array
 
-__all__ = ["evaluate", "learn"]
+__all__ = ["Draws", "doubly_unit", "evaluate"]
 
 
 @inner
@@ -46,20 +41,27 @@ def _redraw(
             columns[b, i] = scale * cosine(turns)
 
 
-@piece
-def _step(m: Learner, program: Array, seed: int, frequency: Array, line: Array) -> bool:
-    """One sample, one more feature. False: it would diverge."""
-    d, size, t = m.dictionary, m.window_x.shape[0], m.tallies[STEPS]
-    n, weights, columns, coefficients = (
-        d.counters[SIZE],
-        d.weights,
-        d.panels[COLUMN],
-        m.coefficients,
-    )
-    _redraw(program, seed, n + 1, m.window_x, columns, frequency)
-    sound, loss, clipped = assess(m, size)
-    if not sound:
-        return False
+class Draws(NamedTuple):
+    """Where the features come from."""
+
+    program: Array
+    seed: int
+    frequency: Array  # scratch of one entry for each feature of x
+
+
+_draws_at = reference_to(Draws)
+
+
+@unit("float64(int64)")
+def doubly_unit(address: int) -> float:
+    """One window, one more feature. Returns 0 where it would diverge."""
+    m = learner_at(address)
+    d, draws, t = m.dictionary, _draws_at(m.method), m.tallies[STEPS]
+    weights, columns, coefficients = d.weights, d.panels[COLUMN], m.coefficients
+    n, size = d.counters[SIZE], m.window_x.shape[0]
+    _redraw(draws.program, draws.seed, n + 1, m.window_x, columns, draws.frequency)
+    if not assess(m, scheduled(m.settings, TRACKING_RATE, t), TRACK_FIRST):
+        return 0.0
     # f ← (1 − αλ)f − α c φ_t(x) φ_t
     step = scheduled(m.settings, STEP_SIZE, t)
     remember_and_shrink(m, 1.0 - step * m.settings[REGULARIZATION])
@@ -72,41 +74,8 @@ def _step(m: Learner, program: Array, seed: int, frequency: Array, line: Array) 
     if m.switches[AVERAGED] > 0:
         average(m)
     m.tallies[STEPS] = t + 1
-    if line.size > 0:
-        line[ADDED], line[DROPPED] = 1.0, 0.0
-        record(m, line, loss, n + 1, 0.0, clipped, step)
-    return True
-
-
-@stepper
-def learn(
-    m: Learner,
-    program: Array,
-    seed: int,
-    frequency: Array,
-    X: Array,
-    Y: Array,
-    weight: Array,
-    trace: Array,
-) -> tuple[int, int, int]:
-    """Run the stream through the window, a step each time that it is full.
-
-    Returns how many samples were taken, how many steps made, and why it stopped.
-    """
-    size, capacity, first = m.window_x.shape[0], m.dictionary.atoms.shape[1], m.tallies[STEPS]
-    for row in range(X.shape[0]):
-        if weight[row] == 0.0:
-            continue
-        steps = m.tallies[STEPS] - first
-        if m.tallies[FILLED] + 1 == size and m.dictionary.counters[SIZE] + 1 > capacity:
-            return row, steps, FULL
-        largest = take(m, X, Y, weight, row)
-        if m.tallies[FILLED] == size:
-            if not _step(m, program, seed, frequency, trace[min(steps, trace.shape[0] - 1)]):
-                untake(m, largest)
-                return row, steps, DIVERGED
-            slide(m)
-    return X.shape[0], m.tallies[STEPS] - first, DONE
+    record(m, 1, 0, 0.0, step)
+    return 1.0
 
 
 @jit

@@ -14,48 +14,84 @@ successive drops by Pythagoras, since the subspaces are nested.
 
 import numpy as np
 
-from colk._core.buffers import CARRY, GHOSTS, LANE, SIZE, Buffers
-from colk._core.jit import call_trmm, inner, once, piece, stepper
+from colk._core.buffers import CARRY, GHOSTS, LANE, SIZE, Buffers, buffers_at
+from colk._core.jit import call_trmm, inner, piece, stepper
 from colk._validation import Array
 
-__all__ = ["drop", "solve", "solve_by_blas", "take_out"]
-
-
-@once
-def solve(factor: Array, n: int, k: Array, z: Array, v: Array, size: int) -> None:
-    """Halves z = Uᵀk and solutions v = Uz = K⁻¹k of `size` new points, two in each pass.
-
-    Rows are read to the next multiple of LANE: what lies beyond the diagonal is zero, and loops
-    of few different lengths cost less than the branches that they spare would.
-    """
-    for b in range(size):
-        for j in range((n + LANE - 1) & -LANE):
-            v[b, j] = 0.0
-    for b in range(0, size - 1, 2):
-        for i in range(n):
-            length = (i + LANE) & -LANE
-            first, second = 0.0, 0.0
-            for j in range(length):
-                first += factor[i, j] * k[b, j]
-                second += factor[i, j] * k[b + 1, j]
-            z[b, i] = first
-            z[b + 1, i] = second
-            for j in range(length):
-                v[b, j] += first * factor[i, j]
-                v[b + 1, j] += second * factor[i, j]
-    if size & 1:
-        b = size - 1
-        for i in range(n):
-            length = (i + LANE) & -LANE
-            total = 0.0
-            for j in range(length):
-                total += factor[i, j] * k[b, j]
-            z[b, i] = total
-            for j in range(length):
-                v[b, j] += total * factor[i, j]
+__all__ = ["drop", "drop_at", "solve", "solve_by_blas", "take_out"]
 
 
 @inner
+def _solve_two(factor: Array, n: int, k: Array, z: Array, v: Array, b: int) -> None:
+    """`solve` for points b and b + 1, four rows in each turn.
+
+    Rows are read to the next multiple of LANE: what lies beyond the diagonal is zero, and loops
+    of few different lengths cost less than the branches that they spare would. The last turn may
+    read up to three rows that are not in use; what they give is replaced by zero.
+    """
+    c = b + 1
+    for j in range((n + LANE - 1) & -LANE):
+        v[b, j] = 0.0
+        v[c, j] = 0.0
+    for i in range(0, n, 4):
+        length = (i + 3 + LANE) & -LANE
+        p_0, p_1, p_2, p_3 = 0.0, 0.0, 0.0, 0.0
+        q_0, q_1, q_2, q_3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(length):
+            p_0 += factor[i, j] * k[b, j]
+            p_1 += factor[i + 1, j] * k[b, j]
+            p_2 += factor[i + 2, j] * k[b, j]
+            p_3 += factor[i + 3, j] * k[b, j]
+            q_0 += factor[i, j] * k[c, j]
+            q_1 += factor[i + 1, j] * k[c, j]
+            q_2 += factor[i + 2, j] * k[c, j]
+            q_3 += factor[i + 3, j] * k[c, j]
+        if i + 1 >= n:
+            p_1, q_1 = 0.0, 0.0
+        if i + 2 >= n:
+            p_2, q_2 = 0.0, 0.0
+        if i + 3 >= n:
+            p_3, q_3 = 0.0, 0.0
+        z[b, i], z[b, i + 1], z[b, i + 2], z[b, i + 3] = p_0, p_1, p_2, p_3
+        z[c, i], z[c, i + 1], z[c, i + 2], z[c, i + 3] = q_0, q_1, q_2, q_3
+        for j in range(length):
+            r_0, r_1, r_2, r_3 = factor[i, j], factor[i + 1, j], factor[i + 2, j], factor[i + 3, j]
+            v[b, j] += (p_0 * r_0 + p_1 * r_1) + (p_2 * r_2 + p_3 * r_3)
+            v[c, j] += (q_0 * r_0 + q_1 * r_1) + (q_2 * r_2 + q_3 * r_3)
+
+
+@inner
+def _solve_one(factor: Array, n: int, k: Array, z: Array, v: Array, b: int) -> None:
+    """`solve` for point b, as `_solve_two`."""
+    for j in range((n + LANE - 1) & -LANE):
+        v[b, j] = 0.0
+    for i in range(0, n, 4):
+        length = (i + 3 + LANE) & -LANE
+        p_0, p_1, p_2, p_3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(length):
+            p_0 += factor[i, j] * k[b, j]
+            p_1 += factor[i + 1, j] * k[b, j]
+            p_2 += factor[i + 2, j] * k[b, j]
+            p_3 += factor[i + 3, j] * k[b, j]
+        p_1 = p_1 if i + 1 < n else 0.0
+        p_2 = p_2 if i + 2 < n else 0.0
+        p_3 = p_3 if i + 3 < n else 0.0
+        z[b, i], z[b, i + 1], z[b, i + 2], z[b, i + 3] = p_0, p_1, p_2, p_3
+        for j in range(length):
+            head = p_0 * factor[i, j] + p_1 * factor[i + 1, j]
+            v[b, j] += head + (p_2 * factor[i + 2, j] + p_3 * factor[i + 3, j])
+
+
+@piece
+def solve(factor: Array, n: int, k: Array, z: Array, v: Array, size: int) -> None:
+    """Halves z = Uᵀk and solutions v = Uz = K⁻¹k of `size` new points, two in each pass."""
+    for b in range(0, size - 1, 2):
+        _solve_two(factor, n, k, z, v, b)
+    if size & 1:
+        _solve_one(factor, n, k, z, v, size - 1)
+
+
+@piece
 def solve_by_blas(
     factor: Array, n: int, k: Array, z: Array, v: Array, size: int, trmm: int
 ) -> None:
@@ -105,14 +141,30 @@ def _refresh_diagonal(factor: Array, n: int, diagonal: Array) -> None:
             diagonal[k] += factor[i, k] * factor[i, k]
 
 
+@piece
+def _close_gap(row: Array, j: int, n: int) -> None:
+    for k in range(j, n - 1):
+        row[k] = row[k + 1]
+
+
 @inner
-def take_out(rows: Array, n: int, j: int, ghosts: Array, ghost: int) -> None:
-    """Move entry j of each row to the ghosts, where they have room, and close the gap."""
-    for row in range(rows.shape[0]):
-        if ghost < ghosts.shape[1]:
-            ghosts[row, ghost] = rows[row, j]
-        for k in range(j, n - 1):
-            rows[row, k] = rows[row, k + 1]
+def take_out(d: Buffers, j: int) -> None:
+    """Move atom j with its weights to the ghosts, where they have room, and close the gap."""
+    atoms, weights, ghosts, counters = d.atoms, d.weights, d.ghosts, d.counters
+    n, ghost, features = counters[SIZE], counters[GHOSTS], atoms.shape[0]
+    if ghost < ghosts.shape[1]:
+        for feature in range(features):
+            ghosts[feature, ghost] = atoms[feature, j]
+        for row in range(weights.shape[0]):
+            ghosts[features + row, ghost] = weights[row, j]
+        counters[GHOSTS] = ghost + 1
+    for feature in range(features):
+        _close_gap(atoms[feature], j, n)
+    for row in range(weights.shape[0]):
+        _close_gap(weights[row], j, n)
+        weights[row, n - 1] = 0.0
+    _close_gap(d.own, j, n)
+    counters[SIZE] = n - 1
 
 
 @piece
@@ -127,15 +179,17 @@ def _refit(weights: Array, n_fitted: int, n: int, j: int, carry: Array, spent: A
         weights[row, j] = amount
 
 
-@stepper
+@inner
 def drop(d: Buffers, j: int) -> None:
     """Drop atom j and re-fit the other weights. f of the last step finds it among the ghosts."""
-    n, ghost = d.counters[SIZE], d.counters[GHOSTS]
-    carry = d.work[CARRY]
+    n, carry = d.counters[SIZE], d.work[CARRY]
     _rotate_out(d.factor, n, j, carry)
     _refit(d.weights, d.n_fitted, n, j, carry, d.spent)
-    take_out(d.atoms, n, j, d.ghosts[: d.atoms.shape[0]], ghost)
-    take_out(d.weights, n, j, d.ghosts[d.atoms.shape[0] :], ghost)
+    take_out(d, j)
     _refresh_diagonal(d.factor, n - 1, d.diagonal)
-    d.counters[SIZE] = n - 1
-    d.counters[GHOSTS] = min(ghost + 1, d.ghosts.shape[1])
+
+
+@stepper
+def drop_at(address: int, j: int) -> None:
+    """`drop` for Python."""
+    drop(buffers_at(address), j)

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from colk._core import kernels
-from colk._core.jit import call_pair, jit
+from colk._core.jit import call_at, jit
 from colk._core.kernels import exponential, leaf_column, power, scale_stride, scaled_statistic
 from colk._validation import Array
 
@@ -102,7 +102,7 @@ def _add_custom(
     for j in range(others.size):
         for k in range(size):
             atom[k] = atoms[k, j]
-        call_pair(address, there, here, size)
+        call_at(address, (there, here, size))
         for c in range(weights.shape[0]):
             for k in range(size):
                 out[c, k] += weights[c, j] * others[j] * point_and_result[size + k]

@@ -11,28 +11,29 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from llvmlite import ir
 from numba.core import cgutils, config, event, types
+from numba.core.types import Tuple  # type: ignore[attr-defined]  # numba.core is typed in part
 from numba.extending import intrinsic
 
 __all__ = [
+    "Unit",
     "bits_of",
-    "call_pair",
-    "call_scalars",
+    "call_at",
     "call_trmm",
-    "call_vectors",
+    "few_turns",
     "float_of",
     "inner",
     "jit",
-    "once",
     "piece",
-    "shared",
     "stepper",
     "strict",
+    "unit",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -88,21 +89,9 @@ def stepper(function: Function) -> Function:
     return _compile(function, _nrt=False)
 
 
-def shared(function: Function) -> Function:
-    """Compile like `stepper`, and into compiled callers: arrays are long arguments."""
-    return _compile(function, _nrt=False, forceinline=True)
-
-
 def inner(function: Function) -> Function:
     """Compile what only compiled code calls: no way in from Python, no reference counts."""
     return _compile(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-
-
-def once(function: Function) -> Function:
-    """Compile like `inner`, for one caller, into which LLVM puts it: arrays are long arguments."""
-    return _compile(
-        function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True
-    )
 
 
 def strict(function: Function) -> Function:
@@ -117,18 +106,58 @@ def piece(function: Function) -> Function:
     return _compile(function, _nrt=False, inline="always")
 
 
+class Unit:
+    """A function that compiled code calls by its address, `call_at(unit.address, (...))`.
+
+    Numba puts a copy of all that a function calls into it, and optimises the copy anew. What is
+    large and called by many is a unit: compiled once, when its address is first asked for.
+
+    Parameters
+    ----------
+    function : callable
+        It takes whole numbers, addresses among them, and reals, and returns a real.
+    signature : str
+        As Numba writes it.
+    """
+
+    def __init__(self, function: Callable[..., float], signature: str) -> None:
+        self.function = function
+        self.signature = signature
+
+    @cached_property
+    def address(self) -> int:
+        """Where the machine code is."""
+        options: Any = {"fastmath": _FLAGS, "error_model": "numpy", "_nrt": False}
+        self._compiled: Any = _cached(numba.cfunc, self.signature, **options)(self.function)
+        return int(self._compiled.address)
+
+
+def unit(signature: str) -> Callable[[Callable[..., float]], Unit]:
+    """Make a function a `Unit`."""
+    return lambda function: Unit(function, signature)
+
+
 def _compile(function: Function, **options: Any) -> Function:
     options = {"nogil": True, "fastmath": _FLAGS, "error_model": "numpy"} | options
-    if _CACHE_DIRECTORY is None:
-        return cast(Function, numba.njit(**options)(function))
-    saved = config.CACHE_DIR
-    config.CACHE_DIR = _CACHE_DIRECTORY
-    try:
-        return cast(Function, numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # Numba found no locator for the cache
-        return cast(Function, numba.njit(**options)(function))
-    finally:
-        config.CACHE_DIR = saved
+    return cast(Function, _cached(numba.njit, **options)(function))
+
+
+def _cached(decorator: Callable[..., Any], *signature: str, **options: Any) -> Callable[..., Any]:
+    """Return Numba's decorator with the cache on, wherever it can be written."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        if _CACHE_DIRECTORY is None:
+            return decorator(*signature, **options)(function)
+        saved = config.CACHE_DIR
+        config.CACHE_DIR = _CACHE_DIRECTORY
+        try:
+            return decorator(*signature, cache=True, **options)(function)
+        except RuntimeError:  # Numba found no locator for the cache
+            return decorator(*signature, **options)(function)
+        finally:
+            config.CACHE_DIR = saved
+
+    return decorate
 
 
 class _CompileNotice(event.Listener):
@@ -171,34 +200,32 @@ def float_of(typingctx: Any, bits: Any) -> Any:
     return types.float64(types.int64), codegen
 
 
-def _call_address(builder: Any, address: Any, arguments: list[Any]) -> Any:
-    kinds = [argument.type for argument in arguments]
-    pointer = ir.FunctionType(ir.DoubleType(), kinds).as_pointer()
-    return builder.call(builder.inttoptr(address, pointer), arguments)
+@intrinsic
+def call_at(typingctx: Any, function: Any, arguments: Any) -> Any:
+    """Call the function at an address with a tuple of numbers; it returns a real.
 
+    Addresses are passed as the whole numbers that they are.
+    """
+    kinds = [types.float64 if kind == types.float64 else types.int64 for kind in arguments]
 
-def _pointers(builder: Any, addresses: Any) -> list[Any]:
-    return [builder.inttoptr(address, ir.DoubleType().as_pointer()) for address in addresses]
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = cgutils.unpack_tuple(builder, args[1])
+        kind = ir.FunctionType(ir.DoubleType(), [value.type for value in values])
+        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), values)
+
+    return types.float64(types.int64, Tuple(kinds)), codegen
 
 
 @intrinsic
-def call_scalars(typingctx: Any, function: Any, first: Any, second: Any) -> Any:
-    """Call double(double, double) at the address `function`: a user's loss."""
+def few_turns(typingctx: Any) -> Any:
+    """Say that the loops of this function turn a few times: there vectors would only cost."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _call_address(builder, args[0], list(args[1:]))
+        for attribute in ("noimplicitfloat", "optsize"):
+            builder.function.attributes.add(attribute)
+        return context.get_dummy_value()
 
-    return types.float64(types.int64, types.float64, types.float64), codegen
-
-
-@intrinsic
-def call_pair(typingctx: Any, function: Any, first: Any, second: Any, size: Any) -> Any:
-    """Call double(double*, double*, int64) at the address `function`: a user's kernel."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _call_address(builder, args[0], [*_pointers(builder, args[1:3]), args[3]])
-
-    return types.float64(types.int64, types.int64, types.int64, types.int64), codegen
+    return types.none(), codegen
 
 
 @intrinsic
@@ -234,7 +261,8 @@ def call_trmm(
             character("T"),
             character("N"),
         )
-        matrix, block = _pointers(builder, (triangle, panel))
+        real = ir.DoubleType().as_pointer()
+        matrix, block = builder.inttoptr(triangle, real), builder.inttoptr(panel, real)
         arguments = [slot(character("L")), slot(character("U")), slot(operation)]
         arguments += [slot(character("N")), whole(rows), whole(columns)]
         arguments += [slot(ir.Constant(ir.DoubleType(), 1.0)), matrix, whole(stride)]
@@ -245,15 +273,3 @@ def call_trmm(
         return context.get_dummy_value()
 
     return types.none(*[types.int64] * 7), codegen
-
-
-@intrinsic
-def call_vectors(
-    typingctx: Any, function: Any, first: Any, second: Any, third: Any, out: Any
-) -> Any:
-    """Call double(double*, double*, double*, double*) at `function`: a user's composition."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _call_address(builder, args[0], _pointers(builder, args[1:]))
-
-    return types.float64(*[types.int64] * 5), codegen

@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from colk._core.jit import bits_of, call_pair, float_of, inner, jit, piece, stepper, strict
+from colk._core.jit import bits_of, call_at, float_of, inner, jit, piece, stepper, strict
 from colk._validation import Array
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "POLYNOMIAL",
     "RATIONAL_QUADRATIC",
     "column",
+    "column_in_place",
     "diagonal",
     "diagonals",
     "evaluate",
@@ -116,7 +117,7 @@ def _squared_distances(
             out[j] += difference * difference
 
 
-@inner
+@piece
 def _absolute_distances(
     program: Array, first: int, stride: int, atoms: Array, n: int, x: Array, out: Array
 ) -> None:
@@ -161,7 +162,7 @@ def scaled_statistic(program: Array, at: int, atoms: Array, n: int, x: Array, ou
         _inner_products(atoms, n, x, out)
 
 
-@inner
+@piece
 def _apply_matern(code: int, out: Array, n: int) -> None:
     for j in range(n):
         r = math.sqrt(out[j])
@@ -175,7 +176,7 @@ def _apply_matern(code: int, out: Array, n: int) -> None:
             out[j] = (1.0 + s + s * s / 3.0) * exponential(-s)
 
 
-@inner
+@piece
 def _apply_profile(program: Array, at: int, out: Array, n: int) -> None:
     """Turn the statistics in out[:n] into values of the leaf."""
     code = int(program[at])
@@ -197,13 +198,13 @@ def _apply_profile(program: Array, at: int, out: Array, n: int) -> None:
             out[j] = power(out[j] + offset, degree)
 
 
-@inner
+@piece
 def _custom_column(address: int, atoms: Array, n: int, x: Array, out: Array, point: Array) -> None:
     there, here, size = np.int64(point.ctypes.data), np.int64(x.ctypes.data), x.size
     for j in range(n):
         for k in range(size):
             point[k] = atoms[k, j]
-        out[j] = call_pair(address, there, here, size)
+        out[j] = call_at(address, (there, here, size))
 
 
 @inner
@@ -218,7 +219,7 @@ def leaf_column(
         _apply_profile(program, at, out, n)
 
 
-@inner
+@piece
 def _sum_of_terms(
     program: Array, atoms: Array, n: int, x: Array, out: Array, scratch: Array
 ) -> None:
@@ -240,8 +241,10 @@ def _sum_of_terms(
             out[j] += product[j]
 
 
-@stepper
-def column(program: Array, atoms: Array, n: int, x: Array, out: Array, scratch: Array) -> None:
+@piece
+def column_in_place(
+    program: Array, atoms: Array, n: int, x: Array, out: Array, scratch: Array
+) -> None:
     """out[:n] = κ(atom_j, x) for the first n atoms, without allocation.
 
     `atoms` is (p, capacity), `x` is (p,), and `scratch` offers three rows of max(n, p) or more.
@@ -256,6 +259,12 @@ def column(program: Array, atoms: Array, n: int, x: Array, out: Array, scratch: 
             out[j] = exponential(-0.5 * out[j])
     else:
         leaf_column(program, leaf, atoms, n, x, out, scratch)
+
+
+@stepper
+def column(program: Array, atoms: Array, n: int, x: Array, out: Array, scratch: Array) -> None:
+    """`column_in_place`, called: its arrays are long arguments."""
+    column_in_place(program, atoms, n, x, out, scratch)
 
 
 @stepper
@@ -308,7 +317,7 @@ def evaluate(program: Array, atoms: Array, weights: Array, X: Array, out: Array)
     scratch = np.empty((3, max(m, p)))
     values = np.empty(m)
     for i in range(X.shape[0]):
-        column(program, atoms, m, X[i], values, scratch)
+        column_in_place(program, atoms, m, X[i], values, scratch)
         for c in range(weights.shape[0]):
             total = 0.0
             for j in range(m):

@@ -6,26 +6,28 @@ prices add up over successive drops by Pythagoras, since the subspaces are neste
 
 import numpy as np
 
-from colk._core.block import attach, bequeath, cheapest_new, evaluate_columns, forget, prepare
+from colk._core.block import attach, bequeath, cheapest_new, forget, prepare
 from colk._core.buffers import (
-    COLUMN,
+    ADDED,
     CROWDING_FLOOR,
     ENLARGED,
-    GRAM,
     INFLUENCE,
     INVERSE,
     SIZE,
     Buffers,
+    buffers_at,
 )
-from colk._core.crowding import any_above, close_ranks, crowded_out, make_way
+from colk._core.columns import evaluate_columns
 from colk._core.factor import drop
-from colk._core.jit import once, piece, stepper
+from colk._core.jit import call_at, inner, piece, stepper, unit
+from colk._core.pair import drop_pair
+from colk._core.reference import address_of
 from colk._validation import Array
 
-__all__ = ["absorb", "absorb_points", "prune"]
+__all__ = ["absorb", "absorb_block", "absorb_pair", "absorb_points", "prune_at"]
 
 
-@once
+@inner
 def _any_within(weights: Array, n_priced: int, n: int, diagonal: Array, price: float) -> bool:
     """Whether some atom costs at most `price`: no division, no index, so that it vectorises."""
     count = 0
@@ -42,69 +44,81 @@ def _any_within(weights: Array, n_priced: int, n: int, diagonal: Array, price: f
 
 
 @piece
-def _cheapest(weights: Array, n_priced: int, n: int, diagonal: Array) -> tuple[int, float]:
-    """The atom that costs least to drop, the newest of equals, and its price ‖w_j‖²/(K⁻¹)_jj."""
-    best, price = n - 1, np.inf
+def _price(weights: Array, n_priced: int, diagonal: Array, j: int) -> float:
+    """‖w_j‖²/(K⁻¹)_jj."""
+    squares = 0.0
+    for row in range(n_priced):
+        squares += weights[row, j] * weights[row, j]
+    return squares / diagonal[j]
+
+
+@piece
+def _cheapest(weights: Array, n_priced: int, n: int, diagonal: Array) -> int:
+    """The atom that costs least to drop, the newest of equals."""
+    best, least = n - 1, np.inf
     for j in range(n):
-        squares = 0.0
-        for row in range(n_priced):
-            squares += weights[row, j] * weights[row, j]
-        cost = squares / diagonal[j]
-        if cost <= price:
-            best, price = j, cost
-    return best, price
+        price = _price(weights, n_priced, diagonal, j)
+        if price <= least:
+            best, least = j, price
+    return best
 
 
-@stepper
-def prune(d: Buffers, budget: float, spent: float, stop_at: int, at_most: int) -> float:
+@piece
+def _crowded(diagonal: Array, own: Array, n: int) -> int:
+    """The atom that the others span most, where that is up to the floor; n where none is.
+
+    1/(K⁻¹)_jj is the novelty of atom j given all the others. Without a floor under it a row of
+    points, each new to those before it, ends in a singular Gram matrix.
+    """
+    worst, largest = n, 1.0 / CROWDING_FLOOR
+    for j in range(n):
+        if diagonal[j] * own[j] > largest:
+            worst, largest = j, diagonal[j] * own[j]
+    return worst
+
+
+@inner
+def _prune(
+    d: Buffers, budget: float, spent: float, stop_at: int, at_most: int, crowded: bool
+) -> float:
     """Drop the cheapest atom while `spent` + its price ≤ `budget`, all of them squared H-norms.
 
-    Never below `stop_at` atoms; above `at_most` atoms whatever it costs. Returns what is spent.
+    Never below `stop_at` atoms; above `at_most` atoms whatever it costs. Where there may be a
+    `crowded` atom, it goes first, whatever it costs. Returns what is spent.
     """
     weights, diagonal, n_priced = d.weights, d.diagonal, d.n_priced
-    while d.counters[SIZE] > stop_at:
+    while True:
         n = d.counters[SIZE]
-        forced = n > at_most
-        if not forced and not _any_within(weights, n_priced, n, diagonal, budget - spent):
-            break
-        j, price = _cheapest(weights, n_priced, n, diagonal)
-        if not forced and spent + price > budget:
-            break
+        j = _crowded(diagonal, d.own, n) if crowded else n
+        crowded = j < n
+        if not crowded and n <= at_most:
+            rest = budget - spent
+            if n <= stop_at or not _any_within(weights, n_priced, n, diagonal, rest):
+                return spent
+        if not crowded:
+            j = _cheapest(weights, n_priced, n, diagonal)
+        price = _price(weights, n_priced, diagonal, j)
+        if not crowded and n <= at_most and spent + price > budget:
+            return spent
         drop(d, j)
         spent += price
-    return spent
 
 
-@once
-def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tuple[float, int]:
-    """KOMP of f + Σ_b amounts_b κ(points_b, ·): keep the function within eps in H-norm.
-
-    The kernel columns and the Gram matrix of the new points must be in place. New points are
-    priced by the Schur complement alone; the factor is touched only for those that stay.
-    Returns the H-norm of the error, and how many points of the block were appended.
-    """
+@piece
+def _drop_block(
+    d: Buffers, size: int, budget: float, stop_at: int, at_most: int
+) -> tuple[float, int]:
+    """Drop new points while they are cheapest; returns what is spent and how many stay."""
     n, weights, order, marked = d.counters[SIZE], d.weights, d.order, d.marked
     influence, inverse, enlarged = d.panels[INFLUENCE], d.small[INVERSE], d.work[ENLARGED]
-    budget, spent, staying, prepared = eps * eps, 0.0, size, False
+    spent, staying = 0.0, size
     while staying > 0:
-        if not prepared:
-            prepare(d, size)
-            prepared = True
         place, price = cheapest_new(d.amounts, d.n_priced, inverse, order, marked, staying)
-        p = order[place]
+        p, atoms = order[place], n + staying
         if not marked[p]:
-            atoms = n + staying
             stays = atoms <= stop_at or (spent + price > budget and atoms <= at_most)
             if stays or _any_within(weights, d.n_priced, n, enlarged, price):
-                j = n
-                if any_above(enlarged, n, 1.0 / (CROWDING_FLOOR * d.small[GRAM, 0, 0])):
-                    j = crowded_out(d, n)
-                if j == n:
-                    break
-                spent += make_way(d, j, staying)
-                close_ranks(d, j, staying)
-                n, size, prepared = n - 1, staying, False
-                continue
+                break
         bequeath(weights, d.amounts, d.n_fitted, influence, inverse, n, p, d.spent)
         staying -= 1
         for later in range(place, staying):
@@ -112,19 +126,61 @@ def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> tup
         if staying > 0:
             forget(influence, inverse, enlarged, n, p, size)
         spent += price
+    return spent, staying
+
+
+@piece
+def _settle(
+    d: Buffers, budget: float, spent: float, staying: int, stop_at: int, at_most: int
+) -> float:
+    """Append the new points that stay, prune, and return the H-norm of what is lost."""
     if staying > 0:
         attach(d, staying)
-    n = d.counters[SIZE]
-    rest = budget - spent
-    if n > at_most or (n > stop_at and _any_within(weights, d.n_priced, n, d.diagonal, rest)):
-        spent = prune(d, budget, spent, stop_at, at_most)
-    return np.sqrt(spent), staying
+    d.counters[ADDED] = staying
+    return np.sqrt(_prune(d, budget, spent, stop_at, at_most, staying > 0))
+
+
+@unit("float64(int64, int64, float64, int64, int64)")
+def absorb_pair(address: int, size: int, eps: float, stop_at: int, at_most: int) -> float:
+    """KOMP of f + Σ_b amounts_b κ(points_b, ·): keep the function within eps in H-norm.
+
+    The kernel columns and the Gram matrix of the new points, two at most, must be in place. New
+    points are priced by the Schur complement alone; the factor is touched only for those that
+    stay. Returns the H-norm of the error; `counters[ADDED]` is how many points were appended.
+    """
+    d = buffers_at(address)
+    budget, spent, staying = eps * eps, 0.0, 0
+    if size > 0:
+        spent, staying = drop_pair(d, size, budget, stop_at, at_most)
+    return _settle(d, budget, spent, staying, stop_at, at_most)
+
+
+@unit("float64(int64, int64, float64, int64, int64)")
+def absorb_block(address: int, size: int, eps: float, stop_at: int, at_most: int) -> float:
+    """Do as `absorb_pair` does, for any number of points."""
+    d = buffers_at(address)
+    budget, spent, staying = eps * eps, 0.0, 0
+    if size > 0:
+        prepare(d, size)
+        spent, staying = _drop_block(d, size, budget, stop_at, at_most)
+    return _settle(d, budget, spent, staying, stop_at, at_most)
+
+
+@piece
+def absorb(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> float:
+    """Call the unit of the dictionary's block size."""
+    return call_at(d.absorb, (address_of(d), size, eps, stop_at, at_most))
 
 
 @stepper
-def absorb_points(d: Buffers, size: int, eps: float, stop_at: int, at_most: int) -> float:
+def absorb_points(address: int, size: int, eps: float, stop_at: int, at_most: int) -> float:
     """Absorb the points in the block from nothing but themselves; returns the H-norm lost."""
-    n, columns, gram = d.counters[SIZE], d.panels[COLUMN], d.small[GRAM]
-    evaluate_columns(d.program, d.atoms, n, d.points, columns, gram, d.work, size)
-    error, _ = absorb(d, size, eps, stop_at, at_most)
-    return error
+    d = buffers_at(address)
+    evaluate_columns(d, size, 0)
+    return absorb(d, size, eps, stop_at, at_most)
+
+
+@stepper
+def prune_at(address: int, budget: float, stop_at: int, at_most: int) -> float:
+    """`_prune` for Python: returns the squared H-norm that was spent."""
+    return _prune(buffers_at(address), budget, 0.0, stop_at, at_most, False)

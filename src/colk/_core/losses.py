@@ -10,7 +10,7 @@ least magnitude wins, so that a point that is fitted exactly asks for no change.
 
 import numpy as np
 
-from colk._core.jit import call_scalars, inner, piece, stepper
+from colk._core.jit import call_at, few_turns, inner, piece, stepper
 from colk._validation import Array
 
 __all__ = ["loss_slope", "loss_slopes", "loss_value", "loss_values"]
@@ -104,7 +104,7 @@ def _margin_slope(code: int, constant: float, margin: float) -> float:
     return -min(shortfall / constant, 1.0)  # SMOOTH_HINGE
 
 
-@inner
+@piece
 def _softmax_value(f: Array, y: Array) -> float:
     label = int(y[0])
     if label < 0 or label >= f.size:
@@ -120,7 +120,7 @@ def _softmax_value(f: Array, y: Array) -> float:
     return (f[top] - f[label]) + np.log1p(rest)
 
 
-@inner
+@piece
 def _softmax_slope(f: Array, y: Array, out: Array) -> None:
     """Class probabilities, minus one at the label."""
     largest = f[0]
@@ -145,13 +145,14 @@ def _softmax_slope(f: Array, y: Array, out: Array) -> None:
 @inner
 def loss_value(program: Array, f: Array, y: Array) -> float:
     """ℓ(f, y) of one prediction f (q,) and one target y (r,)."""
+    few_turns()
     code = int(program[0])
     if code == SOFTMAX:
         return _softmax_value(f, y)
     total = 0.0
     for c in range(f.size):
         if code == CUSTOM:
-            total += call_scalars(int(program[1]), f[c], y[c])
+            total += call_at(int(program[1]), (f[c], y[c]))
         elif code < LOGISTIC:
             total += _residual_value(code, program[1], f[c] - y[c])
         else:
@@ -162,13 +163,14 @@ def loss_value(program: Array, f: Array, y: Array) -> float:
 @inner
 def loss_slope(program: Array, f: Array, y: Array, out: Array) -> None:
     """Write ∂ℓ/∂f of one prediction f (q,) into `out[:q]`."""
+    few_turns()
     code = int(program[0])
     if code == SOFTMAX:
         _softmax_slope(f, y, out)
         return
     for c in range(f.size):
         if code == CUSTOM:
-            out[c] = call_scalars(int(program[2]), f[c], y[c])
+            out[c] = call_at(int(program[2]), (f[c], y[c]))
         elif code < LOGISTIC:
             out[c] = _residual_slope(code, program[1], f[c] - y[c])
         else:

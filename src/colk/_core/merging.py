@@ -87,7 +87,7 @@ def _price_gaussian(light: float, heavies: Array, search: Array, n_atoms: int) -
 @inner
 def _choose_gaussian(d: Buffers, p: int, search: Array) -> Merger:
     """The best n for p, for the Gaussian kernel and one output; d_p is the first point."""
-    weights, own, n_atoms = d.weights, d.diagonal[p], d.counters[SIZE]
+    weights, own, n_atoms = d.weights, d.own[p], d.counters[SIZE]
     decays, losses, light = search[LENGTHS], search[BEST], weights[0, p]
     leaf = int(d.program[0]) + 2
     scaled_statistic(d.program, leaf, d.atoms, n_atoms, d.points[0], decays)
@@ -157,7 +157,7 @@ def _gather(d: Buffers, p: int, moments: Array, lengths: Array) -> None:
 @inner
 def _choose_radial(d: Buffers, p: int, origin: Array, moments: Array, search: Array) -> Merger:
     """As `_choose_gaussian`, for every radial kernel and any number of outputs."""
-    own, n_atoms, k, trial = d.diagonal[p], d.counters[SIZE], search[COLUMN], search[TRIAL:COLUMN]
+    own, n_atoms, k, trial = d.own[p], d.counters[SIZE], search[COLUMN], search[TRIAL:COLUMN]
     column(d.program, d.atoms, n_atoms, d.points[0], k, d.work)
     _gather(d, p, moments, search[LENGTHS])
     _refine(d.program, origin, moments, search, n_atoms, ROUNDS_TO_CHOOSE, d.work)

@@ -12,13 +12,18 @@ empty for them.
 # NumPy's and the compiler's functions of one number are `Any` to a type checker.
 # mypy: disable-error-code="no-any-return, call-arg"
 
-from colk._core.jit import call_vectors, inner, piece, shared, stepper
+from typing import TYPE_CHECKING
+
+from colk._core.jit import call_at, few_turns, inner, piece, stepper
 from colk._core.losses import loss_slope, loss_value
 from colk._core.risks import COMPOSITION, outer_slopes, outer_value
-from colk._core.trackers import start, track
+from colk._core.trackers import track
 from colk._validation import Array
 
-__all__ = ["composition_rows", "gradient", "inner_track", "sample_loss", "sample_value"]
+if TYPE_CHECKING:
+    from colk._core.window import Learner
+
+__all__ = ["composition_rows", "pair_slopes", "sample_value", "track_sample"]
 
 # Where a composition's program keeps the address of each function.
 INNER = 2
@@ -30,16 +35,11 @@ OUTER_SLOPE_INNER = 6
 
 @piece
 def _call(risk: Array, which: int, f: Array, y: Array, g: Array, out: Array) -> float:
-    return call_vectors(
-        int(risk[which]),
-        int(f.ctypes.data),
-        int(y.ctypes.data),
-        int(g.ctypes.data),
-        int(out.ctypes.data),
-    )
+    here, target = int(f.ctypes.data), int(y.ctypes.data)
+    return call_at(int(risk[which]), (here, target, int(g.ctypes.data), int(out.ctypes.data)))
 
 
-@inner
+@piece
 def _composition_track(
     risk: Array,
     g: Array,
@@ -60,99 +60,64 @@ def _composition_track(
         g[i] = g[i] + work[i] if momentum else (1.0 - rate) * g[i] + rate * work[i]
 
 
-@shared
-def inner_track(
-    loss: Array,
-    risk: Array,
-    g: Array,
-    f_previous: Array,
-    f_xi: Array,
-    y_xi: Array,
-    rate: float,
-    momentum: bool,
-    first: bool,
-    work: Array,
-) -> None:
-    """Update g in place by the sample ξ, or start it where `first`.
-
-    `f_previous` is the previous function's prediction of the same ξ; only momentum reads it.
-    """
-    if int(risk[1]) == 0:
-        return
-    if int(risk[0]) == COMPOSITION:
-        if first or rate >= 1.0:
-            _call(risk, INNER, f_xi, y_xi, g, g)
-        else:
-            _composition_track(risk, g, f_previous, f_xi, y_xi, rate, momentum, work)
-    elif first:
-        start(risk, g, loss_value(loss, f_xi, y_xi))
-    else:
-        previous = loss_value(loss, f_previous, y_xi) if momentum else 0.0
-        track(risk, g, previous, loss_value(loss, f_xi, y_xi), rate, momentum)
-
-
 @inner
-def _composition_gradient(
+def track_sample(m: "Learner", xi: int, rate: float, momentum: bool) -> None:
+    """Update g in place by the sample at place ξ of the window; a rate of 1 starts it there.
+
+    `previous` holds the previous function's prediction of the same ξ; only momentum reads it.
+    """
+    few_turns()
+    risk, g, f, y = m.risk, m.g, m.predictions[xi], m.window_y[xi]
+    if int(risk[0]) != COMPOSITION:
+        previous_loss = loss_value(m.loss, m.previous[xi], y) if momentum else 0.0
+        track(risk, g, previous_loss, m.losses[xi], rate, momentum)
+    elif rate >= 1.0:
+        _call(risk, INNER, f, y, g, g)
+    else:
+        _composition_track(risk, g, m.previous[xi], f, y, rate, momentum, m.work)
+
+
+@piece
+def _composition_slopes(
     risk: Array,
     g: Array,
     f_theta: Array,
     y_theta: Array,
     f_xi: Array,
     y_xi: Array,
-    c_theta: Array,
-    c_xi: Array,
+    slopes: Array,
     work: Array,
 ) -> None:
     m, q = int(risk[1]), f_xi.size
     by_inner, jacobian = work[:m], work[m : m + m * q]
-    _call(risk, OUTER_SLOPE_PREDICTION, f_theta, y_theta, g, c_theta)
+    _call(risk, OUTER_SLOPE_PREDICTION, f_theta, y_theta, g, slopes[0])
     _call(risk, OUTER_SLOPE_INNER, f_theta, y_theta, g, by_inner)
     _call(risk, INNER_SLOPE, f_xi, y_xi, g, jacobian)
     for c in range(q):
-        c_xi[c] = 0.0
+        slopes[1, c] = 0.0
         for i in range(m):
-            c_xi[c] += by_inner[i] * jacobian[i * q + c]
+            slopes[1, c] += by_inner[i] * jacobian[i * q + c]
 
 
-@shared
-def gradient(
-    loss: Array,
-    risk: Array,
-    g: Array,
-    f_theta: Array,
-    y_theta: Array,
-    f_xi: Array,
-    y_xi: Array,
-    c_theta: Array,
-    c_xi: Array,
-    work: Array,
-) -> None:
-    """Write the coefficients of κ(x_θ, ·) and κ(x_ξ, ·) into `c_theta[:q]` and `c_xi[:q]`.
+@inner
+def pair_slopes(m: "Learner", theta: int, xi: int) -> None:
+    """Write the coefficients of κ(x_θ, ·) and κ(x_ξ, ·) into the rows of `slopes`.
 
     c_θ = ∂outer/∂ℓ · ℓ'(f_θ, y_θ) and c_ξ = Σ_i ∂outer/∂g_i · ∂inner_i/∂ℓ · ℓ'(f_ξ, y_ξ). Where no
     component of g is an expectation (Mean, CVaR, Entropic), c_ξ is 0.
     """
+    few_turns()
+    risk, f, y, slopes = m.risk, m.predictions, m.window_y, m.slopes
     if int(risk[0]) == COMPOSITION:
-        _composition_gradient(risk, g, f_theta, y_theta, f_xi, y_xi, c_theta, c_xi, work)
+        _composition_slopes(risk, m.g, f[theta], y[theta], f[xi], y[xi], slopes, m.work)
         return
-    loss_theta, loss_xi = 0.0, 0.0
-    if int(risk[1]) > 0:
-        loss_theta, loss_xi = loss_value(loss, f_theta, y_theta), loss_value(loss, f_xi, y_xi)
-    by_loss, through = outer_slopes(risk, loss_theta, g, loss_xi)
-    loss_slope(loss, f_theta, y_theta, c_theta)
-    for c in range(f_theta.size):
-        c_theta[c] *= by_loss
-        c_xi[c] = 0.0
-    if through != 0.0:
-        loss_slope(loss, f_xi, y_xi, c_xi)
-        for c in range(f_xi.size):
-            c_xi[c] *= through
-
-
-@shared
-def sample_loss(loss: Array, f: Array, y: Array) -> float:
-    """ℓ(f, y)."""
-    return loss_value(loss, f, y)
+    by_loss, through = outer_slopes(risk, m.losses[theta], m.g, m.losses[xi])
+    for role in range(2):
+        place, factor = (theta, by_loss) if role == 0 else (xi, through)
+        if factor != 0.0:
+            loss_slope(m.loss, f[place], y[place], slopes[role])
+        for c in range(slopes.shape[1]):
+            slopes[role, c] = factor * slopes[role, c] if factor != 0.0 else 0.0
 
 
 @stepper

@@ -9,12 +9,13 @@ of squares over both rows, so that a joint budget of eps² keeps ‖V − V~‖ 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from colk._core.block import evaluate_columns
-from colk._core.buffers import COLUMN, GHOSTS, GRAM, SIZE, Buffers
-from colk._core.jit import piece, stepper
+from colk._core.buffers import ADDED as APPENDED
+from colk._core.buffers import COLUMN, GHOSTS, SIZE, Buffers
+from colk._core.columns import evaluate_columns
+from colk._core.jit import inner, piece, stepper
 from colk._core.komp import absorb
+from colk._core.reference import Counts, reference_to
 from colk._core.window import DIVERGED, DONE, FULL, RUNAWAY, scheduled
 from colk._validation import Array
 
@@ -54,9 +55,12 @@ class Evaluator(NamedTuple):
 
     dictionary: Buffers
     settings: Array
-    switches: NDArray[np.int64]
-    tallies: NDArray[np.int64]
+    switches: Counts
+    tallies: Counts
     levels: Array
+
+
+evaluator_at = reference_to(Evaluator)
 
 
 @piece
@@ -96,7 +100,7 @@ def _directions(method: int, discount: float, difference: float, z: float) -> tu
     return z, -discount * z
 
 
-@piece
+@inner
 def _average(e: Evaluator) -> None:
     """V̄ ← V̄ + ρ(V − V̄): constant ρ, or (1 + γ)/(k + γ) at the k-th step after the burn-in."""
     row, rate = e.switches[AVERAGED], e.settings[AVERAGING_RATE]
@@ -108,7 +112,7 @@ def _average(e: Evaluator) -> None:
         weights[row, j] += rate * (weights[VALUE, j] - weights[row, j])
 
 
-@piece
+@inner
 def _step(
     e: Evaluator, x: Array, reward: float, x_next: Array, discount: float, line: Array
 ) -> bool:
@@ -120,8 +124,8 @@ def _step(
     for feature in range(x.size):
         d.points[0, feature] = x[feature]
         d.points[1, feature] = x_next[feature]
-    columns, gram = d.panels[COLUMN], d.small[GRAM]
-    evaluate_columns(d.program, d.atoms, n, d.points, columns, gram, d.work, points)
+    columns = d.panels[COLUMN]
+    evaluate_columns(d, points, 0)
     # δ = r + γV(x') − V(x)
     value = _at(weights, VALUE, n, columns[0])
     next_value = _at(weights, VALUE, n, columns[1]) if points > 1 else 0.0
@@ -148,7 +152,7 @@ def _step(
         d.spent[row] = 0.0
     eps = e.settings[EPS] + e.settings[PARSIMONY] * step * step
     staged = 2 if there != 0.0 else 1
-    _, added = absorb(d, staged, eps, 0, e.switches[MAX_ATOMS])
+    absorb(d, staged, eps, 0, e.switches[MAX_ATOMS])
     if e.switches[AVERAGED] > 0:
         _average(e)
     if method == SCALAR:
@@ -161,7 +165,7 @@ def _step(
     e.levels[SQUARED_SUM] += difference * difference
     e.tallies[STEPS] = t + 1
     if line.size > 0:
-        after = d.counters[SIZE]
+        added, after = d.counters[APPENDED], d.counters[SIZE]
         line[DIFFERENCE], line[TRACKED] = difference, z
         line[N_ATOMS], line[ADDED], line[DROPPED] = after, added, n + added - after
         line[VALUE_ERROR], line[TRACKER_ERROR] = value_error, tracker_error
@@ -170,12 +174,13 @@ def _step(
 
 @stepper
 def learn(
-    e: Evaluator, states: Array, rewards: Array, next_states: Array, ends: Array, trace: Array
+    address: int, states: Array, rewards: Array, next_states: Array, ends: Array, trace: Array
 ) -> tuple[int, int]:
     """A step for each transition; `ends` is 1 where x' is terminal, so that V(x') counts as 0.
 
     Returns how many transitions were taken, and why it stopped.
     """
+    e = evaluator_at(address)
     capacity, levels = e.dictionary.atoms.shape[1], e.levels
     for row in range(states.shape[0]):
         if e.dictionary.counters[SIZE] + 2 > capacity:

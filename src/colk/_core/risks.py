@@ -16,8 +16,7 @@ Every g is a fixed point: g = E[inner(ℓ, g)].
 
 import numpy as np
 
-from colk._core.custom import call_risk
-from colk._core.jit import inner, piece, shared, stepper
+from colk._core.jit import call_at, few_turns, inner, piece, stepper
 from colk._validation import Array
 
 __all__ = [
@@ -90,7 +89,7 @@ def _relative_excess(loss: float, g: Array, order: float) -> float:
     return excess / root if excess < cap * root else cap
 
 
-@inner
+@piece
 def _root_bound(loss: float, g: Array, order: float) -> float:
     """(1/p)(ℓ − g₁)₊^p g₂^(1/p − 1) + (1 − 1/p) g₂^(1/p): its mean is at least the p-th root."""
     excess = max(loss - g[0], 0.0)
@@ -115,9 +114,9 @@ def inner_value(program: Array, loss: float, g: Array, i: int) -> float:
         above = positive_part_slope(loss - g[0], smoothing)
         return g[0] - g[1] * np.sqrt(tail) * (1.0 - above / tail)
     if code == ENTROPIC:
-        return outer_value(program, loss, g)
+        return _outer_entropic(program[2], loss, g[0])
     if code == CUSTOM:
-        return call_risk(int(program[2]), loss, int(g.ctypes.data), i)
+        return call_at(int(program[2]), (loss, int(g.ctypes.data), i))
     return loss
 
 
@@ -126,7 +125,7 @@ def inner_slope(program: Array, loss: float, g: Array, i: int) -> float:
     """∂inner_i/∂ℓ of an expectation; 0 for a component that minimises the outer."""
     code = int(program[0])
     if code == CUSTOM:
-        return call_risk(int(program[3]), loss, int(g.ctypes.data), i)
+        return call_at(int(program[3]), (loss, int(g.ctypes.data), i))
     if code in (CVAR, ENTROPIC) or (code == MEAN_SEMIDEVIATION and i == 1):
         return 0.0
     return 1.0
@@ -158,17 +157,17 @@ def outer_value(program: Array, loss: float, g: Array) -> float:
         return (1.0 - program[3]) * loss + program[3] * (g[0] + excess / program[2])
     if code == ENTROPIC:
         return _outer_entropic(program[2], loss, g[0])
-    return call_risk(int(program[4]), loss, int(g.ctypes.data), 0)
+    return call_at(int(program[4]), (loss, int(g.ctypes.data), 0))
 
 
-@inner
+@piece
 def outer_slope_loss(program: Array, loss: float, g: Array) -> float:
     """∂outer/∂ℓ."""
     code = int(program[0])
     if code == MEAN:
         return 1.0
     if code == CUSTOM:
-        return call_risk(int(program[5]), loss, int(g.ctypes.data), 0)
+        return call_at(int(program[5]), (loss, int(g.ctypes.data), 0))
     if code == CVAR:
         above = positive_part_slope(loss - g[0], program[4])
         return (1.0 - program[3]) + program[3] * above / program[2]
@@ -192,12 +191,12 @@ def _deviation_slope(program: Array, loss: float, g: Array) -> float:
     return _relative_excess(loss, g, program[2]) ** (program[2] - 1.0)
 
 
-@inner
+@piece
 def outer_slope_inner(program: Array, loss: float, g: Array, i: int) -> float:
     """∂outer/∂g_i."""
     code = int(program[0])
     if code == CUSTOM:
-        return call_risk(int(program[6]), loss, int(g.ctypes.data), i)
+        return call_at(int(program[6]), (loss, int(g.ctypes.data), i))
     if code == CVAR:
         if i == 1:
             return 0.0
@@ -213,9 +212,10 @@ def outer_slope_inner(program: Array, loss: float, g: Array, i: int) -> float:
     return -program[3] * _deviation_slope(program, loss, g)
 
 
-@shared
+@piece
 def outer_slopes(program: Array, loss: float, g: Array, inner_loss: float) -> tuple[float, float]:
     """Return (∂outer/∂ℓ at θ, Σ_i ∂outer/∂g_i at θ · ∂inner_i/∂ℓ at ξ)."""
+    few_turns()
     through = 0.0
     for i in range(int(program[1])):
         slope = inner_slope(program, inner_loss, g, i)

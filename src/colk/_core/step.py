@@ -1,20 +1,16 @@
-"""One COLK step, in the order of the paper's Algorithm 1, and the loop over a stream."""
+"""One COLK step, in the order of the paper's Algorithm 1."""
 
 import numpy as np
 
+from colk._core.assess import TRACK_FIRST, assess
+from colk._core.buffers import ADDED as APPENDED
 from colk._core.buffers import CARRY, COLUMN, GRAM, SIZE, Buffers
-from colk._core.jit import once, piece, stepper
+from colk._core.jit import few_turns, inner, piece, unit
 from colk._core.komp import absorb
 from colk._core.window import (
-    ADDED,
     AVERAGED,
-    DIVERGED,
-    DONE,
-    DROPPED,
     EPS,
     ERROR_SUM,
-    FILLED,
-    FULL,
     MAX_ATOMS,
     NORM_BOUND,
     PARSIMONY,
@@ -22,21 +18,19 @@ from colk._core.window import (
     SQUARED_NORM,
     STEP_SIZE,
     STEPS,
+    TRACKING_RATE,
     VANISHING,
     Learner,
-    assess,
     average,
     evaluate_window,
+    learner_at,
     record,
     remember_and_shrink,
     scheduled,
-    slide,
-    take,
-    untake,
 )
 from colk._validation import Array
 
-__all__ = ["learn", "stage"]
+__all__ = ["stage", "step_unit"]
 
 
 @piece
@@ -61,9 +55,10 @@ def _squared_norm(
     return max(total, 0.0)
 
 
-@once
+@inner
 def stage(d: Buffers, coefficients: Array, step: float, size: int) -> int:
     """Leave only points that move in the block of the dictionary; returns how many."""
+    few_turns()
     points, amounts, columns, gram = d.points, d.amounts, d.panels[COLUMN], d.small[GRAM]
     order, n_outputs = d.order, coefficients.shape[1]
     staged = 0
@@ -103,7 +98,7 @@ def _exact_squared_norm(d: Buffers, n_outputs: int) -> float:
     return total
 
 
-@once
+@inner
 def _keep_in_ball(m: Learner) -> None:
     """Project f on the ball ‖f‖ ≤ norm_bound (the paper's footnote on KOMP)."""
     d, bound, n_outputs = m.dictionary, m.settings[NORM_BOUND], m.predictions.shape[1]
@@ -118,58 +113,35 @@ def _keep_in_ball(m: Learner) -> None:
     m.levels[SQUARED_NORM] = squared_norm
 
 
-@piece
-def _step(m: Learner, line: Array) -> bool:
-    """Algorithm 1 of the paper for the samples in the window. False: it would diverge."""
-    d, size = m.dictionary, m.window_x.shape[0]
-    step = scheduled(m.settings, STEP_SIZE, m.tallies[STEPS])
-    factor = 1.0 - step * m.settings[REGULARIZATION]
-    before, gram = d.counters[SIZE], d.small[GRAM]
+@unit("float64(int64)")
+def step_unit(address: int) -> float:
+    """Algorithm 1 of the paper for the samples in the window. Returns 0 where it would diverge."""
+    few_turns()
+    m = learner_at(address)
+    d, settings, levels, t = m.dictionary, m.settings, m.levels, m.tallies[STEPS]
+    before, size = d.counters[SIZE], m.window_x.shape[0]
+    step = scheduled(settings, STEP_SIZE, t)
+    factor = 1.0 - step * settings[REGULARIZATION]
     if not evaluate_window(m, size):
-        return False
-    sound, loss, clipped = assess(m, size)
-    if not sound:
-        return False
+        return 0.0
+    if not assess(m, scheduled(settings, TRACKING_RATE, t), TRACK_FIRST):
+        return 0.0
     # f~ = (1 − αλ) f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·)
     squared_norm = _squared_norm(
-        m.levels[SQUARED_NORM], factor, step, m.coefficients, m.predictions, gram, size
+        levels[SQUARED_NORM], factor, step, m.coefficients, m.predictions, d.small[GRAM], size
     )
     remember_and_shrink(m, factor)
     staged = stage(d, m.coefficients, step, size)
     # f = KOMP(f~, ε)
-    eps = m.settings[EPS] + m.settings[PARSIMONY] * step * step
-    error, added = absorb(d, staged, eps, 0, m.switches[MAX_ATOMS])
-    m.levels[SQUARED_NORM] = max(squared_norm - error * error, 0.0)
-    m.levels[ERROR_SUM] += error
-    if m.levels[SQUARED_NORM] > m.settings[NORM_BOUND] ** 2:
+    eps = settings[EPS] + settings[PARSIMONY] * step * step
+    error = absorb(d, staged, eps, 0, m.switches[MAX_ATOMS])
+    levels[SQUARED_NORM] = max(squared_norm - error * error, 0.0)
+    levels[ERROR_SUM] += error
+    if levels[SQUARED_NORM] > settings[NORM_BOUND] ** 2:
         _keep_in_ball(m)
     if m.switches[AVERAGED] > 0:
         average(m)
-    m.tallies[STEPS] += 1
-    if line.size > 0:
-        after = d.counters[SIZE]
-        line[ADDED], line[DROPPED] = added, before + added - after
-        record(m, line, loss, after, error, clipped, step)
-    return True
-
-
-@stepper
-def learn(m: Learner, X: Array, Y: Array, weight: Array, trace: Array) -> tuple[int, int, int]:
-    """Run the stream through the window, a step each time that it is full.
-
-    Returns how many samples were taken, how many steps made, and why it stopped.
-    """
-    size, capacity, first = m.window_x.shape[0], m.dictionary.atoms.shape[1], m.tallies[STEPS]
-    for row in range(X.shape[0]):
-        if weight[row] == 0.0:
-            continue
-        steps = m.tallies[STEPS] - first
-        if m.tallies[FILLED] + 1 == size and m.dictionary.counters[SIZE] + size > capacity:
-            return row, steps, FULL
-        largest = take(m, X, Y, weight, row)
-        if m.tallies[FILLED] == size:
-            if not _step(m, trace[min(steps, trace.shape[0] - 1)]):
-                untake(m, largest)
-                return row, steps, DIVERGED
-            slide(m)
-    return X.shape[0], m.tallies[STEPS] - first, DONE
+    m.tallies[STEPS] = t + 1
+    added = d.counters[APPENDED]
+    record(m, added, before + added - d.counters[SIZE], error, step)
+    return 1.0

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from colk._core.jit import inner, shared, stepper
+from colk._core.jit import few_turns, piece, stepper
 from colk._core.risks import CUSTOM, CVAR, ENTROPIC, MEAN_SEMIDEVIATION, inner_value
 from colk._validation import Array
 
@@ -15,6 +15,7 @@ __all__ = ["start", "track"]
 @stepper
 def start(program: Array, g: Array, loss: float) -> None:
     """Set g from the first loss: it is its own mean, and its size the first guess of a spread."""
+    few_turns()
     code = int(program[0])
     for i in range(int(program[1])):
         g[i] = inner_value(program, loss, g, i) if code == CUSTOM else loss
@@ -24,7 +25,7 @@ def start(program: Array, g: Array, loss: float) -> None:
         g[1] = abs(loss) ** program[2]
 
 
-@shared
+@piece
 def track(
     program: Array, g: Array, previous_loss: float, loss: float, rate: float, momentum: bool
 ) -> None:
@@ -36,21 +37,24 @@ def track(
     Inner values look at g as it was before the sample: a g₁ that has already moved towards this
     ℓ would bias (ℓ − g₁)₊^p by a share of order β, and its momentum correction by order 1.
     """
+    few_turns()
     code = int(program[0])
     if rate >= 1.0:
         start(program, g, loss)
     elif code == ENTROPIC:
         _track_log_mean(program[2], g, previous_loss, loss, rate, momentum)
     elif code == CVAR:
-        spread = inner_value(program, loss, g, 1)
-        g[0] = (1.0 - rate) * g[0] + rate * inner_value(program, loss, g, 0)
+        last = int(program[1]) - 1  # a literal would be compiled as a type of its own
+        threshold = inner_value(program, loss, g, last - 1)
+        spread = inner_value(program, loss, g, last)
+        g[0] = (1.0 - rate) * g[0] + rate * threshold
         g[1] = (1.0 - rate) * g[1] + rate * spread
     else:
         for i in range(int(program[1]) - 1, -1, -1):  # downwards: g_{<i} is still the old one
             _track_expectation(program, g, i, previous_loss, loss, rate, momentum)
 
 
-@inner
+@piece
 def _track_expectation(
     program: Array,
     g: Array,
@@ -72,7 +76,7 @@ def _track_expectation(
     g[i] = (1.0 - rate) * g[i] + rate * inner
 
 
-@inner
+@piece
 def _track_log_mean(
     tilt: float, g: Array, previous_loss: float, loss: float, rate: float, momentum: bool
 ) -> None:

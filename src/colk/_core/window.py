@@ -12,32 +12,27 @@ weights as it likes.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from colk._core.block import evaluate_columns
-from colk._core.buffers import CARRY, COLUMN, GHOSTS, GRAM, SIZE, Buffers
-from colk._core.jit import piece
-from colk._core.kernels import column
-from colk._core.objective import gradient, inner_track, sample_loss, sample_value
+from colk._core.buffers import GHOSTS, GRAM, SIZE, Buffers
+from colk._core.columns import evaluate_columns
+from colk._core.jit import call_at, few_turns, inner, piece, unit
+from colk._core.objective import sample_value
+from colk._core.reference import Counts, Matrix, address_of, reference_to
 from colk._validation import Array
 
 __all__ = [
     "TRACE",
     "Learner",
-    "assess",
     "average",
     "evaluate_window",
-    "gather_coefficients",
-    "is_sound",
-    "note_losses",
-    "predict_window",
+    "learner_at",
+    "place_of_theta",
+    "place_of_unseen",
+    "place_of_xi",
     "record",
+    "record_unit",
     "remember_and_shrink",
     "scheduled",
-    "slide",
-    "take",
-    "track_window",
-    "untake",
 ]
 
 # How the samples of a window play θ and ξ.
@@ -50,17 +45,18 @@ REGULARIZATION, EPS, PARSIMONY, GRADIENT_BOUND, NORM_BOUND = 6, 7, 8, 9, 10
 AVERAGING_RATE, BURN_IN, GROWTH = 11, 12, 13
 N_SETTINGS = 14
 
-# Switches.
-PAIRING, BATCH, MOMENTUM, AVERAGED, REMEMBERED, MAX_ATOMS = 0, 1, 2, 3, 4, 5
-N_SWITCHES = 6
+# Switches. GAINED is how many atoms a step may add.
+PAIRING, BATCH, MOMENTUM, AVERAGED, REMEMBERED, MAX_ATOMS, GAINED = 0, 1, 2, 3, 4, 5, 6
+N_SWITCHES = 7
 
 # Tallies, whole numbers.
 STEPS, FILLED = 0, 1
 N_TALLIES = 2
 
-# Levels, real numbers.
+# Levels, real numbers; the last two are of the last step: its mean loss, and pairs clipped in it.
 SQUARED_NORM, LARGEST_TARGET, ERROR_SUM, LOSS_SUM, WEIGHT_SUM = 0, 1, 2, 3, 4
-N_LEVELS = 5
+MEAN_LOSS, N_CLIPPED = 5, 6
+N_LEVELS = 7
 
 # Columns of a trace, followed by g.
 TRACE = ("loss", "outer", "n_atoms", "added", "dropped", "error", "clipped", "step_size", "norm")
@@ -85,19 +81,28 @@ class Learner(NamedTuple):
     loss: Array
     risk: Array
     settings: Array
-    switches: NDArray[np.int64]
-    tallies: NDArray[np.int64]
+    switches: Counts
+    tallies: Counts
     levels: Array
     g: Array  # (m,)
-    window_x: Array  # (window, features)
-    window_y: Array  # (window, targets)
+    window_x: Matrix  # (window, features)
+    window_y: Matrix  # (window, targets)
     window_weight: Array  # (window,)
-    predictions: Array  # (window, outputs)
-    previous: Array  # (window, outputs): the previous function's
-    coefficients: Array  # (window, outputs)
-    slopes: Array  # (2, outputs): c_θ and c_ξ of one pair
-    tracked: Array  # (2, m): g before the step, and the mean of its updates
+    predictions: Matrix  # (window, outputs)
+    previous: Matrix  # (window, outputs): the previous function's, at the ξs
+    losses: Array  # (window,)
+    coefficients: Matrix  # (window, outputs)
+    slopes: Matrix  # (2, outputs): c_θ and c_ξ of one pair
+    tracked: Matrix  # (2, m): g before the step, and the mean of its updates
     work: Array
+    line: Array  # (N_TRACED + m,): what the last step did, where that is traced
+    step: int  # address of the unit that makes a step
+    assess: int  # address of the unit that finds the quasi-gradient
+    record: int  # address of the unit that fills `line`; 0: nothing is traced
+    method: int  # address of what else the method keeps
+
+
+learner_at = reference_to(Learner)
 
 
 @piece
@@ -110,71 +115,13 @@ def scheduled(settings: Array, first: int, t: int) -> float:
 
 
 @piece
-def evaluate_window(m: Learner, size: int) -> bool:
-    """Lay out κ(D, x) for the points x of the window, and their own Gram matrix.
-
-    False: the H-norm of a step towards some κ(x, ·) would overflow.
-    """
-    d = m.dictionary
-    columns, gram, n = d.panels[COLUMN], d.small[GRAM], d.counters[SIZE]
-    for b in range(size):
-        for feature in range(d.points.shape[1]):
-            d.points[b, feature] = m.window_x[b, feature]
-    evaluate_columns(d.program, d.atoms, n, d.points, columns, gram, d.work, size)
-    moderate = True
-    for b in range(size):
-        if not gram[b, b] < HUGE:
-            m.coefficients[b, 0] = gram[b, b]
-            moderate = False
-    return moderate
-
-
-@piece
-def _combine(weights: Array, first: int, n: int, k: Array, out: Array) -> None:
-    """out_c = Σ_j weights[first + c, j] k_j: values of functions at the point of column k."""
-    for c in range(out.size):
-        total = 0.0
-        for j in range(n):
-            total += weights[first + c, j] * k[j]
-        out[c] = total
-
-
-@piece
-def _add_ghosts(d: Buffers, first: int, x: Array, out: Array) -> None:
-    """Add to f_{t−1}(x) what the atoms that the last step dropped contribute."""
-    ghosts, n_ghosts, k = d.ghosts, d.counters[GHOSTS], d.work[CARRY]
-    if n_ghosts > 0:
-        column(d.program, ghosts, n_ghosts, x, k, d.work)
-        row = d.atoms.shape[0] + first
-        for c in range(out.size):
-            for j in range(n_ghosts):
-                out[c] += ghosts[row + c, j] * k[j]
-
-
-@piece
-def predict_window(m: Learner, size: int) -> None:
-    """f_t at every point of the window, and f_{t−1} where the tracker remembers it.
-
-    f_{t−1} is exact: its weights are kept on the atoms that stayed, and the atoms that the last
-    step dropped are still there as ghosts.
-    """
-    d, remembered = m.dictionary, m.switches[REMEMBERED]
-    weights, columns, n = d.weights, d.panels[COLUMN], d.counters[SIZE]
-    for b in range(size):
-        _combine(weights, 0, n, columns[b], m.predictions[b])
-        if remembered > 0:
-            _combine(weights, remembered, n, columns[b], m.previous[b])
-            _add_ghosts(d, remembered, m.window_x[b], m.previous[b])
-
-
-@piece
-def _theta(pairing: int, b: int) -> int:
+def place_of_theta(pairing: int, b: int) -> int:
     """Place in the window of the b-th θ."""
     return 2 * b if pairing == INDEPENDENT else b
 
 
 @piece
-def _xi(pairing: int, b: int) -> int:
+def place_of_xi(pairing: int, b: int) -> int:
     """Place in the window of the b-th ξ.
 
     Of overlapping pairs ξ is the new sample: the tracker compares f_t with f_{t−1} there, and a
@@ -186,107 +133,32 @@ def _xi(pairing: int, b: int) -> int:
 
 
 @piece
-def _unseen(pairing: int, b: int) -> int:
+def place_of_unseen(pairing: int, b: int) -> int:
     """Place in the window of the b-th sample that f has not met: its loss is prequential."""
-    return b + 1 if pairing == OVERLAP else _theta(pairing, b)
+    return b + 1 if pairing == OVERLAP else place_of_theta(pairing, b)
 
 
 @piece
-def track_window(m: Learner, rate: float) -> None:
-    """g_{t+1}: the mean over the batch of what the tracker makes of each ξ."""
-    g, before, mean, batch = m.g, m.tracked[0], m.tracked[1], m.switches[BATCH]
-    momentum, first = m.switches[MOMENTUM] > 0, m.tallies[STEPS] == 0
-    for i in range(g.size):
-        before[i] = g[i]
-        mean[i] = 0.0
-    for b in range(batch):
-        xi = _xi(m.switches[PAIRING], b)
-        f_previous, f, y = m.previous[xi], m.predictions[xi], m.window_y[xi]
-        weighted = min(1.0, rate * m.window_weight[xi])
-        for i in range(g.size):
-            g[i] = before[i]
-        inner_track(m.loss, m.risk, g, f_previous, f, y, weighted, momentum, first, m.work)
-        for i in range(g.size):
-            mean[i] += g[i] / batch
-    for i in range(g.size):
-        g[i] = mean[i]
+def evaluate_window(m: Learner, size: int) -> bool:
+    """Lay out κ(D, x) for the points x of the window, and their own Gram matrix.
 
-
-@piece
-def _clip(slopes: Array, bound: float) -> bool:
-    """Scale (c_θ, c_ξ) back to the norm `bound`; returns whether it was longer."""
-    squares, largest = 0.0, 0.0
-    for c in range(slopes.shape[1]):
-        squares += slopes[0, c] * slopes[0, c] + slopes[1, c] * slopes[1, c]
-        largest = max(largest, abs(slopes[0, c]), abs(slopes[1, c]))
-    if squares <= bound * bound or not largest < np.inf:
-        return False
-    squares = 0.0  # once more, relative to the largest: no square overflows
-    for c in range(slopes.shape[1]):
-        squares += (slopes[0, c] / largest) ** 2 + (slopes[1, c] / largest) ** 2
-    for c in range(slopes.shape[1]):
-        slopes[0, c] = slopes[0, c] / largest * (bound / np.sqrt(squares))
-        slopes[1, c] = slopes[1, c] / largest * (bound / np.sqrt(squares))
-    return True
-
-
-@piece
-def gather_coefficients(m: Learner, size: int) -> int:
-    """Coefficients of κ(x_b, ·) in the quasi-gradient; returns how many pairs were clipped."""
-    pairing, batch, bound = m.switches[PAIRING], m.switches[BATCH], m.settings[GRADIENT_BOUND]
-    predictions, targets, weight = m.predictions, m.window_y, m.window_weight
-    coefficients, slopes = m.coefficients, m.slopes
-    clipped = 0
+    False: the H-norm of a step towards some κ(x, ·) would overflow.
+    """
+    d, window_x = m.dictionary, m.window_x
+    points, gram = d.points, d.small[GRAM]
     for b in range(size):
-        for c in range(slopes.shape[1]):
-            coefficients[b, c] = 0.0
-    for b in range(batch):
-        theta, xi = _theta(pairing, b), _xi(pairing, b)
-        f_theta, y_theta, f_xi, y_xi = (
-            predictions[theta],
-            targets[theta],
-            predictions[xi],
-            targets[xi],
-        )
-        gradient(m.loss, m.risk, m.g, f_theta, y_theta, f_xi, y_xi, slopes[0], slopes[1], m.work)
-        clipped += _clip(slopes, bound)
-        for c in range(slopes.shape[1]):
-            coefficients[theta, c] += slopes[0, c] * weight[theta] / batch
-            coefficients[xi, c] += slopes[1, c] * weight[theta] * weight[xi] / batch
-    return clipped
-
-
-@piece
-def is_sound(m: Learner, size: int) -> bool:
-    """Whether nothing ran away: predictions and coefficients within their limits, g finite."""
-    predictions, coefficients, g = m.predictions, m.coefficients, m.g
-    limit = RUNAWAY * (1.0 + m.levels[LARGEST_TARGET])
-    sound = True
+        for feature in range(points.shape[1]):
+            points[b, feature] = window_x[b, feature]
+    evaluate_columns(d, size, m.switches[REMEMBERED])
+    moderate = True
     for b in range(size):
-        for c in range(predictions.shape[1]):
-            if not abs(predictions[b, c]) <= limit or not abs(coefficients[b, c]) < HUGE:
-                sound = False
-    total = 0.0  # a sum is finite where all of its terms are
-    for i in range(g.size):
-        total += abs(g[i])
-    return sound and total < np.inf
+        if not gram[b, b] < HUGE:
+            m.coefficients[b, 0] = gram[b, b]
+            moderate = False
+    return moderate
 
 
-@piece
-def note_losses(m: Learner) -> float:
-    """Add the losses of the new samples, before the step, to the sums; returns their mean."""
-    levels, weight, batch = m.levels, m.window_weight, m.switches[BATCH]
-    mean = 0.0
-    for b in range(batch):
-        new = _unseen(m.switches[PAIRING], b)
-        loss = sample_loss(m.loss, m.predictions[new], m.window_y[new])
-        levels[WEIGHT_SUM] += weight[new]
-        levels[LOSS_SUM] += weight[new] * loss
-        mean += loss / batch
-    return mean
-
-
-@piece
+@inner
 def remember_and_shrink(m: Learner, factor: float) -> None:
     """F ← (1 − αλ) f, after its weights are remembered as those of f_{t−1}."""
     d, remembered, n_outputs = m.dictionary, m.switches[REMEMBERED], m.predictions.shape[1]
@@ -301,7 +173,7 @@ def remember_and_shrink(m: Learner, factor: float) -> None:
                 weights[c, j] *= factor
 
 
-@piece
+@inner
 def average(m: Learner) -> None:
     """f̄ ← f̄ + ρ(f − f̄): constant ρ, or (1 + γ)/(k + γ) at the k-th step after the burn-in."""
     first, rate, n_outputs = m.switches[AVERAGED], m.settings[AVERAGING_RATE], m.slopes.shape[1]
@@ -314,71 +186,24 @@ def average(m: Learner) -> None:
             weights[first + c, j] += rate * (weights[c, j] - weights[first + c, j])
 
 
-@piece
-def assess(m: Learner, size: int) -> tuple[bool, float, int]:
-    """Predictions, g_{t+1} and the coefficients of the quasi-gradient at the window's samples.
-
-    Returns whether the step may be made, the mean loss of the θs, and how many pairs were clipped.
-    """
-    predict_window(m, size)
-    # g_{t+1} = (1 − β)(g_t − h(f_{t−1}(ξ))) + h(f_t(ξ))
-    if m.g.size > 0:
-        track_window(m, scheduled(m.settings, TRACKING_RATE, m.tallies[STEPS]))
-    # ⟨h'(f_t(ξ)), ℓ'(g_{t+1})⟩ and the slope at θ, bounded as Assumption 5 demands
-    clipped = gather_coefficients(m, size)
-    sound, loss = is_sound(m, size), 0.0
-    if sound:
-        loss = note_losses(m)
-    else:
-        for i in range(m.g.size):
-            m.g[i] = m.tracked[0, i]
-    return sound, loss, clipped
-
-
-@piece
-def record(
-    m: Learner, line: Array, loss: float, n_atoms: int, error: float, clipped: int, step: float
-) -> None:
-    """Note what a step did. Of added and dropped atoms the method knows."""
-    theta = _theta(m.switches[PAIRING], 0)
-    line[LOSS], line[N_ATOMS], line[ERROR] = loss, n_atoms, error
-    line[CLIPPED], line[STEP] = clipped, step
+@unit("float64(int64, float64, float64)")
+def record_unit(address: int, error: float, step: float) -> float:
+    """Note what a step did. Of atoms added and dropped the method has told."""
+    few_turns()
+    m = learner_at(address)
+    line, levels, theta = m.line, m.levels, place_of_theta(m.switches[PAIRING], 0)
+    line[LOSS], line[CLIPPED] = levels[MEAN_LOSS], levels[N_CLIPPED]
+    line[N_ATOMS], line[ERROR], line[STEP] = m.dictionary.counters[SIZE], error, step
     line[OUTER] = sample_value(m.loss, m.risk, m.g, m.predictions[theta], m.window_y[theta])
-    line[NORM] = np.sqrt(m.levels[SQUARED_NORM])
+    line[NORM] = np.sqrt(levels[SQUARED_NORM])
     for i in range(m.g.size):
         line[N_TRACED + i] = m.g[i]
+    return 0.0
 
 
 @piece
-def take(m: Learner, X: Array, Y: Array, weight: Array, row: int) -> float:
-    """Put a sample in the next place of the window; returns the largest target before it."""
-    filled, largest = m.tallies[FILLED], m.levels[LARGEST_TARGET]
-    for feature in range(X.shape[1]):
-        m.window_x[filled, feature] = X[row, feature]
-    for c in range(Y.shape[1]):
-        m.window_y[filled, c] = Y[row, c]
-        m.levels[LARGEST_TARGET] = max(m.levels[LARGEST_TARGET], abs(Y[row, c]))
-    m.window_weight[filled] = weight[row]
-    m.tallies[FILLED] = filled + 1
-    return largest
-
-
-@piece
-def untake(m: Learner, largest: float) -> None:
-    """Forget the sample that was taken last."""
-    m.tallies[FILLED] -= 1
-    m.levels[LARGEST_TARGET] = largest
-
-
-@piece
-def slide(m: Learner) -> None:
-    """Start the next window: with the last sample where pairs overlap, empty otherwise."""
-    last = m.window_x.shape[0] - 1
-    m.tallies[FILLED] = 0
-    if m.switches[PAIRING] == OVERLAP:
-        for feature in range(m.window_x.shape[1]):
-            m.window_x[0, feature] = m.window_x[last, feature]
-        for c in range(m.window_y.shape[1]):
-            m.window_y[0, c] = m.window_y[last, c]
-        m.window_weight[0] = m.window_weight[last]
-        m.tallies[FILLED] = 1
+def record(m: Learner, added: int, dropped: int, error: float, step: float) -> None:
+    """Note what a step did, where that is asked for."""
+    if m.record != 0:
+        m.line[ADDED], m.line[DROPPED] = added, dropped
+        call_at(m.record, (address_of(m), error, step))

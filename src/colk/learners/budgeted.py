@@ -6,12 +6,13 @@ import numpy as np
 
 from colk._core import budget as core
 from colk._core.dictionary import Dictionary
+from colk._core.jit import Unit
 from colk._core.merging import SEARCH_ROWS
+from colk._core.reference import Pinned
 from colk._core.roster import Roster
 from colk._core.window import SQUARED_NORM
-from colk._validation import Array, check_count
+from colk._validation import check_count
 from colk.kernels import Kernel
-from colk.learners.compositional import Progress
 from colk.learners.functional import KernelLearner
 from colk.schedules import PowerDecay, Rate
 
@@ -85,23 +86,29 @@ class BudgetedLearner(KernelLearner):
         """Growth, horizon and seed of the budget's coin; by default it never grows."""
         return np.inf, 1.0, 0
 
-    def _advance(self, X: Array, Y: Array, weight: Array, trace: Array) -> Progress:
+    @property
+    def _step_unit(self) -> Unit:
+        return core.budget_unit
+
+    def _method(self, n_features: int) -> Pinned[core.Budget]:
         growth, horizon, seed = self._coin()
         capacity = self._dictionary.capacity if self.maintenance == "merging" else 1
-        budget = core.Budget(
-            allowed=self._allowed,
-            rule=_RULES[self.maintenance],
-            growth=growth,
-            horizon=horizon,
-            seed=seed,
-            nu=self._nu,
-            tube=self._tube,
-            origin=np.zeros(1),
-            moments=np.empty((3, capacity)),
-            search=np.empty((SEARCH_ROWS, capacity)),
+        return Pinned(
+            core.Budget(
+                allowed=self._allowed,
+                rule=_RULES[self.maintenance],
+                growth=growth,
+                horizon=horizon,
+                seed=seed,
+                nu=self._nu,
+                tube=self._tube,
+                origin=np.zeros(1),
+                moments=np.empty((3, capacity)),
+                search=np.empty((SEARCH_ROWS, capacity)),
+            )
         )
-        return core.learn(self._core, budget, X, Y, weight, trace)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in ("_allowed", "_tube"):  # unpickled arrays may share memory with others
+            state[name] = state[name].copy()
         super().__setstate__(state)
-        self._allowed = self._allowed.copy()  # unpickled arrays may share memory with others

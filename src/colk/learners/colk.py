@@ -3,12 +3,13 @@
 import numpy as np
 
 from colk._core import window as core
-from colk._core.step import learn
+from colk._core.jit import Unit
+from colk._core.step import step_unit
 from colk._validation import Array
 from colk.averaging import Averaging, PolyakRuppert
 from colk.compressors import KOMP
 from colk.kernels import Kernel
-from colk.learners.compositional import Pairing, Progress, Tracker, check_bound
+from colk.learners.compositional import Pairing, Tracker, check_bound
 from colk.learners.functional import KernelLearner
 from colk.losses import Loss
 from colk.risks import Risk
@@ -136,8 +137,9 @@ class COLK(KernelLearner):
         if self.compressor.max_atoms is not None:
             self._core.switches[core.MAX_ATOMS] = self.compressor.max_atoms
 
-    def _advance(self, X: Array, Y: Array, weight: Array, trace: Array) -> Progress:
-        return learn(self._core, X, Y, weight, trace)
+    @property
+    def _step_unit(self) -> Unit:
+        return step_unit
 
     def _cure(self) -> str:
         return f"{super()._cure()}, or set norm_bound"

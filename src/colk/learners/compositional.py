@@ -6,7 +6,11 @@ from typing import Any, Literal
 import numpy as np
 
 from colk._core import window as core
+from colk._core.assess import assess_unit
 from colk._core.dictionary import Dictionary
+from colk._core.jit import Unit
+from colk._core.reference import Pinned
+from colk._core.stream import learn
 from colk._validation import Array, check_count, check_number
 from colk.averaging import Averaging, Exponential, PolyakRuppert
 from colk.errors import DivergenceError
@@ -21,6 +25,9 @@ __all__ = ["CompositionalLearner", "Pairing", "Tracker"]
 Pairing = Literal["independent", "same", "overlap"]
 Tracker = Literal["momentum", "average"]
 Progress = tuple[int, int, int]
+
+# Fields of the core's learner that mean something in this process only.
+_ADDRESSES = ("step", "assess", "record", "method")
 
 _PAIRINGS = {"same": core.SAME, "independent": core.INDEPENDENT, "overlap": core.OVERLAP}
 
@@ -40,7 +47,7 @@ class CompositionalLearner(OnlineLearner):
     """
 
     _dictionary: Dictionary
-    _core: core.Learner
+    _pinned: Pinned[core.Learner]
 
     def __init__(
         self,
@@ -103,9 +110,22 @@ class CompositionalLearner(OnlineLearner):
     def _restore_dictionary(self, packed: dict[str, Any]) -> Dictionary:
         """Return the place of the weights that was packed."""
 
+    @property
     @abstractmethod
+    def _step_unit(self) -> Unit:
+        """What makes a step in compiled code."""
+
+    def _method(self, n_features: int) -> Pinned[Any] | None:
+        """What the step keeps beyond the learner."""
+        return None
+
+    def _atoms_gained(self) -> int:
+        """Atoms that a step may add."""
+        return self._window_size()
+
     def _advance(self, X: Array, Y: Array, weight: Array, trace: Array) -> Progress:
         """Run compiled steps; return samples taken, steps made, and why they stopped."""
+        return learn(self._pinned.address, X, Y, weight, trace)
 
     def _window_width(self, n_features: int) -> int:
         """Numbers that the window keeps of a point."""
@@ -116,6 +136,15 @@ class CompositionalLearner(OnlineLearner):
         return self.tracker == "momentum" and self.risk.n_inner > 0
 
     # -- state -------------------------------------------------------------------------------
+
+    @property
+    def _core(self) -> core.Learner:
+        """The arrays, shared with compiled code, which takes them by `_pinned.address`."""
+        return self._pinned.value
+
+    @_core.setter
+    def _core(self, learner: core.Learner) -> None:
+        self._pinned = Pinned(learner)
 
     def _pairing_code(self) -> int:
         return core.ALONE if self.risk.n_inner == 0 else _PAIRINGS[self.pairing]
@@ -145,6 +174,7 @@ class CompositionalLearner(OnlineLearner):
         switches[core.AVERAGED] = averaged
         switches[core.REMEMBERED] = remembered
         switches[core.MAX_ATOMS] = np.iinfo(np.int64).max
+        switches[core.GAINED] = self._atoms_gained()
         self._core = core.Learner(
             dictionary=self._dictionary.buffers,
             loss=self.loss.program(),
@@ -159,11 +189,24 @@ class CompositionalLearner(OnlineLearner):
             window_weight=np.zeros(window),
             predictions=np.zeros((window, q)),
             previous=np.zeros((window, q)),
+            losses=np.zeros(window),
             coefficients=np.zeros((window, q)),
             slopes=np.zeros((2, q)),
             tracked=np.zeros((2, m)),
             work=np.zeros(m * (q + 1)),
+            line=np.zeros(core.N_TRACED + m),
+            **self._units(n_features),
         )
+
+    def _units(self, n_features: int) -> dict[str, Any]:
+        """Addresses of this process."""
+        self._kept = self._method(n_features)
+        return {
+            "step": self._step_unit.address,
+            "assess": assess_unit.address,
+            "record": 0 if self._records is None else core.record_unit.address,
+            "method": 0 if self._kept is None else self._kept.address,
+        }
 
     def _settings(self) -> Array:
         values = np.zeros(core.N_SETTINGS)
@@ -196,7 +239,9 @@ class CompositionalLearner(OnlineLearner):
                 raise self._divergence(start)
             if status == core.FULL:
                 self._dictionary.reserve(window)
-                self._core = self._core._replace(dictionary=self._dictionary.buffers)
+                self._core = self._core._replace(
+                    dictionary=self._dictionary.buffers, **self._units(self.n_features)
+                )
 
     def _divergence(self, sample: int) -> DivergenceError:
         largest, steepest = (
@@ -252,9 +297,10 @@ class CompositionalLearner(OnlineLearner):
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the programs, which may hold addresses of this process."""
         state = dict(self.__dict__)
+        state.pop("_kept", None)
         if self._n_features is not None:
-            learner = state.pop("_core")._asdict()
-            for name in ("dictionary", "loss", "risk"):
+            learner = state.pop("_pinned").value._asdict()
+            for name in ("dictionary", "loss", "risk", *_ADDRESSES):
                 del learner[name]
             state["_arrays"] = learner
             state["_dictionary"] = self._dictionary.pack()
@@ -270,6 +316,7 @@ class CompositionalLearner(OnlineLearner):
             dictionary=self._dictionary.buffers,
             loss=self.loss.program(),
             risk=self.risk.program(),
+            **self._units(self.n_features),
             **arrays,
         )
 

@@ -6,13 +6,15 @@ import numpy as np
 
 from colk._core import doubly as core
 from colk._core.dictionary import Dictionary
-from colk._core.roster import Roster
+from colk._core.jit import Unit
+from colk._core.reference import Pinned
+from colk._core.roster import Parameters
 from colk._core.window import SQUARED_NORM
 from colk._validation import Array, check_count
 from colk.averaging import Averaging
 from colk.features import check_spectral
 from colk.kernels import Kernel
-from colk.learners.compositional import CompositionalLearner, Progress
+from colk.learners.compositional import CompositionalLearner
 from colk.losses import Loss
 from colk.schedules import PowerDecay, Rate
 
@@ -96,14 +98,21 @@ class DoublySGD(CompositionalLearner):
         self._core.levels[SQUARED_NORM] = np.nan
 
     def _make_dictionary(self, n_features: int, **shape: int) -> Dictionary:
-        return Roster(np.zeros(1), 1, **shape)
+        return Parameters(np.zeros(1), 1, **shape)
 
     def _restore_dictionary(self, packed: dict[str, Any]) -> Dictionary:
-        return Roster.unpack(np.zeros(1), packed)
+        return Parameters.unpack(np.zeros(1), packed)
 
-    def _advance(self, X: Array, Y: Array, weight: Array, trace: Array) -> Progress:
-        program, frequency = self.kernel.program(X.shape[1]), np.empty(X.shape[1])
-        return core.learn(self._core, program, self.seed, frequency, X, Y, weight, trace)
+    @property
+    def _step_unit(self) -> Unit:
+        return core.doubly_unit
+
+    def _method(self, n_features: int) -> Pinned[core.Draws]:
+        draws = core.Draws(self.kernel.program(n_features), self.seed, np.empty(n_features))
+        return Pinned(draws)
+
+    def _atoms_gained(self) -> int:
+        return 1
 
     def _evaluate(self, X: Array) -> Array:
         q = cast(int, self.n_outputs)

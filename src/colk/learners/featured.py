@@ -7,7 +7,9 @@ import numpy as np
 from colk._core import features as core
 from colk._core.buffers import SIZE
 from colk._core.dictionary import Dictionary
-from colk._core.roster import Roster
+from colk._core.jit import Unit
+from colk._core.reference import Pinned
+from colk._core.roster import Parameters
 from colk._core.window import SQUARED_NORM
 from colk._validation import Array
 from colk.features import apply_map
@@ -31,7 +33,7 @@ class FeatureLearner(CompositionalLearner):
         The arguments of `CompositionalLearner`.
     """
 
-    _method: ClassVar[int] = core.SCGD
+    _order: ClassVar[int] = core.SCGD
 
     def __init__(self, features: Any, **common: Any) -> None:
         if not callable(getattr(features, "transform", None)):
@@ -52,12 +54,12 @@ class FeatureLearner(CompositionalLearner):
         self._core.levels[SQUARED_NORM] = np.nan
 
     def _make_dictionary(self, n_features: int, **shape: int) -> Dictionary:
-        weights = Roster(np.zeros(1), 1, capacity=self.n_components, **shape)
+        weights = Parameters(np.zeros(1), 1, capacity=self.n_components, **shape)
         weights.buffers.counters[SIZE] = self.n_components
         return weights
 
     def _restore_dictionary(self, packed: dict[str, Any]) -> Dictionary:
-        return Roster.unpack(np.zeros(1), packed)
+        return Parameters.unpack(np.zeros(1), packed)
 
     def _gains(self) -> Array:
         """Constants of the method beyond its rates."""
@@ -68,9 +70,17 @@ class FeatureLearner(CompositionalLearner):
         shown = compilable(apply_map(self.features, X[block]))
         if shown.shape[1] != self.n_components:
             raise ValueError(f"got {shown.shape[1]} features, before {self.n_components}")
-        return core.learn(
-            self._core, self._method, self._gains(), shown, Y[block], weight[block], trace
-        )
+        return super()._advance(shown, Y[block], weight[block], trace)
+
+    @property
+    def _step_unit(self) -> Unit:
+        return core.features_unit
+
+    def _method(self, n_features: int) -> Pinned[core.Method]:
+        return Pinned(core.Method(self._order, self._gains()))
+
+    def _atoms_gained(self) -> int:
+        return 0
 
     def _evaluate(self, X: Array) -> Array:
         W = self._columns()

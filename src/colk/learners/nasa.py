@@ -62,7 +62,7 @@ class NASA(FeatureLearner):
     True
     """
 
-    _method: ClassVar[int] = core.NASA
+    _order: ClassVar[int] = core.NASA
 
     def __init__(
         self,

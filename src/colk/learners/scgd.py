@@ -117,7 +117,7 @@ class AcceleratedSCGD(SCGD):
     True
     """
 
-    _method: ClassVar[int] = core.ACCELERATED
+    _order: ClassVar[int] = core.ACCELERATED
 
     def _keeps_previous(self) -> bool:
         return self.risk.n_inner > 0

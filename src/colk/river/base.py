@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from colk._core.pinned import Pinned, learn_pinned, pin, predict_pinned
+from colk._core.reference import Pinned
+from colk._core.sample import Sample, learn_sample, predict_sample
 from colk._core.window import DONE
 from colk._validation import Array, check_number, check_vector
 from colk.averaging import Averaging
@@ -65,7 +66,7 @@ class OnlineModel:
         self._target = np.zeros((1, 1))
         self._weight = np.ones(1)
         self._learner: COLK | None = None
-        self._pinned: Pinned | None = None
+        self._pinned: Pinned[Sample] | None = None
         self._make(n_features=1, n_outputs=2)
 
     @abstractmethod
@@ -148,7 +149,7 @@ class OnlineModel:
 
     def _learn_placed(self, n_outputs: int) -> None:
         """Learn the sample in the row; the first one makes the learner."""
-        if self._pinned is not None and learn_pinned(self._address) == DONE:
+        if self._pinned is not None and learn_sample(self._pinned.address) == DONE:
             return
         self._learn_rows(self._row, self._target, self._weight, n_outputs)
 
@@ -168,9 +169,7 @@ class OnlineModel:
         if learner is not None:
             scores = np.zeros(learner.n_outputs or 1)
             arrays = (self._row, self._target, self._weight, scores, _NO_TRACE)
-            self._pinned = Pinned(learner._core, *arrays)
-            self._memory = pin(self._pinned)
-            self._address = self._memory.ctypes.data
+            self._pinned = Pinned(Sample(learner._core, *arrays))
             self._first_row = learner._rows(averaged=True).start
 
     def _grow(self, n_outputs: int) -> None:
@@ -189,8 +188,8 @@ class OnlineModel:
         if self._pinned is None:
             return None
         self._row[0] = values
-        predict_pinned(self._address, self._first_row)
-        return self._pinned.scores
+        predict_sample(self._pinned.address, self._first_row)
+        return self._pinned.value.scores
 
     def _many_scores(self, X: Any) -> Array | None:
         """Values at the rows of a data frame, of shape (n, n_outputs); None before learning."""
@@ -201,8 +200,6 @@ class OnlineModel:
         """Everything but what holds addresses of this process."""
         state = dict(self.__dict__)
         state["_pinned"] = None
-        for name in ("_memory", "_address"):
-            state.pop(name, None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

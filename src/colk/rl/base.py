@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from colk._core import policy as core
 from colk._core.dictionary import Dictionary
+from colk._core.reference import Pinned
 from colk._core.window import DIVERGED, FULL, RUNAWAY
 from colk._validation import Array, check_fraction, check_number, check_points
 from colk.averaging import Averaging, Exponential, PolyakRuppert
@@ -82,6 +83,15 @@ class ValueLearner(ABC):
         """The core's number of the method."""
 
     # -- state -------------------------------------------------------------------------------
+
+    @property
+    def _core(self) -> core.Evaluator:
+        """The arrays, shared with compiled code, which takes them by `_pinned.address`."""
+        return self._pinned.value
+
+    @_core.setter
+    def _core(self, evaluator: core.Evaluator) -> None:
+        self._pinned = Pinned(evaluator)
 
     @property
     def _n_priced(self) -> int:
@@ -161,7 +171,7 @@ class ValueLearner(ABC):
         while start < len(states):
             trace = np.empty((len(states) - start if width else 1, width))
             taken, status = core.learn(
-                self._core,
+                self._pinned.address,
                 states[start:],
                 rewards[start:],
                 next_states[start:],
@@ -273,7 +283,7 @@ class ValueLearner(ABC):
         """Everything but the kernel's program, which may hold addresses of this process."""
         state = dict(self.__dict__)
         if self._n_features is not None:
-            arrays = state.pop("_core")._asdict()
+            arrays = state.pop("_pinned").value._asdict()
             del arrays["dictionary"]
             state |= {"_arrays": arrays, "_dictionary": self._dictionary.pack()}
         return state
