@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from colk._core.buffers import GHOSTS, SIZE, Buffers
+from colk._core.buffers import GHOSTS, SIZE, buffers_at
 from colk._core.dictionary import Dictionary
 from colk._core.jit import stepper
 from colk._core.kernels import column
@@ -32,13 +32,14 @@ REPEATS = 7
 
 @stepper
 def stream(
-    d: Buffers, X: Array, amounts: Array, eps: float, decay: float, one: int, undo: int
+    address: int, X: Array, amounts: Array, eps: float, decay: float, one: int, undo: int
 ) -> int:
     """POLK's step with given amounts: shrink, append, prune to eps; returns how many stayed.
 
     With `undo` 1, each point is appended whatever it costs and taken back by the counter alone,
     so that M stays the same: that is an append without a drop.
     """
+    d = buffers_at(address)
     stayed, at_most = 0, d.atoms.shape[1] - one
     for t in range(X.shape[0]):
         before = d.counters[SIZE]
@@ -48,21 +49,23 @@ def stream(
         for feature in range(X.shape[1]):
             d.points[0, feature] = X[t, feature]
         d.amounts[0, 0] = amounts[t]
-        absorb_points(d, one, eps, undo * (before + one), at_most)
+        absorb_points(address, one, eps, undo * (before + one), at_most)
         stayed += d.counters[SIZE] - before + d.counters[GHOSTS]
         if undo > 0:
             for j in range(before):
                 d.diagonal[j] -= d.factor[before, j] * d.factor[before, j]
+            d.weights[0, before] = 0.0
             d.counters[SIZE] = before
     return stayed
 
 
 @stepper
-def floor(d: Buffers, X: Array, out: Array) -> None:
+def floor(address: int, X: Array, out: Array) -> None:
     """One kernel column and two triangular products, Uᵀk and U(Uᵀk), for each point."""
+    d = buffers_at(address)
     n, factor, k, z, v = d.counters[SIZE], d.factor, out[0], out[1], out[2]
     for t in range(X.shape[0]):
-        column(d.program, d.atoms, n, X[t], k, d.work)
+        column(d.column, d.program, d.atoms, n, X[t], k, d.work)
         for j in range(n):
             v[j] = 0.0
         for i in range(n):
@@ -110,15 +113,15 @@ class Steady:
     def step(self, X: Array) -> int:
         """Small steps towards a smooth function; returns how many points stayed."""
         amounts = 0.02 * np.cos(X.sum(axis=1))
-        return stream(self.dictionary.buffers, X, amounts, self.eps, self.decay, 1, 0)
+        return stream(self.dictionary.address, X, amounts, self.eps, self.decay, 1, 0)
 
     def append(self, X: Array) -> None:
         """Append each point and take it back."""
-        stream(self.dictionary.buffers, X, np.ones(len(X)), 0.0, 1.0, 1, 1)
+        stream(self.dictionary.address, X, np.ones(len(X)), 0.0, 1.0, 1, 1)
 
     def floor(self, X: Array) -> None:
         """Do only what no exact step can do without."""
-        floor(self.dictionary.buffers, X, np.zeros((3, self.dictionary.capacity)))
+        floor(self.dictionary.address, X, np.zeros((3, self.dictionary.capacity)))
 
     def brute_force(self, x: Array) -> float:
         """Seconds of `reference.komp` for such a step: M + 1 atoms, the new one absorbed."""

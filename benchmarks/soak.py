@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._core.buffers import GHOSTS, SIZE, Buffers
+from colk._core.buffers import GHOSTS, SIZE, buffers_at
 from colk._core.dictionary import Dictionary
 from colk._core.jit import stepper
 from colk._core.komp import absorb_points
@@ -48,9 +48,9 @@ RUNS = (
 
 
 @stepper
-def churn(d: Buffers, X: Array, amounts: Array, at_most: NDArray[np.int64], one: int) -> int:
+def churn(address: int, X: Array, amounts: Array, at_most: NDArray[np.int64], one: int) -> int:
     """Append the points X one by one, down to `at_most` atoms; returns how many stayed."""
-    stayed = 0
+    d, stayed = buffers_at(address), 0
     for t in range(X.shape[0]):
         d.counters[GHOSTS] = 0
         for j in range(d.counters[SIZE]):
@@ -59,7 +59,7 @@ def churn(d: Buffers, X: Array, amounts: Array, at_most: NDArray[np.int64], one:
             d.points[0, feature] = X[t, feature]
         d.amounts[0, 0] = amounts[t]
         before = d.counters[SIZE]
-        absorb_points(d, one, 0.0, one, at_most[t])
+        absorb_points(address, one, 0.0, one, at_most[t])
         stayed += d.counters[SIZE] > before or d.counters[GHOSTS] > 0
     return stayed
 
@@ -89,7 +89,7 @@ def soak(run: Run, n_readings: int = 40, seed: int = 0) -> list[Reading]:
             n = min(10_000, until - step)
             X = rng.uniform(size=(n, run.n_features))
             at_most = rng.integers(run.n_atoms - spread, run.n_atoms + spread, n, endpoint=True)
-            stayed += churn(d.buffers, X, rng.normal(size=n), at_most, 1)
+            stayed += churn(d.address, X, rng.normal(size=n), at_most, 1)
             step += n
         cond = float(np.linalg.cond(kernel.gram(d.atoms)))
         readings.append(Reading(step, d.size, d.drift(), cond, stayed / pace))

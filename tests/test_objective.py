@@ -76,6 +76,7 @@ class Pair:
             predictions=np.zeros((2, q)),
             previous=np.zeros((2, q)),
             losses=np.zeros(2),
+            loss_slopes=np.zeros((2, q)),
             coefficients=np.zeros((2, q)),
             slopes=self.guarded[10 : 10 + 2 * q].reshape(2, q),
             tracked=np.zeros((2, m)),
@@ -125,7 +126,8 @@ def test_the_mean_over_pairs_is_the_gradient(loss, risk):
             expected[xi] += c_xi / n**2
     if risk.is_smooth:
         np.testing.assert_allclose(expected, risk.gradient_at(loss, F, Y), atol=1e-14, rtol=1e-9)
-    values = [sample_value(loss.program(), risk.program(), g, F[i], Y[i]) for i in range(n)]
+    losses = loss.value(F, Y)
+    values = [sample_value(risk.program(), g, F[i], Y[i], losses[i]) for i in range(n)]
     assert np.mean(values) == pytest.approx(risk.value_at(loss, F, Y), rel=1e-13)
     places = [n - 1, n - 1]
     pair.gradient(g, F[places], Y[places])
@@ -185,13 +187,13 @@ def test_three_ways_to_write_the_variance_agree(written, momentum):
     F, Y = rng.normal(size=(2, 40, 2))
     paths = []
     for risk in (built_in, written):
-        programs, path = (loss.program(), risk.program()), []
+        path, losses = [], loss.value(F, Y)
         tracker, pair = Pair(loss, risk, 2, 2, momentum), Pair(loss, risk, 2, 2, momentum)
         for t in range(1, 39):
             g = tracker.track(F[t], F[t - 1], Y[t], 0.2, t == 1)
             places = [t + 1, t]
             c_theta, c_xi = pair.gradient(g, F[places], Y[places])
-            value = sample_value(*programs, g, F[t], Y[t])
+            value = sample_value(risk.program(), g, F[t], Y[t], losses[t])
             path.append([g[0], value, *c_theta, *c_xi])
         paths.append(path)
     np.testing.assert_allclose(paths[1], paths[0], rtol=1e-12, atol=1e-13)

@@ -8,7 +8,7 @@ import numpy as np
 
 from colk._core.buffers import COLUMN, GHOST, GHOSTS, SIZE
 from colk._core.jit import call_at, few_turns, inner, piece, unit
-from colk._core.losses import loss_value
+from colk._core.losses import loss_and_slope
 from colk._core.objective import pair_slopes, track_sample
 from colk._core.reference import address_of
 from colk._core.window import (
@@ -33,11 +33,12 @@ from colk._core.window import (
 )
 from colk._validation import Array
 
-__all__ = ["EXTRAPOLATED", "JACOBI", "TRACK_FIRST", "assess", "assess_unit"]
+__all__ = ["AHEAD", "JACOBI", "TRACK_FIRST", "assess", "assess_unit"]
 
-# In which order g and the gradient are renewed: g first; g first, by f at an extrapolation of the
-# last step (accelerated SCGD); or the gradient first, which then sees the old g (NASA).
-TRACK_FIRST, EXTRAPOLATED, JACOBI = 0, 1, 2
+# In which order g and the gradient are renewed: g first; g first, by a function ahead of f that is
+# remembered in place of the previous one (accelerated SCGD); or the gradient first, which then sees
+# the old g (NASA).
+TRACK_FIRST, AHEAD, JACOBI = 0, 1, 2
 
 
 @piece
@@ -73,39 +74,17 @@ def _predict_window(m: Learner, size: int) -> None:
 
 @piece
 def _weigh(m: Learner, size: int) -> None:
-    """Losses at the samples of the window."""
+    """Losses at the samples of the window, and their slopes."""
+    predictions, y, slopes = m.predictions, m.window_y, m.loss_slopes
     for b in range(size):
-        m.losses[b] = loss_value(m.loss, m.predictions[b], m.window_y[b])
+        m.losses[b] = loss_and_slope(m.loss, predictions[b], y[b], slopes[b])
 
 
 @piece
-def _extrapolate(m: Learner, rate: float) -> None:
-    """Exchange f and its extrapolation at the ξs, the value at w_{t−1} + (w_t − w_{t−1})/β."""
-    for b in range(m.switches[BATCH]):
-        xi = place_of_xi(m.switches[PAIRING], b)
-        for c in range(m.predictions.shape[1]):
-            f, previous = m.predictions[xi, c], m.previous[xi, c]
-            m.predictions[xi, c] = previous + (f - previous) / rate
-            m.previous[xi, c] = f
-
-
-@piece
-def _restore(m: Learner) -> None:
-    """Give `predictions` back what `_extrapolate` put aside."""
-    for b in range(m.switches[BATCH]):
-        xi = place_of_xi(m.switches[PAIRING], b)
-        for c in range(m.predictions.shape[1]):
-            m.predictions[xi, c] = m.previous[xi, c]
-
-
-@piece
-def _track(m: Learner, size: int, rate: float, extrapolated: bool) -> None:
+def _track(m: Learner, rate: float, ahead: bool) -> None:
     """g_{t+1}: the mean over the batch of what the tracker makes of each ξ."""
     g, before, mean, batch = m.g, m.tracked[0], m.tracked[1], m.switches[BATCH]
     momentum, first = m.switches[MOMENTUM] > 0, m.tallies[STEPS] == 0
-    if extrapolated:
-        _extrapolate(m, rate)
-        _weigh(m, size)
     for i in range(g.size):
         before[i] = g[i]
         mean[i] = 0.0
@@ -114,14 +93,11 @@ def _track(m: Learner, size: int, rate: float, extrapolated: bool) -> None:
         for i in range(g.size):
             g[i] = before[i]
         weighted = min(1.0, rate * m.window_weight[xi])
-        track_sample(m, xi, 1.0 if first else weighted, momentum)
+        track_sample(m, xi, 1.0 if first else weighted, momentum, ahead)
         for i in range(g.size):
             mean[i] += g[i] / batch
     for i in range(g.size):
         g[i] = mean[i]
-    if extrapolated:
-        _restore(m)
-        _weigh(m, size)
 
 
 @piece
@@ -206,7 +182,7 @@ def assess_unit(address: int, rate: float, order: int) -> float:
             _gather(m, size)
         elif m.g.size > 0:
             # g_{t+1} = (1 − β)(g_t − h(f_{t−1}(ξ))) + h(f_t(ξ))
-            _track(m, size, rate, order == EXTRAPOLATED)
+            _track(m, rate, order == AHEAD)
     if not _is_sound(m, size):
         for i in range(m.g.size):
             m.g[i] = m.tracked[0, i]

@@ -82,7 +82,7 @@ class Buffers(NamedTuple):
     spent: Array  # (rows,): squared H-norm that each function lost since it was last set to 0
     n_priced: int
     n_fitted: int
-    columns: int  # address of the unit that evaluates the kernel at the new points
+    column: int  # address of the unit that evaluates columns of the kernel
     absorb: int  # address of the unit that compresses; 0: the method never asks for it
     trmm: int  # address of BLAS's triangular product; 0: blocks are too small to need it
 

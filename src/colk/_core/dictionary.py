@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from colk._core import komp
 from colk._core.buffers import GHOSTS, LANE, N_COUNTERS, N_PANELS, SIZE, WORK_ROWS, Buffers
-from colk._core.columns import columns_unit
 from colk._core.factor import drop_at
 from colk._core.jit import Unit
-from colk._core.kernels import evaluate, gram
+from colk._core.kernels import column_for, evaluate, gram
 from colk._core.reference import Pinned
 from colk._validation import Array
 
@@ -117,7 +116,7 @@ class Dictionary:
             spent=np.zeros(self.n_rows),
             n_priced=n_priced,
             n_fitted=n_fitted,
-            columns=columns_unit.address if self.has_kernel else 0,
+            column=column_for(program) if self.has_kernel else 0,
             absorb=self._absorb_unit().address if self.has_factor else 0,
             trmm=_trmm_address() if b >= BLAS_BLOCK else 0,
         )

@@ -15,7 +15,7 @@ successive drops by Pythagoras, since the subspaces are nested.
 import numpy as np
 
 from colk._core.buffers import CARRY, GHOSTS, LANE, SIZE, Buffers, buffers_at
-from colk._core.jit import call_trmm, inner, piece, stepper
+from colk._core.jit import call_trmm, data_of, inner, piece, stepper
 from colk._validation import Array
 
 __all__ = ["drop", "drop_at", "solve", "solve_by_blas", "take_out"]
@@ -97,15 +97,15 @@ def solve_by_blas(
 ) -> None:
     """Do as `solve` does, for blocks that are worth the call."""
     stride = factor.shape[1]
-    triangle = np.int64(factor.ctypes.data)
+    triangle = data_of(factor)
     for b in range(size):
         for j in range(n):
             z[b, j] = k[b, j]
-    call_trmm(trmm, 1, n, size, triangle, stride, np.int64(z.ctypes.data))
+    call_trmm(trmm, 1, n, size, triangle, stride, data_of(z))
     for b in range(size):
         for j in range(n):
             v[b, j] = z[b, j]
-    call_trmm(trmm, 0, n, size, triangle, stride, np.int64(v.ctypes.data))
+    call_trmm(trmm, 0, n, size, triangle, stride, data_of(v))
 
 
 @piece

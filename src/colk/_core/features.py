@@ -6,13 +6,14 @@ and what the method remembers, the previous iterate or NASA's averaged gradient 
 
 from typing import NamedTuple
 
-from colk._core.assess import EXTRAPOLATED, JACOBI, TRACK_FIRST, assess
+from colk._core.assess import AHEAD, JACOBI, TRACK_FIRST, assess
 from colk._core.buffers import COLUMN, SIZE
 from colk._core.jit import piece, unit
 from colk._core.reference import reference_to
 from colk._core.window import (
     AVERAGED,
     REGULARIZATION,
+    REMEMBERED,
     STEP_SIZE,
     STEPS,
     TRACKING_RATE,
@@ -28,7 +29,7 @@ from colk._validation import Array
 __all__ = ["ACCELERATED", "NASA", "SCGD", "Method", "features_unit"]
 
 # A method is the order in which it renews g and the gradient.
-SCGD, ACCELERATED, NASA = TRACK_FIRST, EXTRAPOLATED, JACOBI
+SCGD, ACCELERATED, NASA = TRACK_FIRST, AHEAD, JACOBI
 
 
 class Method(NamedTuple):
@@ -75,6 +76,17 @@ def _descend(m: Learner, step: float, size: int) -> None:
 
 
 @piece
+def _extrapolate(m: Learner, rate: float) -> None:
+    """Remember w_{t−1} + (w_t − w_{t−1})/β in place of w_{t−1}, for the tracker that comes next."""
+    weights, first = m.dictionary.weights, m.switches[REMEMBERED]
+    if first > 0:
+        for c in range(m.predictions.shape[1]):
+            for j in range(weights.shape[1]):
+                old = weights[first + c, j]
+                weights[first + c, j] = old + (weights[c, j] - old) / rate
+
+
+@piece
 def _average_gradient(m: Learner, gains: Array, size: int) -> None:
     """Step: z ← (1 − aτ)z + aτ(Σ_b c_b φ(x_b) + λw), w ← w − (τ/β)z with the τ that comes next."""
     d, coefficients = m.dictionary, m.coefficients
@@ -108,6 +120,8 @@ def features_unit(address: int) -> float:
         _average_gradient(m, gains, size)
     else:
         _descend(m, step, size)
+    if order == ACCELERATED:
+        _extrapolate(m, _rate(m, order, gains, t + 1))
     if m.switches[AVERAGED] > 0:
         average(m)
     m.tallies[STEPS] = t + 1

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from colk._core import kernels
-from colk._core.jit import call_at, jit
+from colk._core.jit import call_at, data_of, jit
 from colk._core.kernels import exponential, leaf_column, power, scale_stride, scaled_statistic
 from colk._validation import Array
 
@@ -98,7 +98,7 @@ def _add_custom(
     size = x.size
     atom, point_and_result = np.empty(size), np.empty(2 * size)
     point_and_result[:size] = x
-    there, here = np.int64(atom.ctypes.data), np.int64(point_and_result.ctypes.data)
+    there, here = data_of(atom), data_of(point_and_result)
     for j in range(others.size):
         for k in range(size):
             atom[k] = atoms[k, j]

@@ -6,11 +6,13 @@ a hash of the whole core, so that no stale code can be loaded, and where there i
 write, functions are compiled in memory.
 """
 
+import gc
 import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -20,20 +22,24 @@ from llvmlite import ir
 from numba.core import cgutils, config, event, types
 from numba.core.types import Tuple  # type: ignore[attr-defined]  # numba.core is typed in part
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 __all__ = [
     "Unit",
     "bits_of",
     "call_at",
     "call_trmm",
+    "data_of",
     "few_turns",
     "float_of",
     "inner",
     "jit",
+    "matrix_at",
     "piece",
     "stepper",
     "strict",
     "unit",
+    "vector_at",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -128,7 +134,8 @@ class Unit:
     def address(self) -> int:
         """Where the machine code is."""
         options: Any = {"fastmath": _FLAGS, "error_model": "numpy", "_nrt": False}
-        self._compiled: Any = _cached(numba.cfunc, self.signature, **options)(self.function)
+        with _undisturbed():
+            self._compiled: Any = _cached(numba.cfunc, self.signature, **options)(self.function)
         return int(self._compiled.address)
 
 
@@ -160,24 +167,44 @@ def _cached(decorator: Callable[..., Any], *signature: str, **options: Any) -> C
     return decorate
 
 
-class _CompileNotice(event.Listener):
-    """Say once, before the first wait, why there is one."""
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Compile without looking for garbage: what a compiler makes lives on, and there is a lot."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+class _CompileListener(event.Listener):
+    """Say once, before the first wait, why there is one; and let it be undisturbed."""
 
     said = False
 
+    def __init__(self) -> None:
+        self._under_way: list[AbstractContextManager[None]] = []
+
     def on_start(self, event: Any) -> None:
-        dispatcher = event.data["dispatcher"]
-        if self.said or not dispatcher.py_func.__module__.startswith("colk."):
+        if not event.data["dispatcher"].py_func.__module__.startswith("colk."):
             return
-        type(self).said = True
-        where = "kept for later runs" if _CACHE_DIRECTORY else "in memory: no cache can be written"
-        print(f"colk: compiling its core, once ({where}) ...", file=sys.stderr, flush=True)
+        if not self.said:
+            self.said = True
+            where = (
+                "kept for later runs" if _CACHE_DIRECTORY else "in memory: no cache can be written"
+            )
+            print(f"colk: compiling its core, once ({where}) ...", file=sys.stderr, flush=True)
+        self._under_way.append(_undisturbed())
+        self._under_way[-1].__enter__()
 
     def on_end(self, event: Any) -> None:
-        pass
+        if event.data["dispatcher"].py_func.__module__.startswith("colk."):
+            self._under_way.pop().__exit__(None, None, None)
 
 
-event.register("numba:compile", _CompileNotice())
+event.register("numba:compile", _CompileListener())
 
 
 @intrinsic
@@ -214,6 +241,49 @@ def call_at(typingctx: Any, function: Any, arguments: Any) -> Any:
         return builder.call(builder.inttoptr(args[0], kind.as_pointer()), values)
 
     return types.float64(types.int64, Tuple(kinds)), codegen
+
+
+@intrinsic
+def data_of(typingctx: Any, array: Any) -> Any:
+    """Address of the first entry of an array."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(array)(context, builder, args[0]).data
+        return builder.ptrtoint(data, ir.IntType(64))
+
+    return types.int64(array), codegen
+
+
+def _array_at(context: Any, builder: Any, kind: Any, address: Any, shape: list[Any]) -> Any:
+    """Build an array of reals, in rows, over memory that someone else owns."""
+    size = context.get_constant(types.intp, 8)
+    strides = [size] if len(shape) == 1 else [builder.mul(size, shape[1]), size]
+    array = context.make_array(kind)(context, builder)
+    data = builder.inttoptr(address, array.data.type)
+    populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+    return array._getvalue()
+
+
+@intrinsic
+def vector_at(typingctx: Any, address: Any, size: Any) -> Any:
+    """Return the vector of `size` reals at an address."""
+    kind = types.Array(types.float64, 1, "C")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _array_at(context, builder, kind, args[0], [args[1]])
+
+    return kind(types.int64, types.int64), codegen
+
+
+@intrinsic
+def matrix_at(typingctx: Any, address: Any, rows: Any, columns: Any) -> Any:
+    """Return the matrix of reals at an address."""
+    kind = types.Array(types.float64, 2, "C")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _array_at(context, builder, kind, args[0], list(args[1:]))
+
+    return kind(types.int64, types.int64, types.int64), codegen
 
 
 @intrinsic

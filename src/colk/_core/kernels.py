@@ -26,7 +26,19 @@ import math
 
 import numpy as np
 
-from colk._core.jit import bits_of, call_at, float_of, inner, jit, piece, stepper, strict
+from colk._core.jit import (
+    bits_of,
+    call_at,
+    data_of,
+    float_of,
+    inner,
+    jit,
+    matrix_at,
+    piece,
+    strict,
+    unit,
+    vector_at,
+)
 from colk._validation import Array
 
 __all__ = [
@@ -40,14 +52,12 @@ __all__ = [
     "POLYNOMIAL",
     "RATIONAL_QUADRATIC",
     "column",
-    "column_in_place",
-    "diagonal",
+    "column_for",
     "diagonals",
     "evaluate",
     "exponential",
     "gram",
     "leaf_column",
-    "pair",
     "power",
     "scale_stride",
     "scaled_statistic",
@@ -200,7 +210,7 @@ def _apply_profile(program: Array, at: int, out: Array, n: int) -> None:
 
 @piece
 def _custom_column(address: int, atoms: Array, n: int, x: Array, out: Array, point: Array) -> None:
-    there, here, size = np.int64(point.ctypes.data), np.int64(x.ctypes.data), x.size
+    there, here, size = data_of(point), data_of(x), x.size
     for j in range(n):
         for k in range(size):
             point[k] = atoms[k, j]
@@ -241,85 +251,123 @@ def _sum_of_terms(
             out[j] += product[j]
 
 
-@piece
-def column_in_place(
-    program: Array, atoms: Array, n: int, x: Array, out: Array, scratch: Array
-) -> None:
-    """out[:n] = κ(atom_j, x) for the first n atoms, without allocation.
+# What a unit that evaluates a column takes: the addresses of program, atoms (p, capacity), x (p,),
+# out and scratch (3 rows of max(n, p) or more), each with its size; and n.
+_COLUMN = "float64(" + ", ".join(["int64"] * 10) + ")"
 
-    `atoms` is (p, capacity), `x` is (p,), and `scratch` offers three rows of max(n, p) or more.
-    """
-    leaf = int(program[0]) + 2  # of a lone term; a literal would be compiled as a type of its own
-    if program[0] != 1.0 or program[1] != 1.0 or program[2] != 1.0:
-        _sum_of_terms(program, atoms, n, x, out, scratch)
-    elif program[leaf] == GAUSSIAN:
-        # Without the calls in between: a quarter of the time at 24 atoms.
-        _squared_distances(program, leaf + 2, scale_stride(program, leaf), atoms, n, x, out)
-        for j in range(n):
-            out[j] = exponential(-0.5 * out[j])
+
+@unit(_COLUMN)
+def gaussian_column(
+    program: int,
+    n_words: int,
+    atoms: int,
+    capacity: int,
+    n: int,
+    x: int,
+    p: int,
+    out: int,
+    scratch: int,
+    width: int,
+) -> float:
+    """out[:n] = κ(atom_j, x) for a Gaussian kernel alone."""
+    words, values = vector_at(program, n_words), vector_at(out, n)
+    leaf = int(words[0]) + 2  # a literal would be compiled as a type of its own
+    stride, point = scale_stride(words, leaf), vector_at(x, p)
+    _squared_distances(words, leaf + 2, stride, matrix_at(atoms, p, capacity), n, point, values)
+    for j in range(n):
+        values[j] = exponential(-0.5 * values[j])
+    return 0.0
+
+
+@unit(_COLUMN)
+def any_column(
+    program: int,
+    n_words: int,
+    atoms: int,
+    capacity: int,
+    n: int,
+    x: int,
+    p: int,
+    out: int,
+    scratch: int,
+    width: int,
+) -> float:
+    """out[:n] = κ(atom_j, x) for any kernel."""
+    words, points = vector_at(program, n_words), matrix_at(atoms, p, capacity)
+    point, values, rows = vector_at(x, p), vector_at(out, n), matrix_at(scratch, 3, width)
+    leaf = int(words[0]) + 2
+    if words[0] == 1.0 and words[1] == 1.0 and words[2] == 1.0:
+        leaf_column(words, leaf, points, n, point, values, rows)
     else:
-        leaf_column(program, leaf, atoms, n, x, out, scratch)
+        _sum_of_terms(words, points, n, point, values, rows)
+    return 0.0
 
 
-@stepper
-def column(program: Array, atoms: Array, n: int, x: Array, out: Array, scratch: Array) -> None:
-    """`column_in_place`, called: its arrays are long arguments."""
-    column_in_place(program, atoms, n, x, out, scratch)
+def column_for(program: Array) -> int:
+    """Address of the unit that evaluates columns of this kernel."""
+    is_gaussian = tuple(program[:4]) == (1.0, 1.0, 1.0, float(GAUSSIAN))
+    return (gaussian_column if is_gaussian else any_column).address
 
 
-@stepper
-def pair(program: Array, u: Array, v: Array, scratch: Array) -> float:
-    """κ(u, v) for two points of shape (p,); `scratch` as for `column`."""
-    atom = u.reshape(u.size, 1)
-    total, at = 0.0, 1
-    for _ in range(int(program[0])):
-        product, n_leaves = program[at], int(program[at + 1])
-        at += 2
-        for _ in range(n_leaves):
-            leaf_column(program, at, atom, atom.shape[1], v, scratch[0], scratch)
-            product *= scratch[0, 0]
-            at += 2 + int(program[at + 1])
-        total += product
-    return total
+@piece
+def column(
+    unit: int, program: Array, atoms: Array, n: int, x: Array, out: Array, scratch: Array
+) -> None:
+    """out[:n] = κ(atom_j, x) for the first n atoms, without allocation, by `column_for(program)`.
 
-
-@stepper
-def diagonal(program: Array, x: Array, scratch: Array) -> float:
-    """κ(x, x)."""
-    return pair(program, x, x, scratch)
+    `atoms` is (p or more, capacity), `x` is (p,), and `scratch` offers three rows of max(n, p).
+    """
+    kernel = data_of(program), program.size
+    where = data_of(atoms), atoms.shape[1], n, data_of(x), x.size
+    call_at(unit, (*kernel, *where, data_of(out), data_of(scratch), scratch.shape[1]))
 
 
 @jit
-def diagonals(program: Array, X: Array, out: Array) -> None:
-    """out[i] = κ(X_i, X_i) for points X of shape (n, p)."""
-    scratch = np.empty((3, X.shape[1]))
+def _diagonals(unit: int, program: Array, X: Array, out: Array) -> None:
+    p = X.shape[1]
+    scratch = np.empty((3, p))
     for i in range(X.shape[0]):
-        out[i] = pair(program, X[i], X[i], scratch)
+        column(unit, program, X[i].reshape(p, 1), 1, X[i], out[i:], scratch)
 
 
 @jit
-def gram(program: Array, A: Array, B: Array, out: Array) -> None:
-    """out[i, j] = κ(A_i, B_j) for points A of shape (n, p) and B of shape (m, p)."""
+def _gram(unit: int, program: Array, A: Array, B: Array, out: Array) -> None:
     m, p = B.shape
     atoms = B.T.copy()
     scratch = np.empty((3, max(m, p)))
     for i in range(A.shape[0]):
-        column(program, atoms, m, A[i], out[i], scratch)
+        column(unit, program, atoms, m, A[i], out[i], scratch)
 
 
 @jit
-def evaluate(program: Array, atoms: Array, weights: Array, X: Array, out: Array) -> None:
-    """out[i, c] = Σ_j weights[c, j] κ(atom_j, X_i), in memory O(M) beyond the result.
-
-    `atoms` is (p, M), `weights` is (q, M), `X` is (n, p), `out` is (n, q).
-    """
+def _evaluate(
+    unit: int, program: Array, atoms: Array, weights: Array, X: Array, out: Array
+) -> None:
     p, m = atoms.shape
     scratch = np.empty((3, max(m, p)))
     values = np.empty(m)
     for i in range(X.shape[0]):
-        column_in_place(program, atoms, m, X[i], values, scratch)
+        column(unit, program, atoms, m, X[i], values, scratch)
         for c in range(weights.shape[0]):
             total = 0.0
             for j in range(m):
                 total += weights[c, j] * values[j]
             out[i, c] = total
+
+
+def diagonals(program: Array, X: Array, out: Array) -> None:
+    """out[i] = κ(X_i, X_i) for points X of shape (n, p)."""
+    _diagonals(column_for(program), program, X, out)
+
+
+def gram(program: Array, A: Array, B: Array, out: Array) -> None:
+    """out[i, j] = κ(A_i, B_j) for points A of shape (n, p) and B of shape (m, p)."""
+    _gram(column_for(program), program, A, B, out)
+
+
+def evaluate(program: Array, atoms: Array, weights: Array, X: Array, out: Array) -> None:
+    """out[i, c] = Σ_j weights[c, j] κ(atom_j, X_i), in memory O(M) beyond the result.
+
+    `atoms` is (p, M), `weights` is (q, M), `X` is (n, p), `out` is (n, q).
+    """
+    _evaluate(column_for(program), program, atoms, weights, X, out)

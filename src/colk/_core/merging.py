@@ -107,9 +107,7 @@ def _choose_gaussian(d: Buffers, p: int, search: Array) -> Merger:
 
 
 @inner
-def _refine(
-    program: Array, origin: Array, moments: Array, search: Array, n: int, rounds: int, work: Array
-) -> None:
+def _refine(d: Buffers, origin: Array, moments: Array, search: Array, n: int, rounds: int) -> None:
     """Seek, for the first n candidates, the h within ±1 that makes ‖w_p a + w_n b‖ largest.
 
     `moments` holds ‖w_p‖², ⟨w_p, w_n⟩ and ‖w_n‖² of each candidate.
@@ -123,10 +121,10 @@ def _refine(
         for i in range(-GRID, GRID + 1):
             for j in range(n):
                 trial[0, j] = (1.0 - (centres[j] + i * step)) * lengths[j]
-            column(program, trial, n, origin, far, work)
+            column(d.column, d.program, trial, n, origin, far, d.work)
             for j in range(n):
                 trial[0, j] = (centres[j] + i * step) * lengths[j]
-            column(program, trial, n, origin, near, work)
+            column(d.column, d.program, trial, n, origin, near, d.work)
             for j in range(n):
                 a, b = far[j], near[j]
                 size = moments[0, j] * a * a + 2.0 * moments[1, j] * a * b + moments[2, j] * b * b
@@ -158,9 +156,9 @@ def _gather(d: Buffers, p: int, moments: Array, lengths: Array) -> None:
 def _choose_radial(d: Buffers, p: int, origin: Array, moments: Array, search: Array) -> Merger:
     """As `_choose_gaussian`, for every radial kernel and any number of outputs."""
     own, n_atoms, k, trial = d.own[p], d.counters[SIZE], search[COLUMN], search[TRIAL:COLUMN]
-    column(d.program, d.atoms, n_atoms, d.points[0], k, d.work)
+    column(d.column, d.program, d.atoms, n_atoms, d.points[0], k, d.work)
     _gather(d, p, moments, search[LENGTHS])
-    _refine(d.program, origin, moments, search, n_atoms, ROUNDS_TO_CHOOSE, d.work)
+    _refine(d, origin, moments, search, n_atoms, ROUNDS_TO_CHOOSE)
     chosen, least, whole = -1, np.inf, 0.0
     for n in range(n_atoms):
         total = (moments[0, n] + moments[2, n]) * own + 2.0 * moments[1, n] * k[n]
@@ -171,12 +169,12 @@ def _choose_radial(d: Buffers, p: int, origin: Array, moments: Array, search: Ar
     for i in range(3):
         moments[i, 0] = moments[i, chosen]
     only = min(n_atoms, 1)  # a literal would be compiled as a type of its own
-    _refine(d.program, origin, moments, search, only, ROUNDS_TO_PLACE, d.work)
+    _refine(d, origin, moments, search, only, ROUNDS_TO_PLACE)
     h, length = search[PLACES, 0], search[LENGTHS, 0]
     trial[0, 0] = (1.0 - h) * length
-    column(d.program, trial, only, origin, search[FAR], d.work)
+    column(d.column, d.program, trial, only, origin, search[FAR], d.work)
     trial[0, 0] = h * length
-    column(d.program, trial, only, origin, search[NEAR], d.work)
+    column(d.column, d.program, trial, only, origin, search[NEAR], d.work)
     return chosen, h, max(whole - search[BEST, 0] / own, 0.0), search[FAR, 0], search[NEAR, 0]
 
 

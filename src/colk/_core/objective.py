@@ -14,8 +14,8 @@ empty for them.
 
 from typing import TYPE_CHECKING
 
-from colk._core.jit import call_at, few_turns, inner, piece, stepper
-from colk._core.losses import loss_slope, loss_value
+from colk._core.jit import call_at, data_of, few_turns, inner, piece, stepper
+from colk._core.losses import loss_and_slope
 from colk._core.risks import COMPOSITION, outer_slopes, outer_value
 from colk._core.trackers import track
 from colk._validation import Array
@@ -35,8 +35,8 @@ OUTER_SLOPE_INNER = 6
 
 @piece
 def _call(risk: Array, which: int, f: Array, y: Array, g: Array, out: Array) -> float:
-    here, target = int(f.ctypes.data), int(y.ctypes.data)
-    return call_at(int(risk[which]), (here, target, int(g.ctypes.data), int(out.ctypes.data)))
+    here, target = data_of(f), data_of(y)
+    return call_at(int(risk[which]), (here, target, data_of(g), data_of(out)))
 
 
 @piece
@@ -61,16 +61,20 @@ def _composition_track(
 
 
 @inner
-def track_sample(m: "Learner", xi: int, rate: float, momentum: bool) -> None:
+def track_sample(m: "Learner", xi: int, rate: float, momentum: bool, ahead: bool) -> None:
     """Update g in place by the sample at place ξ of the window; a rate of 1 starts it there.
 
-    `previous` holds the previous function's prediction of the same ξ; only momentum reads it.
+    `previous` holds the previous function's prediction of the same ξ, for momentum; or that of a
+    function ahead of f, which then takes the place of f.
     """
     few_turns()
-    risk, g, f, y = m.risk, m.g, m.predictions[xi], m.window_y[xi]
+    risk, g, y = m.risk, m.g, m.window_y[xi]
+    f = m.previous[xi] if ahead else m.predictions[xi]
     if int(risk[0]) != COMPOSITION:
-        previous_loss = loss_value(m.loss, m.previous[xi], y) if momentum else 0.0
-        track(risk, g, previous_loss, m.losses[xi], rate, momentum)
+        loss, previous_loss = m.losses[xi], 0.0
+        if momentum or ahead:
+            previous_loss = loss_and_slope(m.loss, m.previous[xi], y, m.slopes[1])
+        track(risk, g, previous_loss, previous_loss if ahead else loss, rate, momentum)
     elif rate >= 1.0:
         _call(risk, INNER, f, y, g, g)
     else:
@@ -107,25 +111,22 @@ def pair_slopes(m: "Learner", theta: int, xi: int) -> None:
     component of g is an expectation (Mean, CVaR, Entropic), c_ξ is 0.
     """
     few_turns()
-    risk, f, y, slopes = m.risk, m.predictions, m.window_y, m.slopes
+    risk, f, y, slopes, by_f = m.risk, m.predictions, m.window_y, m.slopes, m.loss_slopes
     if int(risk[0]) == COMPOSITION:
         _composition_slopes(risk, m.g, f[theta], y[theta], f[xi], y[xi], slopes, m.work)
         return
     by_loss, through = outer_slopes(risk, m.losses[theta], m.g, m.losses[xi])
-    for role in range(2):
-        place, factor = (theta, by_loss) if role == 0 else (xi, through)
-        if factor != 0.0:
-            loss_slope(m.loss, f[place], y[place], slopes[role])
-        for c in range(slopes.shape[1]):
-            slopes[role, c] = factor * slopes[role, c] if factor != 0.0 else 0.0
+    for c in range(slopes.shape[1]):
+        slopes[0, c] = by_loss * by_f[theta, c]
+        slopes[1, c] = through * by_f[xi, c] if through != 0.0 else 0.0
 
 
 @stepper
-def sample_value(loss: Array, risk: Array, g: Array, f: Array, y: Array) -> float:
+def sample_value(risk: Array, g: Array, f: Array, y: Array, loss: float) -> float:
     """Return the outer function at one sample: its mean over the stream is the risk."""
     if int(risk[0]) == COMPOSITION:
         return _call(risk, OUTER, f, y, g, g)
-    return outer_value(risk, loss_value(loss, f, y), g)
+    return outer_value(risk, loss, g)
 
 
 @stepper

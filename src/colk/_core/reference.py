@@ -92,7 +92,9 @@ class Reference(types.Type):
 
     def __init__(self, target: Any) -> None:
         self.target = target
-        super().__init__(name=f"Reference({target})")
+        # The class tells its fields: symbols of compiled code would be some thousand letters long
+        # if they were named.
+        super().__init__(name=f"Reference({target.instance_class.__qualname__})")
 
 
 @register_model(Reference)

@@ -16,7 +16,7 @@ Every g is a fixed point: g = E[inner(ℓ, g)].
 
 import numpy as np
 
-from colk._core.jit import call_at, few_turns, inner, piece, stepper
+from colk._core.jit import call_at, data_of, few_turns, inner, piece, stepper
 from colk._validation import Array
 
 __all__ = [
@@ -116,7 +116,7 @@ def inner_value(program: Array, loss: float, g: Array, i: int) -> float:
     if code == ENTROPIC:
         return _outer_entropic(program[2], loss, g[0])
     if code == CUSTOM:
-        return call_at(int(program[2]), (loss, int(g.ctypes.data), i))
+        return call_at(int(program[2]), (loss, data_of(g), i))
     return loss
 
 
@@ -125,7 +125,7 @@ def inner_slope(program: Array, loss: float, g: Array, i: int) -> float:
     """∂inner_i/∂ℓ of an expectation; 0 for a component that minimises the outer."""
     code = int(program[0])
     if code == CUSTOM:
-        return call_at(int(program[3]), (loss, int(g.ctypes.data), i))
+        return call_at(int(program[3]), (loss, data_of(g), i))
     if code in (CVAR, ENTROPIC) or (code == MEAN_SEMIDEVIATION and i == 1):
         return 0.0
     return 1.0
@@ -157,7 +157,7 @@ def outer_value(program: Array, loss: float, g: Array) -> float:
         return (1.0 - program[3]) * loss + program[3] * (g[0] + excess / program[2])
     if code == ENTROPIC:
         return _outer_entropic(program[2], loss, g[0])
-    return call_at(int(program[4]), (loss, int(g.ctypes.data), 0))
+    return call_at(int(program[4]), (loss, data_of(g), 0))
 
 
 @piece
@@ -167,7 +167,7 @@ def outer_slope_loss(program: Array, loss: float, g: Array) -> float:
     if code == MEAN:
         return 1.0
     if code == CUSTOM:
-        return call_at(int(program[5]), (loss, int(g.ctypes.data), 0))
+        return call_at(int(program[5]), (loss, data_of(g), 0))
     if code == CVAR:
         above = positive_part_slope(loss - g[0], program[4])
         return (1.0 - program[3]) + program[3] * above / program[2]
@@ -196,7 +196,7 @@ def outer_slope_inner(program: Array, loss: float, g: Array, i: int) -> float:
     """∂outer/∂g_i."""
     code = int(program[0])
     if code == CUSTOM:
-        return call_at(int(program[6]), (loss, int(g.ctypes.data), i))
+        return call_at(int(program[6]), (loss, data_of(g), i))
     if code == CVAR:
         if i == 1:
             return 0.0

@@ -89,8 +89,9 @@ class Learner(NamedTuple):
     window_y: Matrix  # (window, targets)
     window_weight: Array  # (window,)
     predictions: Matrix  # (window, outputs)
-    previous: Matrix  # (window, outputs): the previous function's, at the ξs
+    previous: Matrix  # (window, outputs): of the function that is remembered, at the ξs
     losses: Array  # (window,)
+    loss_slopes: Matrix  # (window, outputs)
     coefficients: Matrix  # (window, outputs)
     slopes: Matrix  # (2, outputs): c_θ and c_ξ of one pair
     tracked: Matrix  # (2, m): g before the step, and the mean of its updates
@@ -194,7 +195,9 @@ def record_unit(address: int, error: float, step: float) -> float:
     line, levels, theta = m.line, m.levels, place_of_theta(m.switches[PAIRING], 0)
     line[LOSS], line[CLIPPED] = levels[MEAN_LOSS], levels[N_CLIPPED]
     line[N_ATOMS], line[ERROR], line[STEP] = m.dictionary.counters[SIZE], error, step
-    line[OUTER] = sample_value(m.loss, m.risk, m.g, m.predictions[theta], m.window_y[theta])
+    line[OUTER] = sample_value(
+        m.risk, m.g, m.predictions[theta], m.window_y[theta], m.losses[theta]
+    )
     line[NORM] = np.sqrt(levels[SQUARED_NORM])
     for i in range(m.g.size):
         line[N_TRACED + i] = m.g[i]

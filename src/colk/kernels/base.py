@@ -130,17 +130,7 @@ class Kernel(ABC):
         """
         points = check_points(U, name="U")
         point = compilable(check_vector(x, points.shape[1], "x"))
-        atoms = compilable(points.T)
-        out = np.empty(len(points))
-        core.column(
-            self.program(len(point)),
-            atoms,
-            len(points),
-            point,
-            out,
-            np.empty((3, max(points.shape))),
-        )
-        return out
+        return self.gram(points, point[None, :])[:, 0]
 
     def diagonal(self, U: ArrayLike) -> Array:
         """Return the vector of κ(u_i, u_i).

@@ -190,6 +190,7 @@ class CompositionalLearner(OnlineLearner):
             predictions=np.zeros((window, q)),
             previous=np.zeros((window, q)),
             losses=np.zeros(window),
+            loss_slopes=np.zeros((window, q)),
             coefficients=np.zeros((window, q)),
             slopes=np.zeros((2, q)),
             tracked=np.zeros((2, m)),

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._core.losses import loss_slopes, loss_values
+from colk._core.losses import loss_rows
 from colk._validation import Array, check_rows
 
 __all__ = ["Kind", "Loss"]
@@ -66,10 +66,8 @@ class Loss(ABC):
         array of shape (n,)
             Summed over the outputs.
         """
-        F, Y = self._rows(f, y)
-        out = np.empty(len(F))
-        loss_values(self.program(), F, Y, out)
-        return out
+        values, _ = self._evaluate(f, y)
+        return values
 
     def slope(self, f: ArrayLike, y: ArrayLike) -> Array:
         """Slopes ∂ℓ/∂f of n predictions, in the shape of `f`.
@@ -81,10 +79,8 @@ class Loss(ABC):
         y : array of shape (n,) or (n, r)
             Targets.
         """
-        F, Y = self._rows(f, y)
-        out = np.empty_like(F)
-        loss_slopes(self.program(), F, Y, out)
-        return out.reshape(np.shape(f))
+        _, slopes = self._evaluate(f, y)
+        return slopes.reshape(np.shape(f))
 
     def probability(self, f: ArrayLike) -> Array:
         """Class probabilities at predictions `f`, for a loss that is a likelihood."""
@@ -116,9 +112,12 @@ class Loss(ABC):
             )
         return Y
 
-    def _rows(self, f: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+    def _evaluate(self, f: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        """Losses (n,) and slopes (n, q)."""
         F = _as_rows(f, _length(f), "f")
-        return F, self.check_targets(y, F.shape[1], len(F))
+        values, slopes = np.empty(len(F)), np.empty_like(F)
+        loss_rows(self.program(), F, self.check_targets(y, F.shape[1], len(F)), values, slopes)
+        return values, slopes
 
 
 def _length(values: ArrayLike) -> int:
