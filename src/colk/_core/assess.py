@@ -6,7 +6,7 @@ the quasi-gradient, bounded as Assumption 5 demands.
 
 import numpy as np
 
-from colk._core.buffers import COLUMN, GHOST, GHOSTS, SIZE
+from colk._core.buffers import COLUMN, GHOST, GHOSTS, SIZE, padded
 from colk._core.jit import call_at, few_turns, inner, piece, unit
 from colk._core.losses import loss_and_slope
 from colk._core.objective import pair_slopes, track_sample
@@ -59,7 +59,7 @@ def _predict_window(m: Learner, size: int) -> None:
     step dropped are still there as ghosts.
     """
     d, remembered = m.dictionary, m.switches[REMEMBERED]
-    weights, columns, ghosts, n = d.weights, d.panels[COLUMN], d.ghosts, d.counters[SIZE]
+    weights, columns, ghosts, n = d.weights, d.panels[COLUMN], d.ghosts, padded(d.counters[SIZE])
     for b in range(size):
         _combine(weights, 0, n, columns[b], m.predictions[b])
     if remembered > 0:

@@ -6,44 +6,48 @@ for those that stay.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colk._core.buffers import (
     COLUMN,
     ENLARGED,
     GRAM,
     HALF,
-    INFLUENCE,
     INVERSE,
     NOVELTY_FLOOR,
+    NOW,
     SCHUR,
     SIZE,
     SMALLEST_PIVOT,
     SOLUTION,
     Buffers,
+    padded,
 )
 from colk._core.factor import solve, solve_by_blas
 from colk._core.jit import piece
+from colk._core.reference import Counts, Flags
 from colk._validation import Array
 
-__all__ = ["attach", "bequeath", "cheapest_new", "forget", "prepare"]
+__all__ = ["attach", "cheapest_new", "drop_new", "prepare"]
 
 
 @piece
 def _schur(gram: Array, halves: Array, n: int, schur: Array, inverse: Array, size: int) -> None:
     """S = K_BB − K_BD K⁻¹ K_DB by the halves: its lower half, and all of it in `inverse`."""
     for a in range(size):
-        for b in range(a + 1):
-            total = 0.0
+        for b in range(0, a + 1, 2):
+            c = min(b + 1, a)
+            first, second = 0.0, 0.0
             for i in range(n):
-                total += halves[a, i] * halves[b, i]
-            schur[a, b] = gram[a, b] - total
+                first += halves[a, i] * halves[b, i]
+                second += halves[a, i] * halves[c, i]
+            schur[a, b], schur[a, c] = gram[a, b] - first, gram[a, c] - second
+        for b in range(a + 1):
             inverse[a, b] = schur[a, b]
             inverse[b, a] = schur[a, b]
 
 
 @piece
-def _invert(inverse: Array, gram: Array, marked: NDArray[np.bool_], size: int) -> None:
+def _invert(inverse: Array, gram: Array, marked: Flags, size: int) -> None:
     """T = S⁻¹ in place, by Gauss and Jordan.
 
     A pivot is a novelty, given all that came before. One below the floor means that the point
@@ -66,31 +70,37 @@ def _invert(inverse: Array, gram: Array, marked: NDArray[np.bool_], size: int) -
 
 
 @piece
-def _influence(
-    inverse: Array,
-    solutions: Array,
-    diagonal: Array,
-    n: int,
-    influence: Array,
-    enlarged: Array,
-    size: int,
+def _combine(
+    inverse: Array, solutions: Array, p: int, order: Counts, size: int, n: int, out: Array
 ) -> None:
-    """G = T V: the enlarged inverse has (K⁻¹)_jp = −G_pj for an old atom j and a new point p.
-
-    Also the enlarged diagonal of the old atoms, d_j + V_jᵀ T V_j.
-    """
+    """Out = T_p V, by the points in play: (K⁻¹)_jp of the enlarged inverse is its negative."""
     for i in range(n):
-        enlarged[i] = diagonal[i]
+        out[i] = 0.0
+    for place in range(size):
+        b = order[place]
+        share = inverse[p, b]
+        for i in range(n):
+            out[i] += share * solutions[b, i]
+
+
+@piece
+def _enlarge(d: Buffers, n: int, size: int) -> None:
+    """Diagonal of the enlarged inverse at the old atoms, d_j + V_jᵀ T V_j: half of T tells."""
+    inverse, solutions = d.small[INVERSE], d.panels[SOLUTION]
+    enlarged, combined = d.work[ENLARGED], d.work[NOW]
+    for i in range(padded(n)):
+        enlarged[i] = d.diagonal[i]
     for a in range(size):
-        share = inverse[a, 0]
+        share = 0.5 * inverse[a, a]
         for i in range(n):
-            influence[a, i] = share * solutions[0, i]
-        for b in range(1, size):
-            share = inverse[a, b]
+            combined[i] = share * solutions[a, i]
+        for b in range(a & 1, a, 2):
+            share, other = inverse[a, b], inverse[a, b + 1]
             for i in range(n):
-                influence[a, i] += share * solutions[b, i]
+                combined[i] += share * solutions[b, i] + other * solutions[b + 1, i]
+        share = inverse[a, 0] if a & 1 else 0.0
         for i in range(n):
-            enlarged[i] += influence[a, i] * solutions[a, i]
+            enlarged[i] += 2.0 * (combined[i] + share * solutions[0, i]) * solutions[a, i]
 
 
 @piece
@@ -98,8 +108,8 @@ def cheapest_new(
     amounts: Array,
     n_priced: int,
     inverse: Array,
-    order: NDArray[np.int64],
-    marked: NDArray[np.bool_],
+    order: Counts,
+    marked: Flags,
     size: int,
 ) -> tuple[int, float]:
     """Place in `order` of the new point to drop next, and its price ‖w_p‖²/T_pp."""
@@ -118,42 +128,34 @@ def cheapest_new(
 
 
 @piece
-def bequeath(
-    weights: Array,
-    amounts: Array,
-    n_fitted: int,
-    influence: Array,
-    inverse: Array,
-    n: int,
-    p: int,
-    spent: Array,
-) -> None:
-    """Give what new point p weighs to the atoms and to the other new points."""
-    for row in range(n_fitted):
-        amount = amounts[p, row]
-        if amount == 0.0:
-            continue
-        share = amount / inverse[p, p]
-        spent[row] += amount * share
-        for i in range(n):
-            weights[row, i] += share * influence[p, i]
-        for b in range(amounts.shape[0]):
-            amounts[b, row] -= share * inverse[b, p]
+def drop_new(d: Buffers, n: int, place: int, size: int) -> None:
+    """Drop the new point at this place of `order`, of `size` in play.
 
-
-@piece
-def forget(influence: Array, inverse: Array, enlarged: Array, n: int, p: int, size: int) -> None:
-    """Take new point p out of T, of G and of the enlarged diagonal."""
+    What it weighs goes to the atoms and to the other new points; T and the enlarged diagonal
+    forget it.
+    """
+    weights, amounts, order, spent = d.weights, d.amounts, d.order, d.spent
+    inverse, enlarged, combined = d.small[INVERSE], d.work[ENLARGED], d.work[NOW]
+    p = order[place]
     pivot = inverse[p, p]
-    for i in range(n):
-        enlarged[i] -= influence[p, i] * influence[p, i] * (1.0 / pivot)
-    for a in range(size):
-        if a != p:
-            ratio = inverse[a, p] / pivot
+    _combine(inverse, d.panels[SOLUTION], p, order, size, n, combined)
+    for row in range(d.n_fitted):
+        share = amounts[p, row] / pivot
+        if share != 0.0:
+            spent[row] += amounts[p, row] * share
             for i in range(n):
-                influence[a, i] -= ratio * influence[p, i]
-            for b in range(size):
-                inverse[a, b] -= ratio * inverse[p, b]
+                weights[row, i] += share * combined[i]
+            for other in range(size):
+                amounts[order[other], row] -= share * inverse[order[other], p]
+    for i in range(n):
+        enlarged[i] -= combined[i] * combined[i] / pivot
+    for later in range(place, size - 1):
+        order[later] = order[later + 1]
+    for other in range(size - 1):
+        a = order[other]
+        ratio = inverse[a, p] / pivot
+        for another in range(size - 1):
+            inverse[a, order[another]] -= ratio * inverse[p, order[another]]
 
 
 @piece
@@ -161,7 +163,7 @@ def _new_row(
     factor: Array,
     old: int,
     place: int,
-    order: NDArray[np.int64],
+    order: Counts,
     schur: Array,
     solutions: Array,
     diagonal: Array,
@@ -216,7 +218,6 @@ def prepare(d: Buffers, size: int) -> None:
         solve(d.factor, n, columns, halves, solutions, size)
     _schur(d.small[GRAM], halves, n, d.small[SCHUR], inverse, size)
     _invert(inverse, d.small[GRAM], d.marked, size)
-    influence, enlarged = d.panels[INFLUENCE], d.work[ENLARGED]
-    _influence(inverse, solutions, d.diagonal, n, influence, enlarged, size)
     for b in range(size):
         order[b] = b
+    _enlarge(d, n, size)

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from colk._core.jit import piece
 from colk._core.reference import Counts, Cube, Flags, Matrix, reference_to
 from colk._validation import Array
 
@@ -15,7 +16,6 @@ __all__ = [
     "GHOSTS",
     "GRAM",
     "HALF",
-    "INFLUENCE",
     "INVERSE",
     "LANE",
     "LATER",
@@ -30,6 +30,7 @@ __all__ = [
     "WORK_ROWS",
     "Buffers",
     "buffers_at",
+    "padded",
 ]
 
 # A point whose squared distance to the span is below this share of κ(x, x) counts as inside it:
@@ -44,8 +45,8 @@ SMALLEST_PIVOT = 1e-290
 LANE = 16
 
 # Panels: one row for each new point of a block.
-COLUMN, HALF, SOLUTION, INFLUENCE, GHOST = 0, 1, 2, 3, 4
-N_PANELS = 5
+COLUMN, HALF, SOLUTION, GHOST = 0, 1, 2, 3
+N_PANELS = 4
 # Small matrices over the new points of a block.
 GRAM, SCHUR, INVERSE = 0, 1, 2
 # Work rows; the first three are the kernel's scratch.
@@ -69,10 +70,10 @@ class Buffers(NamedTuple):
     own: Array  # (capacity,): κ(d_j, d_j)
     weights: Matrix  # (rows, capacity): 0 beyond the atoms
     factor: Matrix  # (capacity, capacity)
-    diagonal: Array  # (capacity,): of K⁻¹
+    diagonal: Array  # (capacity,): of K⁻¹; NaN beyond the atoms, where no comparison holds
     points: Matrix  # (block, features): the new points
     amounts: Matrix  # (block, rows): their weights
-    panels: Cube  # (5, block, capacity)
+    panels: Cube  # (4, block, capacity)
     small: Cube  # (3, block, block)
     order: Counts  # (block,): the new points still in play
     marked: Flags  # (block,): those in the span of what came before
@@ -88,3 +89,9 @@ class Buffers(NamedTuple):
 
 
 buffers_at = reference_to(Buffers)
+
+
+@piece
+def padded(n: int) -> int:
+    """Return n rounded up to whole vectors: what is left over of one takes longer than one more."""
+    return (n + LANE - 1) & -LANE

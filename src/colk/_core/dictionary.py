@@ -21,6 +21,8 @@ __all__ = ["Dictionary"]
 
 # Blocks of at least this many points are solved for by BLAS.
 BLAS_BLOCK = 8
+# Below this many atoms by one thread of it.
+BLAS_THREADS_FROM = 256
 
 
 @cache
@@ -103,7 +105,7 @@ class Dictionary:
             own=np.zeros(c),
             weights=np.zeros((self.n_rows, c)),
             factor=np.zeros((c, c) if self.has_factor else (0, 0)),
-            diagonal=np.zeros(c),
+            diagonal=np.full(c, np.nan),
             points=np.zeros((b, p)),
             amounts=np.zeros((b, self.n_rows)),
             panels=np.zeros((N_PANELS, b, c)),
@@ -175,12 +177,12 @@ class Dictionary:
         new.ghosts[:, :ghosts] = old.ghosts[:, :ghosts]
 
     def blas_threads(self) -> AbstractContextManager[Any]:
-        """One BLAS thread while blocks are solved for.
+        """One BLAS thread while blocks are solved for, up to a size.
 
-        Triangles of this size lose more by waking a second thread than they gain, and much more
-        where the cores are busy.
+        A small triangle loses more by waking a second thread than it gains, and much more where
+        the cores are busy.
         """
-        if self.buffers.trmm == 0:
+        if self.buffers.trmm == 0 or self.size >= BLAS_THREADS_FROM:
             return nullcontext()
         limited: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
         return limited

@@ -14,81 +14,92 @@ successive drops by Pythagoras, since the subspaces are nested.
 
 import numpy as np
 
-from colk._core.buffers import CARRY, GHOSTS, LANE, SIZE, Buffers, buffers_at
-from colk._core.jit import call_trmm, data_of, inner, piece, stepper
+from colk._core.buffers import CARRY, GHOSTS, SIZE, Buffers, buffers_at, padded
+from colk._core.jit import apart, call_trmm, data_of, inner, merged, piece, stepper
 from colk._validation import Array
 
 __all__ = ["drop", "drop_at", "solve", "solve_by_blas", "take_out"]
 
 
-@inner
-def _solve_two(factor: Array, n: int, k: Array, z: Array, v: Array, b: int) -> None:
-    """`solve` for points b and b + 1, four rows in each turn.
+@merged
+def _solve_two(
+    factor: Array,
+    n: int,
+    k_p: Array,
+    k_q: Array,
+    z_p: Array,
+    z_q: Array,
+    v_p: Array,
+    v_q: Array,
+) -> None:
+    """`solve` for two points, four rows in each turn.
 
-    Rows are read to the next multiple of LANE: what lies beyond the diagonal is zero, and loops
-    of few different lengths cost less than the branches that they spare would. The last turn may
-    read up to three rows that are not in use; what they give is replaced by zero.
+    Rows are read in whole vectors: what lies beyond the diagonal is zero. The last turn may read
+    up to three rows that are not in use; what they give is replaced by zero.
     """
-    c = b + 1
-    for j in range((n + LANE - 1) & -LANE):
-        v[b, j] = 0.0
-        v[c, j] = 0.0
+    apart()
+    for j in range(padded(n)):
+        v_p[j], v_q[j] = 0.0, 0.0
+        z_p[j], z_q[j] = 0.0, 0.0
     for i in range(0, n, 4):
-        length = (i + 3 + LANE) & -LANE
+        length = (i + 4) & -4
+        row_0, row_1, row_2, row_3 = factor[i], factor[i + 1], factor[i + 2], factor[i + 3]
         p_0, p_1, p_2, p_3 = 0.0, 0.0, 0.0, 0.0
         q_0, q_1, q_2, q_3 = 0.0, 0.0, 0.0, 0.0
         for j in range(length):
-            p_0 += factor[i, j] * k[b, j]
-            p_1 += factor[i + 1, j] * k[b, j]
-            p_2 += factor[i + 2, j] * k[b, j]
-            p_3 += factor[i + 3, j] * k[b, j]
-            q_0 += factor[i, j] * k[c, j]
-            q_1 += factor[i + 1, j] * k[c, j]
-            q_2 += factor[i + 2, j] * k[c, j]
-            q_3 += factor[i + 3, j] * k[c, j]
-        if i + 1 >= n:
-            p_1, q_1 = 0.0, 0.0
-        if i + 2 >= n:
-            p_2, q_2 = 0.0, 0.0
-        if i + 3 >= n:
+            p_0 += row_0[j] * k_p[j]
+            p_1 += row_1[j] * k_p[j]
+            p_2 += row_2[j] * k_p[j]
+            p_3 += row_3[j] * k_p[j]
+            q_0 += row_0[j] * k_q[j]
+            q_1 += row_1[j] * k_q[j]
+            q_2 += row_2[j] * k_q[j]
+            q_3 += row_3[j] * k_q[j]
+        if i + 4 > n:
             p_3, q_3 = 0.0, 0.0
-        z[b, i], z[b, i + 1], z[b, i + 2], z[b, i + 3] = p_0, p_1, p_2, p_3
-        z[c, i], z[c, i + 1], z[c, i + 2], z[c, i + 3] = q_0, q_1, q_2, q_3
+            p_2, q_2 = (p_2, q_2) if i + 2 < n else (0.0, 0.0)
+            p_1, q_1 = (p_1, q_1) if i + 1 < n else (0.0, 0.0)
+        z_p[i], z_p[i + 1], z_p[i + 2], z_p[i + 3] = p_0, p_1, p_2, p_3
+        z_q[i], z_q[i + 1], z_q[i + 2], z_q[i + 3] = q_0, q_1, q_2, q_3
         for j in range(length):
-            r_0, r_1, r_2, r_3 = factor[i, j], factor[i + 1, j], factor[i + 2, j], factor[i + 3, j]
-            v[b, j] += (p_0 * r_0 + p_1 * r_1) + (p_2 * r_2 + p_3 * r_3)
-            v[c, j] += (q_0 * r_0 + q_1 * r_1) + (q_2 * r_2 + q_3 * r_3)
+            r_0, r_1, r_2, r_3 = row_0[j], row_1[j], row_2[j], row_3[j]
+            v_p[j] += (p_0 * r_0 + p_1 * r_1) + (p_2 * r_2 + p_3 * r_3)
+            v_q[j] += (q_0 * r_0 + q_1 * r_1) + (q_2 * r_2 + q_3 * r_3)
 
 
-@inner
-def _solve_one(factor: Array, n: int, k: Array, z: Array, v: Array, b: int) -> None:
-    """`solve` for point b, as `_solve_two`."""
-    for j in range((n + LANE - 1) & -LANE):
-        v[b, j] = 0.0
+@merged
+def _solve_one(factor: Array, n: int, k: Array, z: Array, v: Array) -> None:
+    """`solve` for one point, as `_solve_two`."""
+    apart()
+    for j in range(padded(n)):
+        v[j], z[j] = 0.0, 0.0
     for i in range(0, n, 4):
-        length = (i + 3 + LANE) & -LANE
+        length = (i + 4) & -4
+        row_0, row_1, row_2, row_3 = factor[i], factor[i + 1], factor[i + 2], factor[i + 3]
         p_0, p_1, p_2, p_3 = 0.0, 0.0, 0.0, 0.0
         for j in range(length):
-            p_0 += factor[i, j] * k[b, j]
-            p_1 += factor[i + 1, j] * k[b, j]
-            p_2 += factor[i + 2, j] * k[b, j]
-            p_3 += factor[i + 3, j] * k[b, j]
-        p_1 = p_1 if i + 1 < n else 0.0
-        p_2 = p_2 if i + 2 < n else 0.0
-        p_3 = p_3 if i + 3 < n else 0.0
-        z[b, i], z[b, i + 1], z[b, i + 2], z[b, i + 3] = p_0, p_1, p_2, p_3
+            p_0 += row_0[j] * k[j]
+            p_1 += row_1[j] * k[j]
+            p_2 += row_2[j] * k[j]
+            p_3 += row_3[j] * k[j]
+        if i + 4 > n:
+            p_3 = 0.0
+            p_2 = p_2 if i + 2 < n else 0.0
+            p_1 = p_1 if i + 1 < n else 0.0
+        z[i], z[i + 1], z[i + 2], z[i + 3] = p_0, p_1, p_2, p_3
         for j in range(length):
-            head = p_0 * factor[i, j] + p_1 * factor[i + 1, j]
-            v[b, j] += head + (p_2 * factor[i + 2, j] + p_3 * factor[i + 3, j])
+            head = p_0 * row_0[j] + p_1 * row_1[j]
+            v[j] += head + (p_2 * row_2[j] + p_3 * row_3[j])
 
 
 @piece
 def solve(factor: Array, n: int, k: Array, z: Array, v: Array, size: int) -> None:
     """Halves z = Uᵀk and solutions v = Uz = K⁻¹k of `size` new points, two in each pass."""
     for b in range(0, size - 1, 2):
-        _solve_two(factor, n, k, z, v, b)
+        _solve_two(factor, n, k[b], k[b + 1], z[b], z[b + 1], v[b], v[b + 1])
     if size & 1:
-        _solve_one(factor, n, k, z, v, size - 1)
+        b = size - 1
+        _solve_one(factor, n, k[b], z[b], v[b])
 
 
 @piece
@@ -187,6 +198,7 @@ def drop(d: Buffers, j: int) -> None:
     _refit(d.weights, d.n_fitted, n, j, carry, d.spent)
     take_out(d, j)
     _refresh_diagonal(d.factor, n - 1, d.diagonal)
+    d.diagonal[n - 1] = np.nan
 
 
 @stepper

@@ -26,6 +26,7 @@ from numba.np.arrayobj import populate_array
 
 __all__ = [
     "Unit",
+    "apart",
     "bits_of",
     "call_at",
     "call_trmm",
@@ -35,6 +36,7 @@ __all__ = [
     "inner",
     "jit",
     "matrix_at",
+    "merged",
     "piece",
     "stepper",
     "strict",
@@ -98,6 +100,13 @@ def stepper(function: Function) -> Function:
 def inner(function: Function) -> Function:
     """Compile what only compiled code calls: no way in from Python, no reference counts."""
     return _compile(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def merged(function: Function) -> Function:
+    """Compile like `inner`, into each caller: for loops over arrays, which are long arguments."""
+    return _compile(
+        function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True
+    )
 
 
 def strict(function: Function) -> Function:
@@ -284,6 +293,19 @@ def matrix_at(typingctx: Any, address: Any, rows: Any, columns: Any) -> Any:
         return _array_at(context, builder, kind, args[0], list(args[1:]))
 
     return kind(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def apart(typingctx: Any) -> Any:
+    """Say that the arrays that this function is given share no memory: no loop need check."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        for argument in builder.function.args:
+            if isinstance(argument.type, ir.PointerType):
+                argument.add_attribute("noalias")
+        return context.get_dummy_value()
+
+    return types.none(), codegen
 
 
 @intrinsic

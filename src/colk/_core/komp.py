@@ -6,20 +6,20 @@ prices add up over successive drops by Pythagoras, since the subspaces are neste
 
 import numpy as np
 
-from colk._core.block import attach, bequeath, cheapest_new, forget, prepare
+from colk._core.block import attach, cheapest_new, drop_new, prepare
 from colk._core.buffers import (
     ADDED,
     CROWDING_FLOOR,
     ENLARGED,
-    INFLUENCE,
     INVERSE,
     SIZE,
     Buffers,
     buffers_at,
+    padded,
 )
 from colk._core.columns import evaluate_columns
 from colk._core.factor import drop
-from colk._core.jit import call_at, inner, piece, stepper, unit
+from colk._core.jit import call_at, inner, merged, piece, stepper, unit
 from colk._core.pair import drop_pair
 from colk._core.reference import address_of
 from colk._validation import Array
@@ -27,15 +27,15 @@ from colk._validation import Array
 __all__ = ["absorb", "absorb_block", "absorb_pair", "absorb_points", "prune_at"]
 
 
-@inner
+@merged
 def _any_within(weights: Array, n_priced: int, n: int, diagonal: Array, price: float) -> bool:
     """Whether some atom costs at most `price`: no division, no index, so that it vectorises."""
     count = 0
     if n_priced == 1:
-        for j in range(n):
+        for j in range(padded(n)):
             count += weights[0, j] * weights[0, j] <= price * diagonal[j]
     else:
-        for j in range(n):
+        for j in range(padded(n)):
             squares = 0.0
             for row in range(n_priced):
                 squares += weights[row, j] * weights[row, j]
@@ -109,22 +109,18 @@ def _drop_block(
     d: Buffers, size: int, budget: float, stop_at: int, at_most: int
 ) -> tuple[float, int]:
     """Drop new points while they are cheapest; returns what is spent and how many stay."""
-    n, weights, order, marked = d.counters[SIZE], d.weights, d.order, d.marked
-    influence, inverse, enlarged = d.panels[INFLUENCE], d.small[INVERSE], d.work[ENLARGED]
+    n, order, marked = d.counters[SIZE], d.order, d.marked
+    inverse, enlarged = d.small[INVERSE], d.work[ENLARGED]
     spent, staying = 0.0, size
     while staying > 0:
         place, price = cheapest_new(d.amounts, d.n_priced, inverse, order, marked, staying)
-        p, atoms = order[place], n + staying
-        if not marked[p]:
+        atoms = n + staying
+        if not marked[order[place]]:
             stays = atoms <= stop_at or (spent + price > budget and atoms <= at_most)
-            if stays or _any_within(weights, d.n_priced, n, enlarged, price):
+            if stays or _any_within(d.weights, d.n_priced, n, enlarged, price):
                 break
-        bequeath(weights, d.amounts, d.n_fitted, influence, inverse, n, p, d.spent)
+        drop_new(d, n, place, staying)
         staying -= 1
-        for later in range(place, staying):
-            order[later] = order[later + 1]
-        if staying > 0:
-            forget(influence, inverse, enlarged, n, p, size)
         spent += price
     return spent, staying
 

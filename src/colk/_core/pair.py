@@ -10,7 +10,6 @@ from colk._core.buffers import (
     COLUMN,
     GRAM,
     HALF,
-    LANE,
     LATER,
     NOVELTY_FLOOR,
     NOW,
@@ -19,6 +18,7 @@ from colk._core.buffers import (
     SMALLEST_PIVOT,
     SOLUTION,
     Buffers,
+    padded,
 )
 from colk._core.factor import solve
 from colk._core.jit import piece
@@ -36,7 +36,7 @@ def _inverse(d: Buffers, n: int, size: int) -> tuple[float, float, float, bool, 
     gram, schur, last = d.small[GRAM], d.small[SCHUR], size - 1
     z, z_last = d.panels[HALF, 0], d.panels[HALF, last]
     first, mixed, second = 0.0, 0.0, 0.0
-    for i in range(n):
+    for i in range(padded(n)):
         first += z[i] * z[i]
         mixed += z[i] * z_last[i]
         second += z_last[i] * z_last[i]
@@ -72,6 +72,7 @@ def _atoms_within(
     n: int,
     p: int,
     q: int,
+    c: float,
     t_pp: float,
     t_pq: float,
     t_qq: float,
@@ -82,17 +83,16 @@ def _atoms_within(
     weights, amounts, diagonal = d.weights, d.amounts, d.diagonal
     v_p, v_q = d.panels[SOLUTION, p], d.panels[SOLUTION, q]
     now, then = d.work[NOW], d.work[LATER]
-    c = -t_pq / t_pp
-    alone = t_qq + t_pq * c  # of q without p
+    alone = t_qq + t_pq * c  # T_qq without p
     for row in range(d.n_priced):
         a = amounts[p, row]
-        for j in range(n):
+        for j in range(padded(n)):
             w = weights[row, j]
             moved = w + a * (v_p[j] - c * v_q[j])
             now[j] = w * w + (now[j] if row > 0 else 0.0)
             then[j] = moved * moved + (then[j] if row > 0 else 0.0)
     count, count_later = 0, 0
-    for j in range(n):
+    for j in range(padded(n)):
         u, v = v_p[j], v_q[j]
         enlarged = diagonal[j] + u * (t_pp * u + 2.0 * t_pq * v) + t_qq * v * v
         count += now[j] <= price * enlarged
@@ -102,25 +102,24 @@ def _atoms_within(
 
 @piece
 def _bequeath(
-    d: Buffers, n: int, p: int, q: int, c: float, both: bool, t_pp: float, alone: float
+    d: Buffers, n: int, p: int, q: int, c: float, both: bool, s_p: float, s_q: float
 ) -> None:
     """Give a_p V_p + a_q V_q to the atoms; or, where q stays, a_p(V_p − c V_q), and a_p c to q.
 
-    Charges each function with the squared H-norm that it loses.
+    Charges each function with the squared H-norm that it loses: a² times the novelty s.
     """
     weights, amounts, spent = d.weights, d.amounts, d.spent
     v_p, v_q = d.panels[SOLUTION, p], d.panels[SOLUTION, q]
-    length = (n + LANE - 1) & -LANE  # V is 0 beyond the atoms
     for row in range(d.n_fitted):
         a_p = amounts[p, row]
         a_q = amounts[q, row] if both else -c * a_p
         if a_p != 0.0 or a_q != 0.0:
-            spent[row] += a_p * a_p / t_pp
-            for j in range(length):
+            spent[row] += a_p * a_p * s_p
+            for j in range(padded(n)):
                 weights[row, j] += a_p * v_p[j] + a_q * v_q[j]
             moved = amounts[q, row] + c * a_p
             if both:
-                spent[row] += moved * moved / alone
+                spent[row] += moved * moved * s_q
             amounts[q, row] = moved
 
 
@@ -137,11 +136,12 @@ def drop_pair(
     if size == 2 and not marked_p and (marked_q or other_squares * t_pp <= squares * t_qq):
         p, q, squares, other_squares = q, p, other_squares, squares
         t_pp, t_qq, marked_p, marked_q = t_qq, t_pp, marked_q, marked_p
-    price, c, later, alone = squares / t_pp, -t_pq / t_pp, 0.0, 1.0
+    s_p, s_q, later = 1.0 / t_pp, 0.0, 0.0  # novelties: of p given q, of q without p
+    price, c = squares * s_p, -t_pq * s_p
     if size == 2:
-        alone = t_qq + t_pq * c
-        later = (other_squares + c * (2.0 * product + c * squares)) / alone
-    cheaper, cheaper_later = _atoms_within(d, n, p, q, t_pp, t_pq, t_qq, price, later)
+        s_q = 1.0 / (t_qq + t_pq * c)
+        later = max(other_squares + c * (2.0 * product + c * squares), 0.0) * s_q
+    cheaper, cheaper_later = _atoms_within(d, n, p, q, c, t_pp, t_pq, t_qq, price, later)
     for b in range(size):
         order[b] = b
     # Whether a point stays: it may not be dropped, or is not the cheapest.
@@ -152,7 +152,7 @@ def drop_pair(
     atoms -= 1
     stays = cheaper_later or atoms <= stop_at or (total > budget and atoms <= at_most)
     both = size == 2 and (marked_q or not stays)
-    _bequeath(d, n, p, q, c, both, t_pp, alone)
+    _bequeath(d, n, p, q, c, both, s_p, s_q)
     if both or size == 1:
         return total, 0
     order[0] = q

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colk._core.buffers import GHOSTS, GRAM, SIZE, Buffers
+from colk._core.buffers import GHOSTS, GRAM, SIZE, Buffers, padded
 from colk._core.columns import evaluate_columns
 from colk._core.jit import call_at, few_turns, inner, piece, unit
 from colk._core.objective import sample_value
@@ -163,7 +163,7 @@ def evaluate_window(m: Learner, size: int) -> bool:
 def remember_and_shrink(m: Learner, factor: float) -> None:
     """F ← (1 − αλ) f, after its weights are remembered as those of f_{t−1}."""
     d, remembered, n_outputs = m.dictionary, m.switches[REMEMBERED], m.predictions.shape[1]
-    weights, n = d.weights, d.counters[SIZE]
+    weights, n = d.weights, padded(d.counters[SIZE])
     d.counters[GHOSTS] = 0
     for c in range(n_outputs):
         if remembered > 0:
@@ -178,7 +178,7 @@ def remember_and_shrink(m: Learner, factor: float) -> None:
 def average(m: Learner) -> None:
     """f̄ ← f̄ + ρ(f − f̄): constant ρ, or (1 + γ)/(k + γ) at the k-th step after the burn-in."""
     first, rate, n_outputs = m.switches[AVERAGED], m.settings[AVERAGING_RATE], m.slopes.shape[1]
-    weights, n = m.dictionary.weights, m.dictionary.counters[SIZE]
+    weights, n = m.dictionary.weights, padded(m.dictionary.counters[SIZE])
     if rate == 0.0:
         k = max(m.tallies[STEPS] + 1.0 - m.settings[BURN_IN], 1.0)
         rate = (1.0 + m.settings[GROWTH]) / (k + m.settings[GROWTH])
