@@ -224,6 +224,16 @@ def test_divergence_names_the_setting_and_keeps_the_last_good_state():
     assert np.isfinite(learner.predict(X)).all()
 
 
+def test_an_overflow_of_g_is_named():
+    X = np.linspace(0.0, 1.0, 20).reshape(-1, 1)
+    learner = COLK(Gaussian(0.5), Squared(), Variance(0.1)).learn(X, X[:, 0])
+    before = learner.function, learner.inner_estimate
+    with pytest.raises(DivergenceError, match="g of Variance overflowed; scale the targets"):
+        learner.learn(X[:2], [1e160, 1e160])
+    assert learner.function == before[0]
+    np.testing.assert_array_equal(learner.inner_estimate, before[1])
+
+
 def test_a_refused_sample_can_be_left_out():
     X, y = stream()
     learner = COLK(Gaussian(0.1), gradient_bound=np.inf).learn(X, y)

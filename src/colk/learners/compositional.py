@@ -245,10 +245,14 @@ class CompositionalLearner(OnlineLearner):
                 )
 
     def _divergence(self, sample: int) -> DivergenceError:
+        found = self._core
         largest, steepest = (
-            np.abs(values).max() for values in (self._core.predictions, self._core.coefficients)
+            np.abs(values).max() for values in (found.predictions, found.coefficients)
         )
-        if np.isfinite(largest) and not steepest < core.HUGE:
+        if np.isfinite(largest) and not np.isfinite(found.tracked[1]).all():
+            what = f"the tracked g of {type(self.risk).__name__} overflowed"
+            cure = "scale the targets, or lower the order or the tilt of the risk"
+        elif np.isfinite(largest) and not steepest < core.HUGE:
             what = f"the gradient reached {steepest:g}"
             cure = "set a finite gradient_bound, or scale features and targets"
         else:

@@ -33,6 +33,10 @@ class CustomRisk(ShowsNames, LossRisk):
     functions are compiled at the first use, once a process; they pickle by their names. Certify a
     risk with `colk.testing.check_risk`.
 
+    A learner's momentum tracker corrects g by what the last step changed, and may carry it for a
+    moment out of the range of `inner`: where `outer` needs, say, g > 0, give the learner
+    `tracker="average"`.
+
     Parameters
     ----------
     inner, inner_slope : callable
