@@ -175,5 +175,7 @@ def test_a_stream_of_dependent_atoms_stays_sound(hard, block):
     g = KernelExpansion(kernel, d.atoms, d.weights[:, 0])
     assert d.size < 40
     assert exact_distance(bandwidth, f, g) <= error <= 1e-2
-    assert np.linalg.cond(kernel.gram(d.atoms)) <= 40**2 / CROWDING_FLOOR
-    assert d.drift() <= 1e-2
+    condition = np.linalg.cond(kernel.gram(d.atoms))
+    assert condition <= 40**2 / CROWDING_FLOOR
+    # On the way an atom is appended before the one that it crowds out leaves.
+    assert d.drift() <= 1000 * np.finfo(float).eps * condition

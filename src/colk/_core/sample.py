@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from colk._core.buffers import COLUMN, SIZE
-from colk._core.columns import evaluate_columns
 from colk._core.jit import stepper
+from colk._core.kernels import column
 from colk._core.reference import Matrix, reference_to
 from colk._core.stream import run
 from colk._core.window import Learner
@@ -40,10 +40,8 @@ def predict_sample(address: int, first: int) -> None:
     """Write the values at x of the functions from row `first` on to the scores."""
     s = _sample_at(address)
     d, scores = s.learner.dictionary, s.scores
-    for feature in range(d.points.shape[1]):
-        d.points[0, feature] = s.x[0, feature]
-    evaluate_columns(d, 1, 0)
     n, k, weights = d.counters[SIZE], d.panels[COLUMN, 0], d.weights
+    column(d.column, d.program, d.atoms, n, s.x[0], k, d.work)
     for c in range(scores.size):
         total = 0.0
         for j in range(n):
