@@ -6,7 +6,7 @@ python benchmarks/step.py
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -27,14 +27,19 @@ SEED = 0
 N = 24000
 
 
-def best_time(job: Callable[[], object], repeats: int = 200) -> float:
-    """Least seconds of many short runs: what the machine can do when it is left alone."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        job()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def best_times(*jobs: Callable[[], object], rounds: int = 40, repeats: int = 10) -> list[float]:
+    """Least seconds of many short runs of each job, by turns: the machine may be busy for a while.
+
+    What is left is what the machine can do when it is left alone.
+    """
+    best = [math.inf] * len(jobs)
+    for _ in range(rounds):
+        for which, job in enumerate(jobs):
+            for _ in range(repeats):
+                start = time.perf_counter()
+                job()
+                best[which] = min(best[which], time.perf_counter() - start)
+    return best
 
 
 @stepper
@@ -65,29 +70,32 @@ def stream(n: int = N) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def column_times(dictionary: Dictionary, X: np.ndarray) -> tuple[float, float]:
-    """Seconds of a column in one feature, ours and a plain one."""
+def column_jobs(dictionary: Dictionary, X: np.ndarray) -> list[Callable[[], object]]:
+    """Columns at the points X in one feature, ours and plain ones."""
     d = dictionary.buffers
     out = np.empty(dictionary.capacity)
     ours = (d.column, d.program, d.atoms, dictionary.size, X, out, d.work)
     plain = (d.program[-1], d.atoms, dictionary.size, X, out)
     assert columns(*ours) == pytest.approx(plain_columns(*plain), rel=1e-12)
-    both = (lambda: columns(*ours)), (lambda: plain_columns(*plain))
-    return best_time(both[0]) / len(X), best_time(both[1]) / len(X)
+    return [lambda: columns(*ours), lambda: plain_columns(*plain)]
 
 
 def small_dictionary() -> None:
     X, y = stream()
     chunk = slice(0, 2000)
-    settings = {"step_size": 0.02, "compressor": KOMP(parsimony=1.0)}
+    settings = {"step_size": 0.02, "compressor": KOMP(parsimony=0.6)}
     pairs = COLK(Gaussian(0.06), Squared(), CentralMoments(4, 0.1), tracking_rate=0.01, **settings)
     single = POLK(Gaussian(0.06), Squared(), **settings)
     pairs.learn(X, y)
     single.learn(X, y)
-    step = best_time(lambda: pairs.learn(X[chunk], y[chunk])) / 1000
-    sample = best_time(lambda: single.learn(X[chunk], y[chunk])) / 2000
-    one_column, plain = column_times(pairs._dictionary, X[chunk])
-    peer = best_time(peer_job(X, y), repeats=40) / 2000
+    times = best_times(
+        lambda: pairs.learn(X[chunk], y[chunk]),
+        lambda: single.learn(X[chunk], y[chunk]),
+        *column_jobs(pairs._dictionary, X[chunk]),
+        peer_job(X, y),
+    )
+    step, sample, one_column, plain, peer = (seconds / 2000 for seconds in times)
+    step *= 2
     print(f"COLK, pairs, moments to order 4: M = {pairs.n_atoms}")
     print(f"  kernel column              {one_column * 1e9:8.0f} ns")
     print(f"  the C library's exp in it  {plain * 1e9:8.0f} ns")
@@ -113,34 +121,42 @@ def peer_job(X: np.ndarray, y: np.ndarray) -> Callable[[], None]:
     return job
 
 
-def large_dictionary(n_atoms: int = 1000) -> None:
+def large_learner(X: np.ndarray, y: np.ndarray, n_atoms: int, batch_size: int) -> POLK:
+    # A batch takes the mean of its gradients: each point moves by a 32nd, and eps with it.
+    compressor = KOMP(eps=0.05 / batch_size, max_atoms=n_atoms)
+    learner = POLK(
+        Gaussian(0.15), step_size=0.5, compressor=compressor, batch_size=batch_size, trace=True
+    )
+    return learner.learn(X, y)
+
+
+def large_dictionary(n_atoms: int = 1000, rounds: int = 80) -> None:
     rng = np.random.default_rng(SEED)
-    X = rng.random((12000, 4))
+    X = rng.random((8000 + 128 * rounds, 4))
     y = np.sin(5 * X).sum(axis=1) + 0.1 * rng.normal(size=len(X))
     cores = os.cpu_count()
     print(f"POLK at a large dictionary, 4 features, {cores} cores, which BLAS may use")
-    times = {}
-    for batch_size in (1, 32):
-        # A batch takes the mean of its gradients: each point moves by a 32nd, and eps with it.
-        compressor = KOMP(eps=0.05 / batch_size, max_atoms=n_atoms)
-        learner = POLK(
-            Gaussian(0.15), step_size=0.5, compressor=compressor, batch_size=batch_size, trace=True
-        )
-        learner.learn(X[:8000], y[:8000])
-        chunks = iter(range(8000, 12000, 128))
+    learners = {size: large_learner(X[:8000], y[:8000], n_atoms, size) for size in (1, 32)}
 
-        def job(learner: POLK = learner, chunks: Iterator[int] = chunks) -> None:
+    def job(learner: POLK) -> Callable[[], None]:
+        chunks = iter(range(8000, len(X), 128))
+
+        def learn() -> None:
             start = next(chunks)
             learner.learn(X[start : start + 128], y[start : start + 128])
 
-        times[batch_size] = best_time(job, repeats=30) / 128
-        per_sample = learner.trace.added[-3840 // batch_size :].sum() / 3840
+        return learn
+
+    jobs = [job(learner) for learner in learners.values()]
+    single, batch = (seconds / 128 for seconds in best_times(*jobs, rounds=rounds, repeats=1))
+    for (size, learner), seconds in zip(learners.items(), (single, batch), strict=True):
+        added = learner.trace.added[8000 // size :].sum() / (128 * rounds)
         print(
-            f"  batch of {batch_size:2d}: M = {learner.n_atoms}, {per_sample:.3f} atoms added a "
-            f"sample, {times[batch_size] * 1e6:7.1f} µs a sample"
+            f"  batch of {size:2d}: M = {learner.n_atoms}, {added:.3f} atoms added a sample, "
+            f"{seconds * 1e6:7.1f} µs a sample"
         )
-    print(f"  mini-batches are {times[1] / times[32]:.1f} times faster a sample")
-    print(f"  of which the two BLAS products take {products(n_atoms) * 1e6:.1f} µs a sample")
+    print(f"  mini-batches are {single / batch:.1f} times faster a sample")
+    print(f"  the two BLAS products of a batch take {products(n_atoms) * 1e6:.1f} µs a sample")
 
 
 def products(n_atoms: int, batch_size: int = 32) -> float:
@@ -148,8 +164,10 @@ def products(n_atoms: int, batch_size: int = 32) -> float:
     rng = np.random.default_rng(SEED)
     triangle = np.asfortranarray(np.triu(rng.random((n_atoms, n_atoms))))
     panel = np.asfortranarray(rng.random((n_atoms, batch_size)))
-    there = best_time(lambda: dtrmm(1.0, triangle, panel, trans_a=1))
-    return (there + best_time(lambda: dtrmm(1.0, triangle, panel))) / batch_size
+    there, back = best_times(
+        lambda: dtrmm(1.0, triangle, panel, trans_a=1), lambda: dtrmm(1.0, triangle, panel)
+    )
+    return (there + back) / batch_size
 
 
 if __name__ == "__main__":

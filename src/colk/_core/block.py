@@ -76,11 +76,11 @@ def _combine(
     """Out = T_p V, by the points in play: (K⁻¹)_jp of the enlarged inverse is its negative."""
     for i in range(n):
         out[i] = 0.0
-    for place in range(size):
-        b = order[place]
-        share = inverse[p, b]
+    for place in range(0, size, 2):
+        b, c = order[place], order[min(place + 1, size - 1)]
+        share, other = inverse[p, b], inverse[p, c] if place + 1 < size else 0.0
         for i in range(n):
-            out[i] += share * solutions[b, i]
+            out[i] += share * solutions[b, i] + other * solutions[c, i]
 
 
 @piece
@@ -147,8 +147,9 @@ def drop_new(d: Buffers, n: int, place: int, size: int) -> None:
                 weights[row, i] += share * combined[i]
             for other in range(size):
                 amounts[order[other], row] -= share * inverse[order[other], p]
+    novelty = 1.0 / pivot
     for i in range(n):
-        enlarged[i] -= combined[i] * combined[i] / pivot
+        enlarged[i] -= novelty * combined[i] * combined[i]
     for later in range(place, size - 1):
         order[later] = order[later + 1]
     for other in range(size - 1):
