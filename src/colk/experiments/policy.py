@@ -96,6 +96,12 @@ class Setting:
     step_size: float
     eps: float
 
+    def __str__(self) -> str:
+        return (
+            f"{self.environment}, policy {self.policy.__name__}, discount {self.discount:g}, "
+            f"bandwidth {self.bandwidth:g}, step size {self.step_size:g}, eps {self.eps:g}"
+        )
+
 
 ENVIRONMENTS = {
     "Pendulum": Setting("Pendulum-v1", swing_up, 0.95, 1.0, 1.0, 0.1),
