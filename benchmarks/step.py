@@ -130,27 +130,27 @@ def large_learner(X: np.ndarray, y: np.ndarray, n_atoms: int, batch_size: int) -
     return learner.learn(X, y)
 
 
-def large_dictionary(n_atoms: int = 1000, rounds: int = 80) -> None:
+def large_dictionary(n_atoms: int = 1000, rounds: int = 24, chunk: int = 512) -> None:
     rng = np.random.default_rng(SEED)
-    X = rng.random((8000 + 128 * rounds, 4))
+    X = rng.random((8000 + chunk * rounds, 4))
     y = np.sin(5 * X).sum(axis=1) + 0.1 * rng.normal(size=len(X))
     cores = os.cpu_count()
     print(f"POLK at a large dictionary, 4 features, {cores} cores, which BLAS may use")
     learners = {size: large_learner(X[:8000], y[:8000], n_atoms, size) for size in (1, 32)}
 
     def job(learner: POLK) -> Callable[[], None]:
-        chunks = iter(range(8000, len(X), 128))
+        chunks = iter(range(8000, len(X), chunk))
 
         def learn() -> None:
             start = next(chunks)
-            learner.learn(X[start : start + 128], y[start : start + 128])
+            learner.learn(X[start : start + chunk], y[start : start + chunk])
 
         return learn
 
     jobs = [job(learner) for learner in learners.values()]
-    single, batch = (seconds / 128 for seconds in best_times(*jobs, rounds=rounds, repeats=1))
+    single, batch = (seconds / chunk for seconds in best_times(*jobs, rounds=rounds, repeats=1))
     for (size, learner), seconds in zip(learners.items(), (single, batch), strict=True):
-        added = learner.trace.added[8000 // size :].sum() / (128 * rounds)
+        added = learner.trace.added[8000 // size :].sum() / (chunk * rounds)
         print(
             f"  batch of {size:2d}: M = {learner.n_atoms}, {added:.3f} atoms added a sample, "
             f"{seconds * 1e6:7.1f} µs a sample"
