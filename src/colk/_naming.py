@@ -16,5 +16,6 @@ class ShowsNames:
     """A dataclass whose repr names the functions in it, the same in every process."""
 
     def __repr__(self) -> str:
-        shown = (f"{f.name}={_shown(getattr(self, f.name))}" for f in fields(self))  # type: ignore[arg-type]
+        mine = fields(self)  # type: ignore[arg-type]  # only dataclasses derive from this
+        shown = (f"{f.name}={_shown(getattr(self, f.name))}" for f in mine)
         return f"{type(self).__name__}({', '.join(shown)})"

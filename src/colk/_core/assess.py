@@ -33,7 +33,7 @@ from colk._core.window import (
 )
 from colk._validation import Array
 
-__all__ = ["AHEAD", "JACOBI", "TRACK_FIRST", "assess", "assess_unit"]
+__all__ = ["AHEAD", "JACOBI", "TRACK_FIRST", "assess", "assess_unit", "combine"]
 
 # In which order g and the gradient are renewed: g first; g first, by a function ahead of f that is
 # remembered in place of the previous one (accelerated SCGD); or the gradient first, which then sees
@@ -42,7 +42,7 @@ TRACK_FIRST, AHEAD, JACOBI = 0, 1, 2
 
 
 @piece
-def _combine(weights: Array, first: int, n: int, k: Array, out: Array) -> None:
+def combine(weights: Array, first: int, n: int, k: Array, out: Array) -> None:
     """out_c = Σ_j weights[first + c, j] k_j: values of functions at the point of column k."""
     for c in range(out.size):
         total = 0.0
@@ -61,11 +61,11 @@ def _predict_window(m: Learner, size: int) -> None:
     d, remembered = m.dictionary, m.switches[REMEMBERED]
     weights, columns, ghosts, n = d.weights, d.panels[COLUMN], d.ghosts, padded(d.counters[SIZE])
     for b in range(size):
-        _combine(weights, 0, n, columns[b], m.predictions[b])
+        combine(weights, 0, n, columns[b], m.predictions[b])
     if remembered > 0:
         for b in range(m.switches[BATCH]):
             xi = place_of_xi(m.switches[PAIRING], b)
-            _combine(weights, remembered, n, columns[xi], m.previous[xi])
+            combine(weights, remembered, n, columns[xi], m.previous[xi])
             for c in range(m.previous.shape[1]):
                 row = d.atoms.shape[0] + remembered + c
                 for j in range(d.counters[GHOSTS]):

@@ -73,7 +73,7 @@ def _invert(inverse: Array, gram: Array, marked: Flags, size: int) -> None:
 def _combine(
     inverse: Array, solutions: Array, p: int, order: Counts, size: int, n: int, out: Array
 ) -> None:
-    """Out = T_p V, by the points in play: (K⁻¹)_jp of the enlarged inverse is its negative."""
+    """Write T_p V, by the points in play, to out: minus the entries (K⁻¹)_jp once p is an atom."""
     for i in range(n):
         out[i] = 0.0
     for place in range(0, size, 2):

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from colk._core.assess import combine
 from colk._core.buffers import COLUMN, SIZE
 from colk._core.jit import stepper
 from colk._core.kernels import column
@@ -39,11 +40,7 @@ def learn_sample(address: int) -> int:
 def predict_sample(address: int, first: int) -> None:
     """Write the values at x of the functions from row `first` on to the scores."""
     s = _sample_at(address)
-    d, scores = s.learner.dictionary, s.scores
-    n, k, weights = d.counters[SIZE], d.panels[COLUMN, 0], d.weights
+    d = s.learner.dictionary
+    n, k = d.counters[SIZE], d.panels[COLUMN, 0]
     column(d.column, d.program, d.atoms, n, s.x[0], k, d.work)
-    for c in range(scores.size):
-        total = 0.0
-        for j in range(n):
-            total += weights[first + c, j] * k[j]
-        scores[c] = total
+    combine(d.weights, first, n, k, s.scores)

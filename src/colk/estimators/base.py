@@ -30,7 +30,7 @@ from colk.losses import Loss
 __all__ = ["COLKEstimator"]
 
 
-class COLKEstimator(BaseEstimator):  # type: ignore[misc]
+class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A COLK learner behind scikit-learn's face; subclasses say what targets are."""
 
     # -- what was learned --------------------------------------------------------------------

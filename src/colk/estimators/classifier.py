@@ -32,7 +32,7 @@ def _has_probabilities(classifier: "COLKClassifier") -> bool:
     return True
 
 
-class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]
+class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel classification in bounded memory, under a risk of your choice.
 
     Two classes are told apart by the sign of one function, more by the largest of several that
@@ -231,7 +231,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]
             return self.classes_[(scores > 0.0).astype(np.intp)]
         return self.classes_[scores.argmax(axis=1)]
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities of shape (n, C), for a loss that is a likelihood.
 

@@ -24,7 +24,7 @@ def _is_classifier(compressor: "KernelCompressor") -> bool:
     return bool(get_tags(compressor.estimator).estimator_type == "classifier")
 
 
-class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Fit a kernel estimator, then keep of its function only what is needed.
 
     The compressed function f~ is within a known distance of the original f in H-norm, so that
@@ -164,7 +164,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return Affine(function, self.intercept_)(X)
 
-    @available_if(_is_classifier)  # type: ignore[untyped-decorator]
+    @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n,), positive for the second class.
 

@@ -22,7 +22,7 @@ from colk.schedules import Rate
 __all__ = ["COLKRegressor"]
 
 
-class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]
+class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel regression in bounded memory, under a risk of your choice.
 
     Learns f = Σ_j w_j κ(d_j, ·) by COLK, one step a sample, keeping few atoms d_j. The default is

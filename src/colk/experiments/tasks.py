@@ -122,7 +122,7 @@ class Store:
         handle, name = tempfile.mkstemp(dir=self.folder, suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
-                np.savez(file, **result)  # type: ignore[arg-type]
+                np.savez(file, **result)  # type: ignore[arg-type]  # names could be allow_pickle
             os.replace(name, self._path(task))
         except BaseException:
             Path(name).unlink(missing_ok=True)
