@@ -1,23 +1,24 @@
 """What every loss can do: value, slope, and the check of its targets."""
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._core.losses import loss_rows
 from colk._validation import Array, check_rows
+from colk.terms import Term, overridden
 
 __all__ = ["Kind", "Loss"]
 
 Kind = Literal["regression", "binary", "multiclass"]
 
 
-@dataclass(frozen=True)
-class Loss(ABC):
-    """A loss ℓ(f, y) of a prediction f and a target y.
+class Loss(Term):
+    """A loss ℓ(f, y) of a prediction f and a target y, and its slope ∂ℓ/∂f.
+
+    A loss of your own is a class with the methods `loss_at` and `slope_at` of two numbers, summed
+    over the outputs; or, of two functions, a `CustomLoss`.
 
     Attributes
     ----------
@@ -30,13 +31,29 @@ class Loss(ABC):
     kind: ClassVar[Kind] = "regression"
     is_likelihood: ClassVar[bool] = False
 
-    @abstractmethod
-    def _constants(self) -> tuple[float, ...]:
-        """Return the code of the formula in the core, and its constants."""
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        with cython.gil:
+            return float(overridden(self, "loss_at")(f, y))
 
-    def program(self) -> Array:
-        """Return what the compiled core reads: a code and its constants."""
-        return np.array(self._constants(), dtype=np.float64)
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        with cython.gil:
+            return float(overridden(self, "slope_at")(f, y))
+
+    def evaluate(self, F: Array, Y: Array, row: int, slopes: Array) -> float:
+        """Return ℓ of one row of predictions and targets; writes ∂ℓ/∂f into that row of `slopes`."""
+        total = 0.0
+        for c in range(F.shape[1]):
+            total += self.loss_at(F[row, c], Y[row, c])
+            slopes[row, c] = self.slope_at(F[row, c], Y[row, c])
+        return total
+
+    def evaluate_rows(self, F: Array, Y: Array, values: Array, slopes: Array) -> int:
+        """Write losses (n,) and slopes (n, q) of the rows of F (n, q) and Y (n, r)."""
+        for row in range(F.shape[0]):
+            values[row] = self.evaluate(F, Y, row, slopes)
+        return 0
 
     @property
     def is_convex(self) -> bool:
@@ -116,7 +133,7 @@ class Loss(ABC):
         """Losses (n,) and slopes (n, q)."""
         F = _as_rows(f, _length(f), "f")
         values, slopes = np.empty(len(F)), np.empty_like(F)
-        loss_rows(self.program(), F, self.check_targets(y, F.shape[1], len(F)), values, slopes)
+        self.evaluate_rows(F, self.check_targets(y, F.shape[1], len(F)), values, slopes)
         return values, slopes
 
 
@@ -125,7 +142,7 @@ def _length(values: ArrayLike) -> int:
 
 
 def _as_rows(values: ArrayLike, n_rows: int, name: str) -> Array:
-    """Values as a writeable (n, q) array: a read-only one would be compiled for anew."""
+    """Values as a (n, q) array that compiled code may be given."""
     if np.ndim(values) == 0:
         raise ValueError(f"{name} must have shape (n,) or (n, n_outputs), got a single number")
     rows = check_rows(values, n_rows, name)

@@ -1,14 +1,16 @@
 """What every risk can do: exact values and gradients on a sample, and its own functions."""
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from typing import Any, ClassVar
 
+import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._core import risks as core
 from colk._validation import Array, check_vector
 from colk.losses import Loss
+from colk.terms import Term, overridden
+from colk.trackers import Tracker
+from colk.window import Window
 
 __all__ = ["LossRisk", "Risk", "average", "shares"]
 
@@ -36,22 +38,39 @@ def average(values: Array, weights: Array) -> Array:
     return mean
 
 
-@dataclass(frozen=True)
-class Risk(ABC):
-    """A functional of predictions and targets, exact on a sample and tracked on a stream."""
+class Risk(Term):
+    """A functional of predictions and targets, exact on a sample and tracked on a stream.
 
-    @abstractmethod
-    def _constants(self) -> tuple[float, ...]:
-        """Return the code of the formula in the core, the size of g, and its constants."""
+    Attributes
+    ----------
+    n_inner : int
+        How many numbers are tracked: the size m of g.
+    """
 
-    def program(self) -> Array:
-        """Return what the compiled core reads: a code, the size of g, and constants."""
-        return np.array(self._constants(), dtype=np.float64)
+    n_inner: Any = 0
 
-    @property
-    def n_inner(self) -> int:
-        """How many numbers are tracked: the size m of g."""
-        return int(self._constants()[1])
+    def start(self, w: Window, xi: int) -> int:
+        """Set g from the sample at place ξ of the window, the first of the stream."""
+        with cython.gil:
+            overridden(self, "start")(w, xi)
+        return 0
+
+    def track(self, w: Window, xi: int, tracker: Tracker, rate: float) -> int:
+        """Move g by the sample at place ξ of the window."""
+        with cython.gil:
+            overridden(self, "track")(w, xi, tracker, rate)
+        return 0
+
+    def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
+        """Write the coefficients of κ(x_θ, ·) and κ(x_ξ, ·) into the rows of `w.slopes`."""
+        with cython.gil:
+            overridden(self, "pair_slopes")(w, theta, xi)
+        return 0
+
+    def sample_value(self, w: Window, theta: int) -> float:
+        """Return the outer function at one sample: its mean over the stream is the risk."""
+        with cython.gil:
+            return float(overridden(self, "sample_value")(w, theta))
 
     @property
     def is_convex(self) -> bool:
@@ -71,23 +90,23 @@ class Risk(ABC):
         """Whether the risk has a gradient everywhere, not a subgradient only."""
         return True
 
-    @abstractmethod
     def estimate_at(
         self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Array:
         """Exact g of shape (m,) at predictions `f` of targets `y`."""
+        raise NotImplementedError(f"{type(self).__name__} must define the method estimate_at")
 
-    @abstractmethod
     def value_at(
         self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Exact empirical risk of predictions `f` of targets `y`."""
+        raise NotImplementedError(f"{type(self).__name__} must define the method value_at")
 
-    @abstractmethod
     def gradient_at(
         self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Array:
         """Gradient of `value_at` in the predictions, in the shape of `f`."""
+        raise NotImplementedError(f"{type(self).__name__} must define the method gradient_at")
 
     def value_and_gradient_at(
         self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -96,38 +115,171 @@ class Risk(ABC):
         return self.value_at(loss, f, y, sample_weight), self.gradient_at(loss, f, y, sample_weight)
 
 
-@dataclass(frozen=True)
 class LossRisk(Risk):
     """A risk of a loss: E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ, g)].
 
     A component of g is either an expectation, and enters the gradient by the chain rule, or where
     the outer expectation is stationary, and does not (envelope theorem): its inner slope is 0.
+
+    A risk of your own is a class with `n_inner` and the methods `inner_at`, `inner_slope_at`,
+    `outer_at`, `outer_slope_loss_at` and `outer_slope_inner_at`; or, of as many functions, a
+    `CustomRisk`.
     """
+
+    # -- the formulas, for one loss ----------------------------------------------------------
+
+    def inner_at(self, loss: float, g: Array, i: int) -> float:
+        """inner_i(ℓ, g): its expectation is g_i where g is exact."""
+        with cython.gil:
+            return float(overridden(self, "inner_at")(loss, np.asarray(g), i))
+
+    def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
+        """∂inner_i/∂ℓ of an expectation; 0 for a component that is stationary."""
+        with cython.gil:
+            return float(overridden(self, "inner_slope_at")(loss, np.asarray(g), i))
+
+    def outer_at(self, loss: float, g: Array) -> float:
+        """outer(ℓ, g)."""
+        with cython.gil:
+            return float(overridden(self, "outer_at")(loss, np.asarray(g)))
+
+    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
+        """∂outer/∂ℓ."""
+        with cython.gil:
+            return float(overridden(self, "outer_slope_loss_at")(loss, np.asarray(g)))
+
+    def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
+        """∂outer/∂g_i."""
+        with cython.gil:
+            return float(overridden(self, "outer_slope_inner_at")(loss, np.asarray(g), i))
+
+    def start_at(self, loss: float, i: int) -> float:
+        """g_i from the first loss, which is its own mean."""
+        return loss
+
+    def track_at(
+        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+    ) -> float:
+        """g_i after a sample, from its losses under the remembered f and under f.
+
+        Inner values look at g as it was before the sample: a g₁ that has already moved towards
+        this ℓ would bias (ℓ − g₁)₊^p by a share of order β, and its momentum correction by order 1.
+        """
+        return tracker.update(
+            g[i], self.inner_at(before, g, i), self.inner_at(now, g, i), rate
+        )
+
+    # -- what a step asks of them ------------------------------------------------------------
+
+    def start(self, w: Window, xi: int) -> int:
+        """Set g from the sample at place ξ of the window, the first of the stream."""
+        for i in range(w.g.shape[0]):
+            w.g[i] = self.start_at(w.losses[xi], i)
+        return 0
+
+    def track(self, w: Window, xi: int, tracker: Tracker, rate: float) -> int:
+        """Move g by the sample at place ξ of the window; a rate of 1 forgets all but it."""
+        if rate >= 1.0:
+            return self.start(w, xi)
+        m = w.g.shape[0]
+        for k in range(m):  # downwards: g_{<i} is still the old one
+            i = m - 1 - k
+            w.g[i] = self.track_at(
+                tracker, w.g, i, w.previous_losses[xi], w.losses[xi], rate
+            )
+        return 0
+
+    def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
+        """c_θ = ∂outer/∂ℓ · ℓ'(f_θ, y_θ) and c_ξ = Σ_i ∂outer/∂g_i · ∂inner_i/∂ℓ · ℓ'(f_ξ, y_ξ).
+
+        Where no component of g is an expectation (Mean, CVaR, Entropic), c_ξ is 0.
+        """
+        by_loss, through = self.outer_slope_loss_at(w.losses[theta], w.g), 0.0
+        for i in range(w.g.shape[0]):
+            slope = self.inner_slope_at(w.losses[xi], w.g, i)
+            if slope != 0.0:
+                through += self.outer_slope_inner_at(w.losses[theta], w.g, i) * slope
+        for c in range(w.slopes.shape[1]):
+            w.slopes[0, c] = by_loss * w.loss_slopes[theta, c]
+            w.slopes[1, c] = through * w.loss_slopes[xi, c] if through != 0.0 else 0.0
+        return 0
+
+    def sample_value(self, w: Window, theta: int) -> float:
+        """Return the outer function at one sample: its mean over the stream is the risk."""
+        return self.outer_at(w.losses[theta], w.g)
+
+    # -- the formulas over a sample of losses ------------------------------------------------
 
     @property
     def n_expectations(self) -> int:
         """How many components of g are expectations: the first; the others are stationary."""
-        return min(self.n_inner, 1)
+        return min(int(self.n_inner), 1)
 
     def inner(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """inner(ℓ, g) of shape (n, m): its expectation is g where g is exact."""
-        return self._tabulate(core.INNER, loss, g, self.n_inner)
+        losses, inner, out = self._checked(loss, g)
+        self._tabulate_inner(losses, inner, out)
+        return out
 
     def inner_slope(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """∂inner/∂ℓ of shape (n, m), with 0 for the components that are stationary."""
-        return self._tabulate(core.INNER_SLOPE, loss, g, self.n_inner)
+        losses, inner, out = self._checked(loss, g)
+        self._tabulate_inner_slope(losses, inner, out)
+        return out
 
     def outer(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """outer(ℓ, g) of shape (n,)."""
-        return self._tabulate(core.OUTER, loss, g, 1)[:, 0]
+        losses, inner, _ = self._checked(loss, g)
+        out = np.empty(len(losses))
+        self._tabulate_outer(losses, inner, out)
+        return out
 
     def outer_slope_loss(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """∂outer/∂ℓ of shape (n,)."""
-        return self._tabulate(core.OUTER_SLOPE_LOSS, loss, g, 1)[:, 0]
+        losses, inner, _ = self._checked(loss, g)
+        out = np.empty(len(losses))
+        self._tabulate_outer_slope_loss(losses, inner, out)
+        return out
 
     def outer_slope_inner(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """∂outer/∂g of shape (n, m)."""
-        return self._tabulate(core.OUTER_SLOPE_INNER, loss, g, self.n_inner)
+        losses, inner, out = self._checked(loss, g)
+        self._tabulate_outer_slope_inner(losses, inner, out)
+        return out
+
+    def _checked(self, loss: ArrayLike, g: ArrayLike) -> tuple[Array, Array, Array]:
+        """Losses (n,) and g (m,) as arrays, and an empty one of shape (n, m)."""
+        losses = check_vector(loss, None, "loss")
+        inner = check_vector(g, self.n_inner, "g")
+        return losses, inner, np.empty((len(losses), len(inner)))
+
+    def _tabulate_inner(self, losses: Array, g: Array, out: Array) -> int:
+        for row in range(losses.shape[0]):
+            for i in range(g.shape[0]):
+                out[row, i] = self.inner_at(losses[row], g, i)
+        return 0
+
+    def _tabulate_inner_slope(self, losses: Array, g: Array, out: Array) -> int:
+        for row in range(losses.shape[0]):
+            for i in range(g.shape[0]):
+                out[row, i] = self.inner_slope_at(losses[row], g, i)
+        return 0
+
+    def _tabulate_outer(self, losses: Array, g: Array, out: Array) -> int:
+        for row in range(losses.shape[0]):
+            out[row] = self.outer_at(losses[row], g)
+        return 0
+
+    def _tabulate_outer_slope_loss(self, losses: Array, g: Array, out: Array) -> int:
+        for row in range(losses.shape[0]):
+            out[row] = self.outer_slope_loss_at(losses[row], g)
+        return 0
+
+    def _tabulate_outer_slope_inner(self, losses: Array, g: Array, out: Array) -> int:
+        for row in range(losses.shape[0]):
+            for i in range(g.shape[0]):
+                out[row, i] = self.outer_slope_inner_at(losses[row], g, i)
+        return 0
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
         """Exact g of a sample of losses (n,), of shape (m,)."""
@@ -184,10 +336,3 @@ class LossRisk(Risk):
         g = self.estimate(losses, weights)
         by_loss = self._gradient(losses, weights, g)
         return float(average(self.outer(losses, g), weights)), (slope.T * by_loss).T
-
-    def _tabulate(self, which: int, loss: ArrayLike, g: ArrayLike, width: int) -> Array:
-        losses = np.require(check_vector(loss, None, "loss"), np.float64, ["C", "A", "W"])
-        inner = np.require(check_vector(g, self.n_inner, "g"), np.float64, ["C", "A", "W"])
-        out = np.empty((len(losses), width))
-        core.risk_rows(self.program(), which, losses, inner, out)
-        return out

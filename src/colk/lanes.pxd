@@ -1,0 +1,83 @@
+# The loops of lanes.h over whole matrices and a row of each: a slice would count references.
+cdef extern from "lanes.h" nogil:
+    void _gaussian "gaussian"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
+    void _laplacian "laplacian"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
+    void _matern_of_one_half "matern_of_one_half"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
+    void _matern_of_three_halves "matern_of_three_halves"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
+    void _matern_of_five_halves "matern_of_five_halves"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
+    void _rational_quadratic "rational_quadratic"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
+    void _polynomial "polynomial"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
+    void _linear "linear"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
+    void _cosines "cosines"(double*, double, Py_ssize_t)
+    double _dot "dot"(double*, double*, Py_ssize_t)
+    void _add "add"(double*, double*, double, Py_ssize_t)
+    void _add_two "add_two"(double*, double*, double*, double, double, Py_ssize_t)
+    void _approach "approach"(double*, double*, double, Py_ssize_t)
+    void _multiply "multiply"(double*, double*, Py_ssize_t)
+    void _scale "scale"(double*, double, Py_ssize_t)
+    void _solve_one "solve_one"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*)
+    void _solve_two "solve_two"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, double*, double*)
+    void _rotate_out "rotate_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*)
+    int _atoms_within "atoms_within"(double*, Py_ssize_t, Py_ssize_t, double*, double*, Py_ssize_t, double*, double*, double, double, double, double, double, double)
+    bint _any_within "any_within"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double)
+
+
+cdef inline void gaussian(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
+    _gaussian(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
+
+cdef inline void laplacian(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
+    _laplacian(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
+
+cdef inline void matern_of_one_half(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
+    _matern_of_one_half(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
+
+cdef inline void matern_of_three_halves(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
+    _matern_of_three_halves(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
+
+cdef inline void matern_of_five_halves(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
+    _matern_of_five_halves(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
+
+cdef inline void rational_quadratic(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
+    _rational_quadratic(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
+
+cdef inline void polynomial(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
+    _polynomial(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
+
+cdef inline void linear(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
+    _linear(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
+
+cdef inline void cosines(double[:, ::1] turns, Py_ssize_t row, double scale, Py_ssize_t n) noexcept nogil:
+    _cosines(&turns[row, 0], scale, n)
+
+cdef inline double dot(double[:, ::1] a, Py_ssize_t i, double[:, ::1] b, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
+    return _dot(&a[i, 0], &b[j, 0], n)
+
+cdef inline void add(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, double a, Py_ssize_t n) noexcept nogil:
+    _add(&w[row, 0], &u[i, 0], a, n)
+
+cdef inline void add_two(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t p, Py_ssize_t q, double a, double b, Py_ssize_t n) noexcept nogil:
+    _add_two(&w[row, 0], &u[p, 0], &u[q, 0], a, b, n)
+
+cdef inline void approach(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, double rate, Py_ssize_t n) noexcept nogil:
+    _approach(&w[row, 0], &u[i, 0], rate, n)
+
+cdef inline void multiply(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
+    _multiply(&w[row, 0], &u[i, 0], n)
+
+cdef inline void scale(double[:, ::1] w, Py_ssize_t row, double factor, Py_ssize_t n) noexcept nogil:
+    _scale(&w[row, 0], factor, n)
+
+cdef inline void solve(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t size, double[:, ::1] solutions, double[::1] sums) noexcept nogil:
+    if size == 2:
+        _solve_two(&factor[0, 0], factor.shape[1], n, &columns[0, 0], &columns[1, 0], &solutions[0, 0], &solutions[1, 0], &sums[0])
+    else:
+        _solve_one(&factor[0, 0], factor.shape[1], n, &columns[0, 0], &solutions[0, 0], &sums[0])
+
+cdef inline void rotate_out(double[:, ::1] factor, Py_ssize_t n, Py_ssize_t j, double[::1] carry, double[::1] diagonal) noexcept nogil:
+    _rotate_out(&factor[0, 0], factor.shape[1], n, j, &carry[0], &diagonal[0])
+
+cdef inline int atoms_within(double[:, ::1] weights, Py_ssize_t n_priced, double[:, ::1] amounts, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, Py_ssize_t p, Py_ssize_t q, double t_pp, double t_pq, double t_qq, double c, double price, double later) noexcept nogil:
+    return _atoms_within(&weights[0, 0], weights.shape[1], n_priced, &amounts[p, 0], &diagonal[0], n, &solutions[p, 0], &solutions[q, 0], t_pp, t_pq, t_qq, c, price, later)
+
+cdef inline bint any_within(double[:, ::1] weights, Py_ssize_t n_priced, double[::1] diagonal, Py_ssize_t n, double price) noexcept nogil:
+    return _any_within(&weights[0, 0], weights.shape[1], n_priced, &diagonal[0], n, price)

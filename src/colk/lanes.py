@@ -1,0 +1,238 @@
+"""What the loops of lanes.h mean: their NumPy twins, used where nothing is compiled.
+
+Matrices come with the number of a row, and n says how many entries of it count.
+"""
+
+import numpy as np
+
+from colk._validation import Array
+
+__all__: list[str] = []
+
+
+def _differences(atoms: Array, n: int, points: Array, size: int, scales: Array) -> Array:
+    """(point, feature, atom): differences in units of the bandwidths."""
+    near = atoms[None, : points.shape[1], :n]
+    return np.asarray((near - points[:size, :, None]) * scales[None, :, None])
+
+
+def _squares(atoms: Array, n: int, points: Array, size: int, scales: Array) -> Array:
+    return np.asarray((_differences(atoms, n, points, size, scales) ** 2).sum(axis=1))
+
+
+def _products(atoms: Array, n: int, points: Array, size: int) -> Array:
+    return np.asarray(points[:size] @ atoms[: points.shape[1], :n])
+
+
+def _lay(out: Array, first: int, values: Array) -> None:
+    """Write columns, with zeros behind them to the end of a vector."""
+    size, n = values.shape
+    out[first : first + size, n : (n + 3) & -4] = 0.0
+    out[first : first + size, :n] = values
+
+
+def gaussian(
+    atoms: Array,
+    n: int,
+    points: Array,
+    size: int,
+    scales: Array,
+    constant: float,
+    out: Array,
+    first: int,
+) -> None:
+    """out[first + b, j] = exp(−½ ‖(d_j − x_b)/h‖²)."""
+    _lay(out, first, np.exp(-0.5 * _squares(atoms, n, points, size, scales)))
+
+
+def laplacian(
+    atoms: Array,
+    n: int,
+    points: Array,
+    size: int,
+    scales: Array,
+    constant: float,
+    out: Array,
+    first: int,
+) -> None:
+    """out[first + b, j] = exp(−‖(d_j − x_b)/h‖₁)."""
+    distances = np.abs(_differences(atoms, n, points, size, scales)).sum(axis=1)
+    _lay(out, first, np.exp(-distances))
+
+
+def matern_of_one_half(
+    atoms: Array,
+    n: int,
+    points: Array,
+    size: int,
+    scales: Array,
+    constant: float,
+    out: Array,
+    first: int,
+) -> None:
+    """out[first + b, j] = exp(−r), r = ‖(d_j − x_b)/h‖."""
+    _lay(out, first, np.exp(-np.sqrt(_squares(atoms, n, points, size, scales))))
+
+
+def matern_of_three_halves(
+    atoms: Array,
+    n: int,
+    points: Array,
+    size: int,
+    scales: Array,
+    constant: float,
+    out: Array,
+    first: int,
+) -> None:
+    """out[first + b, j] = (1 + s) exp(−s), s = √3 ‖(d_j − x_b)/h‖."""
+    s = np.minimum(np.sqrt(3.0 * _squares(atoms, n, points, size, scales)), 1e4)
+    _lay(out, first, (1.0 + s) * np.exp(-s))
+
+
+def matern_of_five_halves(
+    atoms: Array,
+    n: int,
+    points: Array,
+    size: int,
+    scales: Array,
+    constant: float,
+    out: Array,
+    first: int,
+) -> None:
+    """out[first + b, j] = (1 + s + s²/3) exp(−s), s = √5 ‖(d_j − x_b)/h‖."""
+    s = np.minimum(np.sqrt(5.0 * _squares(atoms, n, points, size, scales)), 1e4)
+    _lay(out, first, (1.0 + s + s * s / 3.0) * np.exp(-s))
+
+
+def rational_quadratic(
+    atoms: Array,
+    n: int,
+    points: Array,
+    size: int,
+    scales: Array,
+    constant: float,
+    out: Array,
+    first: int,
+) -> None:
+    """out[first + b, j] = (1 + ‖(d_j − x_b)/h‖²/(2c))^(−c)."""
+    squares = _squares(atoms, n, points, size, scales)
+    _lay(out, first, (1.0 + squares * (0.5 / constant)) ** -constant)
+
+
+def polynomial(
+    atoms: Array,
+    n: int,
+    points: Array,
+    size: int,
+    scales: Array,
+    constant: float,
+    out: Array,
+    first: int,
+) -> None:
+    """out[first + b, j] = (d_jᵀx_b + offset)^degree; `scales` holds the offset."""
+    with np.errstate(over="ignore"):
+        _lay(out, first, (_products(atoms, n, points, size) + scales[0]) ** int(constant))
+
+
+def linear(
+    atoms: Array,
+    n: int,
+    points: Array,
+    size: int,
+    scales: Array,
+    constant: float,
+    out: Array,
+    first: int,
+) -> None:
+    """out[first + b, j] = d_jᵀx_b."""
+    with np.errstate(over="ignore"):
+        _lay(out, first, _products(atoms, n, points, size))
+
+
+def cosines(turns: Array, row: int, scale: float, n: int) -> None:
+    """Set turns ← scale·cos(2π·turns)."""
+    turns[row, :n] = scale * np.cos(2.0 * np.pi * turns[row, :n])
+
+
+def dot(a: Array, i: int, b: Array, j: int, n: int) -> float:
+    """Σ_k a[i, k] b[j, k]."""
+    return float(a[i, :n] @ b[j, :n])
+
+
+def add(w: Array, row: int, u: Array, i: int, a: float, n: int) -> None:
+    """Set w ← w + a u_i."""
+    w[row, :n] += a * u[i, :n]
+
+
+def add_two(w: Array, row: int, u: Array, p: int, q: int, a: float, b: float, n: int) -> None:
+    """Set w ← w + a u_p + b u_q."""
+    w[row, :n] += a * u[p, :n] + b * u[q, :n]
+
+
+def approach(w: Array, row: int, u: Array, i: int, rate: float, n: int) -> None:
+    """Set w ← w + rate (u_i − w)."""
+    w[row, :n] += rate * (u[i, :n] - w[row, :n])
+
+
+def multiply(w: Array, row: int, u: Array, i: int, n: int) -> None:
+    """Set w ← w u_i, entry by entry."""
+    w[row, :n] *= u[i, :n]
+
+
+def scale(w: Array, row: int, factor: float, n: int) -> None:
+    """Set w ← factor·w."""
+    w[row, :n] *= factor
+
+
+def solve(factor: Array, n: int, columns: Array, size: int, solutions: Array, sums: Array) -> None:
+    """v_b = K⁻¹k_b by z_b = Uᵀk_b, for one or two columns; sums = (z_0ᵀz_0, z_0ᵀz_1, z_1ᵀz_1)."""
+    u_t = np.tril(factor[:n, :n])
+    z = columns[:size, :n] @ u_t.T
+    solutions[:size, :n] = z @ u_t
+    sums[:] = z[0] @ z[0], z[0] @ z[-1], z[-1] @ z[-1]
+
+
+def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> None:
+    """Rotate row j of U into `carry` = K⁻¹[:, j]/√(K⁻¹)_jj, which leaves; renew the diagonal."""
+    carry[:n] = 0.0
+    carry[: j + 1] = factor[j, : j + 1]
+    for i in range(j, n - 1):
+        below = factor[i + 1, : i + 2].copy()
+        length = np.hypot(carry[j], below[j])
+        c, s = below[j] / length, carry[j] / length
+        rotated = c * carry[: i + 2] - s * below
+        carry[: i + 2] = s * carry[: i + 2] + c * below
+        factor[i, : i + 1] = np.delete(rotated, j)
+    diagonal[: n - 1] = (np.tril(factor[: n - 1, : n - 1]) ** 2).sum(axis=0)
+
+
+def atoms_within(
+    weights: Array,
+    n_priced: int,
+    amounts: Array,
+    diagonal: Array,
+    n: int,
+    solutions: Array,
+    p: int,
+    q: int,
+    t_pp: float,
+    t_pq: float,
+    t_qq: float,
+    c: float,
+    price: float,
+    later: float,
+) -> int:
+    """1 if an atom costs at most `price`; plus 2 if one costs at most `later` when p is gone."""
+    u, v = solutions[p, :n], solutions[q, :n]
+    w = weights[:n_priced, :n]
+    moved = w + amounts[p, :n_priced, None] * (u - c * v)
+    enlarged = diagonal[:n] + u * (t_pp * u + 2.0 * t_pq * v) + t_qq * v * v
+    without_p = diagonal[:n] + (t_qq + t_pq * c) * v * v
+    now = ((w * w).sum(axis=0) <= price * enlarged).any()
+    then = ((moved * moved).sum(axis=0) <= later * without_p).any()
+    return int(now) | int(then) << 1
+
+
+def any_within(weights: Array, n_priced: int, diagonal: Array, n: int, price: float) -> bool:
+    """Whether some atom costs at most `price`."""
+    return bool(((weights[:n_priced, :n] ** 2).sum(axis=0) <= price * diagonal[:n]).any())

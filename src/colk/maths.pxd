@@ -1,0 +1,17 @@
+# What `math` is to compiled code.
+cdef extern from "<math.h>" nogil:
+    double sqrt(double x)
+    double exp(double x)
+    double expm1(double x)
+    double log(double x)
+    double log1p(double x)
+    double cos(double x)
+    double tan(double x)
+    double tanh(double x)
+    double sinh(double x)
+    double floor(double x)
+    bint isfinite(double x)
+    bint isnan(double x)
+    double inf "INFINITY"
+    double nan "NAN"
+    double pi "3.141592653589793"

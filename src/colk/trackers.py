@@ -1,0 +1,95 @@
+"""Trackers of g: what a stream knows of the inner expectations of a risk.
+
+A tracker moves a mean towards the inner value of each sample. `TRACKERS` names them.
+"""
+
+from typing import ClassVar
+
+import cython
+
+from colk.terms import Term, overridden
+
+__all__ = ["TRACKERS", "Extrapolation", "Momentum", "MovingAverage", "Tracker"]
+
+
+class Tracker(Term):
+    """How a tracked mean g moves when a sample shows the inner value `now`.
+
+    Attributes
+    ----------
+    remembers : bool
+        Whether it asks for the inner value `before` that a remembered function has at the same
+        sample: the previous iterate.
+
+    Examples
+    --------
+    A tracker of your own is a class with the method `update`:
+
+    >>> from colk.trackers import Tracker
+    >>> class Slowest(Tracker):
+    ...     def update(self, g, before, now, rate):
+    ...         return g + rate**2 * (now - g)
+    >>> Slowest()
+    Slowest()
+    """
+
+    remembers: ClassVar[bool] = False
+
+    def update(self, g: float, before: float, now: float, rate: float) -> float:
+        """Return the tracked mean after a sample, for a rate in (0, 1)."""
+        with cython.gil:
+            return float(overridden(self, "update")(g, before, now, rate))
+
+
+class Momentum(Tracker):
+    """The paper's eq. (track1): g ← (1 − β)(g − inner at f_{t−1}) + inner at f_t.
+
+    Both inner values are of the same sample; what they share cancels, so that g follows a moving f
+    without lag.
+
+    Examples
+    --------
+    >>> Momentum()
+    Momentum()
+    """
+
+    remembers: ClassVar[bool] = True
+
+    def update(self, g: float, before: float, now: float, rate: float) -> float:
+        """Return (1 − β)(g − before) + now."""
+        return (1.0 - rate) * (g - before) + now
+
+
+class MovingAverage(Tracker):
+    """SCGD's tracker: g ← (1 − β)g + β·inner at f_t.
+
+    Examples
+    --------
+    >>> MovingAverage()
+    MovingAverage()
+    """
+
+    def update(self, g: float, before: float, now: float, rate: float) -> float:
+        """Return (1 − β)g + β·now."""
+        return (1.0 - rate) * g + rate * now
+
+
+class Extrapolation(Tracker):
+    """Accelerated SCGD's tracker: g ← (1 − β)g + β·inner at a function ahead of f_t.
+
+    The function ahead, f_{t−1} + (f_t − f_{t−1})/β, is what `AcceleratedSCGD` remembers.
+
+    Examples
+    --------
+    >>> Extrapolation()
+    Extrapolation()
+    """
+
+    remembers: ClassVar[bool] = True
+
+    def update(self, g: float, before: float, now: float, rate: float) -> float:
+        """Return (1 − β)g + β·before."""
+        return (1.0 - rate) * g + rate * before
+
+
+TRACKERS: dict[str, type[Tracker]] = {"momentum": Momentum, "average": MovingAverage}
