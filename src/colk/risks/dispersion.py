@@ -1,13 +1,22 @@
 """The mean, and the mean plus a weighted dispersion of the losses."""
 
-from dataclasses import dataclass
+# An entry of an array is `Any` to a type checker.
+# mypy: disable-error-code="no-any-return"
 
-from colk._core import risks as core
-from colk._validation import check_count, check_number
+from typing import Any, ClassVar
+
+import cython
+
+from colk._validation import Array, check_count, check_number
+from colk.risks import scalars
 from colk.risks.base import LossRisk
+from colk.terms import overridden
+from colk.trackers import Tracker
+from colk.window import Window
 
 __all__ = [
     "CentralMoments",
+    "Dispersion",
     "Mean",
     "MeanSemideviation",
     "Semideviations",
@@ -15,10 +24,11 @@ __all__ = [
     "Variance",
 ]
 
-_MEAN = (core.MEAN, 0)
+# The excess over the mean counts by its p-th power up to this multiple of the p-th power tracked,
+# linearly beyond. No sample of fewer than a million points is changed by it.
+_POWER_CAP = 1e6
 
 
-@dataclass(frozen=True)
 class Mean(LossRisk):
     """E ℓ: nothing is tracked. Convex and monotone.
 
@@ -30,12 +40,102 @@ class Mean(LossRisk):
     3.0
     """
 
-    def _constants(self) -> tuple[float, ...]:
-        return _MEAN
+    def inner_at(self, loss: float, g: Array, i: int) -> float:
+        """inner_i(ℓ, g): never asked for."""
+        return loss
+
+    def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
+        """∂inner_i/∂ℓ: never asked for."""
+        return 1.0
+
+    def outer_at(self, loss: float, g: Array) -> float:
+        """outer(ℓ) = ℓ."""
+        return loss
+
+    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
+        """∂outer/∂ℓ."""
+        return 1.0
+
+    def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
+        """∂outer/∂g_i: never asked for."""
+        return 0.0
 
 
-@dataclass(frozen=True)
-class Variance(LossRisk):
+class Dispersion(LossRisk):
+    """E ℓ + η E d(ℓ − E ℓ), for a function d of the deviation from the mean.
+
+    A dispersion of your own is a class with the methods `spread_at` and `spread_slope_at` of one
+    number; its constructor takes at least the `weight`.
+
+    Parameters
+    ----------
+    weight : float
+        η, at least 0. With 0 the risk is `Mean`, and nothing is tracked.
+
+    Examples
+    --------
+    >>> import math
+    >>> class Roughness(Dispersion):
+    ...     def spread_at(self, u):
+    ...         return math.sqrt(1.0 + u * u) - 1.0
+    ...     def spread_slope_at(self, u):
+    ...         return u / math.sqrt(1.0 + u * u)
+    >>> round(Roughness(weight=0.5).value([1.0, 3.0]), 6)
+    2.207107
+    """
+
+    _fields: ClassVar[tuple[str, ...]] = ("weight",)
+    weight: float
+
+    def __init__(self, weight: float = 0.1) -> None:
+        self.weight = check_number(weight, "weight", at_least=0.0)
+
+    @property
+    def n_inner(self) -> Any:
+        """The mean, but for weight 0."""
+        return 0 if self.weight == 0.0 else 1
+
+    @property
+    def is_monotone(self) -> bool:
+        """Only with weight 0."""
+        return self.weight == 0.0
+
+    def spread_at(self, u: float) -> float:
+        """d(u) of a deviation u = ℓ − g₁."""
+        with cython.gil:
+            return float(overridden(self, "spread_at")(u))
+
+    def spread_slope_at(self, u: float) -> float:
+        """d'(u)."""
+        with cython.gil:
+            return float(overridden(self, "spread_slope_at")(u))
+
+    def inner_at(self, loss: float, g: Array, i: int) -> float:
+        """inner₁(ℓ) = ℓ."""
+        return loss
+
+    def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
+        """∂inner₁/∂ℓ = 1."""
+        return 1.0
+
+    def outer_at(self, loss: float, g: Array) -> float:
+        """outer(ℓ, g) = ℓ + η d(ℓ − g₁)."""
+        if self.weight == 0.0:
+            return loss
+        return loss + self.weight * self.spread_at(loss - g[0])
+
+    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
+        """∂outer/∂ℓ."""
+        if self.weight == 0.0:
+            return 1.0
+        return 1.0 + self.weight * self.spread_slope_at(loss - g[0])
+
+    def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
+        """∂outer/∂g₁."""
+        return -self.weight * self.spread_slope_at(loss - g[0])
+
+
+class Variance(Dispersion):
     """E ℓ + η E(ℓ − E ℓ)².
 
     Convex in the losses, but not monotone: it can prefer larger losses that vary less, so that it
@@ -54,22 +154,16 @@ class Variance(LossRisk):
     array([2.])
     """
 
-    weight: float = 0.1
+    def spread_at(self, u: float) -> float:
+        """d(u) of a deviation u = ℓ − g₁."""
+        return u * u
 
-    def __post_init__(self) -> None:
-        check_number(self.weight, "weight", at_least=0.0)
-
-    @property
-    def is_monotone(self) -> bool:
-        """Only with weight 0."""
-        return self.weight == 0.0
-
-    def _constants(self) -> tuple[float, ...]:
-        return (core.MOMENTS, 1, 2, self.weight) if self.weight else _MEAN
+    def spread_slope_at(self, u: float) -> float:
+        """d'(u)."""
+        return 2.0 * u
 
 
-@dataclass(frozen=True)
-class CentralMoments(LossRisk):
+class CentralMoments(Dispersion):
     """E ℓ + η Σ_{p=2..P} E(ℓ − E ℓ)^p: the risk of the paper's experiment.
 
     Convex in the losses for even P, since u² + … + u^P is; never monotone. For odd P the risk is
@@ -88,29 +182,28 @@ class CentralMoments(LossRisk):
     3.0
     """
 
-    order: int = 4
-    weight: float = 0.1
+    _fields: ClassVar[tuple[str, ...]] = ("order", "weight")
+    order: int
 
-    def __post_init__(self) -> None:
-        check_count(self.order, "order", at_least=2)
-        check_number(self.weight, "weight", at_least=0.0)
+    def __init__(self, order: int = 4, weight: float = 0.1) -> None:
+        super().__init__(weight)
+        self.order = check_count(order, "order", at_least=2)
 
     @property
     def is_convex(self) -> bool:
         """For even orders, or weight 0."""
         return self.order % 2 == 0 or self.weight == 0.0
 
-    @property
-    def is_monotone(self) -> bool:
-        """Only with weight 0."""
-        return self.weight == 0.0
+    def spread_at(self, u: float) -> float:
+        """d(u) of a deviation u = ℓ − g₁."""
+        return scalars.powers(u, self.order)
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.MOMENTS, 1, self.order, self.weight) if self.weight else _MEAN
+    def spread_slope_at(self, u: float) -> float:
+        """d'(u)."""
+        return scalars.powers_slope(u, self.order)
 
 
-@dataclass(frozen=True)
-class Semivariance(LossRisk):
+class Semivariance(Dispersion):
     """E ℓ + η E[(ℓ − E ℓ)₊²]: only losses above the mean count as dispersion.
 
     Convex in the losses. Not monotone in general, as the mean moves with each loss; it is where
@@ -130,24 +223,25 @@ class Semivariance(LossRisk):
     2.25
     """
 
-    weight: float = 0.1
-    smoothing: float = 0.0
+    _fields: ClassVar[tuple[str, ...]] = ("weight", "smoothing")
+    smoothing: float
 
-    def __post_init__(self) -> None:
-        check_number(self.weight, "weight", at_least=0.0)
-        check_number(self.smoothing, "smoothing", at_least=0.0)
+    def __init__(self, weight: float = 0.1, smoothing: float = 0.0) -> None:
+        super().__init__(weight)
+        self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
 
-    @property
-    def is_monotone(self) -> bool:
-        """Only with weight 0."""
-        return self.weight == 0.0
+    def spread_at(self, u: float) -> float:
+        """d(u) of a deviation u = ℓ − g₁."""
+        excess = scalars.positive_part(u, self.smoothing)
+        return excess * excess
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.SEMIDEVIATIONS, 1, 2, self.weight, self.smoothing) if self.weight else _MEAN
+    def spread_slope_at(self, u: float) -> float:
+        """d'(u)."""
+        excess = scalars.positive_part(u, self.smoothing)
+        return 2.0 * excess * scalars.positive_part_slope(u, self.smoothing)
 
 
-@dataclass(frozen=True)
-class Semideviations(LossRisk):
+class Semideviations(Dispersion):
     """E ℓ + η Σ_{p=2..P} E[(ℓ − E ℓ)₊^p]: the upper halves of the central moments.
 
     Convex in the losses for every P, unlike `CentralMoments`. Not monotone in general.
@@ -167,27 +261,26 @@ class Semideviations(LossRisk):
     2.5
     """
 
-    order: int = 4
-    weight: float = 0.1
-    smoothing: float = 0.0
+    _fields: ClassVar[tuple[str, ...]] = ("order", "weight", "smoothing")
+    order: int
+    smoothing: float
 
-    def __post_init__(self) -> None:
-        check_count(self.order, "order", at_least=2)
-        check_number(self.weight, "weight", at_least=0.0)
-        check_number(self.smoothing, "smoothing", at_least=0.0)
+    def __init__(self, order: int = 4, weight: float = 0.1, smoothing: float = 0.0) -> None:
+        super().__init__(weight)
+        self.order = check_count(order, "order", at_least=2)
+        self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
 
-    @property
-    def is_monotone(self) -> bool:
-        """Only with weight 0."""
-        return self.weight == 0.0
+    def spread_at(self, u: float) -> float:
+        """d(u) of a deviation u = ℓ − g₁."""
+        return scalars.powers(scalars.positive_part(u, self.smoothing), self.order)
 
-    def _constants(self) -> tuple[float, ...]:
-        if self.weight == 0.0:
-            return _MEAN
-        return (core.SEMIDEVIATIONS, 1, self.order, self.weight, self.smoothing)
+    def spread_slope_at(self, u: float) -> float:
+        """d'(u)."""
+        excess = scalars.positive_part(u, self.smoothing)
+        slope = scalars.positive_part_slope(u, self.smoothing)
+        return scalars.powers_slope(excess, self.order) * slope
 
 
-@dataclass(frozen=True)
 class MeanSemideviation(LossRisk):
     r"""E ℓ + η (E[(ℓ − E ℓ)₊^p])^{1/p}, in the units of ℓ.
 
@@ -214,12 +307,18 @@ class MeanSemideviation(LossRisk):
     1.75
     """
 
-    order: float = 2.0
-    weight: float = 0.5
+    _fields: ClassVar[tuple[str, ...]] = ("order", "weight")
+    order: float
+    weight: float
 
-    def __post_init__(self) -> None:
-        check_number(self.order, "order", at_least=1.0)
-        check_number(self.weight, "weight", at_least=0.0)
+    def __init__(self, order: float = 2.0, weight: float = 0.5) -> None:
+        self.order = check_number(order, "order", at_least=1.0)
+        self.weight = check_number(weight, "weight", at_least=0.0)
+
+    @property
+    def n_inner(self) -> Any:
+        """The mean and the mean p-th power above it, but for weight 0."""
+        return 0 if self.weight == 0.0 else 2
 
     @property
     def is_monotone(self) -> bool:
@@ -231,5 +330,69 @@ class MeanSemideviation(LossRisk):
         """With an order above 1, wherever the losses are not all equal."""
         return self.order > 1.0 or self.weight == 0.0
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.MEAN_SEMIDEVIATION, 2, self.order, self.weight) if self.weight else _MEAN
+    def inner_at(self, loss: float, g: Array, i: int) -> float:
+        """inner₁ = ℓ, inner₂ = (ℓ − g₁)₊^p."""
+        return loss if i == 0 else scalars.power(max(loss - g[0], 0.0), self.order)
+
+    def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
+        """∂inner₁/∂ℓ = 1; g₂ is stationary."""
+        return 1.0 if i == 0 else 0.0
+
+    def outer_at(self, loss: float, g: Array) -> float:
+        """ℓ + η ((1/p)(ℓ − g₁)₊^p g₂^(1/p − 1) + (1 − 1/p) g₂^(1/p))."""
+        if self.weight == 0.0:
+            return loss
+        p, excess = self.order, max(loss - g[0], 0.0)
+        root = scalars.power(g[1], 1.0 / p)
+        if excess == 0.0:
+            return loss + self.weight * (1.0 - 1.0 / p) * root
+        ratio = self.relative_excess(loss, g)
+        linear = scalars.power(ratio, p - 1.0) * (excess - ratio * root)  # 0 below the cap
+        bound = root * scalars.power(ratio, p) / p + linear + (1.0 - 1.0 / p) * root
+        return loss + self.weight * bound
+
+    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
+        """∂outer/∂ℓ."""
+        return 1.0 if self.weight == 0.0 else 1.0 + self.weight * self.deviation_slope(loss, g)
+
+    def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
+        """∂outer/∂g_i."""
+        if i == 0:
+            return -self.weight * self.deviation_slope(loss, g)
+        p = self.order
+        ratio = self.relative_excess(loss, g) if loss > g[0] else 0.0
+        share = (1.0 - scalars.power(ratio, p)) * (1.0 - 1.0 / p) / p
+        return self.weight * share * scalars.power(g[1], 1.0 / p - 1.0)
+
+    def relative_excess(self, loss: float, g: Array) -> float:
+        """(ℓ − g₁)₊ / g₂^(1/p), no more than the cap."""
+        excess = max(loss - g[0], 0.0)
+        root = scalars.power(g[1], 1.0 / self.order)
+        cap = scalars.power(_POWER_CAP, 1.0 / self.order)
+        return excess / root if excess < cap * root else cap
+
+    def deviation_slope(self, loss: float, g: Array) -> float:
+        """Slope in ℓ, and minus that in g₁, of what depends on ℓ − g₁ alone."""
+        if loss <= g[0]:
+            return 0.0
+        return scalars.power(self.relative_excess(loss, g), self.order - 1.0)
+
+    def start(self, w: Window, xi: int) -> int:
+        """g₁ = ℓ, and its size |ℓ|^p as the first guess of g₂."""
+        if w.g.shape[0] > 0:
+            w.g[0] = w.losses[xi]
+            w.g[1] = scalars.power(abs(w.losses[xi]), self.order)
+        return 0
+
+    def track_at(
+        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+    ) -> float:
+        """g_i after a sample.
+
+        A mean of powers is positive: where a tracker would more than halve it, it is averaged.
+        """
+        shown = self.inner_at(now, g, i)
+        moved = tracker.update(g[i], self.inner_at(before, g, i), shown, rate)
+        if i == 0 or moved > 0.5 * (1.0 - rate) * g[i]:
+            return moved
+        return (1.0 - rate) * g[i] + rate * shown
