@@ -1,9 +1,5 @@
 from colk.risks cimport scalars
 from colk.risks.base cimport LossRisk
-from colk.trackers cimport Tracker
-from colk.window cimport Window
-
-cdef double _POWER_CAP
 
 cdef class Mean(LossRisk):
     pass
@@ -25,9 +21,3 @@ cdef class Semivariance(Dispersion):
 cdef class Semideviations(Dispersion):
     cdef readonly Py_ssize_t order
     cdef readonly double smoothing
-
-cdef class MeanSemideviation(LossRisk):
-    cdef readonly double order
-    cdef readonly double weight
-    cdef double relative_excess(self, double loss, const double[::1] g) noexcept nogil
-    cdef double deviation_slope(self, double loss, const double[::1] g) noexcept nogil
