@@ -94,14 +94,12 @@ def assert_same_path(
         **(settings | schedules),
     )
     twin = reference.COLK(
-        KERNEL, loss, risk, 1, n_outputs, eps=eps, momentum=tracker == "momentum", **settings
+        KERNEL, loss, risk, 1, n_outputs, eps=eps, tracker=tracker, **(settings | schedules)
     )
     X, Y = stream(2 * steps + 1, n_outputs)
     weight = np.ones(len(X)) if weight is None else weight
     for t in range(steps):
         theta, xi = roles(risk, pairing, t)
-        for name, schedule in schedules.items():
-            setattr(twin, name, schedule.at(t))
         twin.step(X[theta], Y[theta], X[xi], Y[xi], weight[theta], weight[xi])
         fresh = samples_of(risk, pairing, t)
         learner.learn(X[fresh], Y[fresh], weight[fresh])
