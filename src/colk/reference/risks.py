@@ -109,8 +109,9 @@ def _user(risk: Any, name: str, sample: Any, *g: Array) -> Array:
     if kind(risk) == "Composition":
         return np.ravel(getattr(risk, name)(*sample, *g)).astype(float)
     names = ("inner", "inner_slope", "outer", "outer_slope_loss", "outer_slope_inner")
+    own = dict(zip(names, getattr(risk, "functions", ()), strict=False))
     arguments = g if risk.n_inner > 1 else [float(each[0]) for each in g]
-    return np.ravel(risk.functions[names.index(name)](sample, *arguments)).astype(float)
+    return np.ravel((own.get(name) or getattr(risk, name))(sample, *arguments)).astype(float)
 
 
 def _positive_part(u: float, smoothing: float) -> tuple[float, float]:
@@ -125,7 +126,7 @@ def _dispersion(risk: Any, u: float) -> tuple[float, float]:
     """Σ_{p=2..P} v^p and its slope in u, where v is u or its positive part."""
     is_semi = kind(risk) in ("Semivariance", "Semideviations")
     v, slope = _positive_part(u, risk.smoothing) if is_semi else (u, 1.0)
-    powers = range(2, getattr(risk, "order", 2) + 1)
+    powers = range(2, int(getattr(risk, "order", 2)) + 1)
     return sum(v**p for p in powers), slope * sum(p * v ** (p - 1) for p in powers)
 
 
