@@ -3,9 +3,11 @@
     python benchmarks/engines.py --other PATH_TO_THE_OTHER_PYTHON
 
 One worker for each interpreter warms up every case of `cases.py`; then they are asked for the same
-case one after the other, never at the same time, for several rounds. Times are minima over the
-rounds, and so is their ratio; beside it is the median of the ratios within a round, which a machine
-that changes its pace leaves alone. The table is written to docs/tables when all cases were run.
+case one after the other, never at the same time, for several rounds. Where memory happens to lie
+makes a few per cent in the life of a process, so that this is done with several pairs of workers.
+Times are minima over all rounds, and so is their ratio; beside it is the median of the ratios
+within a round, which a machine that changes its pace leaves alone. The table is written to
+docs/tables when all cases were run.
 """
 
 import argparse
@@ -99,6 +101,16 @@ def measured(ready: Any, runs: int) -> Answer:
     return {"run": least, "sample": least / ready.samples, "atoms": atoms}
 
 
+def start(other: str) -> list[Worker]:
+    """A worker of the other interpreter and one of this."""
+    # A path of modules is meant for this interpreter: the other one brings its own installation.
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    workers = [Worker(other, alone), Worker(sys.executable, dict(os.environ))]
+    for word, worker in zip(("other", "this"), workers, strict=True):
+        print(f"{word}: {worker.greeting['package']}", flush=True)
+    return workers
+
+
 def warm_up(workers: list[Worker], names: list[str]) -> tuple[dict[str, int], dict[str, str]]:
     """Runs in a turn of every case, and the atoms it has; what fails is left out, with a line."""
     runs, atoms = {}, {}
@@ -148,23 +160,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--other", help="interpreter of the installation to compare with")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--pairs", type=int, default=3, help="of workers, one after the other")
+    parser.add_argument("--rounds", type=int, default=6, help="of each pair")
     parser.add_argument("--only", default="", help="cases with this in their names; no file")
     options = parser.parse_args()
     if options.worker:
         return work()
     if options.other is None:
         parser.error("--other is missing: the interpreter to compare with")
-    # A path of modules is meant for this interpreter: the other one brings its own installation.
-    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    workers = [Worker(options.other, alone), Worker(sys.executable, dict(os.environ))]
-    for word, worker in zip(("other", "this"), workers, strict=True):
-        print(f"{word}: {worker.greeting['package']}")
-    asked = workers[1].greeting["asked"]
-    runs, atoms = warm_up(workers, [name for name in asked if options.only in name])
-    lines, behind = rows(compare(workers, runs, options.rounds), atoms, asked)
-    for worker in workers:
-        worker.close()
+    times: dict[str, list[list]] = {}
+    for _ in range(options.pairs):
+        workers = start(options.other)
+        asked = workers[1].greeting["asked"]
+        runs, atoms = warm_up(workers, [name for name in asked if options.only in name])
+        for name, pairs in compare(workers, runs, options.rounds).items():
+            times.setdefault(name, []).extend(pairs)
+        for worker in workers:
+            worker.close()
+    lines, behind = rows(times, atoms, asked)
     if len(lines) == len(asked):
         publish("engines", COLUMNS, lines)
     else:
