@@ -13,11 +13,13 @@ __all__: list[str] = []
 def _differences(atoms: Array, n: int, points: Array, size: int, scales: Array) -> Array:
     """(point, feature, atom): differences in units of the bandwidths."""
     near = atoms[None, : points.shape[1], :n]
-    return np.asarray((near - points[:size, :, None]) * scales[None, :, None])
+    with np.errstate(over="ignore"):
+        return np.asarray((near - points[:size, :, None]) * scales[None, :, None])
 
 
 def _squares(atoms: Array, n: int, points: Array, size: int, scales: Array) -> Array:
-    return np.asarray((_differences(atoms, n, points, size, scales) ** 2).sum(axis=1))
+    with np.errstate(over="ignore"):
+        return np.asarray((_differences(atoms, n, points, size, scales) ** 2).sum(axis=1))
 
 
 def _products(atoms: Array, n: int, points: Array, size: int) -> Array:
@@ -151,7 +153,7 @@ def linear(
 
 def cosines(turns: Array, row: int, scale: float, n: int) -> None:
     """Set turns ← scale·cos(2π·turns)."""
-    turns[row, :n] = scale * np.cos(2.0 * np.pi * turns[row, :n])
+    turns[row, :n] = scale * np.cos(2.0 * np.pi * (turns[row, :n] - np.round(turns[row, :n])))
 
 
 def dot(a: Array, i: int, b: Array, j: int, n: int) -> float:
