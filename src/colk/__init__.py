@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from colk._version import __version__
 
 if TYPE_CHECKING:
-    from colk._objective import Objective, objective
     from colk.compression import Compression, compress
     from colk.errors import DivergenceError
     from colk.estimators import COLKClassifier, COLKRegressor, KernelCompressor
     from colk.expansion import KernelExpansion
     from colk.interop import Affine, from_sklearn
     from colk.learners import COLK, POLK
+    from colk.objectives import Objective, objective
 
 __all__ = [
     "COLK",
@@ -44,10 +44,10 @@ _HOMES = {
     "DivergenceError": "colk.errors",
     "KernelCompressor": "colk.estimators",
     "KernelExpansion": "colk.expansion",
-    "Objective": "colk._objective",
+    "Objective": "colk.objectives",
     "compress": "colk.compression",
     "from_sklearn": "colk.interop",
-    "objective": "colk._objective",
+    "objective": "colk.objectives",
 }
 
 

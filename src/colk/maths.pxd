@@ -11,6 +11,7 @@ cdef extern from "<math.h>" nogil:
     double tanh(double x)
     double sinh(double x)
     double floor(double x)
+    double pow(double x, double y)
     bint isfinite(double x)
     bint isnan(double x)
     double inf "INFINITY"

@@ -6,7 +6,9 @@ A tracker moves a mean towards the inner value of each sample. `TRACKERS` names 
 from typing import ClassVar
 
 import cython
+from numpy.typing import ArrayLike
 
+from colk._validation import Array, check_fraction, check_vector
 from colk.terms import Term, overridden
 
 __all__ = ["TRACKERS", "Extrapolation", "Momentum", "MovingAverage", "Tracker"]
@@ -39,6 +41,39 @@ class Tracker(Term):
         """Return the tracked mean after a sample, for a rate in (0, 1)."""
         with cython.gil:
             return float(overridden(self, "update")(g, before, now, rate))
+
+    def follow(
+        self, inner: ArrayLike, before: ArrayLike | None = None, *, rate: float = 0.1
+    ) -> Array:
+        """Return the tracked mean along a stream of inner values, the first of which starts it.
+
+        Parameters
+        ----------
+        inner : array of shape (n,)
+            Inner values of the samples, one after the other.
+        before : array of shape (n,), optional
+            Those that the remembered function has at the same samples; by default they are the
+            same, as if the function stood still.
+        rate : float
+            β, in (0, 1].
+
+        Returns
+        -------
+        array of shape (n,)
+            g after each sample.
+
+        Examples
+        --------
+        >>> MovingAverage().follow([0.0, 1.0, 1.0], rate=0.5)
+        array([0.  , 0.5 , 0.75])
+        """
+        now = check_vector(inner, None, "inner")
+        earlier = now if before is None else check_vector(before, len(now), "before")
+        beta, path = check_fraction(rate, "rate"), now.copy()
+        if beta < 1.0:
+            for t in range(1, len(now)):
+                path[t] = self.update(path[t - 1], earlier[t], now[t], beta)
+        return path
 
 
 class Momentum(Tracker):

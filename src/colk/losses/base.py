@@ -42,7 +42,7 @@ class Loss(Term):
             return float(overridden(self, "slope_at")(f, y))
 
     def evaluate(self, F: Array, Y: Array, row: int, slopes: Array) -> float:
-        """Return ℓ of one row of predictions and targets; writes ∂ℓ/∂f into that row of `slopes`."""
+        """Return ℓ of one row of predictions and targets; write ∂ℓ/∂f into the row of `slopes`."""
         total = 0.0
         for c in range(F.shape[1]):
             total += self.loss_at(F[row, c], Y[row, c])

@@ -1,26 +1,26 @@
 """Losses of the margin y·f, y ∈ {−1, +1}, and the softmax loss over classes."""
 
-from dataclasses import dataclass
+# An entry of an array is `Any` to a type checker.
+# mypy: disable-error-code="no-any-return"
+
+import math
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._core import losses as core
 from colk._validation import Array, check_number, check_rows
 from colk.losses.base import Kind, Loss
 
 __all__ = ["Hinge", "Logistic", "SmoothHinge", "Softmax", "SquaredHinge"]
 
 
-@dataclass(frozen=True)
 class MarginLoss(Loss):
     """A loss of the margin y·f, for targets −1 and +1."""
 
     kind: ClassVar[Kind] = "binary"
 
 
-@dataclass(frozen=True)
 class Logistic(MarginLoss):
     """log(1 + exp(−y·f)): the negative log-likelihood of P(y = +1) = 1/(1 + exp(−f)).
 
@@ -36,15 +36,21 @@ class Logistic(MarginLoss):
 
     is_likelihood: ClassVar[bool] = True
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.LOGISTIC, 0.0)
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        margin = y * f
+        return max(-margin, 0.0) + math.log1p(math.exp(-abs(margin)))
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        tail = math.exp(-abs(y * f))  # of the less likely class
+        return -y * (tail if y * f > 0.0 else 1.0) / (1.0 + tail)
 
     def probability(self, f: ArrayLike) -> Array:
         """P(y = +1), in the shape of `f`: the slope of the loss against y = −1."""
         return self.slope(f, -np.ones(np.shape(f)))
 
 
-@dataclass(frozen=True)
 class Hinge(MarginLoss):
     """(1 − y·f)₊. At the kink y·f = 1 the margin counts as reached: the slope is 0.
 
@@ -61,11 +67,15 @@ class Hinge(MarginLoss):
         """A margin of 1."""
         return (1.0,)
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.HINGE, 0.0)
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        return max(1.0 - y * f, 0.0)
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        return -y if y * f < 1.0 else 0.0
 
 
-@dataclass(frozen=True)
 class SquaredHinge(MarginLoss):
     """((1 − y·f)₊)²; no kink.
 
@@ -75,11 +85,16 @@ class SquaredHinge(MarginLoss):
     array([0.  , 0.25, 4.  ])
     """
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.SQUARED_HINGE, 0.0)
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        shortfall = max(1.0 - y * f, 0.0)
+        return shortfall * shortfall
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        return -2.0 * y * max(1.0 - y * f, 0.0)
 
 
-@dataclass(frozen=True)
 class SmoothHinge(MarginLoss):
     """The hinge with its corner rounded to a parabola of width γ.
 
@@ -96,16 +111,24 @@ class SmoothHinge(MarginLoss):
     array([0.   , 0.125, 1.5  ])
     """
 
-    smoothing: float = 1.0
+    _fields: ClassVar[tuple[str, ...]] = ("smoothing",)
+    smoothing: float
 
-    def __post_init__(self) -> None:
-        check_number(self.smoothing, "smoothing", above=0.0)
+    def __init__(self, smoothing: float = 1.0) -> None:
+        self.smoothing = check_number(smoothing, "smoothing", above=0.0)
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.SMOOTH_HINGE, self.smoothing)
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        shortfall = max(1.0 - y * f, 0.0)
+        if shortfall < self.smoothing:
+            return 0.5 * shortfall * shortfall / self.smoothing
+        return shortfall - 0.5 * self.smoothing
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        return -y * min(max(1.0 - y * f, 0.0) / self.smoothing, 1.0)
 
 
-@dataclass(frozen=True)
 class Softmax(Loss):
     """log Σ_k exp(f_k) − f_y: the negative log-likelihood of class y under softmax scores.
 
@@ -125,8 +148,32 @@ class Softmax(Loss):
     kind: ClassVar[Kind] = "multiclass"
     is_likelihood: ClassVar[bool] = True
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.SOFTMAX, 0.0)
+    def evaluate(self, F: Array, Y: Array, row: int, slopes: Array) -> float:
+        """−log of the label's probability; slopes: the probabilities, minus one at the label.
+
+        A label that is no class gives NaN.
+        """
+        classes, label, top = F.shape[1], -1, 0
+        for k in range(classes):
+            slopes[row, k] = math.nan
+            if Y[row, 0] == k:
+                label = k
+            if F[row, k] > F[row, top]:
+                top = k
+        if label < 0:
+            return math.nan
+        rest = 0.0  # Σ exp over all but the largest: log1p keeps the tails of well-fitted points
+        for k in range(classes):
+            slopes[row, k] = math.exp(F[row, k] - F[row, top])
+            if k != top:
+                rest += slopes[row, k]
+        others = 0.0  # 1 − p summed from the others, exact where p is near 1
+        for k in range(classes):
+            slopes[row, k] /= 1.0 + rest
+            if k != label:
+                others += slopes[row, k]
+        slopes[row, label] = -others
+        return F[row, top] - F[row, label] + math.log1p(rest)
 
     def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:
         """Targets as an (n, 1) array of class indices."""

@@ -1,3 +1,4 @@
+from colk cimport maths as math
 from colk.losses.base cimport Loss
 
 cdef class Squared(Loss):
@@ -5,3 +6,22 @@ cdef class Squared(Loss):
 
 cdef class Huber(Loss):
     cdef readonly double threshold
+
+cdef class LogCosh(Loss):
+    cdef readonly double scale
+
+cdef class EpsilonInsensitive(Loss):
+    cdef readonly double tube
+
+cdef class AdaptiveTube(EpsilonInsensitive):
+    cdef readonly double nu
+    cdef double adapt(self, double f, double y, double step) noexcept nogil
+
+cdef class SquaredEpsilonInsensitive(Loss):
+    cdef readonly double tube
+
+cdef class Pinball(Loss):
+    cdef readonly double quantile
+
+cdef class Expectile(Loss):
+    cdef readonly double level

@@ -1,13 +1,13 @@
 """Losses of the residual r = f − y, summed over the outputs."""
 
-from dataclasses import dataclass
-from typing import Any
+import math
+from typing import Any, ClassVar
 
-from colk._core import losses as core
-from colk._validation import check_number
+from colk._validation import check_fraction, check_number
 from colk.losses.base import Loss
 
 __all__ = [
+    "AdaptiveTube",
     "EpsilonInsensitive",
     "Expectile",
     "Huber",
@@ -18,12 +18,13 @@ __all__ = [
 ]
 
 
-def _check_level(value: Any, name: str) -> None:
-    if not 0.0 < check_number(value, name) < 1.0:
+def _check_level(value: Any, name: str) -> float:
+    level = check_number(value, name)
+    if not 0.0 < level < 1.0:
         raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+    return level
 
 
-@dataclass(frozen=True)
 class Squared(Loss):
     """Squared residual, r². Its mean is least at the conditional mean of y.
 
@@ -35,11 +36,15 @@ class Squared(Loss):
     array([-4.,  0.])
     """
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.SQUARED, 0.0)
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        return (f - y) * (f - y)
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        return 2.0 * (f - y)
 
 
-@dataclass(frozen=True)
 class Huber(Loss):
     """r²/2 up to a threshold δ, δ(|r| − δ/2) beyond: an outlier pulls no harder than δ.
 
@@ -56,16 +61,24 @@ class Huber(Loss):
     array([0.5, 1. ])
     """
 
-    threshold: float = 1.0
+    _fields: ClassVar[tuple[str, ...]] = ("threshold",)
+    threshold: float
 
-    def __post_init__(self) -> None:
-        check_number(self.threshold, "threshold", above=0.0)
+    def __init__(self, threshold: float = 1.0) -> None:
+        self.threshold = check_number(threshold, "threshold", above=0.0)
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.HUBER, self.threshold)
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        size = abs(f - y)
+        if size <= self.threshold:
+            return 0.5 * size * size
+        return self.threshold * (size - 0.5 * self.threshold)
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        return min(max(f - y, -self.threshold), self.threshold)
 
 
-@dataclass(frozen=True)
 class LogCosh(Loss):
     """s² log cosh(r/s): about r²/2 near 0 and s|r| far away, infinitely smooth.
 
@@ -82,16 +95,25 @@ class LogCosh(Loss):
     array([  0.      , 999.306853])
     """
 
-    scale: float = 1.0
+    _fields: ClassVar[tuple[str, ...]] = ("scale",)
+    scale: float
 
-    def __post_init__(self) -> None:
-        check_number(self.scale, "scale", above=0.0)
+    def __init__(self, scale: float = 1.0) -> None:
+        self.scale = check_number(scale, "scale", above=0.0)
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.LOG_COSH, self.scale)
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        z = abs(f - y) / self.scale
+        if z < 1.0:  # cosh z = 1 + 2 sinh²(z/2): no cancellation near 0
+            half = math.sinh(0.5 * z)
+            return self.scale * self.scale * math.log1p(2.0 * half * half)
+        return self.scale * self.scale * (z + math.log1p(math.exp(-2.0 * z)) - math.log(2.0))
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        return self.scale * math.tanh((f - y) / self.scale)
 
 
-@dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
     """(|r| − tube)₊: nothing to pay inside the tube, a slope of ±1 outside.
 
@@ -110,21 +132,58 @@ class EpsilonInsensitive(Loss):
     array([0., 1.])
     """
 
-    tube: float = 0.1
+    _fields: ClassVar[tuple[str, ...]] = ("tube",)
+    tube: float
 
-    def __post_init__(self) -> None:
-        check_number(self.tube, "tube", at_least=0.0)
+    def __init__(self, tube: float = 0.1) -> None:
+        self.tube = check_number(tube, "tube", at_least=0.0)
 
     @property
     def kinks(self) -> tuple[float, ...]:
         """Both edges of the tube."""
-        return (-float(self.tube), float(self.tube))
+        return (-self.tube, self.tube)
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.EPSILON_INSENSITIVE, self.tube)
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        return max(abs(f - y) - self.tube, 0.0)
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        if abs(f - y) <= self.tube:
+            return 0.0
+        return 1.0 if f > y else -1.0
 
 
-@dataclass(frozen=True)
+class AdaptiveTube(EpsilonInsensitive):
+    """ε-insensitive loss whose tube a learner adapts: a share ν of the samples is left outside.
+
+    The one loss that changes while a stream is learned; it belongs to its learner alone.
+
+    Parameters
+    ----------
+    tube : float
+        Half-width of the tube, to begin with.
+    nu : float
+        ν, in (0, 1].
+    """
+
+    _fields: ClassVar[tuple[str, ...]] = ("tube", "nu")
+    nu: float
+
+    def __init__(self, tube: float, nu: float) -> None:
+        super().__init__(tube)
+        self.nu = check_fraction(nu, "nu")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def adapt(self, f: float, y: float, step: float) -> float:
+        """Widen the tube by α(1 − ν) where the sample is outside it, narrow it by αν otherwise."""
+        outside = 1.0 if abs(f - y) > self.tube else 0.0
+        self.tube = max(self.tube + step * (outside - self.nu), 0.0)
+        return self.tube
+
+
 class SquaredEpsilonInsensitive(Loss):
     """((|r| − tube)₊)²: nothing to pay inside the tube, a square outside; no kink.
 
@@ -139,16 +198,23 @@ class SquaredEpsilonInsensitive(Loss):
     array([0., 4.])
     """
 
-    tube: float = 0.1
+    _fields: ClassVar[tuple[str, ...]] = ("tube",)
+    tube: float
 
-    def __post_init__(self) -> None:
-        check_number(self.tube, "tube", at_least=0.0)
+    def __init__(self, tube: float = 0.1) -> None:
+        self.tube = check_number(tube, "tube", at_least=0.0)
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.SQUARED_EPSILON_INSENSITIVE, self.tube)
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        excess = max(abs(f - y) - self.tube, 0.0)
+        return excess * excess
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        excess = max(abs(f - y) - self.tube, 0.0)
+        return 2.0 * excess if f > y else -2.0 * excess
 
 
-@dataclass(frozen=True)
 class Pinball(Loss):
     """τ(y − f) where f is too low, (1 − τ)(f − y) where it is too high.
 
@@ -167,21 +233,30 @@ class Pinball(Loss):
     array([-0.75,  0.  ,  0.25])
     """
 
-    quantile: float = 0.5
+    _fields: ClassVar[tuple[str, ...]] = ("quantile",)
+    quantile: float
 
-    def __post_init__(self) -> None:
-        _check_level(self.quantile, "quantile")
+    def __init__(self, quantile: float = 0.5) -> None:
+        self.quantile = _check_level(quantile, "quantile")
 
     @property
     def kinks(self) -> tuple[float, ...]:
         """A residual of 0."""
         return (0.0,)
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.PINBALL, self.quantile)
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        if f > y:
+            return (1.0 - self.quantile) * (f - y)
+        return self.quantile * (y - f)
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        if f == y:
+            return 0.0
+        return 1.0 - self.quantile if f > y else -self.quantile
 
 
-@dataclass(frozen=True)
 class Expectile(Loss):
     """τ(y − f)² where f is too low, (1 − τ)(f − y)² where it is too high; no kink.
 
@@ -199,10 +274,18 @@ class Expectile(Loss):
     array([3., 1.])
     """
 
-    level: float = 0.5
+    _fields: ClassVar[tuple[str, ...]] = ("level",)
+    level: float
 
-    def __post_init__(self) -> None:
-        _check_level(self.level, "level")
+    def __init__(self, level: float = 0.5) -> None:
+        self.level = _check_level(level, "level")
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.EXPECTILE, self.level)
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        share = 1.0 - self.level if f > y else self.level
+        return share * (f - y) * (f - y)
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        share = 1.0 - self.level if f > y else self.level
+        return 2.0 * share * (f - y)

@@ -10,12 +10,13 @@ from colk.risks.composition import Composition
 from colk.risks.custom import CustomRisk
 from colk.risks.dispersion import (
     CentralMoments,
+    Dispersion,
     Mean,
-    MeanSemideviation,
     Semideviations,
     Semivariance,
     Variance,
 )
+from colk.risks.semideviation import MeanSemideviation
 from colk.risks.tail import CVaR, Entropic
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "CentralMoments",
     "Composition",
     "CustomRisk",
+    "Dispersion",
     "Entropic",
     "LossRisk",
     "Mean",

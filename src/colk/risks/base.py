@@ -1,15 +1,15 @@
 """What every risk can do: exact values and gradients on a sample, and its own functions."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._validation import Array, check_vector
+from colk._validation import Array, check_fraction, check_vector
 from colk.losses import Loss
 from colk.terms import Term, overridden
-from colk.trackers import Tracker
+from colk.trackers import Momentum, Tracker
 from colk.window import Window
 
 __all__ = ["LossRisk", "Risk", "average", "shares"]
@@ -153,10 +153,6 @@ class LossRisk(Risk):
         with cython.gil:
             return float(overridden(self, "outer_slope_inner_at")(loss, np.asarray(g), i))
 
-    def start_at(self, loss: float, i: int) -> float:
-        """g_i from the first loss, which is its own mean."""
-        return loss
-
     def track_at(
         self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
@@ -165,16 +161,14 @@ class LossRisk(Risk):
         Inner values look at g as it was before the sample: a g₁ that has already moved towards
         this ℓ would bias (ℓ − g₁)₊^p by a share of order β, and its momentum correction by order 1.
         """
-        return tracker.update(
-            g[i], self.inner_at(before, g, i), self.inner_at(now, g, i), rate
-        )
+        return tracker.update(g[i], self.inner_at(before, g, i), self.inner_at(now, g, i), rate)
 
     # -- what a step asks of them ------------------------------------------------------------
 
     def start(self, w: Window, xi: int) -> int:
-        """Set g from the sample at place ξ of the window, the first of the stream."""
-        for i in range(w.g.shape[0]):
-            w.g[i] = self.start_at(w.losses[xi], i)
+        """Set g from the sample at place ξ of the window: its inner value is its own mean."""
+        for i in range(w.g.shape[0]):  # in order: inner_i may look at g_{<i}
+            w.g[i] = self.inner_at(w.losses[xi], w.g, i)
         return 0
 
     def track(self, w: Window, xi: int, tracker: Tracker, rate: float) -> int:
@@ -184,9 +178,7 @@ class LossRisk(Risk):
         m = w.g.shape[0]
         for k in range(m):  # downwards: g_{<i} is still the old one
             i = m - 1 - k
-            w.g[i] = self.track_at(
-                tracker, w.g, i, w.previous_losses[xi], w.losses[xi], rate
-            )
+            w.g[i] = self.track_at(tracker, w.g, i, w.previous_losses[xi], w.losses[xi], rate)
         return 0
 
     def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
@@ -304,10 +296,50 @@ class LossRisk(Risk):
 
     def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
         """Gradient of the risk in the losses, where g is exact."""
-        by_inner = average(self.outer_slope_inner(losses, g), weights)
-        through = (self.inner_slope(losses, g) * by_inner).sum(axis=1)
+        slopes = self.inner_slope(losses, g)
+        moving = (slopes != 0.0).any(axis=0)  # where g is stationary, its slope may be infinite
+        by_inner = average(self.outer_slope_inner(losses, g)[:, moving], weights)
+        through = (slopes[:, moving] * by_inner).sum(axis=1)
         gradient: Array = weights * (self.outer_slope_loss(losses, g) + through)
         return gradient
+
+    def follow(
+        self,
+        losses: ArrayLike,
+        before: ArrayLike | None = None,
+        *,
+        rate: float = 0.1,
+        tracker: Tracker | None = None,
+    ) -> Array:
+        """Return g as a learner tracks it on a stream of losses.
+
+        Parameters
+        ----------
+        losses : array of shape (n,)
+            Losses of the samples, one after the other. The first one starts g.
+        before : array of shape (n,), optional
+            Losses of the same samples under the function that is remembered; by default they are
+            the same, as if the function stood still.
+        rate : float
+            β, in (0, 1].
+        tracker : Tracker, optional
+            `Momentum()` by default.
+
+        Returns
+        -------
+        array of shape (n, m)
+            g after each sample.
+        """
+        now = check_vector(losses, None, "losses")
+        earlier = now if before is None else check_vector(before, len(now), "before")
+        beta, tracker = check_fraction(rate, "rate"), Momentum() if tracker is None else tracker
+        path = np.empty((len(now), self.n_inner))
+        w = Window(1, 1, 1, 1, self.n_inner)
+        for t in range(len(now)):
+            w.losses[0], w.previous_losses[0] = now[t], earlier[t]
+            self.track(w, 0, tracker, beta if t > 0 else 1.0)
+            path[t] = w.g
+        return path
 
     def estimate_at(
         self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -1,24 +1,27 @@
 """The mean, and the mean plus a weighted dispersion of the losses."""
 
-from dataclasses import dataclass
+# An entry of an array is `Any` to a type checker.
+# mypy: disable-error-code="no-any-return"
 
-from colk._core import risks as core
-from colk._validation import check_count, check_number
+from typing import Any, ClassVar
+
+import cython
+
+from colk._validation import Array, check_count, check_number
+from colk.risks import scalars
 from colk.risks.base import LossRisk
+from colk.terms import overridden
 
 __all__ = [
     "CentralMoments",
+    "Dispersion",
     "Mean",
-    "MeanSemideviation",
     "Semideviations",
     "Semivariance",
     "Variance",
 ]
 
-_MEAN = (core.MEAN, 0)
 
-
-@dataclass(frozen=True)
 class Mean(LossRisk):
     """E ℓ: nothing is tracked. Convex and monotone.
 
@@ -30,12 +33,102 @@ class Mean(LossRisk):
     3.0
     """
 
-    def _constants(self) -> tuple[float, ...]:
-        return _MEAN
+    def inner_at(self, loss: float, g: Array, i: int) -> float:
+        """inner_i(ℓ, g): never asked for."""
+        return loss
+
+    def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
+        """∂inner_i/∂ℓ: never asked for."""
+        return 1.0
+
+    def outer_at(self, loss: float, g: Array) -> float:
+        """outer(ℓ) = ℓ."""
+        return loss
+
+    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
+        """∂outer/∂ℓ."""
+        return 1.0
+
+    def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
+        """∂outer/∂g_i: never asked for."""
+        return 0.0
 
 
-@dataclass(frozen=True)
-class Variance(LossRisk):
+class Dispersion(LossRisk):
+    """E ℓ + η E d(ℓ − E ℓ), for a function d of the deviation from the mean.
+
+    A dispersion of your own is a class with the methods `spread_at` and `spread_slope_at` of one
+    number; its constructor takes at least the `weight`.
+
+    Parameters
+    ----------
+    weight : float
+        η, at least 0. With 0 the risk is `Mean`, and nothing is tracked.
+
+    Examples
+    --------
+    >>> import math
+    >>> class Roughness(Dispersion):
+    ...     def spread_at(self, u):
+    ...         return math.sqrt(1.0 + u * u) - 1.0
+    ...     def spread_slope_at(self, u):
+    ...         return u / math.sqrt(1.0 + u * u)
+    >>> round(Roughness(weight=0.5).value([1.0, 3.0]), 6)
+    2.207107
+    """
+
+    _fields: ClassVar[tuple[str, ...]] = ("weight",)
+    weight: float
+
+    def __init__(self, weight: float = 0.1) -> None:
+        self.weight = check_number(weight, "weight", at_least=0.0)
+
+    @property
+    def n_inner(self) -> Any:
+        """The mean, but for weight 0."""
+        return 0 if self.weight == 0.0 else 1
+
+    @property
+    def is_monotone(self) -> bool:
+        """Only with weight 0."""
+        return self.weight == 0.0
+
+    def spread_at(self, u: float) -> float:
+        """d(u) of a deviation u = ℓ − g₁."""
+        with cython.gil:
+            return float(overridden(self, "spread_at")(u))
+
+    def spread_slope_at(self, u: float) -> float:
+        """d'(u)."""
+        with cython.gil:
+            return float(overridden(self, "spread_slope_at")(u))
+
+    def inner_at(self, loss: float, g: Array, i: int) -> float:
+        """inner₁(ℓ) = ℓ."""
+        return loss
+
+    def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
+        """∂inner₁/∂ℓ = 1."""
+        return 1.0
+
+    def outer_at(self, loss: float, g: Array) -> float:
+        """outer(ℓ, g) = ℓ + η d(ℓ − g₁)."""
+        if self.weight == 0.0:
+            return loss
+        return loss + self.weight * self.spread_at(loss - g[0])
+
+    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
+        """∂outer/∂ℓ."""
+        if self.weight == 0.0:
+            return 1.0
+        return 1.0 + self.weight * self.spread_slope_at(loss - g[0])
+
+    def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
+        """∂outer/∂g₁."""
+        return -self.weight * self.spread_slope_at(loss - g[0])
+
+
+class Variance(Dispersion):
     """E ℓ + η E(ℓ − E ℓ)².
 
     Convex in the losses, but not monotone: it can prefer larger losses that vary less, so that it
@@ -54,22 +147,16 @@ class Variance(LossRisk):
     array([2.])
     """
 
-    weight: float = 0.1
+    def spread_at(self, u: float) -> float:
+        """d(u) of a deviation u = ℓ − g₁."""
+        return u * u
 
-    def __post_init__(self) -> None:
-        check_number(self.weight, "weight", at_least=0.0)
-
-    @property
-    def is_monotone(self) -> bool:
-        """Only with weight 0."""
-        return self.weight == 0.0
-
-    def _constants(self) -> tuple[float, ...]:
-        return (core.MOMENTS, 1, 2, self.weight) if self.weight else _MEAN
+    def spread_slope_at(self, u: float) -> float:
+        """d'(u)."""
+        return 2.0 * u
 
 
-@dataclass(frozen=True)
-class CentralMoments(LossRisk):
+class CentralMoments(Dispersion):
     """E ℓ + η Σ_{p=2..P} E(ℓ − E ℓ)^p: the risk of the paper's experiment.
 
     Convex in the losses for even P, since u² + … + u^P is; never monotone. For odd P the risk is
@@ -88,29 +175,28 @@ class CentralMoments(LossRisk):
     3.0
     """
 
-    order: int = 4
-    weight: float = 0.1
+    _fields: ClassVar[tuple[str, ...]] = ("order", "weight")
+    order: int
 
-    def __post_init__(self) -> None:
-        check_count(self.order, "order", at_least=2)
-        check_number(self.weight, "weight", at_least=0.0)
+    def __init__(self, order: int = 4, weight: float = 0.1) -> None:
+        super().__init__(weight)
+        self.order = check_count(order, "order", at_least=2)
 
     @property
     def is_convex(self) -> bool:
         """For even orders, or weight 0."""
         return self.order % 2 == 0 or self.weight == 0.0
 
-    @property
-    def is_monotone(self) -> bool:
-        """Only with weight 0."""
-        return self.weight == 0.0
+    def spread_at(self, u: float) -> float:
+        """d(u) of a deviation u = ℓ − g₁."""
+        return scalars.powers(u, self.order)
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.MOMENTS, 1, self.order, self.weight) if self.weight else _MEAN
+    def spread_slope_at(self, u: float) -> float:
+        """d'(u)."""
+        return scalars.powers_slope(u, self.order)
 
 
-@dataclass(frozen=True)
-class Semivariance(LossRisk):
+class Semivariance(Dispersion):
     """E ℓ + η E[(ℓ − E ℓ)₊²]: only losses above the mean count as dispersion.
 
     Convex in the losses. Not monotone in general, as the mean moves with each loss; it is where
@@ -130,24 +216,25 @@ class Semivariance(LossRisk):
     2.25
     """
 
-    weight: float = 0.1
-    smoothing: float = 0.0
+    _fields: ClassVar[tuple[str, ...]] = ("weight", "smoothing")
+    smoothing: float
 
-    def __post_init__(self) -> None:
-        check_number(self.weight, "weight", at_least=0.0)
-        check_number(self.smoothing, "smoothing", at_least=0.0)
+    def __init__(self, weight: float = 0.1, smoothing: float = 0.0) -> None:
+        super().__init__(weight)
+        self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
 
-    @property
-    def is_monotone(self) -> bool:
-        """Only with weight 0."""
-        return self.weight == 0.0
+    def spread_at(self, u: float) -> float:
+        """d(u) of a deviation u = ℓ − g₁."""
+        excess = scalars.positive_part(u, self.smoothing)
+        return excess * excess
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.SEMIDEVIATIONS, 1, 2, self.weight, self.smoothing) if self.weight else _MEAN
+    def spread_slope_at(self, u: float) -> float:
+        """d'(u)."""
+        excess = scalars.positive_part(u, self.smoothing)
+        return 2.0 * excess * scalars.positive_part_slope(u, self.smoothing)
 
 
-@dataclass(frozen=True)
-class Semideviations(LossRisk):
+class Semideviations(Dispersion):
     """E ℓ + η Σ_{p=2..P} E[(ℓ − E ℓ)₊^p]: the upper halves of the central moments.
 
     Convex in the losses for every P, unlike `CentralMoments`. Not monotone in general.
@@ -167,69 +254,21 @@ class Semideviations(LossRisk):
     2.5
     """
 
-    order: int = 4
-    weight: float = 0.1
-    smoothing: float = 0.0
+    _fields: ClassVar[tuple[str, ...]] = ("order", "weight", "smoothing")
+    order: int
+    smoothing: float
 
-    def __post_init__(self) -> None:
-        check_count(self.order, "order", at_least=2)
-        check_number(self.weight, "weight", at_least=0.0)
-        check_number(self.smoothing, "smoothing", at_least=0.0)
+    def __init__(self, order: int = 4, weight: float = 0.1, smoothing: float = 0.0) -> None:
+        super().__init__(weight)
+        self.order = check_count(order, "order", at_least=2)
+        self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
 
-    @property
-    def is_monotone(self) -> bool:
-        """Only with weight 0."""
-        return self.weight == 0.0
+    def spread_at(self, u: float) -> float:
+        """d(u) of a deviation u = ℓ − g₁."""
+        return scalars.powers(scalars.positive_part(u, self.smoothing), self.order)
 
-    def _constants(self) -> tuple[float, ...]:
-        if self.weight == 0.0:
-            return _MEAN
-        return (core.SEMIDEVIATIONS, 1, self.order, self.weight, self.smoothing)
-
-
-@dataclass(frozen=True)
-class MeanSemideviation(LossRisk):
-    r"""E ℓ + η (E[(ℓ − E ℓ)₊^p])^{1/p}, in the units of ℓ.
-
-    Convex in the losses. With a weight of at most 1 also monotone: a coherent risk measure.
-
-    Two numbers are tracked, g₁ = E ℓ and g₂ = E[(ℓ − g₁)₊^p]. The root is written as a minimum,
-    g₂^{1/p} = min over r of E[(1/p)(ℓ − g₁)₊^p r^{1/p − 1} + (1 − 1/p) r^{1/p}], attained at
-    r = g₂, so that by the envelope theorem g₂ does not enter the gradient. On a stream g₂ starts
-    at |ℓ|^p of the first loss, and looks at g₁ from before each sample. An excess (ℓ − g₁)₊ whose
-    p-th power is beyond 10⁶·g₂ counts linearly, which no sample of fewer than a million points can
-    reach: that bounds the slope where g₂ is near 0. Where momentum would more than halve g₂, the
-    moving average is taken.
-
-    Parameters
-    ----------
-    order : float
-        p, at least 1.
-    weight : float
-        η, at least 0; at most 1 for a coherent risk.
-
-    Examples
-    --------
-    >>> MeanSemideviation(order=2, weight=0.5).value([0.0, 0.0, 0.0, 4.0])
-    1.75
-    """
-
-    order: float = 2.0
-    weight: float = 0.5
-
-    def __post_init__(self) -> None:
-        check_number(self.order, "order", at_least=1.0)
-        check_number(self.weight, "weight", at_least=0.0)
-
-    @property
-    def is_monotone(self) -> bool:
-        """With a weight of at most 1."""
-        return self.weight <= 1.0
-
-    @property
-    def is_smooth(self) -> bool:
-        """With an order above 1, wherever the losses are not all equal."""
-        return self.order > 1.0 or self.weight == 0.0
-
-    def _constants(self) -> tuple[float, ...]:
-        return (core.MEAN_SEMIDEVIATION, 2, self.order, self.weight) if self.weight else _MEAN
+    def spread_slope_at(self, u: float) -> float:
+        """d'(u)."""
+        excess = scalars.positive_part(u, self.smoothing)
+        slope = scalars.positive_part_slope(u, self.smoothing)
+        return scalars.powers_slope(excess, self.order) * slope

@@ -1,19 +1,27 @@
 """Risks of the tail: conditional value at risk, and the tilted (entropic) risk."""
 
+# An entry of an array is `Any` to a type checker.
+# mypy: disable-error-code="no-any-return"
+
 import math
-from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._core import risks as core
 from colk._validation import Array, check_fraction, check_number, check_vector
+from colk.risks import scalars
 from colk.risks.base import LossRisk, average, shares
+from colk.trackers import Tracker
+from colk.window import Window
 
 __all__ = ["CVaR", "Entropic"]
 
+# exp(t(ℓ − c)) is continued linearly beyond this exponent. An exact c keeps the exponent below
+# log n, so that no sample of fewer than 10^13 points is changed by it.
+_EXPONENT_CAP = 30.0
 
-@dataclass(frozen=True)
+
 class CVaR(LossRisk):
     """(1 − η) E ℓ + η CVaR_a(ℓ): the mean of the worst losses, a fraction a of them all.
 
@@ -54,20 +62,24 @@ class CVaR(LossRisk):
     7.0
     """
 
-    tail_fraction: float = 0.1
-    weight: float = 1.0
-    smoothing: float = 0.0
+    _fields: ClassVar[tuple[str, ...]] = ("tail_fraction", "weight", "smoothing")
+    tail_fraction: float
+    weight: float
+    smoothing: float
 
-    def __post_init__(self) -> None:
-        check_fraction(self.tail_fraction, "tail_fraction")
-        if not 0.0 <= check_number(self.weight, "weight") <= 1.0:
-            raise ValueError(f"weight must lie in [0, 1], got {self.weight!r}")
-        check_number(self.smoothing, "smoothing", at_least=0.0)
+    def __init__(
+        self, tail_fraction: float = 0.1, weight: float = 1.0, smoothing: float = 0.0
+    ) -> None:
+        self.tail_fraction = check_fraction(tail_fraction, "tail_fraction")
+        if not 0.0 <= check_number(weight, "weight") <= 1.0:
+            raise ValueError(f"weight must lie in [0, 1], got {weight!r}")
+        self.weight = float(weight)
+        self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
 
-    def _constants(self) -> tuple[float, ...]:
-        if self.weight == 0.0 or self.tail_fraction == 1.0:
-            return (core.MEAN, 0)
-        return (core.CVAR, 2, self.tail_fraction, self.weight, self.smoothing)
+    @property
+    def n_inner(self) -> Any:
+        """Threshold and spread, but for weight 0 and a tail that is everything."""
+        return 0 if self.weight == 0.0 or self.tail_fraction == 1.0 else 2
 
     @property
     def n_expectations(self) -> int:
@@ -78,6 +90,56 @@ class CVaR(LossRisk):
     def is_smooth(self) -> bool:
         """With a positive smoothing, or where the risk is the mean."""
         return self.smoothing > 0.0 or self.n_inner == 0
+
+    def inner_at(self, loss: float, g: Array, i: int) -> float:
+        """inner₁ = τ − spread·√a (1 − 1{ℓ > τ}/a), inner₂ = |ℓ − τ|."""
+        if i == 1:
+            return abs(loss - g[0])
+        a = self.tail_fraction
+        above = scalars.positive_part_slope(loss - g[0], self.smoothing)
+        return g[0] - g[1] * math.sqrt(a) * (1.0 - above / a)
+
+    def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
+        """0: both are stationary."""
+        return 0.0
+
+    def outer_at(self, loss: float, g: Array) -> float:
+        """(1 − η)ℓ + η(τ + (ℓ − τ)₊/a)."""
+        if g.shape[0] == 0:
+            return loss
+        excess = scalars.positive_part(loss - g[0], self.smoothing)
+        return (1.0 - self.weight) * loss + self.weight * (g[0] + excess / self.tail_fraction)
+
+    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
+        """∂outer/∂ℓ."""
+        if g.shape[0] == 0:
+            return 1.0
+        above = scalars.positive_part_slope(loss - g[0], self.smoothing)
+        return (1.0 - self.weight) + self.weight * above / self.tail_fraction
+
+    def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
+        """∂outer/∂g_i."""
+        if i == 1:
+            return 0.0
+        above = scalars.positive_part_slope(loss - g[0], self.smoothing)
+        return self.weight * (1.0 - above / self.tail_fraction)
+
+    def start(self, w: Window, xi: int) -> int:
+        """τ = ℓ, and its size |ℓ| as the first guess of a spread."""
+        if w.g.shape[0] > 0:
+            w.g[0] = w.losses[xi]
+            w.g[1] = abs(w.losses[xi])
+        return 0
+
+    def track(self, w: Window, xi: int, tracker: Tracker, rate: float) -> int:
+        """Average both, whatever the tracker is; both look at g from before the sample."""
+        if rate >= 1.0 or w.g.shape[0] == 0:
+            return self.start(w, xi)
+        threshold = self.inner_at(w.losses[xi], w.g, 0)
+        spread = self.inner_at(w.losses[xi], w.g, 1)
+        w.g[0] = (1.0 - rate) * w.g[0] + rate * threshold
+        w.g[1] = (1.0 - rate) * w.g[1] + rate * spread
+        return 0
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
         """Exact threshold and spread of a sample of losses (n,).
@@ -124,7 +186,6 @@ class CVaR(LossRisk):
         return float(brentq(excess, low, high, xtol=1e-300, rtol=8.9e-16, maxiter=1000))
 
 
-@dataclass(frozen=True)
 class Entropic(LossRisk):
     """(1/t) log E exp(tℓ): the tilted mean.
 
@@ -155,10 +216,13 @@ class Entropic(LossRisk):
     0.693147
     """
 
-    tilt: float = 1.0
+    _fields: ClassVar[tuple[str, ...]] = ("tilt",)
+    n_inner: Any = 1
+    tilt: float
 
-    def __post_init__(self) -> None:
-        if check_number(self.tilt, "tilt") == 0.0:
+    def __init__(self, tilt: float = 1.0) -> None:
+        self.tilt = check_number(tilt, "tilt")
+        if self.tilt == 0.0:
             raise ValueError("tilt must not be 0; Mean() is the limit of Entropic there")
 
     @property
@@ -166,13 +230,57 @@ class Entropic(LossRisk):
         """With a positive tilt."""
         return self.tilt > 0.0
 
-    def _constants(self) -> tuple[float, ...]:
-        return (core.ENTROPIC, 1, self.tilt)
-
     @property
     def n_expectations(self) -> int:
         """None: what is tracked is stationary."""
         return 0
+
+    def inner_at(self, loss: float, g: Array, i: int) -> float:
+        """inner₁ = outer: where c is exact, both have the mean c."""
+        return self.outer_at(loss, g)
+
+    def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
+        """0: c is stationary."""
+        return 0.0
+
+    def outer_at(self, loss: float, g: Array) -> float:
+        """Return c + (exp(t(ℓ − c)) − 1)/t."""
+        exponent = self.tilt * (loss - g[0])
+        if exponent > _EXPONENT_CAP:
+            top = math.exp(_EXPONENT_CAP)
+            return g[0] + (top - 1.0 + top * (exponent - _EXPONENT_CAP)) / self.tilt
+        return g[0] + math.expm1(exponent) / self.tilt
+
+    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
+        """∂outer/∂ℓ."""
+        return math.exp(min(self.tilt * (loss - g[0]), _EXPONENT_CAP))
+
+    def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
+        """∂outer/∂c."""
+        return -math.expm1(min(self.tilt * (loss - g[0]), _EXPONENT_CAP))
+
+    def start(self, w: Window, xi: int) -> int:
+        """Set c = ℓ."""
+        w.g[0] = w.losses[xi]
+        return 0
+
+    def track_at(
+        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+    ) -> float:
+        """Return c after a sample, from E exp(tℓ)/exp(tc) − 1 as the tracker moves it from 0.
+
+        A mean of exponentials is positive: where a tracker would more than halve it, and where it
+        is no number (inf − inf), it is averaged.
+        """
+        exponent = self.tilt * (now - g[0])
+        earlier = scalars.growth(self.tilt * (before - g[0]))
+        moved = tracker.update(0.0, earlier, scalars.growth(exponent), rate)
+        if 1.0 + moved > 0.5 * (1.0 - rate) and moved < math.inf:
+            return g[0] + math.log1p(moved) / self.tilt
+        if exponent < 1.0:
+            return g[0] + math.log1p(rate * math.expm1(exponent)) / self.tilt
+        log_mean = exponent + math.log(rate + (1.0 - rate) * math.exp(-exponent))
+        return g[0] + log_mean / self.tilt
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
         """Exact log-mean c of a sample of losses (n,), of shape (1,)."""

@@ -1,0 +1,53 @@
+"""Functions of one number that risks share; none of them overflows to an exception."""
+
+import math
+
+__all__: list[str] = []
+
+# exp of more than this is no longer a number.
+_LARGEST_EXPONENT = 709.0
+
+
+def positive_part(u: float, smoothing: float) -> float:
+    """Softplus s·log(1 + exp(u/s)); the exact positive part for smoothing 0."""
+    if smoothing == 0.0:
+        return max(u, 0.0)
+    return max(u, 0.0) + smoothing * math.log1p(math.exp(-abs(u) / smoothing))
+
+
+def positive_part_slope(u: float, smoothing: float) -> float:
+    """Slope of `positive_part`: a logistic function; 0 wins at the kink."""
+    if smoothing == 0.0:
+        return 1.0 if u > 0.0 else 0.0
+    tail = math.exp(-abs(u) / smoothing)
+    return (1.0 if u > 0.0 else tail) / (1.0 + tail)
+
+
+def power(base: float, exponent: float) -> float:
+    """base^exponent of a base that is at least 0."""
+    if base == 0.0 and exponent < 0.0:
+        return math.inf
+    if base > 0.0 and exponent * math.log(base) > _LARGEST_EXPONENT:
+        return math.inf
+    return math.pow(base, exponent)
+
+
+def growth(exponent: float) -> float:
+    """exp(exponent) − 1."""
+    return math.expm1(exponent) if exponent < _LARGEST_EXPONENT else math.inf
+
+
+def powers(u: float, order: int) -> float:
+    """u² + u³ + … + u^order."""
+    total = 1.0
+    for _ in range(order - 2):
+        total = 1.0 + u * total
+    return u * u * total
+
+
+def powers_slope(u: float, order: int) -> float:
+    """2u + 3u² + … + order·u^(order − 1)."""
+    total = 0.0
+    for k in range(order - 1):
+        total = (order - k) + u * total
+    return u * total

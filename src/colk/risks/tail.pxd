@@ -1,0 +1,15 @@
+from colk cimport maths as math
+from colk.risks cimport scalars
+from colk.risks.base cimport LossRisk
+from colk.trackers cimport Tracker
+from colk.window cimport Window
+
+cdef double _EXPONENT_CAP
+
+cdef class CVaR(LossRisk):
+    cdef readonly double tail_fraction
+    cdef readonly double weight
+    cdef readonly double smoothing
+
+cdef class Entropic(LossRisk):
+    cdef readonly double tilt
