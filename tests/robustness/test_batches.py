@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exact_norm import distance, gaussian, polynomial
+from exact_norm import follow, gaussian, polynomial
 
 from colk.compressors import KOMP
 from colk.kernels import Gaussian, Laplacian, Polynomial
@@ -106,22 +106,8 @@ def test_no_step_costs_more_than_it_says(kernel, exact, eps, step_size, batch_si
         averaging=None,
         batch_size=batch_size,
     )
-    atoms, weights, spent = np.empty((0, 1)), np.empty(0), 0.0
-    for start in range(0, len(X), batch_size):
-        batch = slice(start, start + batch_size)
-        values = learner.last_function(X[batch]) if start else np.zeros(batch_size)
-        amounts = -step_size * Squared().slope(values, y[batch]) / batch_size
-        learner.learn(X[batch], y[batch])
-        after = learner.last_function
-        lost = distance(
-            exact,
-            (after.atoms, after.weights, -1.0),
-            (atoms, weights, 1.0 - step_size * REGULARIZATION),
-            (X[batch], amounts, 1.0),
-        )
-        said = learner.error_spent - spent
-        assert lost <= said * (1.0 + 1e-6) + 1e-9, f"step {learner.steps}"
-        atoms, weights, spent = after.atoms, after.weights, learner.error_spent
+    lost, said = follow(learner, exact, X, y)
+    assert (lost <= said * (1.0 + 1e-6) + 1e-9).all()
 
 
 @pytest.mark.parametrize(("n_features", "degree", "batch_size"), [(3, 4, 8), (3, 3, 32), (2, 4, 4)])

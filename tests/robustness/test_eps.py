@@ -2,47 +2,23 @@
 
 import numpy as np
 import pytest
-from exact_norm import distance, gaussian, polynomial
+from exact_norm import follow, gaussian, polynomial
 
 from colk.compressors import KOMP
 from colk.kernels import Gaussian, Polynomial
-from colk.learners import COLK
-from colk.losses import Squared
+from colk.learners import COLK, Trace
 
 STEPS = 60
-REGULARIZATION = 1e-6
 
 
-def follow(learner, exact, X, y, step_size):
-    """True H-norm that each step lost, and what the learner says of it."""
-    atoms, weights = np.empty((0, X.shape[1])), np.empty(0)
-    spent, lost, said = 0.0, [], []
-    for t in range(len(X)):
-        value = learner.last_function(X[t : t + 1]) if t else np.zeros(1)
-        amount = -step_size * Squared().slope(value, y[t : t + 1])
-        learner.learn_one(X[t], y[t])
-        after = learner.last_function
-        lost.append(
-            distance(
-                exact,
-                (after.atoms, after.weights, -1.0),
-                (atoms, weights, 1.0 - step_size * REGULARIZATION),
-                (X[t : t + 1], amount, 1.0),
-            )
-        )
-        said.append(learner.error_spent - spent)
-        atoms, weights, spent = after.atoms, after.weights, learner.error_spent
-    return np.array(lost), np.array(said)
-
-
-def make(kernel, eps, step_size):
+def make(kernel, eps, step_size, batch_size=1):
     return COLK(
         kernel,
         step_size=step_size,
-        regularization=REGULARIZATION,
         compressor=KOMP(eps=eps),
         gradient_bound=np.inf,
         averaging=None,
+        batch_size=batch_size,
         trace=True,
     )
 
@@ -57,12 +33,13 @@ def make(kernel, eps, step_size):
     ],
     ids=["narrow", "wide", "polynomial"],
 )
-def test_the_certificate_never_understates(kernel, exact, step_size, eps):
+@pytest.mark.parametrize("batch_size", [1, 2])
+def test_the_certificate_never_understates(kernel, exact, step_size, eps, batch_size):
     rng = np.random.default_rng(1)
     X = rng.random((STEPS, 1))
     y = 10.0 * np.sin(6.0 * X[:, 0])
-    learner = make(kernel, eps, step_size)
-    lost, said = follow(learner, exact, X, y, step_size)
+    learner = make(kernel, eps, step_size, batch_size)
+    lost, said = follow(learner, exact, X, y)
     norm = max(learner.last_function.norm(), 1.0)
     assert (lost <= said * (1.0 + 1e-6) + 1e-10 * norm).all()
     np.testing.assert_allclose(learner.trace.error, said, rtol=1e-6, atol=1e-12 * norm)
@@ -74,7 +51,7 @@ def test_a_crowd_of_points_costs_what_it_says():
     X = 0.5 + 1e-6 * rng.random((STEPS, 1))
     y = 1e3 * rng.normal(size=STEPS)
     learner = make(Gaussian(0.3), 1e-9, 0.5)
-    lost, said = follow(learner, gaussian(0.3), X, y, 0.5)
+    lost, said = follow(learner, gaussian(0.3), X, y)
     assert (lost <= said * (1.0 + 1e-6) + 1e-9 * max(learner.last_function.norm(), 1.0)).all()
     assert learner.n_atoms < 10
 
@@ -85,3 +62,8 @@ def test_a_step_keeps_to_eps_where_eps_is_above_the_floors(eps):
     X = rng.random((2000, 1))
     learner = make(Gaussian(0.2), eps, 0.1).learn(X, np.sin(6.0 * X[:, 0]))
     assert learner.trace.error.max() <= eps
+
+
+@pytest.mark.parametrize("term", [KOMP, Trace])
+def test_the_docs_say_that_a_step_may_exceed_a_tiny_eps(term):
+    assert "exceed" in term.__doc__
