@@ -107,7 +107,7 @@ def test_no_step_costs_more_than_it_says(kernel, exact, eps, step_size, batch_si
         batch_size=batch_size,
     )
     lost, said = follow(learner, exact, X, y)
-    assert (lost <= said * (1.0 + 1e-6) + 1e-9).all()
+    assert (lost <= said * (1.0 + 1e-5) + 1e-8).all()
 
 
 @pytest.mark.parametrize(("n_features", "degree", "batch_size"), [(3, 4, 8), (3, 3, 32), (2, 4, 4)])

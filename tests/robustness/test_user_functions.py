@@ -1,5 +1,6 @@
 """What a user's function raises reaches the caller; what it writes does not reach the data."""
 
+import contextlib
 import math
 
 import numpy as np
@@ -216,13 +217,10 @@ def test_what_a_kernel_raises_in_policy_evaluation():
 
 @pytest.mark.parametrize("place", range(5))
 def test_what_a_risk_raises_by_itself(place):
-    losses = [1.0, 2e4, 3.0]
     risk = picky_risk(place)
+    method = risk.value_at if place in (0, 2) else risk.gradient_at
     with pytest.raises(ValueError, match="wild loss"):
-        if place in (0, 2):
-            risk.value(losses)
-        else:
-            risk.gradient_at(Squared(), [1.0, 150.0], [0.0, 0.0])
+        method(Squared(), [1.0, 150.0], [0.0, 0.0])
 
 
 def test_what_a_loss_raises_by_itself():
@@ -303,11 +301,9 @@ def test_a_kernel_that_writes_to_its_arguments_alters_no_data():
     scribbling = CustomKernel(scribbling_kernel)
     learner = COLK(scribbling)
     found = None
-    try:
+    with contextlib.suppress(ValueError, TypeError):
         found = learner.learn(points, targets).predict(probe)
         scribbling.gram(points, probe)
-    except (ValueError, TypeError) as error:
-        assert str(error)
     np.testing.assert_array_equal(points, X)
     np.testing.assert_array_equal(targets, Y)
     np.testing.assert_array_equal(probe, X[:50])
@@ -331,11 +327,9 @@ def test_a_composition_that_writes_to_its_arguments_alters_no_data():
     rest = (bias_slope, biased_outer, biased_slope_prediction, biased_slope_inner)
     points, targets = X.copy(), Y.copy()
     found = None
-    try:
+    with contextlib.suppress(ValueError, TypeError):
         learner = COLK(Gaussian(0.2), risk=Composition(scribbling_bias, *rest))
         found = learner.learn(points, targets).predict(points)
-    except (ValueError, TypeError) as error:
-        assert str(error)
     np.testing.assert_array_equal(points, X)
     np.testing.assert_array_equal(targets, Y)
     if found is not None:
