@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize as scipy_minimize
 
-from colk._objective import objective
+from colk.objectives import objective
 from colk.batch import minimize
 from colk.kernels import Gaussian, Laplacian, Linear
 from colk.losses import (

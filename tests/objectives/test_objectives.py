@@ -11,7 +11,7 @@ from colk._core.buffers import COLUMN, SIZE
 from colk._core.objective import sample_value
 from colk._core.reference import Pinned
 from colk._core.roster import Parameters
-from colk._objective import Objective, objective
+from colk.objectives import Objective, objective
 from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian
 from colk.losses import Hinge, Huber, Logistic, Pinball, Softmax, Squared
