@@ -48,7 +48,7 @@ def compiled_modules() -> list[Extension]:
     from Cython.Build import cythonize
 
     sources = [path.with_suffix(".py") for path in sorted(SOURCE.glob("colk/**/*.pxd"))]
-    hot = [path for path in sources if path.exists() and path.stem != "lanes"]
+    hot = [path for path in sources if path.exists() and path.stem not in ("lanes", "addresses")]
     modules = [
         Extension(".".join(path.relative_to(SOURCE).with_suffix("").parts), [str(path)])
         for path in hot

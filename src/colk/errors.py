@@ -1,6 +1,6 @@
 """What can go wrong while learning, by name."""
 
-__all__ = ["DivergenceError"]
+__all__ = ["DivergenceError", "SlowFunctionWarning"]
 
 
 class DivergenceError(ArithmeticError):
@@ -13,5 +13,16 @@ class DivergenceError(ArithmeticError):
     --------
     >>> from colk import DivergenceError
     >>> issubclass(DivergenceError, ArithmeticError)
+    True
+    """
+
+
+class SlowFunctionWarning(RuntimeWarning):
+    """A user's function is called as it is, since Numba is there and cannot compile it.
+
+    Examples
+    --------
+    >>> from colk.errors import SlowFunctionWarning
+    >>> issubclass(SlowFunctionWarning, RuntimeWarning)
     True
     """

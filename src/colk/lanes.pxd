@@ -9,7 +9,7 @@ cdef extern from "lanes.h" nogil:
     void _polynomial "polynomial"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
     void _linear "linear"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
     void _cosines "cosines"(double*, double, Py_ssize_t)
-    double _dot "dot"(double*, double*, Py_ssize_t)
+    double _dot "dot"(const double*, const double*, Py_ssize_t)
     void _add "add"(double*, double*, double, Py_ssize_t)
     void _add_two "add_two"(double*, double*, double*, double, double, Py_ssize_t)
     void _approach "approach"(double*, double*, double, Py_ssize_t)
@@ -49,7 +49,7 @@ cdef inline void linear(const double[:, ::1] atoms, Py_ssize_t n, const double[:
 cdef inline void cosines(double[:, ::1] turns, Py_ssize_t row, double scale, Py_ssize_t n) noexcept nogil:
     _cosines(&turns[row, 0], scale, n)
 
-cdef inline double dot(double[:, ::1] a, Py_ssize_t i, double[:, ::1] b, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
+cdef inline double dot(const double[:, ::1] a, Py_ssize_t i, const double[:, ::1] b, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
     return _dot(&a[i, 0], &b[j, 0], n)
 
 cdef inline void add(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, double a, Py_ssize_t n) noexcept nogil:

@@ -6,6 +6,7 @@ cdef extern from "<math.h>" nogil:
     double log(double x)
     double log1p(double x)
     double cos(double x)
+    double pow(double x, double y)
     double tan(double x)
     double tanh(double x)
     double sinh(double x)

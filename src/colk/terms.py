@@ -15,10 +15,11 @@ __all__ = ["Term", "overridden", "show"]
 
 def show(value: Any) -> str:
     """How a parameter is shown: functions by their names, the same in every process."""
-    if isinstance(value, tuple):
+    if type(value) is tuple:
         ending = ",)" if len(value) == 1 else ")"
         return "(" + ", ".join(show(item) for item in value) + ending
-    return str(getattr(value, "__qualname__", repr(value)))
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    return str(name or repr(value))
 
 
 def overridden(term: "Term", name: str) -> Callable[..., Any]:
@@ -69,6 +70,12 @@ class Term:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(self._parameters().values())
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
     def __setattr__(self, name: str, value: Any) -> None:
         if hasattr(self, name):

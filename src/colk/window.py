@@ -28,6 +28,7 @@ class Window:
     loss_slopes: Array  # (size, outputs)
     coefficients: Array  # (size, outputs): of κ(x_b, ·) in the quasi-gradient
     slopes: Array  # (2, outputs): c_θ and c_ξ of one pair
+    work: Array  # ((m + 1)·(outputs + 2),): for a composition's own functions
     g: Array  # (m,): what is tracked
     g_before: Array  # (m,): before the step
     g_mean: Array  # (m,): over the batch
@@ -41,6 +42,7 @@ class Window:
         self.loss_slopes, self.coefficients = np.zeros((2, size, n_outputs))
         self.losses, self.previous_losses = np.zeros((2, size))
         self.slopes = np.zeros((2, n_outputs))
+        self.work = np.zeros((n_inner + 1) * (n_outputs + 2))
         self.g, self.g_before, self.g_mean = np.zeros((3, n_inner))
 
     def take(self, X: Array, Y: Array, weight: Array, row: int) -> None:

@@ -1,10 +1,11 @@
 """Kernels κ(u, v): the geometry of the space that functions are learned in.
 
-Kernels are frozen dataclasses, and sums, products and positive scalings of kernels are kernels:
+Kernels are frozen, and sums, products and positive scalings of kernels are kernels:
 `0.5 * Gaussian(0.1) + Linear() * Linear()`. `KERNELS` names the built-in ones.
 """
 
-from colk.kernels.base import Kernel, Product, Scaled, Sum
+from colk.kernels.algebra import Product, Scaled, Sum
+from colk.kernels.base import Kernel
 from colk.kernels.custom import CustomKernel
 from colk.kernels.inner_product import Constant, Linear, Polynomial
 from colk.kernels.stationary import Gaussian, Laplacian, Matern, RationalQuadratic

@@ -1,47 +1,37 @@
-"""The contract of a kernel, and the algebra of kernels: sums, products, scalings."""
+"""The contract of a kernel, and what is made of its columns: Gram matrices, expansions."""
 
-import math
 import numbers
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
+import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._core import kernels as core
-from colk._validation import Array, check_count, check_number, check_points, check_vector
+from colk import lanes
+from colk._validation import Array, check_points, check_vector
+from colk.buffers import aligned, padded, plain
+from colk.terms import Term, overridden
 
-__all__ = ["Kernel", "Product", "Scaled", "Sum", "Term", "compilable"]
+__all__ = ["Kernel", "evaluate", "tabulate"]
 
-# Products of sums are multiplied out, so that their length can explode.
-_MAX_TERMS = 4096
+# Points whose columns are formed at a time: they stay in the nearest cache.
+_TURN = 16
 
-
-class Term(NamedTuple):
-    """One product of leaves; each leaf is its code, followed by its constants."""
-
-    coefficient: float
-    leaves: tuple[tuple[float, ...], ...]
-
-    def spelled_out(self) -> list[float]:
-        """Return the term as the core reads it."""
-        numbers = [self.coefficient, float(len(self.leaves))]
-        for code, *constants in self.leaves:
-            numbers += [code, float(len(constants)), *constants]
-        return numbers
+_UNIT = float(np.finfo(np.float64).eps)
 
 
-def compilable(array: Array) -> Array:
-    """Return the array, or a copy of a read-only or unaligned one, which Numba compiles apart."""
-    return np.require(array, np.float64, ["C", "A", "W"])
-
-
-class Kernel(ABC):
+class Kernel(Term):
     """A positive semidefinite function κ(u, v) of two points.
 
     Call it on one or two sets of points for a Gram matrix; combine kernels by `k1 + k2`,
-    `k1 * k2` and `2.5 * k`.
+    `k1 * k2` and `2.5 * k`. A kernel of your own is a class with the method `columns`; or, of one
+    function, a `CustomKernel`.
+
+    Attributes
+    ----------
+    is_squared_exponential : bool
+        Whether log κ(u, v) is a negative definite square of u − v, so that two atoms can be merged
+        into one between them.
 
     Examples
     --------
@@ -50,19 +40,53 @@ class Kernel(ABC):
     >>> kernel([[0.0], [1.0]]).round(4)
     array([[2.    , 1.2131],
            [1.2131, 3.    ]])
+
+    >>> from colk.kernels import Kernel
+    >>> class Smallest(Kernel):
+    ...     def columns(self, atoms, n, points, size, out, first):
+    ...         near = np.minimum(atoms[:, None, :n], points.T[:, :size, None])
+    ...         out[first : first + size, :n] = near.sum(axis=0)
+    >>> Smallest()([[1.0], [3.0]])
+    array([[1., 1.],
+           [1., 3.]])
     """
 
     # NumPy scalars leave `2.5 * kernel` to the kernel.
     __array_ufunc__: ClassVar[None] = None
 
-    @abstractmethod
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        """Return the kernel as a sum of products of leaves, for points of `n_features`."""
+    is_squared_exponential: ClassVar[bool] = False
+
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points.
+
+        `atoms` is (p or more, capacity), feature by feature; `points` is (size or more, p). Rows of
+        `out` are whole vectors, 0 behind the atoms up to a multiple of four; a kernel of several
+        parts uses `depth` more blocks of `size` rows behind its result.
+        """
+        with cython.gil:
+            values = np.asarray(out)
+            known, given = np.asarray(atoms)[: points.shape[1]], np.asarray(points)
+            overridden(self, "columns")(known, n, given, size, values, first)
+            values[first : first + size, n : (n + 3) & -4] = 0.0
+        return 0
+
+    def add_frequency(self, seed: int, out: Array) -> int:
+        """Add to `out` a frequency ω of the spectral law, for κ(u, v) = κ(0)·E cos(ωᵀ(u − v))."""
+        with cython.gil:
+            overridden(self, "add_frequency")(seed, np.asarray(out))
+        return 0
 
     @property
-    def _n_terms(self) -> int:
-        """Number of products of leaves that the kernel is multiplied out to."""
-        return 1
+    def depth(self) -> int:
+        """How many blocks of rows behind its result `columns` uses."""
+        return 0
+
+    @property
+    def peak(self) -> float:
+        """κ(u, u) of a kernel of the difference u − v."""
+        return 1.0
 
     @property
     def is_radial(self) -> bool:
@@ -77,27 +101,26 @@ class Kernel(ABC):
     @property
     def has_gradient(self) -> bool:
         """Whether the derivative of κ is known."""
-        return True
+        return type(self).slopes is not Kernel.slopes
 
-    def program(self, n_features: int) -> Array:
-        """Return the vector that the compiled core runs for points of `n_features`.
+    def bind(self, n_features: int) -> "Kernel":
+        """Return an equal kernel whose `columns` may be called for points of `n_features`."""
+        return self
 
-        It may hold addresses of functions: make it anew in every process.
+    def slopes(self, U: Array, V: Array) -> Array:
+        """Return ∂κ(u_i, v_j)/∂v_j for points (n, p) and (m, p), of shape (n, m, p).
 
-        Examples
-        --------
-        >>> from colk.kernels import Gaussian
-        >>> Gaussian(0.5).program(3)
-        array([1., 1., 1., 0., 1., 2.])
+        At a kink the slope 0 is taken.
         """
-        n_features = check_count(n_features, "n_features")
-        if self._n_terms > _MAX_TERMS:
-            raise ValueError(
-                f"the kernel multiplies out to {self._n_terms} products, more than {_MAX_TERMS}"
-            )
-        terms = self._terms(n_features)
-        spelled = [number for term in terms for number in term.spelled_out()]
-        return np.array([float(len(terms)), *spelled])
+        raise TypeError(f"{self!r} has no gradient")
+
+    def rounding(self, n_features: int) -> float:
+        """Return c such that computed values of κ(u, v) err by at most c·√(κ(u, u) κ(v, v)).
+
+        A kernel takes a few operations for each feature, and exponentials do not amplify their
+        errors, since s·exp(−s) ≤ 1.
+        """
+        return _UNIT * (n_features + 12.0)
 
     def gram(self, U: ArrayLike, V: ArrayLike | None = None) -> Array:
         """Return the matrix of κ(u_i, v_j), of shape (n, m); V is U where it is not given.
@@ -109,10 +132,13 @@ class Kernel(ABC):
         array([[3.],
                [6.]])
         """
-        left = compilable(check_points(U, name="U"))
-        right = left if V is None else compilable(check_points(V, left.shape[1], name="V"))
-        out = np.empty((len(left), len(right)))
-        core.gram(self.program(left.shape[1]), left, right, out)
+        left = plain(check_points(U, name="U"))
+        right = left if V is None else check_points(V, left.shape[1], name="V")
+        n, p = right.shape
+        atoms = aligned(p, padded(n))
+        atoms[:, :n] = right.T
+        out = np.empty((len(left), n))
+        tabulate(self.bind(p), atoms, n, left, out)
         return out
 
     def __call__(self, U: ArrayLike, V: ArrayLike | None = None) -> Array:
@@ -129,8 +155,7 @@ class Kernel(ABC):
         array([3., 6.])
         """
         points = check_points(U, name="U")
-        point = compilable(check_vector(x, points.shape[1], "x"))
-        return self.gram(points, point[None, :])[:, 0]
+        return self.gram(points, check_vector(x, points.shape[1], "x")[None, :])[:, 0]
 
     def diagonal(self, U: ArrayLike) -> Array:
         """Return the vector of κ(u_i, u_i).
@@ -141,15 +166,25 @@ class Kernel(ABC):
         >>> Linear().diagonal([[1.0], [2.0]])
         array([1., 4.])
         """
-        points = compilable(check_points(U, name="U"))
-        out = np.empty(len(points))
-        core.diagonals(self.program(points.shape[1]), points, out)
+        points = plain(check_points(U, name="U"))
+        n, p = points.shape
+        bound, atoms, square = self.bind(p), aligned(p, 4), np.empty((4, 4))
+        out = np.empty(n)
+        for start in range(0, n, 4):
+            near = points[start : start + 4]
+            atoms[:, : len(near)] = near.T
+            tabulate(bound, atoms, 4, near, square)
+            out[start : start + 4] = square.diagonal()[: len(near)]
         return out
 
     def __add__(self, other: Any) -> "Kernel":
+        from colk.kernels.algebra import Sum
+
         return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: Any) -> "Kernel":
+        from colk.kernels.algebra import Product, Scaled
+
         if isinstance(other, Kernel):
             return Product((self, other))
         return Scaled(self, float(other)) if isinstance(other, numbers.Real) else NotImplemented
@@ -158,122 +193,57 @@ class Kernel(ABC):
         return self.__mul__(factor)
 
 
-class _Composite(Kernel):
-    """A kernel of several parts, which has a property where all parts have it."""
-
-    @abstractmethod
-    def _kernels(self) -> tuple[Kernel, ...]: ...
-
-    @property
-    def is_radial(self) -> bool:
-        return all(kernel.is_radial for kernel in self._kernels())
-
-    @property
-    def is_shift_invariant(self) -> bool:
-        return all(kernel.is_shift_invariant for kernel in self._kernels())
-
-    @property
-    def has_gradient(self) -> bool:
-        return all(kernel.has_gradient for kernel in self._kernels())
-
-
-@dataclass(frozen=True)
-class _Several(_Composite):
-    parts: tuple[Kernel, ...]
-
-    def __post_init__(self) -> None:
-        """Flatten parts of the same kind: (a + b) + c is a + b + c."""
-        flat: list[Kernel] = []
-        for part in self.parts:
-            if not isinstance(part, Kernel):
-                raise TypeError(f"parts must be kernels, got {type(part).__name__} {part!r}")
-            flat += part.parts if isinstance(part, type(self)) else (part,)
-        if not flat:
-            raise ValueError(f"{type(self).__name__} needs at least one kernel")
-        object.__setattr__(self, "parts", tuple(flat))
-
-    def _kernels(self) -> tuple[Kernel, ...]:
-        return self.parts
+def _combine(
+    kernel: Kernel,
+    atoms: Array,
+    n: int,
+    weights: Array,
+    row: int,
+    X: Array,
+    panel: Array,
+    out: Array,
+) -> int:
+    for turn in range((X.shape[0] + _TURN - 1) // _TURN):
+        start = turn * _TURN
+        size = min(_TURN, X.shape[0] - start)
+        kernel.columns(atoms, n, X[start:], size, panel, 0)
+        for b in range(size):
+            for c in range(out.shape[1]):
+                out[start + b, c] = lanes.dot(weights, row + c, panel, b, n)
+    return 0
 
 
-@dataclass(frozen=True)
-class Sum(_Several):
-    """The sum of kernels, written `k1 + k2`.
+def evaluate(
+    kernel: Kernel, atoms: Array, n: int, weights: Array, row: int, X: Array, out: Array
+) -> int:
+    """Write out[i, c] = Σ_j weights[row + c, j] κ(atom_j, X_i), without the interpreter's lock.
 
-    Examples
-    --------
-    >>> from colk.kernels import Constant, Linear
-    >>> Linear() + Constant(1.0)
-    Sum(parts=(Linear(), Constant(value=1.0)))
+    `kernel` is bound to the features of X; atoms and weights are stored in whole vectors, with
+    weights of 0 behind the first n. Memory beyond the result is O(n).
     """
-
-    @property
-    def _n_terms(self) -> int:
-        return sum(part._n_terms for part in self.parts)
-
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        return tuple(term for part in self.parts for term in part._terms(n_features))
+    panel = np.empty((min(_TURN, X.shape[0]) * (1 + kernel.depth), (n + 3) & -4))
+    with cython.nogil:
+        _combine(kernel, atoms, n, weights, row, X, panel, out)
+    return 0
 
 
-@dataclass(frozen=True)
-class Product(_Several):
-    """The product of kernels, written `k1 * k2`.
+def _copy(kernel: Kernel, atoms: Array, n: int, X: Array, panel: Array, out: Array) -> int:
+    for turn in range((X.shape[0] + _TURN - 1) // _TURN):
+        start = turn * _TURN
+        size = min(_TURN, X.shape[0] - start)
+        kernel.columns(atoms, n, X[start:], size, panel, 0)
+        for b in range(size):
+            for j in range(n):
+                out[start + b, j] = panel[b, j]
+    return 0
 
-    Examples
-    --------
-    >>> from colk.kernels import Gaussian, Linear
-    >>> Gaussian(0.5) * Linear()
-    Product(parts=(Gaussian(bandwidth=0.5), Linear()))
+
+def tabulate(kernel: Kernel, atoms: Array, n: int, X: Array, out: Array) -> int:
+    """Write out[i, j] = κ(atom_j, X_i) for n atoms, without the interpreter's lock.
+
+    `kernel` is bound to the features of X, and atoms are stored in whole vectors.
     """
-
-    @property
-    def _n_terms(self) -> int:
-        return math.prod(part._n_terms for part in self.parts)
-
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        product: tuple[Term, ...] = (Term(1.0, ()),)
-        for part in self.parts:
-            product = tuple(
-                Term(a.coefficient * b.coefficient, a.leaves + b.leaves)
-                for a in product
-                for b in part._terms(n_features)
-            )
-        return product
-
-
-@dataclass(frozen=True)
-class Scaled(_Composite):
-    """A kernel times a number that is not negative, written `2.5 * k`.
-
-    Examples
-    --------
-    >>> from colk.kernels import Linear
-    >>> 2.5 * Linear()
-    Scaled(kernel=Linear(), factor=2.5)
-    """
-
-    kernel: Kernel
-    factor: float
-
-    def __post_init__(self) -> None:
-        """Refuse a negative factor: the result would not be positive semidefinite."""
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(f"kernel must be a Kernel, got {type(self.kernel).__name__}")
-        factor = check_number(self.factor, "the factor of a kernel", at_least=0.0)
-        object.__setattr__(self, "factor", factor)
-        if isinstance(self.kernel, Scaled):
-            object.__setattr__(self, "factor", factor * self.kernel.factor)
-            object.__setattr__(self, "kernel", self.kernel.kernel)
-
-    @property
-    def _n_terms(self) -> int:
-        return self.kernel._n_terms
-
-    def _kernels(self) -> tuple[Kernel, ...]:
-        return (self.kernel,)
-
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        return tuple(
-            Term(self.factor * term.coefficient, term.leaves)
-            for term in self.kernel._terms(n_features)
-        )
+    panel = np.empty((min(_TURN, X.shape[0]) * (1 + kernel.depth), (n + 3) & -4))
+    with cython.nogil:
+        _copy(kernel, atoms, n, X, panel, out)
+    return 0

@@ -1,78 +1,36 @@
-"""A user's own kernel: a plain Python function, run at compiled speed."""
+"""A kernel from a plain Python function of two points."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
-import numba
-from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaError
-from numba.np.numpy_support import carray
+import numpy as np
+from numpy.typing import ArrayLike
 
-from colk._core import kernels as core
-from colk._naming import ShowsNames
 from colk._validation import Array
-from colk.kernels.base import Kernel, Term
+from colk.functions import OfArrays, OfPoints, Signature, reduce_functions
+from colk.kernels.base import Kernel
 
 __all__ = ["CustomKernel"]
 
 
-def _compile(function: Callable[..., Any]) -> Any:
-    if isinstance(function, Dispatcher):
-        return function
-    return numba.njit(error_model="numpy")(function)
+class CustomKernel(Kernel):
+    """A kernel from a function of two points.
 
-
-def _as_c_function(wrapper: Callable[..., Any], function: Callable[..., Any], role: str) -> Any:
-    try:
-        return numba.cfunc("float64(CPointer(float64), CPointer(float64), int64)")(wrapper)
-    except NumbaError as error:
-        name = getattr(function, "__qualname__", repr(function))
-        raise TypeError(
-            f"Numba cannot compile the {role} {name} of a CustomKernel; write it with loops and "
-            f"NumPy on float64 vectors. Numba says:\n{error}"
-        ) from error
-
-
-# The caches keep the machine code alive for as long as a program may hold its address.
-@cache
-def _compiled_value(function: Callable[..., Any]) -> Any:
-    compiled = _compile(function)
-
-    def value(u: Any, v: Any, size: int) -> float:
-        return float(compiled(carray(u, (size,)), carray(v, (size,))))
-
-    return _as_c_function(value, function, "function")
-
-
-@cache
-def _compiled_gradient(function: Callable[..., Any]) -> Any:
-    compiled = _compile(function)
-
-    def gradient(u: Any, v_and_out: Any, size: int) -> float:
-        both = carray(v_and_out, (2 * size,))
-        compiled(carray(u, (size,)), both[:size], both[size:])
-        return 0.0
-
-    return _as_c_function(gradient, function, "gradient")
-
-
-@dataclass(frozen=True, repr=False)
-class CustomKernel(ShowsNames, Kernel):
-    """A kernel from a plain Python function, compiled by Numba when it is first used.
-
-    `colk.testing.check_kernel` certifies it. It can be pickled where its functions can: they must
-    be defined at the top of a module.
+    With Numba installed, plain functions are compiled at the first use, once a process; without,
+    they are called as they are: SLOWDOWN_KERNEL. What they raise reaches the caller. They are given
+    copies of the points. A `CustomKernel` pickles wherever its functions do: by their names, so
+    they must be defined in a module. Certify it with `colk.testing.check_kernel`.
 
     Parameters
     ----------
     function : callable
         `function(u, v)` returns κ(u, v) for two vectors. It must be symmetric and positive
-        semidefinite; a division by zero in it gives inf or NaN, not an exception.
+        semidefinite. Or a function of C, `double (double *u, double *v, ssize_t size)`, from
+        ctypes, as a scipy.LowLevelCallable or as Numba's cfunc.
     gradient : callable, optional
-        `gradient(u, v, out)` writes ∂κ/∂v into the vector `out`; only `gradient` of an expansion
-        needs it.
+        `gradient(u, v)` returns ∂κ/∂v, as many numbers as v has; only `gradient` of an expansion
+        needs it. In C: `double (double *u, double *v, ssize_t size, double *result)`, which returns
+        0, or NaN if it failed.
 
     Examples
     --------
@@ -84,24 +42,56 @@ class CustomKernel(ShowsNames, Kernel):
            [0.5, 1. ]])
     """
 
-    function: Callable[[Array, Array], float]
-    gradient: Callable[[Array, Array, Array], None] | None = None
+    _fields: ClassVar[tuple[str, ...]] = ("function", "gradient")
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot be called."""
-        if not callable(self.function):
-            raise TypeError(f"function must be callable, got {type(self.function).__name__}")
-        if self.gradient is not None and not callable(self.gradient):
-            raise TypeError(f"gradient must be callable, got {type(self.gradient).__name__}")
+    _function: OfPoints
+    gradient: Callable[[Array, Array], ArrayLike] | None
+
+    def __init__(
+        self,
+        function: Callable[[Array, Array], float],
+        gradient: Callable[[Array, Array], ArrayLike] | None = None,
+    ) -> None:
+        self._function = OfPoints(function, Signature("points"), "function")
+        self.gradient = gradient
+        if gradient is not None:
+            self._gradient_for(1)  # refuses what cannot be called
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduce_functions(self)
+
+    @property
+    def function(self) -> Callable[[Array, Array], float]:
+        """The function κ(u, v)."""
+        function: Callable[[Array, Array], float] = self._function.given
+        return function
 
     @property
     def has_gradient(self) -> bool:
         """Whether the derivative of κ is known."""
         return self.gradient is not None
 
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        value = float(_compiled_value(self.function).address)
-        gradient = (
-            0.0 if self.gradient is None else float(_compiled_gradient(self.gradient).address)
-        )
-        return (Term(1.0, ((core.CUSTOM, value, gradient),)),)
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        """Write out[first + b, j] = κ(x_b, d_j) for n atoms and `size` points."""
+        self._function.columns(atoms, n, points, size, out, first)
+        for row in range(first, first + size):
+            for j in range(n, (n + 3) & -4):
+                out[row, j] = 0.0
+        return 0
+
+    def slopes(self, U: Array, V: Array) -> Array:
+        """Return ∂κ(u_i, v_j)/∂v_j for points (n, p) and (m, p), of shape (n, m, p)."""
+        if self.gradient is None:
+            raise TypeError(f"{self!r} has no gradient")
+        n, m, p = len(U), len(V), V.shape[1]
+        left = np.repeat(U, m, axis=0)
+        right = np.ascontiguousarray(np.broadcast_to(V, (n, m, p))).reshape(n * m, p)
+        out = np.empty(n * m * p)
+        self._gradient_for(p).tabulate(left, right, np.empty(0), out)
+        return out.reshape(n, m, p)
+
+    def _gradient_for(self, n_features: int) -> OfArrays:
+        sizes = (n_features, n_features, 0)
+        return OfArrays(self.gradient, Signature("gradient", sizes[:1], sizes=sizes), "gradient")

@@ -1,15 +1,16 @@
 """Kernels of the inner product uᵀv, and the constant."""
 
-from dataclasses import dataclass
+from typing import ClassVar
 
-from colk._core import kernels as core
-from colk._validation import check_count, check_number
-from colk.kernels.base import Kernel, Term
+import numpy as np
+
+from colk import lanes
+from colk._validation import Array, check_count, check_number
+from colk.kernels.base import Kernel
 
 __all__ = ["Constant", "Linear", "Polynomial"]
 
 
-@dataclass(frozen=True)
 class Polynomial(Kernel):
     """The polynomial kernel κ(u, v) = (uᵀv + offset)^degree.
 
@@ -26,19 +27,36 @@ class Polynomial(Kernel):
     array([[36.]])
     """
 
+    _fields: ClassVar[tuple[str, ...]] = ("degree", "offset")
+
     degree: int
-    offset: float = 1.0
+    offset: float
+    constants: Array  # (1,): the offset
 
-    def __post_init__(self) -> None:
-        """Refuse a negative offset: the kernel would not be positive semidefinite."""
-        object.__setattr__(self, "degree", check_count(self.degree, "degree"))
-        object.__setattr__(self, "offset", check_number(self.offset, "offset", at_least=0.0))
+    def __init__(self, degree: int, offset: float = 1.0) -> None:
+        self.degree = check_count(degree, "degree")
+        # With a negative offset the kernel would not be positive semidefinite.
+        self.offset = check_number(offset, "offset", at_least=0.0)
+        self.constants = np.array([self.offset])
 
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        return (Term(1.0, ((core.POLYNOMIAL, float(self.degree), self.offset),)),)
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
+        lanes.polynomial(atoms, n, points, size, self.constants, self.degree, out, first)
+        return 0
+
+    def slopes(self, U: Array, V: Array) -> Array:
+        """Return ∂κ(u_i, v_j)/∂v_j = degree·(uᵀv + offset)^(degree − 1)·u, of shape (n, m, p)."""
+        with np.errstate(over="ignore"):
+            factors = self.degree * (U @ V.T + self.offset) ** (self.degree - 1)
+            return np.asarray(factors[:, :, None] * U[:, None, :])
+
+    def rounding(self, n_features: int) -> float:
+        """Powers amplify errors in proportion to the exponent."""
+        return self.degree * super().rounding(n_features)
 
 
-@dataclass(frozen=True)
 class Linear(Kernel):
     """The linear kernel κ(u, v) = uᵀv.
 
@@ -48,11 +66,23 @@ class Linear(Kernel):
     array([[11.]])
     """
 
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        return (Term(1.0, ((core.LINEAR,),)),)
+    constants: Array  # (1,): without a meaning here
+
+    def __init__(self) -> None:
+        self.constants = np.zeros(1)
+
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
+        lanes.linear(atoms, n, points, size, self.constants, 0.0, out, first)
+        return 0
+
+    def slopes(self, U: Array, V: Array) -> Array:
+        """Return ∂κ(u_i, v_j)/∂v_j = u_i, of shape (n, m, p)."""
+        return np.repeat(U[:, None, :], len(V), axis=1)
 
 
-@dataclass(frozen=True)
 class Constant(Kernel):
     """The constant kernel κ(u, v) = value, which gives functions an intercept.
 
@@ -67,11 +97,13 @@ class Constant(Kernel):
     array([[5.]])
     """
 
+    _fields: ClassVar[tuple[str, ...]] = ("value",)
+
     value: float
 
-    def __post_init__(self) -> None:
-        """Refuse a negative value: the kernel would not be positive semidefinite."""
-        object.__setattr__(self, "value", check_number(self.value, "value", at_least=0.0))
+    def __init__(self, value: float) -> None:
+        # With a negative value the kernel would not be positive semidefinite.
+        self.value = check_number(value, "value", at_least=0.0)
 
     @property
     def is_radial(self) -> bool:
@@ -83,5 +115,28 @@ class Constant(Kernel):
         """Whether κ(u, v) is a function of the difference u − v alone."""
         return True
 
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        return (Term(self.value, ()),)
+    @property
+    def peak(self) -> float:
+        """The value itself."""
+        return self.value
+
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
+        for row in range(first, first + size):
+            for j in range((n + 3) & -4):
+                out[row, j] = self.value if j < n else 0.0
+        return 0
+
+    def add_frequency(self, seed: int, out: Array) -> int:
+        """Add nothing: the frequency is 0."""
+        return 0
+
+    def slopes(self, U: Array, V: Array) -> Array:
+        """Return zeros, of shape (n, m, p)."""
+        return np.zeros((len(U), len(V), U.shape[1]))
+
+    def rounding(self, n_features: int) -> float:
+        """A constant is exact."""
+        return 0.0

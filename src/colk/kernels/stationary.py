@@ -1,16 +1,20 @@
 """Kernels of the difference u − v, with one bandwidth or one for each feature."""
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
-from colk._core import kernels as core
-from colk._validation import check_number, check_vector
-from colk.kernels.base import Kernel, Term
+import cython
+import numpy as np
+
+from colk import draws, lanes
+from colk._validation import Array, check_number, check_vector
+from colk.kernels.base import Kernel
 
 __all__ = ["Gaussian", "Laplacian", "Matern", "RationalQuadratic"]
 
-_MATERN_CODES = {0.5: core.MATERN_12, 1.5: core.MATERN_32, 2.5: core.MATERN_52}
+# exp(−800) is 0, and a finite argument keeps (1 + s)·exp(−s) from being inf·0.
+_FAR = 800.0
 
 
 def _check_bandwidth(value: Any) -> float | tuple[float, ...]:
@@ -32,15 +36,16 @@ def _check_inverse(bandwidth: float) -> float:
     return bandwidth
 
 
-@dataclass(frozen=True)
-class _Stationary(Kernel):
+class Stationary(Kernel):
     """A kernel of the scaled difference (u − v) / bandwidth."""
 
-    bandwidth: float | tuple[float, ...]
+    _fields: ClassVar[tuple[str, ...]] = ("bandwidth",)
 
-    def __post_init__(self) -> None:
-        """Store the bandwidth as a number or a tuple, so that kernels can be compared."""
-        object.__setattr__(self, "bandwidth", _check_bandwidth(self.bandwidth))
+    bandwidth: float | tuple[float, ...]
+    scales: Array  # (p,): inverse bandwidths, once the kernel is bound
+
+    def __init__(self, bandwidth: float | Sequence[float]) -> None:
+        self.bandwidth = _check_bandwidth(bandwidth)
 
     @property
     def is_radial(self) -> bool:
@@ -53,19 +58,57 @@ class _Stationary(Kernel):
         """Whether κ(u, v) is a function of the difference u − v alone."""
         return True
 
-    def _inverse_bandwidths(self, n_features: int) -> tuple[float, ...]:
-        if not isinstance(self.bandwidth, tuple):
-            return (1.0 / self.bandwidth,)
-        if len(self.bandwidth) != n_features:
+    def inverse_bandwidths(self, n_features: int) -> Array:
+        """Return 1/bandwidth for each of `n_features`."""
+        count = len(self.bandwidth) if isinstance(self.bandwidth, tuple) else n_features
+        if count != n_features:
             raise ValueError(
-                f"{type(self).__name__} has {len(self.bandwidth)} bandwidths, one for each "
+                f"{type(self).__name__} has {count} bandwidths, one for each "
                 f"feature, but the points have {n_features} features"
             )
-        return tuple(1.0 / bandwidth for bandwidth in self.bandwidth)
+        return np.full(n_features, 1.0 / np.asarray(self.bandwidth))
+
+    def bind(self, n_features: int) -> Kernel:
+        """Return an equal kernel that has an inverse bandwidth for each feature at hand."""
+        bound = self.replace()
+        bound._spread(n_features)
+        return bound
+
+    def _spread(self, n_features: int) -> None:
+        self.scales = self.inverse_bandwidths(n_features)
+
+    def check_bound(self, n_features: int) -> int:
+        """Refuse points of other features than those that the kernel is bound to."""
+        if self.scales.shape[0] != n_features:
+            with cython.gil:
+                raise ValueError(f"{self!r} is not bound to {n_features} features")
+        return 0
+
+    def _directions(self, U: Array, V: Array) -> tuple[Array, Array]:
+        """(n, m, p): differences u − v in units of the bandwidths; and the inverse bandwidths."""
+        scales = self.inverse_bandwidths(U.shape[1])
+        return (U[:, None, :] - V[None, :, :]) * scales, scales
+
+    def _slopes_of_squares(self, U: Array, V: Array) -> Array:
+        """Slopes of a kernel of s = ‖(u − v)/h‖²: −2κ'(s)·(u − v)/h²."""
+        with np.errstate(over="ignore"):
+            scaled, scales = self._directions(U, V)
+            factors = self._factor((scaled**2).sum(axis=2))
+        return np.asarray(factors[:, :, None] * scaled * scales)
+
+    def _factor(self, squares: Array) -> Array:
+        """−2κ'(s) of a kernel of the squared distance s."""
+        raise NotImplementedError
+
+    def add_normal(self, seed: int, stretch: float, out: Array) -> int:
+        """Add normal frequencies, times `stretch`, in units of the inverse bandwidths."""
+        self.check_bound(out.shape[0])
+        for k in range(out.shape[0]):
+            out[k] += draws.normal(seed, k) * stretch * self.scales[k]
+        return 0
 
 
-@dataclass(frozen=True)
-class Gaussian(_Stationary):
+class Gaussian(Stationary):
     """The Gaussian kernel κ(u, v) = exp(−‖u − v‖² / (2c²)).
 
     Parameters
@@ -80,12 +123,29 @@ class Gaussian(_Stationary):
            [0.6065, 1.    ]])
     """
 
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        return (Term(1.0, ((core.GAUSSIAN, *self._inverse_bandwidths(n_features)),)),)
+    is_squared_exponential: ClassVar[bool] = True
+
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
+        self.check_bound(points.shape[1])
+        lanes.gaussian(atoms, n, points, size, self.scales, 0.0, out, first)
+        return 0
+
+    def add_frequency(self, seed: int, out: Array) -> int:
+        """Add standard normal numbers, in units of the inverse bandwidth."""
+        return self.add_normal(seed, 1.0, out)
+
+    def slopes(self, U: Array, V: Array) -> Array:
+        """Return ∂κ(u_i, v_j)/∂v_j = κ·(u − v)/c², of shape (n, m, p)."""
+        return self._slopes_of_squares(U, V)
+
+    def _factor(self, squares: Array) -> Array:
+        return np.exp(-0.5 * squares)
 
 
-@dataclass(frozen=True)
-class Laplacian(_Stationary):
+class Laplacian(Stationary):
     """The Laplacian kernel κ(u, v) = exp(−‖u − v‖₁ / c), of the L1 distance.
 
     It has a kink wherever u and v share a coordinate; gradients take the slope 0 there.
@@ -101,17 +161,35 @@ class Laplacian(_Stationary):
     array([[0.3679]])
     """
 
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        return (Term(1.0, ((core.LAPLACIAN, *self._inverse_bandwidths(n_features)),)),)
-
     @property
     def is_radial(self) -> bool:
         """Whether κ(u, v) is a function of the Euclidean distance ‖u − v‖ alone."""
         return False
 
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
+        self.check_bound(points.shape[1])
+        lanes.laplacian(atoms, n, points, size, self.scales, 0.0, out, first)
+        return 0
 
-@dataclass(frozen=True)
-class Matern(_Stationary):
+    def add_frequency(self, seed: int, out: Array) -> int:
+        """Add a Cauchy variable for each feature, in units of the inverse bandwidth."""
+        self.check_bound(out.shape[0])
+        for k in range(out.shape[0]):
+            out[k] += math.tan(math.pi * (draws.uniform(seed, k) - 0.5)) * self.scales[k]
+        return 0
+
+    def slopes(self, U: Array, V: Array) -> Array:
+        """Return ∂κ(u_i, v_j)/∂v_j = κ·sign(u − v)/c, of shape (n, m, p)."""
+        with np.errstate(over="ignore"):
+            scaled, scales = self._directions(U, V)
+            values = np.exp(-np.abs(scaled).sum(axis=2))
+        return np.asarray(values[:, :, None] * np.sign(scaled) * scales)
+
+
+class Matern(Stationary):
     """The Matérn kernel of smoothness ν, a function of r = ‖u − v‖ / c.
 
     ν = 1/2: exp(−r); ν = 3/2: (1 + √3 r) exp(−√3 r); ν = 5/2: (1 + √5 r + 5r²/3) exp(−√5 r).
@@ -130,22 +208,51 @@ class Matern(_Stationary):
     array([[0.4834]])
     """
 
-    nu: float = 1.5
+    _fields: ClassVar[tuple[str, ...]] = ("bandwidth", "nu")
 
-    def __post_init__(self) -> None:
-        """Refuse a smoothness without a closed form."""
-        super().__post_init__()
-        nu = check_number(self.nu, "nu", above=0.0)
-        if nu not in _MATERN_CODES:
-            raise ValueError(f"nu must be 0.5, 1.5 or 2.5, got {self.nu!r}")
-        object.__setattr__(self, "nu", nu)
+    nu: float
 
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        return (Term(1.0, ((_MATERN_CODES[self.nu], *self._inverse_bandwidths(n_features)),)),)
+    def __init__(self, bandwidth: float | Sequence[float], nu: float = 1.5) -> None:
+        super().__init__(bandwidth)
+        self.nu = check_number(nu, "nu", above=0.0)
+        if self.nu not in (0.5, 1.5, 2.5):
+            raise ValueError(f"nu must be 0.5, 1.5 or 2.5, got {nu!r}")
+
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
+        self.check_bound(points.shape[1])
+        if self.nu == 0.5:
+            lanes.matern_of_one_half(atoms, n, points, size, self.scales, 0.0, out, first)
+        elif self.nu == 1.5:
+            lanes.matern_of_three_halves(atoms, n, points, size, self.scales, 0.0, out, first)
+        else:
+            lanes.matern_of_five_halves(atoms, n, points, size, self.scales, 0.0, out, first)
+        return 0
+
+    def add_frequency(self, seed: int, out: Array) -> int:
+        """Add a multivariate t variable of 2ν degrees of freedom, in units of 1/bandwidth."""
+        squares = 0.0
+        for i in range(int(2.0 * self.nu)):
+            size = draws.normal(draws.mixed(seed, -1), i)
+            squares += size * size
+        return self.add_normal(seed, math.sqrt(2.0 * self.nu / squares), out)
+
+    def slopes(self, U: Array, V: Array) -> Array:
+        """Return ∂κ(u_i, v_j)/∂v_j, of shape (n, m, p)."""
+        return self._slopes_of_squares(U, V)
+
+    def _factor(self, squares: Array) -> Array:
+        s = np.minimum(np.sqrt(2.0 * self.nu * squares), _FAR)
+        if self.nu == 0.5:
+            return np.divide(np.exp(-s), s, out=np.zeros_like(s), where=s > 0.0)
+        if self.nu == 1.5:
+            return 3.0 * np.exp(-s)
+        return 5.0 / 3.0 * (1.0 + s) * np.exp(-s)
 
 
-@dataclass(frozen=True)
-class RationalQuadratic(_Stationary):
+class RationalQuadratic(Stationary):
     """The rational quadratic kernel κ(u, v) = (1 + ‖u − v‖² / (2ac²))^(−a).
 
     A mixture of Gaussian kernels of many bandwidths; it tends to the Gaussian as a grows.
@@ -163,13 +270,34 @@ class RationalQuadratic(_Stationary):
     array([[0.6667]])
     """
 
-    shape: float = 1.0
+    _fields: ClassVar[tuple[str, ...]] = ("bandwidth", "shape")
 
-    def __post_init__(self) -> None:
-        """Refuse an exponent that is not positive."""
-        super().__post_init__()
-        object.__setattr__(self, "shape", check_number(self.shape, "shape", above=0.0))
+    shape: float
 
-    def _terms(self, n_features: int) -> tuple[Term, ...]:
-        scales = self._inverse_bandwidths(n_features)
-        return (Term(1.0, ((core.RATIONAL_QUADRATIC, *scales, self.shape),)),)
+    def __init__(self, bandwidth: float | Sequence[float], shape: float = 1.0) -> None:
+        super().__init__(bandwidth)
+        self.shape = check_number(shape, "shape", above=0.0)
+
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
+        self.check_bound(points.shape[1])
+        lanes.rational_quadratic(atoms, n, points, size, self.scales, self.shape, out, first)
+        return 0
+
+    def add_frequency(self, seed: int, out: Array) -> int:
+        """Add normal numbers, times the root of a gamma variable of this shape and mean 1."""
+        mean = draws.gamma(draws.mixed(seed, -1), self.shape) / self.shape
+        return self.add_normal(seed, math.sqrt(mean), out)
+
+    def slopes(self, U: Array, V: Array) -> Array:
+        """Return ∂κ(u_i, v_j)/∂v_j, of shape (n, m, p)."""
+        return self._slopes_of_squares(U, V)
+
+    def _factor(self, squares: Array) -> Array:
+        return np.asarray((1.0 + squares / (2.0 * self.shape)) ** (-self.shape - 1.0))
+
+    def rounding(self, n_features: int) -> float:
+        """Powers amplify errors in proportion to the exponent."""
+        return max(1.0, self.shape) * super().rounding(n_features)

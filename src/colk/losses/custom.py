@@ -1,36 +1,43 @@
-"""A loss from two plain Python functions, run as machine code."""
+"""A loss from two plain Python functions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
-from colk._core import losses as core
-from colk._core.custom import address_of_loss
-from colk._naming import ShowsNames
+from colk.functions import OfNumbers, Signature, reduce_functions
 from colk.losses.base import Kind, Loss
 
 __all__ = ["CustomLoss"]
 
 Scalar = Callable[[float, float], float]
 
+_SIGNATURE = Signature("numbers")
 
-@dataclass(frozen=True, repr=False, init=False)
-class CustomLoss(ShowsNames, Loss):
-    """A loss from two plain functions of a prediction and a target, summed over the outputs.
 
-    The functions are compiled at the first use, once a process. A `CustomLoss` pickles wherever
-    its functions do: by their names, so they must be defined in a module. Certify it with
-    `colk.testing.check_loss`.
+class CustomLoss(Loss):
+    """A loss from two functions of a prediction and a target, summed over the outputs.
+
+    With Numba installed, plain functions are compiled at the first use, once a process; without,
+    they are called as they are: SLOWDOWN_LOSS. What they raise reaches the caller. A `CustomLoss`
+    pickles wherever its functions do: by their names, so they must be defined in a module. Certify
+    it with `colk.testing.check_loss`.
 
     Parameters
     ----------
     value, slope : callable
-        ℓ(f, y) and ∂ℓ/∂f of two numbers, written with numbers and NumPy functions.
+        ℓ(f, y) and ∂ℓ/∂f of two numbers, written with numbers and NumPy functions; or functions of
+        C, `double (double f, double y)`, from ctypes, as a scipy.LowLevelCallable or as Numba's
+        cfunc.
     kind : {"regression", "binary"}
         What the targets are; those of a binary loss are −1 and +1.
     is_convex : bool
         Whether the loss is convex in the prediction.
     kinks : tuple of float
         Residuals f − y (margins y·f of a binary loss) where the slope jumps.
+
+    Attributes
+    ----------
+    value_function, slope_function : callable
+        The two functions.
 
     Examples
     --------
@@ -43,11 +50,11 @@ class CustomLoss(ShowsNames, Loss):
     (array([16.]), array([32.]))
     """
 
-    value_function: Scalar
-    slope_function: Scalar
-    kind: Kind = "regression"  # type: ignore[misc]
-    is_convex: bool = False
-    kinks: tuple[float, ...] = ()
+    _value: OfNumbers
+    _slope: OfNumbers
+    _kind: Kind
+    _is_convex: bool
+    _kinks: tuple[float, ...]
 
     def __init__(
         self,
@@ -58,22 +65,55 @@ class CustomLoss(ShowsNames, Loss):
         is_convex: bool = False,
         kinks: tuple[float, ...] = (),
     ) -> None:
-        for name, function in (("value", value), ("slope", slope)):
-            if not callable(function):
-                raise TypeError(f"{name} must be a function of (prediction, target)")
+        self._value = OfNumbers(value, _SIGNATURE, "value")
+        self._slope = OfNumbers(slope, _SIGNATURE, "slope")
         if kind not in ("regression", "binary"):
             raise ValueError(f"kind must be 'regression' or 'binary', got {kind!r}")
-        settings = {
-            "value_function": value,
-            "slope_function": slope,
-            "kind": kind,
-            "is_convex": is_convex,
-            "kinks": tuple(kinks),
-        }
-        for name, setting in settings.items():  # the class is frozen
-            object.__setattr__(self, name, setting)
+        self._kind, self._is_convex, self._kinks = kind, bool(is_convex), tuple(kinks)
 
-    def _constants(self) -> tuple[float, ...]:
-        value = address_of_loss(self.value_function, "CustomLoss.value")
-        slope = address_of_loss(self.slope_function, "CustomLoss.slope")
-        return (core.CUSTOM, value, slope)
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "value": self.value_function,
+            "slope": self.slope_function,
+            "kind": self.kind,
+            "is_convex": self.is_convex,
+            "kinks": self.kinks,
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduce_functions(self)
+
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        return self._value.at(f, y)
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        return self._slope.at(f, y)
+
+    @property
+    def value_function(self) -> Scalar:
+        """The function ℓ(f, y)."""
+        function: Scalar = self._value.given
+        return function
+
+    @property
+    def slope_function(self) -> Scalar:
+        """The function ∂ℓ/∂f."""
+        function: Scalar = self._slope.given
+        return function
+
+    @property
+    def kind(self) -> Kind:  # type: ignore[override]
+        """What the targets are."""
+        return self._kind
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the loss is convex in the prediction."""
+        return self._is_convex
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Where the slope jumps."""
+        return self._kinks

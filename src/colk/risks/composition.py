@@ -1,46 +1,49 @@
-"""The paper's general form: a risk of predictions and targets rather than of a loss."""
+"""A risk of predictions and targets themselves: the paper's general form, in plain functions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._core import objective as core
-from colk._core.custom import address_of_composition
-from colk._core.risks import COMPOSITION
-from colk._naming import ShowsNames
-from colk._validation import Array, check_count, check_rows
+from colk._validation import Array, check_count, check_rows, check_vector
+from colk.functions import OfArrays, Signature, reduce_functions
 from colk.losses import Loss
 from colk.risks.base import Risk, average, shares
+from colk.trackers import Tracker
+from colk.window import Window
 
 __all__ = ["Composition"]
 
 Plain = Callable[..., Any]
 
 
-@dataclass(frozen=True, repr=False)
-class Composition(ShowsNames, Risk):
+class Composition(Risk):
     """E_θ[outer(f_θ, y_θ, g)] with g = E_ξ[inner(f_ξ, y_ξ)] ∈ R^m; the loss is not used.
 
-    Every function reads 1-D arrays, a prediction f (q,), a target y (r,) and, of the outer ones, g
-    (m,). `outer` returns a number; the others write their result into their last argument, an
-    array of the shape given below. All are compiled at the first use, once a process, and pickle by
-    their names. Certify a composition with `colk.testing.check_risk`.
+    Every function reads 1-D arrays, copies of its own: a prediction f (q,), a target y (r,) and, of
+    the outer ones, g (m,). It returns its result, in the shape given below: a tuple, an array, or
+    a plain number where there is only one.
+
+    With Numba installed, plain functions are compiled at the first use, once a process; without,
+    they are called as they are: SLOWDOWN_COMPOSITION. What they raise reaches the caller. A
+    `Composition` pickles wherever its functions do: by their names, so they must be defined in a
+    module. Certify it with `colk.testing.check_risk`.
 
     Parameters
     ----------
-    inner : callable (f, y, out)
-        Writes inner(f, y) into `out` (m,).
-    inner_slope : callable (f, y, out)
-        Writes ∂inner_i/∂f_c into `out` (m, q).
+    inner : callable (f, y)
+        Returns inner(f, y), of shape (m,).
+    inner_slope : callable (f, y)
+        Returns ∂inner_i/∂f_c, of shape (m, q).
     outer : callable (f, y, g)
-        Returns outer(f, y, g).
-    outer_slope_prediction : callable (f, y, g, out)
-        Writes ∂outer/∂f into `out` (q,).
-    outer_slope_inner : callable (f, y, g, out)
-        Writes ∂outer/∂g into `out` (m,).
+        Returns the number outer(f, y, g).
+    outer_slope_prediction : callable (f, y, g)
+        Returns ∂outer/∂f, of shape (q,).
+    outer_slope_inner : callable (f, y, g)
+        Returns ∂outer/∂g, of shape (m,). Each of the five may be a function of C, `double (double
+        *f, double *y, double *g, double *result)`, that returns 0, or NaN if it failed.
     n_inner, n_outputs, n_targets : int
         The sizes m, q and r.
     is_convex, is_monotone : bool
@@ -50,16 +53,16 @@ class Composition(ShowsNames, Risk):
     --------
     The squared error plus the squared bias, (E[f − y])²:
 
-    >>> def bias(f, y, out):
-    ...     out[0] = f[0] - y[0]
-    >>> def bias_slope(f, y, out):
-    ...     out[0, 0] = 1.0
+    >>> def bias(f, y):
+    ...     return f[0] - y[0]
+    >>> def bias_slope(f, y):
+    ...     return 1.0
     >>> def outer(f, y, g):
     ...     return (f[0] - y[0]) ** 2 + g[0] ** 2
-    >>> def outer_slope_prediction(f, y, g, out):
-    ...     out[0] = 2.0 * (f[0] - y[0])
-    >>> def outer_slope_inner(f, y, g, out):
-    ...     out[0] = 2.0 * g[0]
+    >>> def outer_slope_prediction(f, y, g):
+    ...     return 2.0 * (f[0] - y[0])
+    >>> def outer_slope_inner(f, y, g):
+    ...     return 2.0 * g[0]
     >>> risk = Composition(bias, bias_slope, outer, outer_slope_prediction, outer_slope_inner)
     >>> from colk.losses import Squared
     >>> risk.value_at(Squared(), [1.0, 3.0], [0.0, 0.0])
@@ -68,42 +71,144 @@ class Composition(ShowsNames, Risk):
     array([3., 5.])
     """
 
-    inner: Plain
-    inner_slope: Plain
-    outer: Plain
-    outer_slope_prediction: Plain
-    outer_slope_inner: Plain
-    n_inner: int = 1
-    n_outputs: int = 1
-    n_targets: int = 1
-    is_convex: bool = False
-    is_monotone: bool = False
+    _inner: OfArrays
+    _inner_slope: OfArrays
+    _outer: OfArrays
+    _outer_slope_prediction: OfArrays
+    _outer_slope_inner: OfArrays
+    n_outputs: int
+    n_targets: int
+    _size: int
+    _is_convex: bool
+    _is_monotone: bool
 
-    def __post_init__(self) -> None:
-        for name in self._shapes():
-            if not callable(getattr(self, name)):
-                raise TypeError(f"{name} must be a function")
-        for name in ("n_inner", "n_outputs", "n_targets"):
-            check_count(getattr(self, name), name)
+    def __init__(
+        self,
+        inner: Plain,
+        inner_slope: Plain,
+        outer: Plain,
+        outer_slope_prediction: Plain,
+        outer_slope_inner: Plain,
+        n_inner: int = 1,
+        n_outputs: int = 1,
+        n_targets: int = 1,
+        is_convex: bool = False,
+        is_monotone: bool = False,
+    ) -> None:
+        m = self._size = check_count(n_inner, "n_inner")
+        q = self.n_outputs = check_count(n_outputs, "n_outputs")
+        r = self.n_targets = check_count(n_targets, "n_targets")
 
-    def _shapes(self) -> dict[str, tuple[bool, tuple[int, ...]]]:
-        """Return, in the order of the program, whether a function takes g, and what it writes."""
-        m, q = self.n_inner, self.n_outputs
+        def function(given: Plain, name: str, shape: tuple[int, ...]) -> OfArrays:
+            signature = Signature("arrays", shape, name.startswith("outer"), (q, r, m))
+            return OfArrays(given, signature, name)
+
+        self._inner = function(inner, "inner", (m,))
+        self._inner_slope = function(inner_slope, "inner_slope", (m, q))
+        self._outer = function(outer, "outer", ())
+        self._outer_slope_prediction = function(
+            outer_slope_prediction, "outer_slope_prediction", (q,)
+        )
+        self._outer_slope_inner = function(outer_slope_inner, "outer_slope_inner", (m,))
+        self._is_convex, self._is_monotone = bool(is_convex), bool(is_monotone)
+
+    def _functions(self) -> dict[str, OfArrays]:
         return {
-            "inner": (False, (m,)),
-            "inner_slope": (False, (m, q)),
-            "outer": (True, ()),
-            "outer_slope_prediction": (True, (q,)),
-            "outer_slope_inner": (True, (m,)),
+            "inner": self._inner,
+            "inner_slope": self._inner_slope,
+            "outer": self._outer,
+            "outer_slope_prediction": self._outer_slope_prediction,
+            "outer_slope_inner": self._outer_slope_inner,
         }
 
-    def _constants(self) -> tuple[float, ...]:
-        sizes = (self.n_outputs, self.n_targets, self.n_inner)
-        addresses = [
-            address_of_composition(getattr(self, name), f"Composition.{name}", sizes, *shape)
-            for name, shape in self._shapes().items()
-        ]
-        return (COMPOSITION, self.n_inner, *addresses)
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            **{name: function.given for name, function in self._functions().items()},
+            "n_inner": self.n_inner,
+            "n_outputs": self.n_outputs,
+            "n_targets": self.n_targets,
+            "is_convex": self.is_convex,
+            "is_monotone": self.is_monotone,
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduce_functions(self)
+
+    @property
+    def functions(self) -> tuple[Plain, ...]:
+        """The five functions, in the order of the constructor."""
+        return tuple(function.given for function in self._functions().values())
+
+    @property
+    def n_inner(self) -> int:
+        """How many numbers are tracked."""
+        return self._size
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the risk is convex in the predictions."""
+        return self._is_convex
+
+    @property
+    def is_monotone(self) -> bool:
+        """What was claimed; it adds nothing."""
+        return self._is_monotone
+
+    def check_sizes(self, n_outputs: int, n_targets: int) -> None:
+        """Refuse predictions and targets of other sizes than the functions were made for."""
+        if n_outputs != self.n_outputs:
+            raise ValueError(
+                f"the composition was made for predictions of {self.n_outputs} numbers, "
+                f"these have {n_outputs}; give it n_outputs={n_outputs}"
+            )
+        if n_targets != self.n_targets:
+            raise ValueError(
+                f"the composition was made for targets of {self.n_targets} numbers, "
+                f"these have {n_targets}; give it n_targets={n_targets}"
+            )
+
+    def start(self, w: Window, xi: int) -> int:
+        """Set g to inner(f_ξ, y_ξ)."""
+        self._inner.write(w.predictions, xi, w.targets, xi, w.g, w.work, 0)
+        for i in range(self._size):
+            w.g[i] = w.work[i]
+        return 0
+
+    def track(self, w: Window, xi: int, tracker: Tracker, rate: float) -> int:
+        """Move g by inner of the sample, under f and, for a tracker that remembers, before it."""
+        if rate >= 1.0:
+            return self.start(w, xi)
+        m = self._size
+        with cython.gil:
+            remembers = tracker.remembers
+        self._inner.write(w.predictions, xi, w.targets, xi, w.g, w.work, 0)
+        if remembers:
+            self._inner.write(w.previous, xi, w.targets, xi, w.g, w.work, m)
+        for i in range(m):
+            before = w.work[m + i] if remembers else w.work[i]
+            w.work[m + i] = tracker.update(w.g[i], before, w.work[i], rate)
+        for i in range(m):
+            w.g[i] = w.work[m + i]
+        return 0
+
+    def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
+        """c_θ = ∂outer/∂f at θ, and c_ξ = Σ_i ∂outer/∂g_i at θ · ∂inner_i/∂f at ξ."""
+        f, y, g, work = w.predictions, w.targets, w.g, w.work
+        q, m = self.n_outputs, self._size
+        self._outer_slope_prediction.write(f, theta, y, theta, g, work, 0)
+        self._outer_slope_inner.write(f, theta, y, theta, g, work, q)
+        self._inner_slope.write(f, xi, y, xi, g, work, q + m)
+        for c in range(q):
+            w.slopes[0, c] = work[c]
+            w.slopes[1, c] = 0.0
+            for i in range(m):
+                w.slopes[1, c] += work[q + i] * work[q + m + i * q + c]
+        return 0
+
+    def sample_value(self, w: Window, theta: int) -> float:
+        """Return the outer function at one sample: its mean over the stream is the risk."""
+        self._outer.write(w.predictions, theta, w.targets, theta, w.g, w.work, 0)
+        return w.work[0]
 
     def estimate_at(
         self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -137,11 +242,9 @@ class Composition(ShowsNames, Risk):
     def tabulate(self, name: str, f: ArrayLike, y: ArrayLike, g: ArrayLike) -> Array:
         """One of the five functions over rows: shape (n, m), (n, m·q), (n, 1), (n, q) or (n, m)."""
         F, Y = self._rows(f, y)
-        shapes = self._shapes()
-        position = list(shapes).index(name)
-        out = np.zeros((len(F), int(np.prod(shapes[name][1]))))
-        inner = np.array(g, dtype=np.float64)
-        core.composition_rows(self.program(), core.INNER + position, F, Y, inner, out)
+        function = self._functions()[name]
+        out = np.zeros((len(F), int(np.prod(function.signature.shape))))
+        function.tabulate(F, Y, check_vector(g, self._size, "g"), out.reshape(-1))
         return out
 
     def _rows(self, f: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:

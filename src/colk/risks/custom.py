@@ -1,52 +1,52 @@
-"""A risk from plain Python functions of a loss, run as machine code."""
+"""A risk from plain Python functions of a loss."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from colk._core import risks as core
-from colk._core.custom import address_of_risk
-from colk._naming import ShowsNames
-from colk._validation import check_count
+import cython
+
+from colk._validation import Array, check_count
+from colk.functions import OfLoss, Signature, reduce_functions
 from colk.risks.base import LossRisk
+from colk.trackers import Tracker
+from colk.window import Window
 
 __all__ = ["CustomRisk"]
 
 Plain = Callable[..., Any]
 
-# For each function, in the order of the program: whether it takes g, and whether it gives m values.
-_ROLES = {
-    "inner": (False, True),
-    "inner_slope": (False, True),
-    "outer": (True, False),
-    "outer_slope_loss": (True, False),
-    "outer_slope_inner": (True, True),
-}
 
-
-@dataclass(frozen=True, repr=False, init=False)
-class CustomRisk(ShowsNames, LossRisk):
+class CustomRisk(LossRisk):
     """E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)] ∈ R^m, from a user's five functions.
 
     With `n_inner` = 1, g and what the functions return are plain numbers. With more, g is an
-    array of that size, and `inner`, `inner_slope` and `outer_slope_inner` return tuples. The
-    functions are compiled at the first use, once a process; they pickle by their names. Certify a
-    risk with `colk.testing.check_risk`.
+    array of that size, and `inner`, `inner_slope` and `outer_slope_inner` return tuples or arrays.
+
+    With Numba installed, plain functions are compiled at the first use, once a process; without,
+    they are called as they are: SLOWDOWN_RISK. What they raise reaches the caller. A `CustomRisk`
+    pickles wherever its functions do: by their names, so they must be defined in a module. Certify
+    it with `colk.testing.check_risk`.
 
     A learner's momentum tracker corrects g by what the last step changed, and may carry it for a
     moment out of the range of `inner`: where `outer` needs, say, g > 0, give the learner
-    `tracker="average"`.
+    `tracker=MovingAverage()`.
 
     Parameters
     ----------
     inner, inner_slope : callable
         inner(ℓ) and its derivative.
     outer, outer_slope_loss, outer_slope_inner : callable
-        outer(ℓ, g) and its derivatives in ℓ and in g.
+        outer(ℓ, g) and its derivatives in ℓ and in g. Each of the five may be a function of C,
+        `double (double loss, double *g, ssize_t i)`, that returns component i.
     n_inner : int
         m, at least 1.
     is_convex, is_monotone : bool
         What is claimed of the risk as a function of the losses.
+
+    Attributes
+    ----------
+    functions : tuple of callable
+        The five functions.
 
     Examples
     --------
@@ -76,10 +76,14 @@ class CustomRisk(ShowsNames, LossRisk):
     3.0
     """
 
-    functions: tuple[Plain, ...]
-    n_inner: int = 1
-    is_convex: bool = False
-    is_monotone: bool = False
+    _inner: OfLoss
+    _inner_slope: OfLoss
+    _outer: OfLoss
+    _outer_slope_loss: OfLoss
+    _outer_slope_inner: OfLoss
+    _size: int
+    _is_convex: bool
+    _is_monotone: bool
 
     def __init__(
         self,
@@ -93,27 +97,97 @@ class CustomRisk(ShowsNames, LossRisk):
         is_convex: bool = False,
         is_monotone: bool = False,
     ) -> None:
-        functions = (inner, inner_slope, outer, outer_slope_loss, outer_slope_inner)
-        for name, function in zip(_ROLES, functions, strict=True):
-            if not callable(function):
-                raise TypeError(f"{name} must be a function, got {type(function).__name__}")
-        settings = {
-            "functions": functions,
-            "n_inner": check_count(n_inner, "n_inner"),
-            "is_convex": is_convex,
-            "is_monotone": is_monotone,
+        self._size = check_count(n_inner, "n_inner")
+        sizes = (0, 0, n_inner)
+        of_loss = Signature("loss", (n_inner,), False, sizes)
+        number = Signature("loss", (), True, sizes)
+        numbers = Signature("loss", (n_inner,), True, sizes)
+        self._inner = OfLoss(inner, of_loss, "inner")
+        self._inner_slope = OfLoss(inner_slope, of_loss, "inner_slope")
+        self._outer = OfLoss(outer, number, "outer")
+        self._outer_slope_loss = OfLoss(outer_slope_loss, number, "outer_slope_loss")
+        self._outer_slope_inner = OfLoss(outer_slope_inner, numbers, "outer_slope_inner")
+        self._is_convex, self._is_monotone = bool(is_convex), bool(is_monotone)
+
+    def _parameters(self) -> dict[str, Any]:
+        names = ("inner", "inner_slope", "outer", "outer_slope_loss", "outer_slope_inner")
+        return {
+            **dict(zip(names, self.functions, strict=True)),
+            "n_inner": self.n_inner,
+            "is_convex": self.is_convex,
+            "is_monotone": self.is_monotone,
         }
-        for name, setting in settings.items():  # the class is frozen
-            object.__setattr__(self, name, setting)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduce_functions(self)
+
+    @property
+    def functions(self) -> tuple[Plain, ...]:
+        """The five functions, in the order of the constructor."""
+        return (
+            self._inner.given,
+            self._inner_slope.given,
+            self._outer.given,
+            self._outer_slope_loss.given,
+            self._outer_slope_inner.given,
+        )
+
+    @property
+    def n_inner(self) -> int:
+        """How many numbers are tracked."""
+        return self._size
 
     @property
     def n_expectations(self) -> int:
         """All of g."""
-        return self.n_inner
+        return self._size
 
-    def _constants(self) -> tuple[float, ...]:
-        addresses = [
-            address_of_risk(function, f"CustomRisk.{name}", self.n_inner, *shape)
-            for (name, shape), function in zip(_ROLES.items(), self.functions, strict=True)
-        ]
-        return (core.CUSTOM, self.n_inner, *addresses)
+    @property
+    def is_convex(self) -> bool:
+        """Whether the risk is convex in the losses."""
+        return self._is_convex
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether the risk never falls when a loss rises."""
+        return self._is_monotone
+
+    def start(self, w: Window, xi: int) -> int:
+        """Set g from the sample at place ξ of the window, the first of the stream."""
+        for i in range(self._size):
+            w.work[i] = self._inner.at(w.losses[xi], w.g, i)
+        for i in range(self._size):
+            w.g[i] = w.work[i]
+        return 0
+
+    def track_at(
+        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+    ) -> float:
+        """g_i after a sample; inner is asked of a remembered loss only where there is one."""
+        value = self._inner.at(now, g, i)
+        earlier = value
+        with cython.gil:
+            remembers = tracker.remembers
+        if remembers:
+            earlier = self._inner.at(before, g, i)
+        return tracker.update(g[i], earlier, value, rate)
+
+    def inner_at(self, loss: float, g: Array, i: int) -> float:
+        """inner_i(ℓ)."""
+        return self._inner.at(loss, g, i)
+
+    def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
+        """∂inner_i/∂ℓ."""
+        return self._inner_slope.at(loss, g, i)
+
+    def outer_at(self, loss: float, g: Array) -> float:
+        """outer(ℓ, g)."""
+        return self._outer.at(loss, g, 0)
+
+    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
+        """∂outer/∂ℓ."""
+        return self._outer_slope_loss.at(loss, g, 0)
+
+    def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
+        """∂outer/∂g_i."""
+        return self._outer_slope_inner.at(loss, g, i)

@@ -1,0 +1,44 @@
+"""Memory for the loops: rows of whole vectors, each beginning with a cache line."""
+
+import numpy as np
+
+from colk._validation import Array
+
+__all__ = ["aligned", "padded", "plain"]
+
+# Numbers in a cache line.
+_LINE = 8
+
+# Rows that are a multiple of so many numbers apart would compete for the same places of the cache.
+_CROWD = 64
+
+
+def padded(length: int) -> int:
+    """Return how long a row for `length` numbers is made.
+
+    Examples
+    --------
+    >>> padded(0), padded(8), padded(9), padded(64)
+    (8, 8, 16, 72)
+    """
+    lines = max(1, -(-length // _LINE))
+    return _LINE * (lines + 1 if lines * _LINE % _CROWD == 0 else lines)
+
+
+def aligned(n_rows: int, length: int) -> Array:
+    """Return zeros in rows that begin with a cache line; `length` is rounded up to whole lines.
+
+    Examples
+    --------
+    >>> aligned(2, 5).shape
+    (2, 8)
+    """
+    width = -(-length // _LINE) * _LINE
+    memory = np.zeros(n_rows * width + _LINE)
+    start = -(memory.ctypes.data // memory.itemsize) % _LINE
+    return memory[start : start + n_rows * width].reshape(n_rows, width)
+
+
+def plain(array: Array) -> Array:
+    """Return the array, or a copy of one whose rows or numbers lie in memory in another way."""
+    return np.require(array, np.float64, ["C", "A"])

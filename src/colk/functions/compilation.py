@@ -1,0 +1,196 @@
+"""Machine code of a user's function: by Numba, if it is installed, once a process."""
+
+import warnings
+from collections.abc import Callable
+from functools import cache, lru_cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from colk.errors import SlowFunctionWarning
+from colk.functions.addresses import Signature, address_of, c_function, is_c_function
+
+__all__ = ["machine_code"]
+
+
+def machine_code(function: Any, signature: Signature, role: str) -> tuple[Any, int]:
+    """Return what must be kept alive, and an address; 0 where the function is called as it is."""
+    if is_c_function(function):
+        if signature.kind == "gradient":
+            return function, 0
+        return function, address_of(c_function(function, signature, role))
+    if not _has_numba():
+        return None, 0
+    if not isinstance(function, FunctionType) and not hasattr(function, "py_func"):
+        return None, 0  # an object with __call__, or a function of C: Numba takes neither
+    compiled = _compiled(function, signature, role)
+    return compiled, 0 if compiled is None else compiled.address
+
+
+@cache
+def _has_numba() -> bool:
+    try:
+        import numba
+    except ImportError:
+        return False
+    return not numba.config.DISABLE_JIT
+
+
+# Whoever calls an address keeps what it belongs to: what leaves this cache may still be in use.
+@lru_cache(maxsize=512)
+def _compiled(function: Any, signature: Signature, role: str) -> Any:
+    """Return Numba's C function, or None and a warning where it cannot be compiled."""
+    import numba
+
+    call = function if hasattr(function, "py_func") else numba.njit(error_model="python")(function)
+    wrapper, arguments = _WRAPPERS[signature.kind](call, signature)
+    types = {
+        "d": numba.types.float64,
+        "v": numba.types.CPointer(numba.types.float64),
+        "n": numba.types.intp,
+    }
+    try:
+        return numba.cfunc(numba.types.float64(*[types[kind] for kind in arguments]))(wrapper)
+    # Numba has no one error for what it cannot compile.
+    except Exception as error:
+        name = getattr(function, "__qualname__", repr(function))
+        warnings.warn(
+            f"{role}: Numba cannot compile {name}, which is called as it is, a hundred times as "
+            f"slowly; write it with numbers, NumPy functions and plain loops. Numba says: {error}",
+            SlowFunctionWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+# What a function raises becomes NaN, and so does a result of the wrong size. `except Exception` is
+# the only form that Numba knows.
+
+
+def _of_numbers(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
+    def wrapper(a: Any, b: Any) -> Any:
+        try:
+            return np.float64(call(a, b))
+        except Exception:
+            return np.nan
+
+    return wrapper, "dd"
+
+
+def _of_points(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
+    from numba import carray
+
+    def wrapper(u: Any, v: Any, size: Any) -> Any:
+        try:
+            return np.float64(call(carray(u, (size,)), carray(v, (size,))))
+        except Exception:
+            return np.nan
+
+    return wrapper, "vvn"
+
+
+def _of_loss(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
+    from numba import carray
+
+    lay, m, takes_g, many = _lay(), signature.sizes[2], signature.takes_g, len(signature.shape) > 0
+    size = signature.shape[0] if many else 1
+
+    def result_of(loss: Any, g: Any) -> Any:
+        if not takes_g:
+            return call(loss)
+        return call(loss, carray(g, (m,))) if m > 1 else call(loss, carray(g, (1,))[0])
+
+    result_of = _inlined(result_of)
+
+    def wrapper(loss: Any, g: Any, i: Any) -> Any:
+        out = np.empty(size)
+        try:
+            laid = lay(result_of(loss, g), out, 0)
+        except Exception:
+            return np.nan
+        return out[i] if laid == size else np.nan
+
+    return wrapper, "dvn"
+
+
+def _of_arrays(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
+    from numba import carray
+
+    (q, r, m), takes_g = signature.sizes, signature.takes_g
+    lay, size = _lay(), int(np.prod(signature.shape))
+
+    def result_of(f: Any, y: Any, g: Any) -> Any:
+        if takes_g:
+            return call(carray(f, (q,)), carray(y, (r,)), carray(g, (m,)))
+        return call(carray(f, (q,)), carray(y, (r,)))
+
+    result_of = _inlined(result_of)
+
+    def wrapper(f: Any, y: Any, g: Any, out: Any) -> Any:
+        try:
+            laid = lay(result_of(f, y, g), carray(out, (size,)), 0)
+        except Exception:
+            return np.nan
+        return 0.0 if laid == size else np.nan
+
+    return wrapper, "vvvv"
+
+
+_WRAPPERS: dict[str, Callable[[Any, Signature], tuple[Any, str]]] = {
+    "numbers": _of_numbers,
+    "points": _of_points,
+    "gradient": _of_arrays,
+    "loss": _of_loss,
+    "arrays": _of_arrays,
+}
+
+
+def _inlined(function: Callable[..., Any]) -> Any:
+    import numba
+
+    return numba.njit(function)
+
+
+@cache
+def _lay() -> Any:
+    """Return the compiled function that writes numbers, tuples and arrays one after another.
+
+    It returns how many numbers there were, of which it wrote those that have a place. A tuple may
+    mix whole and real numbers, or hold tuples.
+    """
+    from numba import njit, types
+    from numba.extending import overload
+
+    def lay(values: Any, out: Any, start: Any) -> Any:
+        raise NotImplementedError
+
+    @overload(lay)  # type: ignore[untyped-decorator, unused-ignore]
+    def choose(values: Any, out: Any, start: Any) -> Any:
+        if isinstance(values, (types.Number, types.Boolean)):
+            return number
+        if isinstance(values, types.Array):
+            return array
+        if isinstance(values, types.BaseTuple):
+            return items if len(values) else nothing
+        return None
+
+    def number(values: Any, out: Any, start: Any) -> Any:
+        if start < out.size:
+            out[start] = values
+        return start + 1
+
+    def array(values: Any, out: Any, start: Any) -> Any:
+        for value in values.flat:
+            if start < out.size:
+                out[start] = value
+            start += 1
+        return start
+
+    def items(values: Any, out: Any, start: Any) -> Any:
+        return lay(values[1:], out, lay(values[0], out, start))
+
+    def nothing(values: Any, out: Any, start: Any) -> Any:
+        return start
+
+    return njit(lambda values, out, start: lay(values, out, start))

@@ -1,0 +1,6 @@
+from colk.functions.base cimport OfPoints
+from colk.kernels.base cimport Kernel
+
+cdef class CustomKernel(Kernel):
+    cdef OfPoints _function
+    cdef readonly object gradient

@@ -1,0 +1,25 @@
+cimport cython
+from colk cimport draws, lanes, maths as math
+from colk.kernels.base cimport Kernel
+
+cdef class Stationary(Kernel):
+    cdef readonly object bandwidth
+    cdef const double[::1] scales
+    cdef int check_bound(self, Py_ssize_t n_features) except -1 nogil
+    @cython.locals(k=Py_ssize_t)
+    cdef int add_normal(self, unsigned long long seed, double stretch, double[::1] out) except -1 nogil
+
+cdef class Gaussian(Stationary):
+    pass
+
+cdef class Laplacian(Stationary):
+    @cython.locals(k=Py_ssize_t)
+    cdef int add_frequency(self, unsigned long long seed, double[::1] out) except -1 nogil
+
+cdef class Matern(Stationary):
+    cdef readonly double nu
+    @cython.locals(i=Py_ssize_t, squares=double, size=double)
+    cdef int add_frequency(self, unsigned long long seed, double[::1] out) except -1 nogil
+
+cdef class RationalQuadratic(Stationary):
+    cdef readonly double shape
