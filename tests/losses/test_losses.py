@@ -189,7 +189,9 @@ def test_an_adaptive_tube_is_the_same_loss():
     tube = AdaptiveTube(0.3, nu=0.2)
     assert np.array_equal(tube.value(f, y), EpsilonInsensitive(0.3).value(f, y))
     assert np.array_equal(tube.slope(f, y), EpsilonInsensitive(0.3).slope(f, y))
-    assert pickle.loads(pickle.dumps(tube)) == tube
+    for again in (pickle.loads(pickle.dumps(tube)), copy.copy(tube), copy.deepcopy(tube)):
+        assert again == tube
+        assert again is not tube  # it changes as its learner learns
     assert "AdaptiveTube" not in losses.__all__
     with pytest.raises(ValueError, match="nu must lie in"):
         AdaptiveTube(0.3, nu=0.0)

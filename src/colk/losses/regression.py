@@ -177,6 +177,12 @@ class AdaptiveTube(EpsilonInsensitive):
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
+    def __copy__(self) -> "AdaptiveTube":
+        return self.replace()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "AdaptiveTube":
+        return self.replace()
+
     def adapt(self, f: float, y: float, step: float) -> float:
         """Widen the tube by α(1 − ν) where the sample is outside it, narrow it by αν otherwise."""
         outside = 1.0 if abs(f - y) > self.tube else 0.0
