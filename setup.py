@@ -24,6 +24,8 @@ DIRECTIVES = {
     "embedsignature": True,
     "embedsignature.format": "python",
 }
+# Their .pxd is the compiled form: the source is a twin for where nothing is compiled.
+TWINS = ("addresses", "blas", "lanes")
 # Of the header's loops, only those that say so may reorder their sums.
 FLAGS = {
     "unix": ["-O3", "-g0", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"],
@@ -48,7 +50,7 @@ def compiled_modules() -> list[Extension]:
     from Cython.Build import cythonize
 
     sources = [path.with_suffix(".py") for path in sorted(SOURCE.glob("colk/**/*.pxd"))]
-    hot = [path for path in sources if path.exists() and path.stem not in ("lanes", "addresses")]
+    hot = [path for path in sources if path.exists() and path.stem not in TWINS]
     modules = [
         Extension(".".join(path.relative_to(SOURCE).with_suffix("").parts), [str(path)])
         for path in hot

@@ -121,42 +121,6 @@ def classification_table() -> str:
     return table("River's own streams", header, rows)
 
 
-def noisy_stream(n_features: int, size: int) -> list[tuple[dict[str, float], float]]:
-    random = np.random.default_rng(0)
-    X = random.normal(size=(size, n_features))
-    y = np.sin(X[:, 0]) + 0.1 * random.normal(size=size)
-    names = [f"x{k}" for k in range(n_features)]
-    pairs = zip(X.tolist(), y.tolist(), strict=True)
-    return [(dict(zip(names, x, strict=True)), target) for x, target in pairs]
-
-
-def learning_time(model: Any, stream: list[tuple[dict[str, float], float]]) -> float:
-    """Microseconds that learn_one takes, the best of five stretches after a warm start."""
-    size = len(stream) // 6
-    times = []
-    for start in range(0, 6 * size, size):
-        before = time.perf_counter()
-        for x, y in stream[start : start + size]:
-            model.learn_one(x, y)
-        times.append(time.perf_counter() - before)
-    return 1e6 * min(times[1:]) / size
-
-
-def time_table() -> str:
-    rows = []
-    for n_features in (1, 2, 5, 10, 20):
-        stream = noisy_stream(n_features, 12000)
-        linear = learning_time(scaled(linear_model.LinearRegression()), stream)
-        kernels = [
-            colk_river.COLKRegressor(kernel=kernel, max_atoms=50)
-            for kernel in ("laplacian", "gaussian")
-        ]
-        ours = [f"{learning_time(model, stream):.1f} ({model.n_atoms})" for model in kernels]
-        rows.append([str(n_features), f"{linear:.1f}", *ours])
-    header = ["features", "StandardScaler, LinearRegression", "laplacian (atoms)", "gaussian"]
-    return table("µs of learn_one, the dictionary of features included", header, rows)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of airfoil.csv and bike_hour.csv")
@@ -166,7 +130,6 @@ def main() -> None:
         airfoil_table(arguments.data),
         bike_table(arguments.data),
         classification_table(),
-        time_table(),
     ]
     tables = "\n".join(parts)
     print(tables)

@@ -1,8 +1,10 @@
 """How long a KOMP step takes, against the floor and against brute force, all in one run.
 
-The floor is what no exact step can do without: one kernel column and two triangular products of
-that size, in the same language. Where the factor outgrows the caches a step can be below it: it
-reads the factor once for both products. Brute force is `colk.reference.komp`.
+A step is POLK's. The floor is what no exact step can do without: one kernel column and two
+triangular products of that size, by one thread of BLAS, of many points at once where the factor
+fits into the caches. Where it does not, a step can be below the floor: it reads the factor once for
+both products. A swap appends a point and drops another atom. Brute force is
+`colk.reference.komp`.
 
     python benchmarks/komp.py
 """
@@ -11,72 +13,29 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from step import products_job, vector_job
+from threadpoolctl import threadpool_limits
+from turns import best_times
 
-from colk._core.buffers import GHOSTS, SIZE, buffers_at
-from colk._core.dictionary import Dictionary
-from colk._core.jit import stepper
-from colk._core.kernels import column
-from colk._core.komp import absorb_points
-from colk._validation import Array
+from colk.compressors import KOMP
+from colk.dictionary import Dictionary
 from colk.kernels import Gaussian
+from colk.learners import POLK
+from colk.losses import Squared
 from colk.reference import komp
 
 N_FEATURES = 4
 SIZES = (20, 50, 100, 300, 1000)
 # Brute force at 300 atoms takes hours; its time grows at least with the fourth power of M.
 BRUTE_FORCE_UP_TO = 100
+# From here on a step waits for the factor's memory.
+CACHED_UP_TO = 250
 # Steps, for each atom, after which a weight has faded to 1/e.
 MEMORY = 10.0
+STEP_SIZE = 0.02
 REPEATS = 7
 
-
-@stepper
-def stream(
-    address: int, X: Array, amounts: Array, eps: float, decay: float, one: int, undo: int
-) -> int:
-    """POLK's step with given amounts: shrink, append, prune to eps; returns how many stayed.
-
-    With `undo` 1, each point is appended whatever it costs and taken back by the counter alone,
-    so that M stays the same: that is an append without a drop.
-    """
-    d = buffers_at(address)
-    stayed, at_most = 0, d.atoms.shape[1] - one
-    for t in range(X.shape[0]):
-        before = d.counters[SIZE]
-        d.counters[GHOSTS] = 0
-        for j in range(before):
-            d.weights[0, j] *= decay
-        for feature in range(X.shape[1]):
-            d.points[0, feature] = X[t, feature]
-        d.amounts[0, 0] = amounts[t]
-        absorb_points(address, one, eps, undo * (before + one), at_most)
-        stayed += d.counters[SIZE] - before + d.counters[GHOSTS]
-        if undo > 0:
-            for j in range(before):
-                d.diagonal[j] -= d.factor[before, j] * d.factor[before, j]
-            d.weights[0, before] = 0.0
-            d.counters[SIZE] = before
-    return stayed
-
-
-@stepper
-def floor(address: int, X: Array, out: Array) -> None:
-    """One kernel column and two triangular products, Uᵀk and U(Uᵀk), for each point."""
-    d = buffers_at(address)
-    n, factor, k, z, v = d.counters[SIZE], d.factor, out[0], out[1], out[2]
-    for t in range(X.shape[0]):
-        column(d.column, d.program, d.atoms, n, X[t], k, d.work)
-        for j in range(n):
-            v[j] = 0.0
-        for i in range(n):
-            total = 0.0
-            for j in range(i + 1):
-                total += factor[i, j] * k[j]
-            z[i] = total
-        for i in range(n):
-            total = z[i]
-            for j in range(i + 1):
-                v[j] += total * factor[i, j]
+Array = np.ndarray
 
 
 def best_time(run: Callable[[Array], object], streams: list[Array]) -> float:
@@ -95,33 +54,61 @@ def points(n_atoms: int, n: int, rng: np.random.Generator) -> Array:
 
 
 class Steady:
-    """A dictionary whose order is stationary near `n_atoms`: eps is what keeps it there."""
+    """A learner whose order is stationary near `n_atoms`: eps is what keeps it there."""
 
-    def __init__(self, n_atoms: int, rng: np.random.Generator) -> None:
-        self.kernel = Gaussian(1.0)
-        self.decay, self.eps = 1.0 - 1.0 / (MEMORY * n_atoms), 0.01
-        program = self.kernel.program(N_FEATURES)
-        self.dictionary = Dictionary(program, N_FEATURES, block=1, capacity=2 * n_atoms)
-        hits = 0
-        while hits < 3:
-            self.step(points(n_atoms, int(4.0 * MEMORY * n_atoms), rng))
-            ratio = self.dictionary.size / n_atoms
-            hits = hits + 1 if 0.9 < ratio < 1.1 else 0
-            if hits == 0:
-                self.eps *= min(max(ratio, 0.5), 2.0)
+    def __init__(self, n_atoms: int, eps: float, rng: np.random.Generator) -> None:
+        self.kernel, self.eps = Gaussian(1.0), eps
+        self.regularization = 1.0 / (MEMORY * n_atoms * STEP_SIZE)
+        self.learner = self.settled(n_atoms, rng)
+        function = self.learner.function
+        self.dictionary = Dictionary(
+            self.kernel, N_FEATURES, block=1, capacity=self.learner.n_atoms + 1
+        )
+        self.dictionary.append(function.atoms, function.weights.reshape(-1, 1))
+        self.rng = rng
 
-    def step(self, X: Array) -> int:
-        """Small steps towards a smooth function; returns how many points stayed."""
-        amounts = 0.02 * np.cos(X.sum(axis=1))
-        return stream(self.dictionary.address, X, amounts, self.eps, self.decay, 1, 0)
+    def settled(self, n_atoms: int, rng: np.random.Generator) -> POLK:
+        """Change eps until a learner that begins with it ends near `n_atoms`."""
+        n = int(4.0 * MEMORY * n_atoms)
+        while True:
+            learner = self.step(self.new_learner(), points(n_atoms, n, rng))
+            ratio = learner.n_atoms / n_atoms
+            if 0.9 < ratio < 1.1:
+                return learner
+            self.eps *= min(max(ratio, 0.5), 2.0)
 
-    def append(self, X: Array) -> None:
-        """Append each point and take it back."""
-        stream(self.dictionary.address, X, np.ones(len(X)), 0.0, 1.0, 1, 1)
+    def new_learner(self) -> POLK:
+        """A learner that has seen nothing."""
+        return POLK(
+            self.kernel,
+            Squared(),
+            step_size=STEP_SIZE,
+            regularization=self.regularization,
+            compressor=KOMP(eps=self.eps),
+            averaging=None,
+            trace=True,
+        )
 
-    def floor(self, X: Array) -> None:
-        """Do only what no exact step can do without."""
-        floor(self.dictionary.address, X, np.zeros((3, self.dictionary.capacity)))
+    def step(self, learner: POLK, X: Array) -> POLK:
+        """Small steps towards a smooth function."""
+        return learner.learn(X, np.cos(X.sum(axis=1)))
+
+    def swap(self, X: Array) -> None:
+        """Append each point and drop an atom for it."""
+        amount = np.ones((1, 1))
+        places = self.rng.integers(0, self.dictionary.size, len(X))
+        for x, j in zip(X[:, None, :], places.tolist(), strict=True):
+            self.dictionary.append(x, amount)
+            self.dictionary.drop(j)
+
+    def floor(self, X: Array) -> float:
+        """Seconds of what no exact step can do without."""
+        atoms = self.dictionary.atoms
+        (gram,) = best_times(lambda: self.kernel.gram(X, atoms), rounds=REPEATS)
+        n = len(X) if len(atoms) < CACHED_UP_TO else 1
+        job = products_job(len(atoms), n) if n > 1 else vector_job(len(atoms))
+        (products,) = best_times(job, rounds=REPEATS)
+        return gram / len(X) + products / n
 
     def brute_force(self, x: Array) -> float:
         """Seconds of `reference.komp` for such a step: M + 1 atoms, the new one absorbed."""
@@ -136,19 +123,23 @@ def main() -> None:
     rng = np.random.default_rng(0)
     print("µs for each point; 'new' is the share of points that changed the factor")
     print(
-        f"{'M':>11} {'step':>9} {'new':>5} {'floor':>9} {'step/floor':>11} {'append':>9} "
-        f"{'append/floor':>13} {'brute force':>13} {'times':>9}"
+        f"{'M':>11} {'step':>9} {'new':>5} {'floor':>9} {'step/floor':>11} {'swap':>9} "
+        f"{'swap/floor':>11} {'brute force':>13} {'times':>9}"
     )
+    eps = 0.01
     for n_atoms in SIZES:
-        steady = Steady(n_atoms, rng)
-        d = steady.dictionary
-        streams = [points(n_atoms, max(100_000 // n_atoms, 500), rng) for _ in range(REPEATS)]
-        before, stayed = d.size, []
-        step = best_time(lambda X: stayed.append(steady.step(X)), streams)  # noqa: B023 -- called at once
-        bound, append = best_time(steady.floor, streams), best_time(steady.append, streams)
-        line = f"{before:>5}→{d.size:<5} {step * 1e6:>9.2f}"
-        line += f" {sum(stayed) / REPEATS / len(streams[0]):>5.0%} {bound * 1e6:>9.2f}"
-        line += f" {step / bound:>11.2f} {append * 1e6:>9.2f} {append / bound:>13.2f}"
+        # The eps of one size is the first guess of the next.
+        steady = Steady(n_atoms, eps, rng)
+        eps = steady.eps
+        learner, n = steady.learner, max(100_000 // n_atoms, 500)
+        streams = [points(n_atoms, n, rng) for _ in range(REPEATS)]
+        before = learner.n_atoms
+        step = best_time(lambda X: steady.step(learner, X), streams)  # noqa: B023 -- called at once
+        bound, swap = steady.floor(streams[0]), best_time(steady.swap, streams)
+        new = learner.trace.added[-REPEATS * n :].mean()
+        line = f"{before:>5}→{learner.n_atoms:<5} {step * 1e6:>9.2f} {new:>5.0%}"
+        line += f" {bound * 1e6:>9.2f} {step / bound:>11.2f}"
+        line += f" {swap * 1e6:>9.2f} {swap / bound:>11.2f}"
         if n_atoms <= BRUTE_FORCE_UP_TO:
             brute = steady.brute_force(streams[0][:1])
             line += f" {brute * 1e6:>13.0f} {brute / step:>9.0f}"
@@ -158,4 +149,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):
+        main()

@@ -1,51 +1,96 @@
-"""How long `import colk` takes, and the first compilation, each in processes of their own.
+"""What a fresh process waits for: the imports, and the first fit after them.
 
-python benchmarks/startup.py
+    python benchmarks/startup.py
+
+Every line is the median over processes of its own, started by turns. Each process times its stages
+itself, one after the other, so that its own start is not part of them.
 """
 
-import os
+import argparse
+import json
+import statistics
 import subprocess
 import sys
-import tempfile
-import time
 
-IMPORT = "import colk"
-FIRST_FIT = """
-import numpy as np
+from tables import table
+
+TIMER = """
+import json, sys, time
+names, times = {}, []
+for stage in json.loads(sys.argv[1]):
+    begin = time.perf_counter()
+    exec(stage, names)
+    times.append(time.perf_counter() - begin)
+print(json.dumps(times))
+"""
+
+LEARNER = """
 from colk.compressors import KOMP
 from colk.kernels import Gaussian
-from colk.learners.colk import COLK
+from colk.learners import COLK
 from colk.losses import Huber
 from colk.risks import Variance
-learner = COLK(Gaussian(0.1), Huber(1.0), Variance(0.1), compressor=KOMP(eps=1e-3))
-learner.learn(np.linspace(0.0, 1.0, 100).reshape(-1, 1), np.zeros(100))
 """
-FIRST_COMPRESSION = """
+DATA = "X, y = numpy.linspace(0.0, 1.0, 100).reshape(-1, 1), numpy.zeros(100)"
+FIT = """
+learner = COLK(Gaussian(0.1), Huber(1.0), Variance(0.1), compressor=KOMP(eps=1e-3))
+learner.learn(X, y)
+"""
+COMPRESSION = """
 from colk.compression import compress
 from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian
-compress(KernelExpansion(Gaussian(1.0), [[0.0], [0.1]], [1.0, 1.0]), eps=0.1)
 """
+COMPRESS = "compress(KernelExpansion(Gaussian(1.0), [[0.0], [0.1]], [1.0, 1.0]), eps=0.1)"
+ESTIMATOR = "from colk.estimators import COLKRegressor"
+
+# Name, the most seconds that are asked of it, and code; None is not reported.
+Stage = tuple[str | None, float | None, str]
+
+PROCESSES: tuple[tuple[Stage, ...], ...] = (
+    (("import numpy", None, "import numpy"), ("import colk, after NumPy", None, "import colk")),
+    (
+        (None, None, "import numpy\n" + DATA),
+        ("imports of a learner and its terms, after NumPy", None, LEARNER),
+        ("first fit after the imports", 0.3, FIT),
+        ("second fit", None, FIT),
+    ),
+    (
+        (None, None, "import numpy"),
+        ("imports of compress, after NumPy", None, COMPRESSION),
+        ("first compression after the imports", None, COMPRESS),
+    ),
+    (
+        ("import sklearn", None, "import sklearn"),
+        ("import colk.estimators beyond it", 0.1, ESTIMATOR),
+        (None, None, "import numpy\n" + DATA),
+        ("first COLKRegressor().fit after the imports", 0.3, "COLKRegressor().fit(X, y)"),
+    ),
+)
 
 
-def seconds(code: str, cache: str) -> float:
-    """Wall-clock time of a process that runs `code` with this compile cache."""
-    begin = time.perf_counter()
-    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
-    return time.perf_counter() - begin
+def seconds(stages: tuple[Stage, ...]) -> list[float]:
+    """Time of every stage in a fresh process."""
+    command = [sys.executable, "-c", TIMER, json.dumps([code for *_, code in stages])]
+    result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(result.stdout)
 
 
 def main() -> None:
-    bare = min(seconds("pass", "") for _ in range(5))
-    with tempfile.TemporaryDirectory() as cache:
-        seconds(IMPORT, cache)
-        print(f"import colk:                {min(seconds(IMPORT, cache) for _ in range(5)):.2f} s")
-        for name, code in (("fit", FIRST_FIT), ("compression", FIRST_COMPRESSION)):
-            first = seconds(code, cache)
-            later = min(seconds(code, cache) for _ in range(3))
-            print(f"first {name:12} compiles: {first:.1f} s; in a later process: {later:.2f} s")
-    print(f"(an empty process takes {bare:.2f} s, and is part of each)")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--processes", type=int, default=9, help="of each kind")
+    count = parser.parse_args().processes
+    for stages in PROCESSES:
+        # Bytecode and whatever else is kept for later processes.
+        seconds(stages)
+    rounds = [[seconds(stages) for stages in PROCESSES] for _ in range(count)]
+    rows = []
+    for which, stages in enumerate(PROCESSES):
+        for position, (name, asked, _) in enumerate(stages):
+            if name is not None:
+                middle = statistics.median(times[which][position] for times in rounds)
+                rows.append([name, f"{middle:.3f}", "–" if asked is None else f"≤ {asked}"])
+    print(table(("stage", "seconds, median", "asked"), rows))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,15 @@ from pathlib import Path
 FOLDER = Path(__file__).parent.parent / "docs" / "tables"
 
 
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(row) + " |" for row in (columns, ["---"] * len(columns), *rows)]
+    return "\n".join(lines)
+
+
 def publish(name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table and write it to docs/tables/`name`.md."""
-    lines = ["| " + " | ".join(row) + " |" for row in (columns, ["---"] * len(columns), *rows)]
+    text = table(columns, rows)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print("\n".join(lines))
+    (FOLDER / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+    print(text)

@@ -21,6 +21,13 @@
 #ifdef _MSC_VER
 #define restrict __restrict
 #endif
+/* A point whose squared distance to the span is below this share of k(x, x) counts as inside it:
+ * its projection is stored and the rest charged to the certificate. */
+#define NOVELTY_FLOOR 1e-9
+/* An atom whose novelty, given all the others, would sink below this share makes way. */
+#define CROWDING_FLOOR 1e-10
+/* A point with k(x, x) = 0 is the function 0; its pivot is lifted to this, to be divided by. */
+#define SMALLEST_PIVOT 1e-290
 #define VECTORS(n) (((n) + 3) & ~(ptrdiff_t)3)
 
 /* ---- four numbers ------------------------------------------------------------------------ */
@@ -189,6 +196,13 @@ COLUMNS(matern_of_five_halves, SQUARE, matern_52(s))
 COLUMNS(rational_quadratic, SQUARE, raised(PLUS(ALL(1.0), TIMES(s, ALL(0.5 / c))), -c))
 COLUMNS(polynomial, TIMES(atom, at), power(PLUS(s, ALL(scales[0])), (ptrdiff_t)c))
 COLUMNS(linear, TIMES(atom, at), s)
+
+/* e^x of each x <= 0, in place. */
+LANES void exponentials(double *restrict x, ptrdiff_t n)
+{
+    for (ptrdiff_t j = 0; j < n; j += 4)
+        PUT(x, j, exponential(AT(x, j)));
+}
 
 /* ---- random features --------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 # The loops of lanes.h over whole matrices and a row of each: a slice would count references.
 cdef extern from "lanes.h" nogil:
+    double NOVELTY_FLOOR, CROWDING_FLOOR, SMALLEST_PIVOT
     void _gaussian "gaussian"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
     void _laplacian "laplacian"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
     void _matern_of_one_half "matern_of_one_half"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
@@ -8,6 +9,7 @@ cdef extern from "lanes.h" nogil:
     void _rational_quadratic "rational_quadratic"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
     void _polynomial "polynomial"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
     void _linear "linear"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
+    void _exponentials "exponentials"(double*, Py_ssize_t)
     void _cosines "cosines"(double*, double, Py_ssize_t)
     double _dot "dot"(const double*, const double*, Py_ssize_t)
     void _add "add"(double*, double*, double, Py_ssize_t)
@@ -45,6 +47,9 @@ cdef inline void polynomial(const double[:, ::1] atoms, Py_ssize_t n, const doub
 
 cdef inline void linear(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
     _linear(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
+
+cdef inline void exponentials(double[:, ::1] x, Py_ssize_t row, Py_ssize_t n) noexcept nogil:
+    _exponentials(&x[row, 0], n)
 
 cdef inline void cosines(double[:, ::1] turns, Py_ssize_t row, double scale, Py_ssize_t n) noexcept nogil:
     _cosines(&turns[row, 0], scale, n)

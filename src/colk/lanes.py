@@ -7,7 +7,14 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__: list[str] = []
+__all__ = ["CROWDING_FLOOR", "NOVELTY_FLOOR", "SMALLEST_PIVOT"]
+
+# A point whose squared distance to the span is below this share of κ(x, x) counts as inside it.
+NOVELTY_FLOOR = 1e-9
+# An atom whose novelty, given all the others, would sink below this share makes way.
+CROWDING_FLOOR = 1e-10
+# What the pivot of a point with κ(x, x) = 0 is lifted to.
+SMALLEST_PIVOT = 1e-290
 
 
 def _differences(atoms: Array, n: int, points: Array, size: int, scales: Array) -> Array:
@@ -147,6 +154,11 @@ def linear(
     """out[first + b, j] = d_jᵀx_b."""
     with np.errstate(over="ignore"):
         _lay(out, first, _products(atoms, n, points, size))
+
+
+def exponentials(x: Array, row: int, n: int) -> None:
+    """Set x ← exp(x), for x ≤ 0."""
+    x[row, :n] = np.exp(x[row, :n])
 
 
 def cosines(turns: Array, row: int, scale: float, n: int) -> None:

@@ -1,14 +1,12 @@
 """Rates that fall with time, for step sizes and tracking rates."""
 
-from dataclasses import dataclass
-
 from colk._validation import check_number
+from colk.terms import Term
 
 __all__ = ["PowerDecay", "Rate", "as_decay"]
 
 
-@dataclass(frozen=True)
-class PowerDecay:
+class PowerDecay(Term):
     """initial/(1 + t/scale)^power at step t.
 
     Powers in (1/2, 1] make the sum of squares finite and the sum infinite, which is what
@@ -30,17 +28,24 @@ class PowerDecay:
     0.25
     """
 
+    _fields = ("initial", "power", "scale")
     initial: float
-    power: float = 0.5
-    scale: float = 1.0
+    power: float
+    scale: float
 
-    def __post_init__(self) -> None:
-        check_number(self.initial, "initial", above=0.0)
-        check_number(self.power, "power", at_least=0.0)
-        check_number(self.scale, "scale", above=0.0)
+    def __init__(self, initial: float, power: float = 0.5, scale: float = 1.0) -> None:
+        self.initial = check_number(initial, "initial", above=0.0)
+        self.power = check_number(power, "power", at_least=0.0)
+        self.scale = check_number(scale, "scale", above=0.0)
 
     def at(self, t: int) -> float:
         """Rate of step t."""
+        return self.rate(t)
+
+    def rate(self, t: int) -> float:
+        """`at` for compiled code."""
+        if self.power == 0.0:
+            return self.initial
         return float(self.initial / (1.0 + t / self.scale) ** self.power)
 
 

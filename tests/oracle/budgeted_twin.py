@@ -2,24 +2,21 @@
 
 import numpy as np
 
-
-def fit_weights(kernel, kept, atoms, weights):
-    """Weights on `kept` of the projection of f = Σ weights_j κ(atoms_j, ·) on their span."""
-    return np.linalg.solve(kernel.gram(kept), kernel.gram(kept, atoms) @ weights)
+from colk.reference import gram, komp, losses
 
 
 def squared_distance(kernel, A, v, B, w):
     """‖f − g‖² of f = Σ v_j κ(A_j, ·) and g = Σ w_j κ(B_j, ·)."""
     points, weights = np.vstack([A, B]), np.vstack([v, -w])
-    return max(0.0, np.sum(weights * (kernel.gram(points) @ weights)))
+    return max(0.0, np.sum(weights * (gram(kernel, points, points) @ weights)))
 
 
 def kernel_sgd(kernel, loss, X, y, step, regularization, budget=np.inf, rule=None):
     """Return atoms (M, p), weights (M, 1) and the H-norm of what each step lost."""
     atoms, weights, errors = np.empty((0, X.shape[1])), np.empty((0, 1)), []
     for t, (x, target) in enumerate(zip(X, y, strict=True)):
-        f = kernel.gram(x[None], atoms) @ weights if len(atoms) else np.zeros((1, 1))
-        slope = loss.slope(f[0], [target])[0]
+        f = gram(kernel, x[None], atoms) @ weights
+        slope = losses.slope(loss, f[0], np.array([target]))[0]
         weights = (1.0 - step(t) * regularization) * weights
         if slope != 0.0:
             atoms = np.vstack([atoms, x])
@@ -40,19 +37,13 @@ def truncation(kernel, atoms, weights):
 
 
 def removal(kernel, atoms, weights):
-    p = np.argmin(weights[:, 0] ** 2 * kernel.diagonal(atoms))
+    p = np.argmin(weights[:, 0] ** 2 * np.diag(gram(kernel, atoms, atoms)))
     return _without(atoms, p), _without(weights, p)
 
 
 def projection(kernel, atoms, weights):
-    kept = [_without(atoms, p) for p in range(len(atoms))]
-    fitted = [fit_weights(kernel, rest, atoms, weights) for rest in kept]
-    costs = [
-        squared_distance(kernel, atoms, weights, rest, w)
-        for rest, w in zip(kept, fitted, strict=True)
-    ]
-    best = int(np.argmin(costs))
-    return kept[best], fitted[best]
+    kept, fitted, _, _ = komp(kernel, atoms, weights, stop_at=len(atoms) - 1)
+    return atoms[kept], fitted
 
 
 def merging(kernel, atoms, weights):
@@ -68,8 +59,9 @@ def best_merger(kernel, atoms, weights, p, n, low=-2.0, high=2.0, points=401, ro
     for _ in range(rounds):
         h = np.linspace(low, high, points)[:, None]
         Z = h * atoms[p] + (1.0 - h) * atoms[n]
-        merged = (kernel.gram(Z, pair) @ w)[:, 0] / kernel.diagonal(Z)
-        lost = (w.T @ kernel.gram(pair) @ w)[0, 0] - merged**2 * kernel.diagonal(Z)
+        own = np.diag(gram(kernel, Z, Z))
+        merged = (gram(kernel, Z, pair) @ w)[:, 0] / own
+        lost = (w.T @ gram(kernel, pair, pair) @ w)[0, 0] - merged**2 * own
         best = int(np.argmin(lost))
         width = (high - low) / (points - 1)
         low, high = h[best, 0] - width, h[best, 0] + width

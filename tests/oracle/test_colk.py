@@ -7,9 +7,10 @@ from colk import reference
 from colk.compressors import KOMP
 from colk.kernels import Gaussian
 from colk.learners import COLK
-from colk.losses import Huber, Squared
+from colk.losses import LOSSES, CustomLoss, Huber, Squared
 from colk.risks import (
     CentralMoments,
+    CustomRisk,
     CVaR,
     Entropic,
     Mean,
@@ -31,7 +32,16 @@ RISKS = [
     CVaR(0.3, smoothing=0.1),
     Entropic(0.3),
     Entropic(-0.5),
+    CustomRisk(
+        inner=lambda loss: (loss, loss**2),
+        inner_slope=lambda loss: (1.0, 2.0 * loss),
+        outer=lambda loss, g: loss + 0.1 * (g[1] - g[0] ** 2),
+        outer_slope_loss=lambda loss, g: 1.0,
+        outer_slope_inner=lambda loss, g: (-0.2 * g[0], 0.1),
+        n_inner=2,
+    ),
 ]
+QUARTIC = CustomLoss(lambda f, y: (f - y) ** 4, lambda f, y: 4.0 * (f - y) ** 3)
 TRACKERS = ["momentum", "average"]
 PAIRINGS = ["independent", "same", "overlap"]
 KERNEL = Gaussian(0.1)
@@ -76,6 +86,7 @@ def assert_same_path(
     steps=STEPS,
     weight=None,
     schedules=None,
+    targets=None,
     **changed,
 ):
     """Feed both; compare atoms, weights, g and the error spent after every step."""
@@ -90,18 +101,18 @@ def assert_same_path(
         tracker=tracker,
         pairing=pairing,
         averaging=None,
+        n_outputs=n_outputs,
         trace=True,
         **(settings | schedules),
     )
     twin = reference.COLK(
-        KERNEL, loss, risk, 1, n_outputs, eps=eps, momentum=tracker == "momentum", **settings
+        KERNEL, loss, risk, 1, n_outputs, eps=eps, tracker=tracker, **(settings | schedules)
     )
     X, Y = stream(2 * steps + 1, n_outputs)
+    Y = Y if targets is None else targets(X)
     weight = np.ones(len(X)) if weight is None else weight
     for t in range(steps):
         theta, xi = roles(risk, pairing, t)
-        for name, schedule in schedules.items():
-            setattr(twin, name, schedule.at(t))
         twin.step(X[theta], Y[theta], X[xi], Y[xi], weight[theta], weight[xi])
         fresh = samples_of(risk, pairing, t)
         learner.learn(X[fresh], Y[fresh], weight[fresh])
@@ -161,3 +172,22 @@ def test_decaying_rates(risk):
         "tracking_rate": PowerDecay(0.5, power=0.4, scale=5.0),
     }
     assert_same_path(risk, schedules=schedules, steps=150)
+
+
+@pytest.mark.parametrize("risk", [Mean(), Variance(0.2)], ids=repr)
+@pytest.mark.parametrize("loss", [*(loss() for loss in LOSSES.values()), QUARTIC], ids=repr)
+def test_every_loss(loss, risk):
+    rng = np.random.default_rng(4)
+    targets = {
+        "regression": None,
+        "binary": lambda X: np.where(X + 0.1 * rng.normal(size=X.shape) > 0.5, 1.0, -1.0),
+        "multiclass": lambda X: np.floor(3.0 * X),
+    }
+    assert_same_path(
+        risk,
+        loss=loss,
+        targets=targets[loss.kind],
+        n_outputs=3 if loss.kind == "multiclass" else 1,
+        step_size=0.3,
+        steps=100,
+    )

@@ -6,8 +6,8 @@ import pytest
 from colk.compressors import KOMP
 from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian, Laplacian
+from colk.reference import ReferenceEvaluator
 from colk.rl import TDC, KernelTD, PolicyEvaluator, ResidualGradient, Transitions
-from colk.rl.reference import ReferenceEvaluator
 
 DISCOUNT, EPS = 0.9, 0.05
 

@@ -1,12 +1,12 @@
-"""The specification of a step of policy evaluation, in NumPy; the compiled core must equal it."""
+"""The specification of a step of policy evaluation, in NumPy; the engine must equal it."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from colk._validation import Array
-from colk.kernels import Kernel
-from colk.reference import komp
+from colk.reference.kernels import gram
+from colk.reference.komp import fit_weights, komp
 
 __all__ = ["ReferenceEvaluator"]
 
@@ -31,7 +31,7 @@ class ReferenceEvaluator:
     --------
     >>> import numpy as np
     >>> from colk.kernels import Gaussian
-    >>> from colk.rl.reference import ReferenceEvaluator
+    >>> from colk.reference import ReferenceEvaluator
     >>> twin = ReferenceEvaluator(Gaussian(1.0), 1, discount=0.9, step_size=0.5)
     >>> twin.step(np.array([0.0]), 1.0, np.array([1.0]), False)
     1.0
@@ -39,7 +39,7 @@ class ReferenceEvaluator:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: Any,
         n_features: int,
         discount: float,
         step_size: float,
@@ -61,9 +61,7 @@ class ReferenceEvaluator:
         self.average: Array = np.empty(0)
 
     def _at(self, weights: Array, x: Array) -> float:
-        if len(self.atoms) == 0:
-            return 0.0
-        return float(self.kernel.gram(x[None, :], self.atoms)[0] @ weights)
+        return float(gram(self.kernel, x[None, :], self.atoms)[0] @ weights)
 
     def _directions(self, delta: float, z: float, discount: float) -> tuple[float, float]:
         """Coefficients of κ(x, ·) and κ(x', ·)."""
@@ -103,6 +101,5 @@ class ReferenceEvaluator:
         pair = np.column_stack([self.value, self.tracker / self.eps_ratio])
         kept, fitted, _, _ = komp(self.kernel, self.atoms, pair, self.eps)
         self.value, self.tracker = fitted[:, 0], self.eps_ratio * fitted[:, 1]
-        columns = self.kernel.gram(self.atoms[kept], self.atoms)
-        self.average = np.asarray(np.linalg.solve(columns[:, kept], columns @ self.average))
+        self.average = fit_weights(self.kernel, self.atoms[kept], self.atoms, self.average)
         self.atoms = self.atoms[kept]

@@ -1,0 +1,190 @@
+"""Two installations of the package by turns: the time of a sample in one and in the other.
+
+    python benchmarks/engines.py --other PATH_TO_THE_OTHER_PYTHON
+
+One worker for each interpreter warms up every case of `cases.py`; then they are asked for the same
+case one after the other, never at the same time, for several rounds. Where memory happens to lie
+makes a few per cent in the life of a process, so that this is done with several pairs of workers.
+Times are minima over all rounds, and so is their ratio; beside it is the median of the ratios
+within a round, which a machine that changes its pace leaves alone. The table is written to
+docs/tables when all cases were run.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tables import publish, table
+from turns import run_times
+
+# Seconds that a case may take in one turn, and runs: short jobs are repeated.
+TURN, MOST_RUNS = 0.02, 20
+
+COLUMNS = (
+    "case",
+    "M",
+    "other, µs a sample",
+    "this, µs a sample",
+    "times as fast",
+    "median of rounds",
+    "asked",
+)
+
+Answer = dict[str, Any]
+
+
+class Worker:
+    """A process of an interpreter that answers requests, lines of JSON both."""
+
+    def __init__(self, python: str, environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [python, __file__, "--worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        self.greeting = self._read()
+
+    def ask(self, case: str, runs: int) -> Answer:
+        """Run a case so often; where it is new, make it ready before."""
+        self._process.stdin.write(json.dumps({"case": case, "runs": runs}) + "\n")
+        self._process.stdin.flush()
+        return self._read()
+
+    def _read(self) -> Answer:
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit(f"the worker of {self._process.args[0]} ended; what it said is above")
+        return json.loads(line)
+
+    def close(self) -> None:
+        """Let the process end by itself, at the end of its input."""
+        self._process.communicate()
+
+
+def work() -> None:
+    """Answer the parent's lines until there are no more."""
+    # Standard output belongs to the answers; whatever else is printed goes to standard error.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    from cases import cases
+
+    import colk
+
+    known = {case.name: case for case in cases()}
+    asked = {name: case.asked for name, case in known.items()}
+    print(json.dumps({"package": str(Path(colk.__file__).parent), "asked": asked}), file=answers)
+    ready: dict[str, Any] = {}
+    for line in sys.stdin:
+        request = json.loads(line)
+        name = request["case"]
+        try:
+            if name not in ready:
+                ready[name] = known[name].prepare()
+            answer = measured(ready[name], request["runs"])
+        except Exception as error:  # whatever it is: the parent reports it and goes on
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers)
+
+
+def measured(ready: Any, runs: int) -> Answer:
+    """Least seconds of a run and of a sample, and the size of the model."""
+    least = min(run_times(ready.job, runs))
+    sizes = (getattr(ready.model, name, None) for name in ("n_atoms", "n_atoms_"))
+    atoms = next((int(size) for size in sizes if size is not None), None)
+    return {"run": least, "sample": least / ready.samples, "atoms": atoms}
+
+
+def start(other: str) -> list[Worker]:
+    """A worker of the other interpreter and one of this."""
+    # A path of modules is meant for this interpreter: the other one brings its own installation.
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    workers = [Worker(other, alone), Worker(sys.executable, dict(os.environ))]
+    for word, worker in zip(("other", "this"), workers, strict=True):
+        print(f"{word}: {worker.greeting['package']}", flush=True)
+    return workers
+
+
+def warm_up(workers: list[Worker], names: list[str]) -> tuple[dict[str, int], dict[str, str]]:
+    """Runs in a turn of every case, and the atoms it has; what fails is left out, with a line."""
+    runs, atoms = {}, {}
+    for name in names:
+        answers = [worker.ask(name, 2) for worker in workers]
+        errors = [answer["error"] for answer in answers if "error" in answer]
+        if errors:
+            print(f"left out: {name}: {'; '.join(errors)}", flush=True)
+            continue
+        slower = max(answer["run"] for answer in answers)
+        runs[name] = min(max(int(TURN / slower), 1), MOST_RUNS)
+        sizes = dict.fromkeys(str(answer["atoms"] or "–") for answer in answers)
+        atoms[name] = " / ".join(sizes)
+    return runs, atoms
+
+
+def compare(workers: list[Worker], runs: dict[str, int], rounds: int) -> dict[str, list[list]]:
+    """Seconds of a sample of every case, [other, this] in each round."""
+    times: dict[str, list[list]] = {name: [] for name in runs}
+    for number in range(rounds):
+        # The one that begins is the other one in the next round.
+        order = (0, 1) if number % 2 == 0 else (1, 0)
+        for name, count in runs.items():
+            pair = [0.0, 0.0]
+            for which in order:
+                pair[which] = workers[which].ask(name, count)["sample"]
+            times[name].append(pair)
+    return times
+
+
+def rows(
+    times: dict[str, list[list]], atoms: dict[str, str], asked: dict[str, float]
+) -> tuple[list[list[str]], list[str]]:
+    """Lines of the table, and the cases that are slower than asked by both ratios."""
+    lines, behind = [], []
+    for name, pairs in times.items():
+        other, this = (min(pair[which] for pair in pairs) for which in (0, 1))
+        middle = statistics.median(a / b for a, b in pairs)
+        figures = [f"{1e6 * other:.3f}", f"{1e6 * this:.3f}", f"{other / this:.2f}"]
+        lines.append([name, atoms[name], *figures, f"{middle:.2f}", f"{asked[name]:g}"])
+        if max(other / this, middle) < asked[name]:
+            behind.append(name)
+    return lines, behind
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--other", help="interpreter of the installation to compare with")
+    parser.add_argument("--pairs", type=int, default=3, help="of workers, one after the other")
+    parser.add_argument("--rounds", type=int, default=6, help="of each pair")
+    parser.add_argument("--only", default="", help="cases with this in their names; no file")
+    options = parser.parse_args()
+    if options.worker:
+        return work()
+    if options.other is None:
+        parser.error("--other is missing: the interpreter to compare with")
+    times: dict[str, list[list]] = {}
+    for _ in range(options.pairs):
+        workers = start(options.other)
+        asked = workers[1].greeting["asked"]
+        runs, atoms = warm_up(workers, [name for name in asked if options.only in name])
+        for name, pairs in compare(workers, runs, options.rounds).items():
+            times.setdefault(name, []).extend(pairs)
+        for worker in workers:
+            worker.close()
+    lines, behind = rows(times, atoms, asked)
+    if len(lines) == len(asked):
+        publish("engines", COLUMNS, lines)
+    else:
+        print(table(COLUMNS, lines))
+    print("\n  ".join(["slower than asked:", *(behind or ["none"])]))
+    return None
+
+
+if __name__ == "__main__":
+    main()

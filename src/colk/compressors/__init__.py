@@ -1,0 +1,29 @@
+"""How a learner keeps its function small: what becomes of the new points of a step.
+
+`COMPRESSORS` names the rules that take a number of atoms.
+"""
+
+from colk.compressors.base import Compressor
+from colk.compressors.budget import Budget, Growing, Projection, Removal, Truncation, enrol
+from colk.compressors.komp import KOMP
+from colk.compressors.merging import Merging
+
+__all__ = [
+    "COMPRESSORS",
+    "KOMP",
+    "Budget",
+    "Compressor",
+    "Growing",
+    "Merging",
+    "Projection",
+    "Removal",
+    "Truncation",
+    "enrol",
+]
+
+COMPRESSORS: dict[str, type[Budget]] = {
+    "merging": Merging,
+    "projection": Projection,
+    "removal": Removal,
+    "truncation": Truncation,
+}

@@ -1,0 +1,59 @@
+"""The contract of a compressor: how a learner keeps its function small."""
+
+from typing import ClassVar
+
+import cython
+
+from colk.dictionary import Dictionary
+from colk.kernels import Kernel
+from colk.terms import Term, overridden
+
+__all__ = ["Compressor"]
+
+
+class Compressor(Term):
+    """What happens to the new points of a step, and to the atoms that there are.
+
+    Attributes
+    ----------
+    max_atoms : int or None
+        Most atoms; None for no bound.
+    is_orthogonal : bool
+        Whether what it forgets is orthogonal to what it keeps, as with a projection: then the norm
+        of f is known at every step.
+    needs_factor : bool
+        Whether it asks the dictionary for the factor of K⁻¹: memory O(M²).
+    scratch_rows : int
+        Rows of scratch that it needs in the dictionary.
+
+    Examples
+    --------
+    A compressor of your own is a class with the method `settle`:
+
+    >>> from colk.compressors import Compressor, enrol
+    >>> class KeepAll(Compressor):
+    ...     needs_factor = False
+    ...     def settle(self, dictionary, staged, step_size, t):
+    ...         enrol(dictionary, staged)
+    ...         return 0.0
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import COLK
+    >>> COLK(Gaussian(0.5), compressor=KeepAll()).learn([[0.0], [1.0]], [1.0, 2.0]).n_atoms
+    2
+    """
+
+    is_orthogonal: ClassVar[bool] = False
+    needs_factor: ClassVar[bool] = True
+    scratch_rows: ClassVar[int] = 0
+
+    def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
+        """Take in the first `staged` new points of the dictionary at step t = 0, 1, …
+
+        Their points, weights, columns and Gram matrix are in place. Returns the H-norm of what the
+        function loses.
+        """
+        with cython.gil:
+            return float(overridden(self, "settle")(d, staged, step_size, t))
+
+    def check(self, kernel: Kernel) -> None:
+        """Refuse a kernel that the compressor cannot work with."""

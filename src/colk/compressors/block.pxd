@@ -1,0 +1,21 @@
+cimport cython
+from colk cimport blas, lanes, maths as math
+from colk.dictionary cimport Dictionary
+
+cdef double ROUNDING
+
+cdef (double, Py_ssize_t) drop_block(Dictionary d, Py_ssize_t size, double budget, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
+cdef void lay_schur(Dictionary d, Py_ssize_t size) noexcept nogil
+@cython.locals(top=double, relative=double, pivot=double, entry=double)
+cdef Py_ssize_t choose_pivots(Dictionary d, Py_ssize_t size) noexcept nogil
+@cython.locals(entry=double)
+cdef void invert_lower(Dictionary d, Py_ssize_t rank) noexcept nogil
+@cython.locals(spent=double, length=double, share=double)
+cdef double merge_spanned(Dictionary d, Py_ssize_t rank, Py_ssize_t size) noexcept nogil
+cdef Py_ssize_t cheapest_new(Dictionary d, Py_ssize_t staying) noexcept nogil
+@cython.locals(price=double, share=double)
+cdef (Py_ssize_t, double) plan(Dictionary d, Py_ssize_t rank, Py_ssize_t limit, double budget, double spent, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
+cdef void lift(Dictionary d, Py_ssize_t drops, Py_ssize_t rank) noexcept nogil
+cdef void enlarge(Dictionary d, Py_ssize_t drops, Py_ssize_t rank) noexcept nogil
+cdef Py_ssize_t apply(Dictionary d, Py_ssize_t drops) noexcept nogil
+cdef void append_block(Dictionary d, Py_ssize_t drops, Py_ssize_t rank) noexcept nogil

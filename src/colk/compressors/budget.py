@@ -1,0 +1,238 @@
+"""Compressors that keep to a number of atoms: forget, remove, project; and one that lets it grow.
+
+What a rule does with one atom too many is its `make_room`. All but projection cost O(M) beyond a
+few kernel columns and need no factor; projection costs O(M²).
+"""
+
+import math
+from typing import ClassVar
+
+from colk import draws
+from colk._validation import check_count, check_number
+from colk.compressors import pursuit
+from colk.compressors.base import Compressor
+from colk.dictionary import Dictionary
+from colk.kernels import Kernel
+
+__all__ = ["Budget", "Growing", "Projection", "Removal", "Truncation", "enrol"]
+
+# More atoms than any memory holds.
+UNBOUNDED = 2**62
+
+
+def enrol(d: Dictionary, staged: int) -> int:
+    """Append the staged points; one that equals an atom adds to its weight. Returns how many."""
+    return enrol_points(d, staged)
+
+
+def enrol_points(d: Dictionary, staged: int) -> int:
+    """`enrol` for compiled code."""
+    before = d.size
+    for b in range(staged):
+        place = d.size
+        for j in range(d.size):
+            if d.atoms_t[0, j] == d.points[b, 0]:
+                equal = True
+                for k in range(1, d.n_features):
+                    equal = equal and d.atoms_t[k, j] == d.points[b, k]
+                if equal:
+                    place = j
+        if place == d.size:
+            d.take_in(b)
+        else:
+            for row in range(d.n_rows):
+                d.weights_t[row, place] += d.amounts[b, row]
+    return d.size - before
+
+
+def squared_norm(d: Dictionary, j: int) -> float:
+    """‖w_j‖² κ(d_j, d_j): the squared H-norm of atom j's part of f."""
+    squares = 0.0
+    for row in range(d.n_priced):
+        squares += d.weights_t[row, j] * d.weights_t[row, j]
+    return squares * d.own[j]
+
+
+def lightest(d: Dictionary) -> int:
+    """The oldest atom whose part of f has the least norm."""
+    chosen, least = 0, math.inf
+    for j in range(d.size):
+        norm = squared_norm(d, j)
+        if norm < least:
+            chosen, least = j, norm
+    return chosen
+
+
+class Budget(Compressor):
+    """At most so many atoms.
+
+    Parameters
+    ----------
+    max_atoms : int or None
+        Most atoms; None for no bound.
+    """
+
+    _fields = ("max_atoms",)
+    needs_factor: ClassVar[bool] = False
+    max_atoms: int | None
+    at_most: int
+
+    def __init__(self, max_atoms: int | None = 100) -> None:
+        self.max_atoms = None if max_atoms is None else check_count(max_atoms, "max_atoms")
+        self.at_most = UNBOUNDED if max_atoms is None else max_atoms
+
+    def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
+        """Take in the new points and keep to the budget."""
+        return self.keep_to(d, staged, self.at_most)
+
+    def keep_to(self, d: Dictionary, staged: int, at_most: int) -> float:
+        """Take in the new points; where there are too many atoms, make room. Returns what is lost."""
+        error = 0.0
+        enrol_points(d, staged)
+        while d.size > at_most:
+            error += self.make_room(d)
+        return error
+
+    def make_room(self, d: Dictionary) -> float:
+        """Make one atom less of them; returns the H-norm of what is lost."""
+        return 0.0
+
+
+class Truncation(Budget):
+    """The oldest atom goes: NORMA's rule.
+
+    Parameters
+    ----------
+    max_atoms : int or None
+        Most atoms; None for no bound.
+
+    Examples
+    --------
+    >>> from colk.compressors import Truncation
+    >>> Truncation(200)
+    Truncation(max_atoms=200)
+    """
+
+    def make_room(self, d: Dictionary) -> float:
+        """Forget the oldest atom."""
+        lost = math.sqrt(squared_norm(d, 0))
+        d.take_out(0)
+        return lost
+
+
+class Removal(Budget):
+    """The atom with the least ‖w_p‖² κ(d_p, d_p) goes, the others stay as they are.
+
+    Parameters
+    ----------
+    max_atoms : int or None
+        Most atoms; None for no bound.
+
+    Examples
+    --------
+    >>> from colk.compressors import Removal
+    >>> Removal(50)
+    Removal(max_atoms=50)
+    """
+
+    def make_room(self, d: Dictionary) -> float:
+        """Remove the lightest atom."""
+        j = lightest(d)
+        lost = math.sqrt(squared_norm(d, j))
+        d.take_out(j)
+        return lost
+
+
+class Projection(Budget):
+    """The atom with the least ‖w_p‖²/(K⁻¹)_pp goes, and the others are re-fitted.
+
+    That is the best that B atoms of these B + 1 can do: KOMP with a number of atoms in place of
+    eps.
+
+    Parameters
+    ----------
+    max_atoms : int or None
+        Most atoms; None for no bound.
+
+    Examples
+    --------
+    >>> from colk.compressors import Projection
+    >>> Projection(50)
+    Projection(max_atoms=50)
+    """
+
+    needs_factor: ClassVar[bool] = True
+
+    def keep_to(self, d: Dictionary, staged: int, at_most: int) -> float:
+        """Take in the new points, drop the cheapest atoms."""
+        return pursuit.absorb(d, staged, 0.0, 0, at_most)
+
+
+class Growing(Compressor):
+    """NPBSGD's budget, which a coin lets grow.
+
+    Where there is one atom too many, the rule makes room with probability min(1, βN/t) at step
+    t = 1, 2, …; otherwise the budget grows by one. Step t tosses the same coin whatever came
+    before.
+
+    Parameters
+    ----------
+    rule : Budget
+        What makes room, and the first budget.
+    growth : float
+        β > 0. From 1 on the budget is fixed for the whole horizon.
+    horizon : int
+        N, the length of the stream, or as much of it as is planned for.
+    seed : int
+        Seed of the coin.
+
+    Examples
+    --------
+    >>> from colk.compressors import Growing, Removal
+    >>> Growing(Removal(50), growth=0.5, horizon=2000)
+    Growing(rule=Removal(max_atoms=50), growth=0.5, horizon=2000, seed=0)
+    """
+
+    _fields = ("rule", "growth", "horizon", "seed")
+    rule: Budget
+    growth: float
+    horizon: int
+    seed: int
+
+    def __init__(
+        self, rule: Budget, growth: float = 1.0, horizon: int = 10_000, seed: int = 0
+    ) -> None:
+        if not isinstance(rule, Budget):
+            raise TypeError(f"rule must be a Budget such as Removal, got {type(rule).__name__}")
+        self.rule = rule
+        self.growth = check_number(growth, "growth", above=0.0)
+        self.horizon = check_count(horizon, "horizon")
+        self.seed = check_count(seed, "seed", at_least=0)
+
+    @property
+    def max_atoms(self) -> int | None:
+        """The first budget."""
+        return self.rule.max_atoms
+
+    @property
+    def needs_factor(self) -> bool:  # type: ignore[override]  # the rule's own
+        """Whether the rule asks for the factor of K⁻¹."""
+        return self.rule.needs_factor
+
+    @property
+    def scratch_rows(self) -> int:  # type: ignore[override]  # the rule's own
+        """Rows of scratch that the rule needs."""
+        return self.rule.scratch_rows
+
+    def check(self, kernel: Kernel) -> None:
+        """Refuse a kernel that the rule cannot work with."""
+        self.rule.check(kernel)
+
+    def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
+        """Toss the coin of step t + 1 where the budget is full, then follow the rule."""
+        allowed = max(self.rule.at_most, d.size)
+        if d.size + staged > allowed:
+            chance = self.growth * self.horizon / (t + 1.0)
+            if chance < 1.0 and draws.uniform(self.seed, t + 1) >= chance:
+                allowed += 1
+        return self.rule.keep_to(d, staged, allowed)

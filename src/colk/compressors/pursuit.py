@@ -1,0 +1,225 @@
+"""Kernel orthogonal matching pursuit on the live dictionary, destructive, with pre-fitting.
+
+The price of dropping atom j with the other weights re-fitted is ‖w_j‖²/(K⁻¹)_jj, a squared H-norm;
+prices add up over successive drops by Pythagoras, since the subspaces are nested. New points are
+priced before any of them is an atom; here one or two of them, in closed form (`block.py` has more).
+With S = K_BB − K_BD K⁻¹ K_DB their Schur complement, T = S⁻¹ and c = −T_pq/T_pp, dropping point p
+costs ‖a_p‖²/T_pp and leaves a_p(V_p − c V_q) to the atoms and a_p c to the other point q; what q
+then costs is known at once. A lone point is a pair in which T_pq and T_qq are 0.
+"""
+
+import math
+
+import numpy as np
+
+from colk import lanes
+from colk._validation import Array
+from colk.compressors import block
+from colk.dictionary import Dictionary
+
+__all__ = ["absorb", "append", "drop", "prune"]
+
+
+def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> float:
+    """Append points with their weights, each block compressed to within `eps` in H-norm.
+
+    With `eps` 0 only what lies in the span of the atoms already is merged. Returns the sum of the
+    errors, a bound on the distance from the uncompressed function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.compressors.pursuit import append, prune
+    >>> from colk.dictionary import Dictionary
+    >>> from colk.kernels import Gaussian
+    >>> d = Dictionary(Gaussian(0.5), n_features=1)
+    >>> error = append(d, np.array([[0.0], [0.1], [2.0]]), np.array([[1.0], [0.5], [1.0]]))
+    >>> d.size
+    3
+    >>> prune(d, eps=0.2) <= 0.2, d.size
+    (True, 2)
+    """
+    error = 0.0
+    for start in range(0, len(points), d.block):
+        size = min(d.block, len(points) - start)
+        d.reserve(size)
+        d.lay(points[start : start + size], weights[start : start + size])
+        stop_at = d.size + size if eps == 0.0 else 0
+        error += absorb_points(d, size, eps, stop_at, d.capacity)
+    return error
+
+
+def prune(d: Dictionary, eps: float = math.inf, stop_at: int = 0) -> float:
+    """Drop the cheapest atoms while the error stays within `eps`; never below `stop_at`."""
+    return math.sqrt(prune_squared(d, eps**2, stop_at, d.capacity))
+
+
+def drop(d: Dictionary, j: int) -> None:
+    """Drop atom j; the other weights are re-fitted."""
+    if not 0 <= j < d.size:
+        raise IndexError(f"atom {j} of {d.size}")
+    d.drop_atom(j)
+
+
+def absorb_points(d: Dictionary, size: int, eps: float, stop_at: int, at_most: int) -> float:
+    """`absorb` for Python, columns included."""
+    d.evaluate_columns(size, False)
+    return absorb(d, size, eps, stop_at, at_most)
+
+
+def prune_squared(d: Dictionary, budget: float, stop_at: int, at_most: int) -> float:
+    """`prune_atoms` for Python: returns the squared H-norm that is lost."""
+    return prune_atoms(d, budget, 0.0, stop_at, at_most, False)
+
+
+def absorb(d: Dictionary, size: int, eps: float, stop_at: int, at_most: int) -> float:
+    """KOMP of f + Σ_b amounts_b κ(points_b, ·): keep the function within eps in H-norm.
+
+    Columns and Gram matrix of the new points must be in place. Never below `stop_at` atoms; above
+    `at_most` atoms the cheapest leave whatever they cost. Returns the H-norm of what is lost.
+    """
+    budget, spent, staying, first = eps * eps, 0.0, 0, 0
+    if size > 2:
+        spent, staying = block.drop_block(d, size, budget, stop_at, at_most)
+    elif size > 0:
+        spent, staying, first = drop_pair(d, size, budget, stop_at, at_most)
+        append_pair(d, staying, first)
+    return math.sqrt(prune_atoms(d, budget, spent, stop_at, at_most, staying > 0))
+
+
+def prune_atoms(
+    d: Dictionary, budget: float, spent: float, stop_at: int, at_most: int, crowded: bool
+) -> float:
+    """Drop the cheapest atom while `spent` + its price ≤ `budget`, all of them squared H-norms.
+
+    Where there may be a `crowded` atom, it goes first, whatever it costs. Returns what is spent.
+    """
+    while True:
+        j = find_crowded(d) if crowded else d.size
+        crowded = j < d.size
+        if not crowded:
+            free = d.size <= at_most
+            if free and (
+                d.size <= stop_at
+                or not lanes.any_within(
+                    d.weights_t, d.n_priced, d.diagonal, d.size, budget - spent
+                )
+            ):
+                return spent
+            j = cheapest(d)
+            if free and spent + d.price(j) > budget:
+                return spent
+        spent += d.drop_atom(j)
+
+
+def cheapest(d: Dictionary) -> int:
+    """The atom that costs least to drop, the newest of equals."""
+    best, least = d.size - 1, math.inf
+    for j in range(d.size):
+        price = d.price(j)
+        if price <= least:
+            best, least = j, price
+    return best
+
+
+def find_crowded(d: Dictionary) -> int:
+    """The atom that the others span most, where that is up to the floor; else none: `size`.
+
+    1/(K⁻¹)_jj is the novelty of atom j given all the others. Without a floor under it a row of
+    points, each new to those before it, ends in a singular Gram matrix.
+    """
+    worst, largest = d.size, 1.0 / lanes.CROWDING_FLOOR
+    for j in range(d.size):
+        if d.diagonal[j] * d.own[j] > largest:
+            worst, largest = j, d.diagonal[j] * d.own[j]
+    return worst
+
+
+def invert_pair(d: Dictionary, size: int) -> tuple[float, float, float, bool, bool]:
+    """T_00, T_01 and T_11, and for each point whether it lies in the span of what came before.
+
+    The pivot of a point in the span is lifted to the floor: what it leaves to others does not
+    depend on it.
+    """
+    lanes.solve(d.factor, d.size, d.columns, size, d.solutions, d.sums)
+    schur, floor = d.gram[0, 0] - d.sums[0], lanes.NOVELTY_FLOOR * d.gram[0, 0]
+    t_00 = 1.0 / max(schur, floor, lanes.SMALLEST_PIVOT)
+    if size == 1:
+        return t_00, 0.0, 0.0, schur <= floor, False
+    mixed, last_floor = d.gram[1, 0] - d.sums[1], lanes.NOVELTY_FLOOR * d.gram[1, 1]
+    ratio = mixed * t_00
+    pivot = d.gram[1, 1] - d.sums[2] - ratio * mixed
+    t_11 = 1.0 / max(pivot, last_floor, lanes.SMALLEST_PIVOT)
+    return t_00 + ratio * ratio * t_11, -ratio * t_11, t_11, schur <= floor, pivot <= last_floor
+
+
+def products(d: Dictionary, last: int) -> tuple[float, float, float]:
+    """‖a_0‖², ⟨a_0, a_last⟩ and ‖a_last‖² over the rows that price."""
+    first, mixed, second = 0.0, 0.0, 0.0
+    for row in range(d.n_priced):
+        first += d.amounts[0, row] * d.amounts[0, row]
+        mixed += d.amounts[0, row] * d.amounts[last, row]
+        second += d.amounts[last, row] * d.amounts[last, row]
+    return first, mixed, second
+
+
+def drop_pair(
+    d: Dictionary, size: int, budget: float, stop_at: int, at_most: int
+) -> tuple[float, int, int]:
+    """Drop new points while they are cheapest: what is spent, how many stay, and the first."""
+    t_pp, t_pq, t_qq, marked_p, marked_q = invert_pair(d, size)
+    p, q = 0, size - 1
+    squares, product, other_squares = products(d, q)
+    if size == 2 and not marked_p and (marked_q or other_squares * t_pp <= squares * t_qq):
+        p, q = q, p
+        squares, other_squares = other_squares, squares
+        t_pp, t_qq = t_qq, t_pp
+        marked_p, marked_q = marked_q, marked_p
+    s_p, s_q, later = 1.0 / t_pp, 0.0, 0.0  # novelties: of p given q, of q without p
+    price, c = squares * s_p, -t_pq * s_p
+    if size == 2:
+        s_q = 1.0 / (t_qq + t_pq * c)
+        later = max(other_squares + c * (2.0 * product + c * squares), 0.0) * s_q
+    within = lanes.atoms_within(
+        d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, p, q,
+        t_pp, t_pq, t_qq, c, price, later,
+    )  # fmt: skip
+    # A point stays if it may not be dropped or is not the cheapest.
+    atoms, total = d.size + size, price + later
+    stays = (within & 1) != 0 or atoms <= stop_at or (price > budget and atoms <= at_most)
+    if stays and not marked_p:
+        return 0.0, size, 0
+    atoms -= 1
+    stays = (within & 2) != 0 or atoms <= stop_at or (total > budget and atoms <= at_most)
+    both = size == 2 and (marked_q or not stays)
+    bequeath(d, p, q, c, both, s_p, s_q)
+    if both or size == 1:
+        return total, 0, 0
+    return price, 1, q
+
+
+def bequeath(
+    d: Dictionary, p: int, q: int, c: float, both: bool, s_p: float, s_q: float
+) -> None:
+    """Give a_p V_p + a_q V_q to the atoms; or, where q stays, a_p(V_p − c V_q), and a_p c to q.
+
+    Charges each function with the squared H-norm that it loses: a² times the novelty s.
+    """
+    for row in range(d.n_fitted):
+        a_p = d.amounts[p, row]
+        a_q = d.amounts[q, row] if both else -c * a_p
+        if a_p != 0.0 or a_q != 0.0:
+            lanes.add_two(d.weights_t, row, d.solutions, p, q, a_p, a_q, d.size)
+            moved = d.amounts[q, row] + c * a_p
+            d.spent[row] += a_p * a_p * s_p
+            if both:
+                d.spent[row] += moved * moved * s_q
+            d.amounts[q, row] = moved
+
+
+def append_pair(d: Dictionary, staying: int, first: int) -> None:
+    """Append the new points that stay."""
+    if staying > 0:
+        d.append_row(first, d.gram[first, first] - d.sums[2 * first])
+    if staying > 1:
+        d.append_second_row(1, d.gram[1, 1] - d.sums[2], d.gram[1, 0] - d.sums[1])

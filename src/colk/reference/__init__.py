@@ -1,0 +1,27 @@
+"""The specification: what the engine must equal, in the shortest NumPy that says it.
+
+Everything is formed and solved anew at every step. Nothing here is fast, and nothing here is
+shared with the engine: kernels, losses, risks, trackers and compressors are known by the names and
+the parameters of their classes alone, and their formulas are written once more.
+
+* `gram`, `losses`, `risks`, `trackers`: the formulas, for one sample.
+* `komp`: the compressor, by brute force.
+* `COLK`: Algorithm 1, with mini-batches. `ReferenceEvaluator`: policy evaluation.
+"""
+
+from colk.reference import losses, risks, trackers
+from colk.reference.colk import COLK
+from colk.reference.kernels import gram
+from colk.reference.komp import fit_weights, komp
+from colk.reference.policy import ReferenceEvaluator
+
+__all__ = [
+    "COLK",
+    "ReferenceEvaluator",
+    "fit_weights",
+    "gram",
+    "komp",
+    "losses",
+    "risks",
+    "trackers",
+]

@@ -1,0 +1,228 @@
+"""Algorithm 1 of the paper, with mini-batches, sample weights and averages of the iterates."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from colk._validation import Array
+from colk.reference import losses, risks
+from colk.reference.kernels import gram
+from colk.reference.komp import fit_weights, komp
+from colk.reference.trackers import start, track
+
+__all__ = ["COLK"]
+
+# κ(x, ·) of a squared norm below this is the function 0: a linear kernel has it at x = 0.
+VANISHING = 1e-280
+
+
+def _rate_at(rate: Any, t: int) -> float:
+    """Return a number as it is, a schedule as initial/(1 + t/scale)^power."""
+    if not hasattr(rate, "initial"):
+        return float(rate)
+    return float(rate.initial / (1.0 + t / rate.scale) ** rate.power)
+
+
+def _add_atom(atoms: Array, weights: Array, point: Array, amount: Array) -> tuple[Array, Array]:
+    """Return f + amount·κ(point, ·): an atom that is there takes the weight, 0 adds nothing."""
+    if not amount.any():
+        return atoms, weights
+    same = np.flatnonzero((atoms == point).all(axis=1))
+    if len(same) == 0:
+        return np.vstack([atoms, point]), np.vstack([weights, amount])
+    weights = weights.copy()
+    weights[same[0]] += amount
+    return atoms, weights
+
+
+@dataclass
+class COLK:
+    """COLK, one step a call: pairs of samples (θ, ξ) in; f, its average and g out.
+
+    Nothing guards against divergence. The order of the atoms means nothing.
+
+    Parameters
+    ----------
+    kernel, loss, risk, step_size, tracking_rate, regularization, tracker, averaging
+        As in `colk.learners.COLK`; read by their attributes alone.
+    gradient_bound, norm_bound : float
+        As there.
+    n_features, n_outputs : int
+        Numbers in a point and in a prediction.
+    eps, parsimony, max_atoms : float
+        As in `colk.compressors.KOMP`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import reference
+    >>> from colk.kernels import Gaussian
+    >>> from colk.losses import Squared
+    >>> from colk.risks import Variance
+    >>> learner = reference.COLK(Gaussian(0.5), Squared(), Variance(0.1), n_features=1, n_outputs=1)
+    >>> learner.step(np.array([0.0]), np.array([1.0]), np.array([2.0]), np.array([-2.0]))
+    >>> learner.atoms.ravel()
+    array([0., 2.])
+    >>> X = np.linspace(0.0, 1.0, 40)[:, None]
+    >>> learner.learn(X, np.sin(6.0 * X), pairing="overlap", batch_size=4).steps
+    10
+    """
+
+    kernel: Any
+    loss: Any
+    risk: Any
+    n_features: int
+    n_outputs: int
+    step_size: Any = 0.1
+    tracking_rate: Any = 0.1
+    regularization: float = 0.0
+    eps: float = 0.0
+    parsimony: float = 0.0
+    max_atoms: float = np.inf
+    tracker: Any = "momentum"
+    gradient_bound: float = np.inf
+    norm_bound: float = np.inf
+    averaging: Any = None
+    atoms: Array = field(init=False)
+    weights: Array = field(init=False)
+    average: Array = field(init=False)
+    g: Array = field(init=False)
+    error: float = 0.0
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.atoms = np.empty((0, self.n_features))
+        self.weights = self.average = np.empty((0, self.n_outputs))
+        self.previous = (self.atoms, self.weights)
+        self.g = np.zeros(risks.n_inner(self.risk))
+        self.window: list[tuple[Array, Array, float]] = []
+
+    def predict(self, X: Array) -> Array:
+        """f̄, or f where nothing is averaged, at the points X (n, p)."""
+        weights = self.weights if self.averaging is None else self.average
+        return gram(self.kernel, X, self.atoms) @ weights
+
+    def learn(
+        self,
+        X: Array,
+        Y: Array,
+        pairing: str = "independent",
+        batch_size: int = 1,
+        sample_weight: Array | None = None,
+    ) -> "COLK":
+        """Cut a stream into windows, and make a step with each that is full.
+
+        A window holds θ, ξ, θ, ξ, … ("independent"); samples of which each is θ, and the next one
+        ξ ("overlap": the last one begins the next window); or samples that are both ("same", and
+        wherever nothing is tracked). A sample of weight 0 is none.
+        """
+        pairing = "same" if len(self.g) == 0 else pairing
+        thetas = np.arange(batch_size) * (2 if pairing == "independent" else 1)
+        xis = thetas + (0 if pairing == "same" else 1)
+        weights = np.ones(len(X)) if sample_weight is None else sample_weight
+        for sample in zip(X, Y, weights, strict=True):
+            if sample[2] > 0.0:
+                self.window.append(sample)
+            if len(self.window) == xis[-1] + 1:
+                x, y, weight = (np.array(each) for each in zip(*self.window, strict=True))
+                self.step_batch(x[thetas], y[thetas], x[xis], y[xis], weight[thetas], weight[xis])
+                self.window = self.window[-1:] if pairing == "overlap" else []
+        return self
+
+    def step(
+        self,
+        x: Array,
+        y: Array,
+        x_inner: Array,
+        y_inner: Array,
+        weight: float = 1.0,
+        weight_inner: float = 1.0,
+    ) -> None:
+        """Make one step with θ = (x, y) and ξ = (x_inner, y_inner) of these sample weights."""
+        one = np.array([weight]), np.array([weight_inner])
+        self.step_batch(x[None], y[None], x_inner[None], y_inner[None], *one)
+
+    def step_batch(
+        self,
+        X: Array,
+        Y: Array,
+        X_inner: Array,
+        Y_inner: Array,
+        weight: Array,
+        weight_inner: Array,
+    ) -> None:
+        """Make one step with B pairs of θ, the rows of (X, Y), and ξ, those of the inner ones."""
+        step = _rate_at(self.step_size, self.steps)
+        F, F_inner = (
+            gram(self.kernel, points, self.atoms) @ self.weights for points in (X, X_inner)
+        )
+        # g_{t+1} = (1 − β)(g_t − h(f_{t−1}(ξ))) + h(f_t(ξ)), its mean over the batch
+        F_before = gram(self.kernel, X_inner, self.previous[0]) @ self.previous[1]
+        rates = np.minimum(_rate_at(self.tracking_rate, self.steps) * weight_inner, 1.0)
+        self.g = np.mean(
+            [
+                self._tracked(self._sample(before, y), self._sample(now, y), rate)
+                for before, now, y, rate in zip(F_before, F_inner, Y_inner, rates, strict=True)
+            ],
+            axis=0,
+        )
+        # f~ = (1 − αλ) f − (α/B) Σ_b [c_b κ(x_b, ·) + c'_b κ(x'_b, ·)]
+        self.previous = (self.atoms, self.weights)
+        atoms, weights = self.atoms, (1.0 - step * self.regularization) * self.weights
+        for b in range(len(X)):
+            c, c_inner = self._coefficients(F[b], Y[b], F_inner[b], Y_inner[b])
+            amount = -step * weight[b] / len(X)
+            for x, change in (X[b], amount * c), (X_inner[b], amount * weight_inner[b] * c_inner):
+                if gram(self.kernel, x[None], x[None])[0, 0] >= VANISHING:
+                    atoms, weights = _add_atom(atoms, weights, x, change)
+        # f = KOMP(f~, ε)
+        self._compress(atoms, weights, self.eps + self.parsimony * step**2)
+        K = gram(self.kernel, self.atoms, self.atoms)
+        norm = np.sqrt(max(0.0, np.sum(self.weights * (K @ self.weights))))
+        self.weights = self.weights * min(1.0, self.norm_bound / norm if norm > 0 else 1.0)
+        # f̄ = f̄ + ρ(f − f̄)
+        self.average = self.average + self._averaging_rate() * (self.weights - self.average)
+        self.steps += 1
+
+    def _sample(self, f: Array, y: Array) -> Any:
+        """Return what the risk sees of a prediction: its loss, or itself and its target."""
+        is_composition = risks.kind(self.risk) == "Composition"
+        return (f, y) if is_composition else losses.value(self.loss, f, y)
+
+    def _tracked(self, before: Any, now: Any, rate: float) -> Array:
+        if self.steps == 0:
+            return start(self.risk, now)
+        return track(self.tracker, self.risk, self.g, before, now, rate)
+
+    def _coefficients(self, f: Array, y: Array, f_inner: Array, y_inner: Array) -> Array:
+        """Rows c = ∂outer/∂ℓ·slope and c' = ⟨∂outer/∂g, inner'⟩·slope, scaled back together."""
+        _, by_loss, by_inner = risks.outer(self.risk, self._sample(f, y), self.g)
+        inner_slope = risks.inner_slope(self.risk, self._sample(f_inner, y_inner), self.g)
+        enter = [i for i, slopes in enumerate(inner_slope) if np.any(slopes)]
+        through = by_inner[enter] @ inner_slope[enter]
+        if risks.kind(self.risk) != "Composition":
+            by_loss = by_loss * losses.slope(self.loss, f, y)
+            through = through * losses.slope(self.loss, f_inner, y_inner)
+        both = np.array([by_loss, through])
+        length = np.linalg.norm(both)
+        return both * min(1.0, self.gradient_bound / length) if length > 0 else both
+
+    def _compress(self, atoms: Array, weights: Array, eps: float) -> None:
+        """KOMP of f~, and the average projected on the atoms that stay."""
+        gained = len(atoms) - len(self.atoms)
+        average = np.vstack([self.average, np.zeros((gained, self.n_outputs))])
+        self.atoms, self.weights, self.average, self.error = atoms, weights, average, 0.0
+        if eps > 0.0 or len(atoms) > self.max_atoms:  # ε = 0 keeps f as it is
+            left, self.weights, self.error, _ = komp(
+                self.kernel, atoms, weights, eps, at_most=self.max_atoms
+            )
+            self.atoms = atoms[left]
+            self.average = fit_weights(self.kernel, self.atoms, atoms, average)
+
+    def _averaging_rate(self) -> float:
+        """Return ρ: a constant, or (1 + growth)/(k + growth) at the k-th step after the burn-in."""
+        if not hasattr(self.averaging, "growth"):
+            return float(getattr(self.averaging, "rate", 1.0))
+        k = max(self.steps + 1 - self.averaging.burn_in, 1)
+        return float((1.0 + self.averaging.growth) / (k + self.averaging.growth))

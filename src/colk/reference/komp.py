@@ -1,0 +1,100 @@
+"""Destructive kernel orthogonal matching pursuit, by brute force."""
+
+from typing import Any
+
+import numpy as np
+
+from colk._validation import Array
+from colk.reference.kernels import gram
+
+__all__ = ["fit_weights", "komp"]
+
+
+def fit_weights(kernel: Any, kept: Array, atoms: Array, weights: Array) -> Array:
+    """Weights on `kept` of the projection of f = Σ weights_j κ(atoms_j, ·) on their span.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Linear
+    >>> from colk.reference import fit_weights
+    >>> fit_weights(Linear(), np.array([[1.0]]), np.array([[2.0], [3.0]]), np.ones((2, 1)))
+    array([[5.]])
+    """
+    return np.asarray(
+        np.linalg.solve(gram(kernel, kept, kept), gram(kernel, kept, atoms) @ weights)
+    )
+
+
+def komp(
+    kernel: Any,
+    atoms: Array,
+    weights: Array,
+    eps: float = np.inf,
+    stop_at: int = 0,
+    at_most: float = np.inf,
+) -> tuple[list[int], Array, float, list[int]]:
+    """Destructive KOMP with pre-fitting, by brute force (Vincent and Bengio, 2002).
+
+    Remove the atom whose removal, with the other weights re-fitted to the original f, costs
+    least; stop where that cost exceeds `eps` or `stop_at` atoms are left. The newest of equally
+    cheap atoms goes. The atoms must be independent: their Gram matrices are solved as they are.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel κ.
+    atoms : array of shape (M, p)
+        Atoms of f.
+    weights : array of shape (M, q)
+        Weights of f.
+    eps : float
+        Bound on the H-norm of the error.
+    stop_at : int
+        Number of atoms below which nothing is removed.
+    at_most : float
+        Number of atoms above which one is removed whatever it costs.
+
+    Returns
+    -------
+    kept : list of int
+        Indices of the atoms that stay, in their order.
+    fitted : array of shape (len(kept), q)
+        Their weights.
+    error : float
+        The H-norm ‖f − f~‖.
+    removed : list of int
+        Indices in the order of removal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.reference import komp
+    >>> atoms = np.array([[0.0], [0.1], [2.0]])
+    >>> kept, fitted, error, removed = komp(Gaussian(0.5), atoms, np.ones((3, 1)), eps=0.3)
+    >>> kept, removed, error < 0.3
+    ([0, 2], [1], True)
+    """
+    K = gram(kernel, atoms, atoms)
+    kept, fitted, error = list(range(len(atoms))), np.array(weights, dtype=float), 0.0
+    removed: list[int] = []
+    while len(kept) > stop_at:
+        best: tuple[float, int, Array] | None = None
+        for j in kept:
+            rest = [i for i in kept if i != j]
+            candidate = np.asarray(
+                np.linalg.solve(K[np.ix_(rest, rest)], K[rest] @ weights), dtype=np.float64
+            )
+            lost = np.array(weights, dtype=float)
+            lost[rest] -= candidate
+            cost = float(np.sqrt(max(0.0, np.sum(lost * (K @ lost)))))
+            if best is None or cost <= best[0]:
+                best = (cost, j, candidate)
+        assert best is not None
+        if best[0] > eps and len(kept) <= at_most:
+            break
+        error, j, fitted = best
+        kept.remove(j)
+        removed.append(j)
+    return kept, fitted, error, removed

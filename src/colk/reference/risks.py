@@ -1,0 +1,150 @@
+"""Risks E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ, g)] ∈ R^m, by their values at one sample.
+
+A sample is its loss ℓ. To a `Composition` it is the pair (f, y) of a prediction and a target, and
+slopes in the loss are slopes in f. A component of g that makes E outer stationary does not enter
+the gradient, by the envelope theorem: its inner slope is 0.
+
+Examples
+--------
+>>> import numpy as np
+>>> from colk.reference import risks
+>>> from colk.risks import MeanSemideviation, Variance
+>>> risks.outer(Variance(0.5), 3.0, np.array([1.0]))
+Outer(value=5.0, slope_loss=3.0, slope_inner=array([-2.]))
+>>> risk, g = MeanSemideviation(2.0), np.array([1.0, 5.0])
+>>> risks.inner(risk, 3.0, g), risks.inner_slope(risk, 3.0, g)
+(array([3., 4.]), array([1., 0.]))
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from colk._validation import Array
+
+__all__ = ["Outer", "inner", "inner_slope", "kind", "n_inner", "outer"]
+
+# exp(t(ℓ − c)) is continued linearly beyond this exponent.
+EXPONENT_CAP = 30.0
+# (ℓ − g₁)₊^p is continued linearly beyond this multiple of g₂.
+POWER_CAP = 1e6
+
+_OF_USERS = ("CustomRisk", "Composition")
+
+
+class Outer(NamedTuple):
+    """outer(ℓ, g), ∂outer/∂ℓ (of shape (q,) where it is ∂outer/∂f) and ∂outer/∂g (m,)."""
+
+    value: float
+    slope_loss: Any
+    slope_inner: Array
+
+
+def kind(risk: Any) -> str:
+    """Name of the risk; a dispersion of weight 0 is the mean, and so is the CVaR of all losses."""
+    is_mean = getattr(risk, "weight", 1.0) == 0.0 or getattr(risk, "tail_fraction", 0.0) == 1.0
+    return "Mean" if is_mean else type(risk).__name__
+
+
+def n_inner(risk: Any) -> int:
+    """Size m of g."""
+    if kind(risk) in _OF_USERS:
+        return int(risk.n_inner)
+    return {"Mean": 0, "CVaR": 2, "MeanSemideviation": 2}.get(kind(risk), 1)
+
+
+def inner(risk: Any, sample: Any, g: Array) -> Array:
+    """inner(ℓ, g), of shape (m,): its expectation is g where g is exact."""
+    name = kind(risk)
+    if name in _OF_USERS:
+        return _user(risk, "inner", sample)
+    if name == "CVaR":
+        step = 1.0 - _positive_part(sample - g[0], risk.smoothing)[1] / risk.tail_fraction
+        return np.array([g[0] - np.sqrt(risk.tail_fraction) * g[1] * step, abs(sample - g[0])])
+    if name == "MeanSemideviation":
+        return np.array([sample, max(sample - g[0], 0.0) ** risk.order])
+    if name == "Entropic":
+        return np.array([_tilted(risk, sample, g[0]).value])
+    return np.full(n_inner(risk), sample)
+
+
+def inner_slope(risk: Any, sample: Any, g: Array) -> Array:
+    """∂inner/∂ℓ, of shape (m,); ∂inner/∂f, of shape (m, q), of a `Composition`."""
+    name = kind(risk)
+    if name in _OF_USERS:
+        slopes = _user(risk, "inner_slope", sample)
+        return slopes.reshape(risk.n_inner, -1) if name == "Composition" else slopes
+    return np.array([float(name not in ("CVaR", "Entropic")), 0.0])[: n_inner(risk)]
+
+
+def outer(risk: Any, sample: Any, g: Array) -> Outer:
+    """outer(ℓ, g) and its slopes."""
+    name = kind(risk)
+    if name == "Composition":
+        value, by_f = (_user(risk, part, sample, g) for part in ("outer", "outer_slope_prediction"))
+        return Outer(float(value[0]), by_f, _user(risk, "outer_slope_inner", sample, g))
+    if name == "CustomRisk":
+        value, by_loss = (_user(risk, part, sample, g) for part in ("outer", "outer_slope_loss"))
+        by_g = _user(risk, "outer_slope_inner", sample, g)
+        return Outer(float(value[0]), float(by_loss[0]), by_g)
+    if name == "Mean":
+        return Outer(sample, 1.0, np.zeros(0))
+    if name == "Entropic":
+        return _tilted(risk, sample, g[0])
+    part, above = _dispersion(risk, sample - g[0]) if len(g) == 1 else (0.0, 0.0)
+    by_g = np.array([-above])
+    if name == "CVaR":
+        part, above = _positive_part(sample - g[0], risk.smoothing)
+        part, above = g[0] + part / risk.tail_fraction - sample, above / risk.tail_fraction - 1.0
+        by_g = np.array([-above, 0.0])
+    if name == "MeanSemideviation":
+        part, above, by_power = _root(risk.order, max(sample - g[0], 0.0), g[1])
+        by_g = np.array([-above, by_power])
+    weight = risk.weight
+    return Outer(float(sample + weight * part), float(1.0 + weight * above), weight * by_g)
+
+
+def _user(risk: Any, name: str, sample: Any, *g: Array) -> Array:
+    """Return what a user's function makes of a sample, in one row."""
+    if kind(risk) == "Composition":
+        return np.ravel(getattr(risk, name)(*sample, *g)).astype(float)
+    names = ("inner", "inner_slope", "outer", "outer_slope_loss", "outer_slope_inner")
+    own = dict(zip(names, getattr(risk, "functions", ()), strict=False))
+    arguments = g if risk.n_inner > 1 else [float(each[0]) for each in g]
+    return np.ravel((own.get(name) or getattr(risk, name))(sample, *arguments)).astype(float)
+
+
+def _positive_part(u: float, smoothing: float) -> tuple[float, float]:
+    """s·log(1 + exp(u/s)) and its slope; for s = 0 u₊, with slope 0 at the kink."""
+    if smoothing == 0.0:
+        return max(u, 0.0), float(u > 0.0)
+    scaled = u / smoothing
+    return float(smoothing * np.logaddexp(0.0, scaled)), float(np.exp(-np.logaddexp(0.0, -scaled)))
+
+
+def _dispersion(risk: Any, u: float) -> tuple[float, float]:
+    """Σ_{p=2..P} v^p and its slope in u, where v is u or its positive part."""
+    is_semi = kind(risk) in ("Semivariance", "Semideviations")
+    v, slope = _positive_part(u, risk.smoothing) if is_semi else (u, 1.0)
+    powers = range(2, int(getattr(risk, "order", 2)) + 1)
+    return sum(v**p for p in powers), slope * sum(p * v ** (p - 1) for p in powers)
+
+
+def _root(p: float, e: float, r: float) -> tuple[float, float, float]:
+    """(1/p) e^p r^(1/p − 1) + (1 − 1/p) r^(1/p) of an excess e, and its slopes in e and r."""
+    root, cap = r ** (1.0 / p), POWER_CAP ** (1.0 / p)
+    ratio = min(e / root, cap) if root > 0.0 else cap * (e > 0.0)
+    beyond = max(e - cap * root, 0.0)
+    value = root * ratio**p / p + ratio ** (p - 1.0) * beyond + (1.0 - 1.0 / p) * root
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_r = (1.0 - 1.0 / p) / p * (1.0 - ratio**p) * np.float64(r) ** (1.0 / p - 1.0)
+    return value, ratio ** (p - 1.0) if e > 0.0 else 0.0, by_r
+
+
+def _tilted(risk: Any, loss: float, c: float) -> Outer:
+    """c + (exp(t(ℓ − c)) − 1)/t, continued linearly beyond the cap."""  # noqa: D403, a symbol
+    exponent = risk.tilt * (loss - c)
+    near = min(exponent, EXPONENT_CAP)
+    slope = float(np.exp(near))
+    value = c + (float(np.expm1(near)) + slope * (exponent - near)) / risk.tilt
+    return Outer(float(value), slope, np.array([-np.expm1(near)]))

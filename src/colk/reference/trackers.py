@@ -1,0 +1,63 @@
+"""Trackers: what one sample makes of g. Samples are as in `colk.reference.risks`.
+
+Examples
+--------
+>>> import numpy as np
+>>> from colk.reference import trackers
+>>> from colk.risks import CVaR, Variance
+>>> trackers.start(CVaR(0.1), -2.0)
+array([-2.,  2.])
+>>> trackers.track("average", Variance(0.1), np.array([1.0]), 2.0, 3.0, 0.25)
+array([1.5])
+>>> trackers.track("momentum", Variance(0.1), np.array([1.0]), 2.0, 3.0, 0.25)
+array([2.25])
+"""
+
+from typing import Any
+
+import numpy as np
+
+from colk._validation import Array
+from colk.reference.risks import inner, kind, n_inner
+
+__all__ = ["start", "track"]
+
+
+def start(risk: Any, sample: Any) -> Array:
+    """Return g from the first sample: its own mean, and its size the first guess of a spread."""
+    if kind(risk) in ("CustomRisk", "Composition"):
+        return inner(risk, sample, np.zeros(n_inner(risk)))
+    power = risk.order if kind(risk) == "MeanSemideviation" else 1.0
+    return np.array([sample, abs(sample) ** power])[: n_inner(risk)]
+
+
+def track(tracker: Any, risk: Any, g: Array, before: Any, now: Any, rate: float) -> Array:
+    """Return g moved by a sample, seen as f_{t−1} and as f_t predict it.
+
+    Inner values look at g as it was before the sample. A rate of 1 forgets all but this sample.
+    """
+    if rate >= 1.0:
+        return start(risk, now)
+    momentum = tracker == "momentum" or type(tracker).__name__ == "Momentum"
+    if kind(risk) == "Entropic":
+        return _track_log_mean(risk.tilt, g, before, now, rate, momentum)
+    averaged = np.asarray((1.0 - rate) * g + rate * inner(risk, now, g))
+    if not momentum or kind(risk) == "CVaR":  # the threshold of CVaR is no expectation
+        return averaged
+    moved = np.asarray((1.0 - rate) * (g - inner(risk, before, g)) + inner(risk, now, g))
+    if kind(risk) == "MeanSemideviation" and not moved[1] > 0.5 * (1.0 - rate) * g[1]:
+        moved[1] = averaged[1]  # a mean of powers is positive
+    return moved
+
+
+def _track_log_mean(
+    tilt: float, g: Array, before: float, now: float, rate: float, momentum: bool
+) -> Array:
+    """Track c = (1/t) log E exp(tℓ) by the tracker of E exp(tℓ), relative to exp(tc)."""
+    exponent = tilt * (now - g)
+    if momentum:
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = (1.0 - rate) * (1.0 - np.exp(tilt * (before - g))) + np.exp(exponent)
+        if 0.5 * (1.0 - rate) < ratio[0] < np.inf:  # a mean of exponentials is positive
+            return np.asarray(g + np.log(ratio) / tilt)
+    return np.asarray(g + np.logaddexp(np.log(1.0 - rate), np.log(rate) + exponent) / tilt)

@@ -1,0 +1,22 @@
+cimport cython
+from colk cimport maths as math
+from colk.compressors.base cimport Compressor
+from colk.stream cimport HUGE, Stream
+
+cdef double VANISHING
+
+cdef class KernelStream(Stream):
+    cdef readonly Compressor compressor
+    cdef readonly double norm_bound
+    cdef readonly bint is_orthogonal
+    @cython.locals(before=Py_ssize_t)
+    cdef int step(self) except -1 nogil
+    cdef int lay_window(self) except -1 nogil
+    @cython.locals(moves=bint)
+    cdef Py_ssize_t stage(self, double step) noexcept nogil
+    @cython.locals(total=double, inner_products=double, amount=double)
+    cdef double moved_squared_norm(self, double factor, double step) noexcept nogil
+    @cython.locals(total=double, entry=double)
+    cdef double exact_squared_norm(self) noexcept nogil
+    cdef void keep_in_ball(self) noexcept nogil
+    cdef void adapt(self, double step) noexcept nogil

@@ -1,0 +1,141 @@
+"""The step of every kernel method, in the order of the paper's Algorithm 1."""
+
+import math
+from typing import Any
+
+from colk.compressors import Compressor
+from colk.stream import HUGE, Stream
+
+__all__ = ["KernelStream"]
+
+# κ(x, ·) of a squared norm below this is the function 0: a linear kernel has it at x = 0.
+VANISHING = 1e-280
+
+
+class KernelStream(Stream):
+    """A stream that moves a kernel expansion f = Σ w_j κ(d_j, ·), and compresses it.
+
+    Parameters
+    ----------
+    compressor : Compressor
+        What becomes of the new points of a step.
+    norm_bound : float
+        f is kept in the ball ‖f‖_H ≤ norm_bound.
+    **common
+        The arguments of `Stream`.
+    """
+
+    compressor: Compressor
+    norm_bound: float
+    is_orthogonal: bool
+
+    def __init__(self, compressor: Compressor, norm_bound: float, **common: Any) -> None:
+        super().__init__(**common)
+        self.compressor, self.norm_bound = compressor, norm_bound
+        self.is_orthogonal = compressor.is_orthogonal
+        if not self.is_orthogonal:
+            self.squared_norm = math.nan
+
+    def step(self) -> int:
+        """Algorithm 1 of the paper for the samples in the window; 0 where it would diverge."""
+        t, before = self.steps, self.dictionary.size
+        step = self.step_size.rate(t)
+        factor, share = 1.0 - step * self.regularization, self.averaging_rate()
+        # κ(D, x) at θ and ξ; g_{t+1}; the quasi-gradient
+        if self.lay_window() == 0 or self.assess(self.tracking_rate.rate(t), True) == 0:
+            return 0
+        # f~ = (1 − αλ) f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·)
+        squared_norm = self.moved_squared_norm(factor, step)
+        self.adapt(step)
+        self.remember_and_shrink(factor)
+        staged = self.stage(step)
+        # f = KOMP(f~, ε)
+        error = self.compressor.settle(self.dictionary, staged, step, t)
+        self.error_sum += error
+        if self.is_orthogonal:
+            self.squared_norm = max(squared_norm - error * error, 0.0)
+            if self.squared_norm > self.norm_bound * self.norm_bound:
+                self.keep_in_ball()
+        self.average(share)
+        self.steps = t + 1
+        self.record(before + self.dictionary.added - self.dictionary.size, error, step)
+        return 1
+
+    def lay_window(self) -> int:
+        """κ(D, x) for the points x of the window, and their own Gram matrix.
+
+        Returns 0 where the H-norm of a step towards some κ(x, ·) would overflow.
+        """
+        size = self.window.size
+        for b in range(size):
+            for k in range(self.dictionary.n_features):
+                self.dictionary.points[b, k] = self.window.points[b, k]
+        self.dictionary.evaluate_columns(size, self.remembered > 0)
+        for b in range(size):
+            if not self.dictionary.gram[b, b] < HUGE:
+                self.window.coefficients[b, 0] = self.dictionary.gram[b, b]
+                return 0
+        return 1
+
+    def stage(self, step: float) -> int:
+        """Leave only points that move in the block of the dictionary; returns how many."""
+        d, n, staged = self.dictionary, self.dictionary.size, 0
+        for b in range(self.window.size):
+            moves = False
+            for row in range(d.n_rows):
+                d.amounts[staged, row] = 0.0
+            for c in range(self.n_outputs):
+                d.amounts[staged, c] = -step * self.window.coefficients[b, c]
+                moves = moves or d.amounts[staged, c] != 0.0
+            if not moves or d.gram[b, b] < VANISHING:
+                continue
+            d.order[staged] = b
+            if staged < b:
+                for j in range(n):
+                    d.columns[staged, j] = d.columns[b, j]
+                for k in range(d.n_features):
+                    d.points[staged, k] = d.points[b, k]
+                for a in range(staged + 1):
+                    d.gram[staged, a] = d.gram[b, d.order[a]]
+            staged += 1
+        return staged
+
+    def moved_squared_norm(self, factor: float, step: float) -> float:
+        """‖f~‖² from ‖f‖² and numbers that are at hand: f's predictions and the points' Gram."""
+        total = factor * factor * self.squared_norm
+        for b in range(self.window.size):
+            for c in range(self.n_outputs):
+                amount = -step * self.window.coefficients[b, c]
+                inner_products = factor * self.window.predictions[b, c]
+                for a in range(b):
+                    inner_products -= (
+                        step * self.window.coefficients[a, c] * self.dictionary.gram[b, a]
+                    )
+                total += amount * (2.0 * inner_products + amount * self.dictionary.gram[b, b])
+        return max(total, 0.0)
+
+    def exact_squared_norm(self) -> float:
+        """wᵀKw = ‖U⁻¹w‖², by substitution from the last row of Uᵀ to the first."""
+        d, total = self.dictionary, 0.0
+        for c in range(self.n_outputs):
+            for j in range(d.size):
+                d.carry[j] = d.weights_t[c, j]
+            for k in range(d.size):
+                i = d.size - 1 - k
+                entry = d.carry[i] / d.factor[i, i]
+                total += entry * entry
+                for j in range(i):
+                    d.carry[j] -= entry * d.factor[i, j]
+        return total
+
+    def keep_in_ball(self) -> None:
+        """Project f on the ball ‖f‖ ≤ norm_bound (the paper's footnote on KOMP)."""
+        self.squared_norm = self.exact_squared_norm()
+        if self.squared_norm > self.norm_bound * self.norm_bound:
+            self.dictionary.scale_rows(
+                0, self.n_outputs, self.norm_bound / math.sqrt(self.squared_norm)
+            )
+            self.squared_norm = self.norm_bound * self.norm_bound
+
+    def adapt(self, step: float) -> None:
+        """What else a method changes at a step: nothing."""
