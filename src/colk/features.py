@@ -4,6 +4,7 @@
 scikit-learn transformer will do as well: a method takes whatever has `transform`.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._core.spectral import draw_features, fourier_rows
 from colk._validation import Array, check_count, check_number, check_points, check_vector
+from colk.buffers import aligned, padded, plain
 from colk.kernels import Gaussian, Kernel
-from colk.kernels.base import compilable
+from colk.spectral import Spectrum, fourier_rows
 
 __all__ = ["FeatureMap", "RBFNetwork", "RandomFourierFeatures", "apply_map", "check_spectral"]
 
@@ -104,10 +105,11 @@ def check_spectral(kernel: Kernel) -> Kernel:
 
 
 @lru_cache(maxsize=8)
-def _drawn(kernel: Kernel, n: int, seed: int, n_features: int) -> tuple[Array, Array, float]:
-    frequencies, phases = np.empty((n_features, n)), np.empty(n)
-    scale = draw_features(kernel.program(n_features), seed, frequencies, phases)
-    return frequencies, phases, scale
+def _drawn(kernel: Kernel, n: int, seed: int, n_features: int) -> tuple[Array, float]:
+    spectrum = Spectrum(kernel, seed, n_features)
+    waves = aligned(n_features + 1, padded(n))
+    spectrum.draw(n, waves)
+    return waves, spectrum.amplitude / math.sqrt(n)
 
 
 @dataclass(frozen=True)
@@ -154,11 +156,11 @@ class RandomFourierFeatures(FeatureMap):
 
     def transform(self, X: ArrayLike) -> Array:
         """Features of points, of shape (n, n_components)."""
-        points = compilable(check_points(X))
-        drawn = _drawn(self.kernel, self.n_components, self.seed, points.shape[1])
-        out = np.empty((len(points), self.n_components))
-        fourier_rows(*drawn, points, out)
-        return out
+        points, n = plain(check_points(X)), self.n_components
+        waves, scale = _drawn(self.kernel, n, self.seed, points.shape[1])
+        out = aligned(len(points), waves.shape[1])
+        fourier_rows(waves, n, scale, points, out)
+        return np.ascontiguousarray(out[:, :n])
 
 
 def apply_map(features: Any, X: Array) -> Array:
@@ -166,4 +168,10 @@ def apply_map(features: Any, X: Array) -> Array:
     found = features.transform(X)
     if hasattr(found, "toarray"):
         found = found.toarray()
-    return check_points(found, name="the features")
+    found = check_points(found, name="the features")
+    if len(found) != len(X):
+        raise ValueError(
+            f"{type(features).__name__}.transform returned {len(found)} rows for {len(X)} points; "
+            "it must return one for each"
+        )
+    return found

@@ -20,11 +20,13 @@ SMALLEST_PIVOT = 1e-290
 def _differences(atoms: Array, n: int, points: Array, size: int, scales: Array) -> Array:
     """(point, feature, atom): differences in units of the bandwidths."""
     near = atoms[None, : points.shape[1], :n]
-    return np.asarray((near - points[:size, :, None]) * scales[None, :, None])
+    with np.errstate(over="ignore"):
+        return np.asarray((near - points[:size, :, None]) * scales[None, :, None])
 
 
 def _squares(atoms: Array, n: int, points: Array, size: int, scales: Array) -> Array:
-    return np.asarray((_differences(atoms, n, points, size, scales) ** 2).sum(axis=1))
+    with np.errstate(over="ignore"):
+        return np.asarray((_differences(atoms, n, points, size, scales) ** 2).sum(axis=1))
 
 
 def _products(atoms: Array, n: int, points: Array, size: int) -> Array:
@@ -163,7 +165,7 @@ def exponentials(x: Array, row: int, n: int) -> None:
 
 def cosines(turns: Array, row: int, scale: float, n: int) -> None:
     """Set turns ← scale·cos(2π·turns)."""
-    turns[row, :n] = scale * np.cos(2.0 * np.pi * turns[row, :n])
+    turns[row, :n] = scale * np.cos(2.0 * np.pi * (turns[row, :n] - np.round(turns[row, :n])))
 
 
 def dot(a: Array, i: int, b: Array, j: int, n: int) -> float:

@@ -200,9 +200,10 @@ class Scaled(Composite):
             raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__}")
         # With a negative factor the result would not be positive semidefinite.
         factor = check_number(factor, "the factor of a kernel", at_least=0.0)
-        nested = isinstance(kernel, Scaled)
-        self.factor = factor * kernel.factor if nested else factor
-        self.kernel = kernel.kernel if nested else kernel
+        if isinstance(kernel, Scaled):
+            factor, kernel = factor * kernel.factor, kernel.kernel
+        self.factor = factor
+        self.kernel = kernel
 
     def _kernels(self) -> tuple[Kernel, ...]:
         return (self.kernel,)

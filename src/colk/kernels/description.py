@@ -1,10 +1,10 @@
 """Kernels as plain data, for files that can be read without running code."""
 
-from dataclasses import fields
 from typing import Any
 
 from colk.kernels import KERNELS
-from colk.kernels.base import Kernel, Product, Scaled, Sum
+from colk.kernels.algebra import Product, Scaled, Sum
+from colk.kernels.base import Kernel
 
 __all__ = ["describe", "from_description"]
 
@@ -27,13 +27,13 @@ def describe(kernel: Kernel) -> dict[str, Any]:
             "or save the atoms and weights"
         )
     description: dict[str, Any] = {"name": _NAMES[type(kernel)]}
-    for field in fields(kernel):  # type: ignore[arg-type]
-        value = getattr(kernel, field.name)
+    for field in kernel._fields:
+        value = getattr(kernel, field)
         if isinstance(value, Kernel):
             value = describe(value)
-        elif field.name == "parts":
+        elif field == "parts":
             value = [describe(part) for part in value]
-        description[field.name] = value
+        description[field] = value
     return description
 
 

@@ -96,7 +96,6 @@ BAD = {
     "product of nothing": (lambda: Product(()), ValueError, "Product needs at least one kernel"),
     "custom number": (lambda: CustomKernel(1.0), TypeError, "function must be callable"),
     "custom slope": (lambda: CustomKernel(abs, 1.0), TypeError, "gradient must be callable"),
-    "features of a program": (lambda: Linear().program(0), ValueError, "n_features must be at"),
     # shapes that do not fit each other
     "bandwidths for points": (
         lambda: Gaussian([1.0, 2.0])([[0.0]]),

@@ -1,28 +1,39 @@
-"""Functions in a reproducing kernel Hilbert space: f = Σ_j w_j κ(d_j, ·)."""
+"""A function f = Σ_j w_j κ(d_j, ·): values, geometry, arithmetic."""
 
 import math
 import numbers
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk import _archive
-from colk._core.gradients import gradient
-from colk._core.kernels import evaluate
 from colk._validation import Array, check_count, check_number, check_points, check_rows
+from colk.buffers import aligned, padded, plain
+from colk.expansion import archive
 from colk.kernels import Kernel
-from colk.kernels.base import compilable
+from colk.kernels.base import evaluate
 
 if TYPE_CHECKING:
     from colk.compression import Compression
 
 __all__ = ["KernelExpansion"]
 
-# Points that are copied at a time where the caller's array cannot be handed to the core.
+# Points that are evaluated at a time: in between, an interrupt is heard.
 _BLOCK = 4096
+
+# Slopes that are held at a time by a gradient.
+_SLOPES = 2**16
+
+
+def _stored(vectors: Array) -> Array:
+    """Vectors (n, M) as the loops read them, in memory that can no longer be written to."""
+    n, length = vectors.shape
+    rows = aligned(n, padded(length))
+    rows[:, :length] = vectors
+    memory = rows if rows.base is None else rows.base
+    rows.flags.writeable = memory.flags.writeable = False
+    return rows
 
 
 class KernelExpansion:
@@ -53,34 +64,32 @@ class KernelExpansion:
     0.0
     """
 
-    __slots__ = ("__weakref__", "_atoms", "_columns", "_kernel", "_program", "_rows", "_weights")
+    __slots__ = ("__weakref__", "_atoms", "_bound", "_columns", "_kernel", "_rows", "_weights")
 
     # NumPy scalars leave `2.5 * f` to the function.
     __array_ufunc__: ClassVar[None] = None
 
     _kernel: Kernel
-    _program: Array
+    _bound: Kernel  # to the features of the atoms
     _atoms: Array  # (M, p), read-only
     _weights: Array  # (M,) or (M, q), read-only
-    _columns: Array  # (p, M): the memory of the atoms, as the core reads it
-    _rows: Array  # (q, M): the memory of the weights
+    _columns: Array  # (p, M or more): the memory of the atoms
+    _rows: Array  # (q, M or more): the memory of the weights
 
     def __init__(self, kernel: Kernel, atoms: ArrayLike, weights: ArrayLike) -> None:
         if not isinstance(kernel, Kernel):
             raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__} {kernel!r}")
         points = check_points(atoms, name="atoms")
         values = check_rows(weights, len(points), name="weights")
-        columns = np.array(points.T, order="C")
-        rows = np.array(np.atleast_2d(values.T), order="C")
-        # Read-only memory is a type of its own to Numba: the core gets views made before the lock.
+        n = len(points)
+        columns, rows = _stored(points.T), _stored(np.atleast_2d(values.T))
         set_once = object.__setattr__
         set_once(self, "_kernel", kernel)
-        set_once(self, "_program", kernel.program(points.shape[1]))
-        set_once(self, "_columns", columns[:])
-        set_once(self, "_rows", rows[:])
-        columns.flags.writeable = rows.flags.writeable = False
-        set_once(self, "_atoms", columns.T)
-        set_once(self, "_weights", rows[0] if values.ndim == 1 else rows.T)
+        set_once(self, "_bound", kernel.bind(points.shape[1]))
+        set_once(self, "_columns", columns)
+        set_once(self, "_rows", rows)
+        set_once(self, "_atoms", columns[:, :n].T)
+        set_once(self, "_weights", rows[0, :n] if values.ndim == 1 else rows[:, :n].T)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"a KernelExpansion does not change: cannot set {name}")
@@ -123,7 +132,7 @@ class KernelExpansion:
     @property
     def n_atoms(self) -> int:
         """The model order M."""
-        return int(self._columns.shape[1])
+        return len(self._atoms)
 
     @property
     def n_features(self) -> int:
@@ -140,7 +149,12 @@ class KernelExpansion:
 
         Memory beyond the result is O(n_atoms).
         """
-        return self._in_blocks(evaluate, X, (self.n_outputs,))
+        points = check_points(X, self.n_features)
+        out = np.empty((len(points), self.n_outputs))
+        for start in range(0, len(points), _BLOCK):
+            near, values = plain(points[start : start + _BLOCK]), out[start : start + _BLOCK]
+            evaluate(self._bound, self._columns, self.n_atoms, self._rows, 0, near, values)
+        return out[:, 0] if self._weights.ndim == 1 else out
 
     def gradient(self, X: ArrayLike) -> Array:
         """Return the derivative of f with respect to its input at the points X.
@@ -159,18 +173,13 @@ class KernelExpansion:
         """
         if not self._kernel.has_gradient:
             raise TypeError(f"{self._kernel!r} has no gradient; give CustomKernel a `gradient`")
-        return self._in_blocks(gradient, X, (self.n_outputs, self.n_features))
-
-    def _in_blocks(
-        self, function: Callable[..., None], X: ArrayLike, shape: tuple[int, ...]
-    ) -> Array:
         points = check_points(X, self.n_features)
-        out = np.empty((len(points), *shape))
-        for start in range(0, len(points), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            function(
-                self._program, self._columns, self._rows, compilable(points[block]), out[block]
-            )
+        out = np.empty((len(points), self.n_outputs, self.n_features))
+        block = max(1, _SLOPES // max(1, self._atoms.size))
+        weights = self._rows[:, : self.n_atoms]
+        for start in range(0, len(points), block):
+            slopes = self._kernel.slopes(self._atoms, points[start : start + block])
+            out[start : start + block] = np.einsum("cj,jik->ick", weights, slopes)
         return out[:, 0] if self._weights.ndim == 1 else out
 
     def inner(self, other: "KernelExpansion") -> float:
@@ -201,8 +210,8 @@ class KernelExpansion:
         points = np.concatenate([self._atoms, other._atoms])
         atoms, index = np.unique(points, axis=0, return_inverse=True)
         mine, theirs = np.zeros((2, len(atoms), self.n_outputs))
-        np.add.at(mine, index[: self.n_atoms], self._rows.T)
-        np.add.at(theirs, index[self.n_atoms :], other._rows.T)
+        np.add.at(mine, index[: self.n_atoms], self._rows[:, : self.n_atoms].T)
+        np.add.at(theirs, index[self.n_atoms :], other._rows[:, : other.n_atoms].T)
         difference = mine - theirs
         kept = difference.any(axis=1)
         return KernelExpansion(self._kernel, atoms[kept], difference[kept]).norm()
@@ -218,7 +227,7 @@ class KernelExpansion:
 
         The kernel must be built in, or a combination of such: files hold no code.
         """
-        _archive.write(path, self._kernel, self._atoms, self._weights)
+        archive.write(path, self._kernel, self._atoms, self._weights)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "KernelExpansion":
@@ -234,7 +243,7 @@ class KernelExpansion:
         ...     KernelExpansion.load(pathlib.Path(folder) / "f.npz") == f
         True
         """
-        kernel, atoms, weights = _archive.read(path)
+        kernel, atoms, weights = archive.read(path)
         try:
             return cls(kernel, atoms, weights)
         except (TypeError, ValueError) as error:
@@ -306,10 +315,9 @@ class KernelExpansion:
 
     def __hash__(self) -> int:
         # Adding 0.0 turns −0.0, which equals 0.0, into it.
-        return hash((self._kernel, (self._columns + 0.0).tobytes(), (self._rows + 0.0).tobytes()))
+        return hash((self._kernel, (self._atoms + 0.0).tobytes(), (self._weights + 0.0).tobytes()))
 
     def __reduce__(self) -> tuple[type["KernelExpansion"], tuple[Kernel, Array, Array]]:
-        # Programs hold addresses of this process, so that they are made anew.
         return KernelExpansion, (self._kernel, self._atoms, self._weights)
 
     def __repr__(self) -> str:

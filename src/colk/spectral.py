@@ -1,0 +1,114 @@
+"""Random Fourier features: frequencies drawn from the spectral law of a kernel.
+
+A shift-invariant kernel is κ(u, v) = κ(0)·E cos(ωᵀ(u − v)) (Bochner), so that the features
+√(2κ(0)) cos(ωᵀx + b), with b uniform in [0, 2π), have κ as the mean of their products. The law of
+ω is the kernel's `add_frequency`. Feature i of a seed depends on both and on nothing else: it can
+be drawn again whenever it is needed. Angles are in turns, of which 2π is one.
+"""
+
+import math
+
+import cython
+import numpy as np
+
+from colk import draws, lanes
+from colk._validation import Array
+from colk.kernels.base import Kernel
+
+__all__ = ["Spectrum", "fourier_rows"]
+
+_TURN = 2.0 * math.pi
+
+
+class Spectrum:
+    """The features of a kernel and a seed, for points of `n_features`."""
+
+    kernel: Kernel
+    seed: int
+    amplitude: float  # √(2κ(0))
+    frequency: Array  # (p,): of the feature that was drawn last
+
+    def __init__(self, kernel: Kernel, seed: int, n_features: int) -> None:
+        self.kernel = kernel.bind(n_features)
+        self.seed = seed
+        self.amplitude = math.sqrt(2.0 * kernel.peak)
+        self.frequency = np.zeros(n_features)
+
+    def __reduce__(self) -> tuple[type["Spectrum"], tuple[Kernel, int, int]]:
+        return Spectrum, (self.kernel, self.seed, self.frequency.shape[0])
+
+    def feature(self, i: int) -> float:
+        """Draw feature i: its frequency is laid down, its phase returned."""
+        stream = draws.mixed(self.seed, i)
+        for k in range(self.frequency.shape[0]):
+            self.frequency[k] = 0.0
+        self.kernel.add_frequency(draws.mixed(stream, 0), self.frequency)
+        for k in range(self.frequency.shape[0]):
+            self.frequency[k] /= _TURN
+        return draws.uniform(draws.mixed(stream, -1), 1)
+
+    def draw(self, n: int, waves: Array) -> int:
+        """Write the first n frequencies, feature by feature, and phases into waves (p + 1, n)."""
+        last = self.frequency.shape[0]
+        for i in range(n):
+            waves[last, i] = self.feature(i)
+            for k in range(last):
+                waves[k, i] = self.frequency[k]
+        return 0
+
+    def redraw(self, n: int, points: Array, columns: Array) -> int:
+        """Write columns[b, i] = φ_i(x_b) for the first n features, drawn anew.
+
+        Rows of `columns` are whole vectors.
+        """
+        for i in range(n):
+            phase = self.feature(i)
+            for b in range(points.shape[0]):
+                turns = phase
+                for k in range(points.shape[1]):
+                    turns += self.frequency[k] * points[b, k]
+                columns[b, i] = turns
+        for b in range(points.shape[0]):
+            lanes.cosines(columns, b, self.amplitude, n)
+        return 0
+
+    def evaluate(self, weights: Array, row: int, n: int, X: Array, out: Array) -> int:
+        """Write out[r, c] = Σ_i weights[row + c, i] φ_i(x_r); each of n features is drawn once."""
+        values = np.zeros((1, (X.shape[0] + 3) & -4))
+        with cython.nogil:
+            self._combine(weights, row, n, X, values, out)
+        return 0
+
+    def _combine(
+        self, weights: Array, row: int, n: int, X: Array, values: Array, out: Array
+    ) -> int:
+        for b in range(X.shape[0]):
+            for c in range(out.shape[1]):
+                out[b, c] = 0.0
+        for i in range(n):
+            phase = self.feature(i)
+            for b in range(X.shape[0]):
+                turns = phase
+                for k in range(X.shape[1]):
+                    turns += self.frequency[k] * X[b, k]
+                values[0, b] = turns
+            lanes.cosines(values, 0, self.amplitude, X.shape[0])
+            for b in range(X.shape[0]):
+                for c in range(out.shape[1]):
+                    out[b, c] += weights[row + c, i] * values[0, b]
+        return 0
+
+
+def fourier_rows(waves: Array, n: int, scale: float, X: Array, out: Array) -> int:
+    """Write out[r, i] = scale·cos(ω_iᵀx_r + b_i), row by row: chunks cannot change the result.
+
+    Rows of `waves` and `out` are whole vectors.
+    """
+    last = X.shape[1]
+    for row in range(X.shape[0]):
+        for i in range(n):
+            out[row, i] = waves[last, i]
+        for k in range(last):
+            lanes.add(out, row, waves, k, X[row, k], n)
+        lanes.cosines(out, row, scale, n)
+    return 0
