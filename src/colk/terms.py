@@ -78,9 +78,10 @@ class Term:
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if hasattr(self, name):
+        own = getattr(self, "__dict__", None)  # of a class in plain Python
+        if own is None or hasattr(self, name):
             raise AttributeError(
                 f"{name} of {type(self).__name__} cannot be changed; make another one with "
                 f"replace({name}=...)"
             )
-        object.__setattr__(self, name, value)
+        own[name] = value

@@ -75,7 +75,7 @@ def test_the_check_can_fail():
         check_loss(broken(squared, lambda f, y: f - y))
     with pytest.raises(AssertionError, match="is_convex"):
         check_loss(broken(lambda f, y: -((f - y) ** 2), lambda f, y: -2 * (f - y), is_convex=True))
-    with pytest.raises(AssertionError, match="value is finite"):
+    with np.errstate(over="ignore"), pytest.raises(AssertionError, match="value is finite"):
         check_loss(broken(lambda f, y: np.exp(f - y), lambda f, y: np.exp(f - y)), magnitude=1e4)
     with pytest.raises(AssertionError, match="slope is the derivative"):
         check_loss(broken(pinball, lambda f, y: 0.1 if f > y else -0.8))
@@ -102,7 +102,7 @@ def test_a_users_loss_equals_the_built_in_one(custom, built_in):
 
 
 def test_a_function_that_returns_no_number_is_named():
-    with pytest.raises(TypeError, match=r"CustomLoss\.value"):
+    with pytest.raises(TypeError, match="value must return"):
         CustomLoss(lambda f, y: str(f), squared_slope).value([1.0], [2.0])
     with pytest.raises(TypeError, match="value must be a function"):
         CustomLoss(3.0, squared_slope)

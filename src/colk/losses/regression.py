@@ -175,7 +175,7 @@ class AdaptiveTube(EpsilonInsensitive):
         self.nu = check_fraction(nu, "nu")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
+        self.__dict__[name] = value
 
     def __copy__(self) -> "AdaptiveTube":
         return self.replace()
