@@ -63,7 +63,7 @@ class Term:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return bool(self._parameters() == other._parameters())  # type: ignore[attr-defined]
+        return bool(self._parameters() == other._parameters())
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, *self._parameters().values()))
@@ -78,9 +78,10 @@ class Term:
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if hasattr(self, name):
+        own = getattr(self, "__dict__", None)  # of a class in plain Python
+        if own is None or hasattr(self, name):
             raise AttributeError(
                 f"{name} of {type(self).__name__} cannot be changed; make another one with "
                 f"replace({name}=...)"
             )
-        object.__setattr__(self, name, value)
+        own[name] = value
