@@ -10,6 +10,9 @@ from colk.functions import addresses
 from colk.functions.addresses import Signature, as_python, c_function, is_c_function
 from colk.functions.compilation import machine_code
 
+# What calls an address, `addresses.of_...`, is defined in the .pxd of that module alone: sources that
+# are not compiled never have an address.
+
 __all__ = ["Function", "OfArrays", "OfLoss", "OfNumbers", "OfPoints"]
 
 
@@ -92,11 +95,11 @@ class OfNumbers(Function):
             with cython.gil:
                 self.resolve()
         if self.address != 0:
-            value = addresses.of_numbers(self.address, a, b)
+            value: float = addresses.of_numbers(self.address, a, b)  # type: ignore[attr-defined]
             if value == value:
                 return value
         with cython.gil:
-            return as_number(self.plain(a, b), self.role)
+            return as_number(self.plain(float(a), float(b)), self.role)
 
 
 class OfPoints(Function):
@@ -112,7 +115,9 @@ class OfPoints(Function):
         if self.address == 0:
             with cython.gil:
                 self._ask(atoms, n, points, size, out, first, False)
-        elif not addresses.of_points(self.address, atoms, n, points, size, out, first):
+        elif not addresses.of_points(  # type: ignore[attr-defined]
+            self.address, atoms, n, points, size, out, first
+        ):
             with cython.gil:
                 self._ask(atoms, n, points, size, out, first, True)
         return 0
@@ -144,7 +149,7 @@ class OfLoss(Function):
             with cython.gil:
                 self.resolve()
         if self.address != 0:
-            value = addresses.of_loss(self.address, loss, g, i)
+            value: float = addresses.of_loss(self.address, loss, g, i)  # type: ignore[attr-defined]
             if value == value:
                 return value
         with cython.gil:
@@ -153,11 +158,11 @@ class OfLoss(Function):
     def _ask(self, loss: float, g: Array, i: int) -> float:
         signature: Any = self.signature
         if not signature.takes_g:
-            result = self.plain(loss)
+            result = self.plain(float(loss))
         elif signature.sizes[2] == 1:
-            result = self.plain(loss, float(g[0]))
+            result = self.plain(float(loss), float(g[0]))
         else:
-            result = self.plain(loss, np.array(g))
+            result = self.plain(float(loss), np.array(g))
         if signature.shape == ():
             return as_number(result, self.role)
         values: Any = as_values(result, signature.shape, self.role)
@@ -174,7 +179,9 @@ class OfArrays(Function):
                 self.resolve()
                 if self.address != 0:  # it looks at the size of a result alone, not at its shape
                     self._ask(F, i, Y, j, g)
-        if self.address == 0 or not addresses.of_arrays(self.address, F, i, Y, j, g, out, start):
+        if self.address == 0 or not addresses.of_arrays(  # type: ignore[attr-defined]
+            self.address, F, i, Y, j, g, out, start
+        ):
             with cython.gil:
                 self._take(F, i, Y, j, g, out, start)
         return 0
