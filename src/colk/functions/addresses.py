@@ -82,7 +82,8 @@ def c_function(function: Any, signature: Signature, role: str) -> Callable[..., 
         shown = ", ".join(getattr(kind, "__name__", str(kind)) for kind in found[1:])
         result = getattr(found[0], "__name__", str(found[0]))
         raise TypeError(f"{role} must be {signature.in_c}, got {result} ({shown})")
-    return function
+    checked: Callable[..., float] = function
+    return checked
 
 
 def _same(found: Any, expected: Any) -> bool:

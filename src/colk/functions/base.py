@@ -1,5 +1,6 @@
 """A user's function as compiled code calls it: by address, or with the interpreter's lock."""
 
+import math
 from typing import Any
 
 import cython
@@ -10,8 +11,8 @@ from colk.functions import addresses
 from colk.functions.addresses import Signature, as_python, c_function, is_c_function
 from colk.functions.compilation import machine_code
 
-# What calls an address, `addresses.of_...`, is defined in the .pxd of that module alone: sources that
-# are not compiled never have an address.
+# What calls an address, `addresses.of_...`, is defined in the .pxd of that module alone: where
+# nothing is compiled, no function has an address.
 
 __all__ = ["Function", "OfArrays", "OfLoss", "OfNumbers", "OfPoints"]
 
@@ -38,6 +39,8 @@ def as_values(result: Any, shape: tuple[int, ...], role: str) -> Array:
 
     Axes of length 1 may be left out, so that one number needs no array.
     """
+    if isinstance(result, float) and math.prod(shape) == 1:
+        return np.array([result])
     try:
         values = _as_array(result, role)
     except ValueError as error:
@@ -187,10 +190,11 @@ class OfArrays(Function):
         return 0
 
     def _ask(self, F: Array, i: int, Y: Array, j: int, g: Array) -> Any:
-        arguments = [np.array(F[i]), np.array(Y[j])]
+        f = np.array([F[i, c] for c in range(F.shape[1])])
+        arguments = [f, np.array([Y[j, c] for c in range(Y.shape[1])])]
         signature: Any = self.signature
         if signature.takes_g:
-            arguments.append(np.array(g))
+            arguments.append(np.array([g[k] for k in range(g.shape[0])]))
         return as_values(self.plain(*arguments), signature.shape, self.role)
 
     def _take(self, F: Array, i: int, Y: Array, j: int, g: Array, out: Array, start: int) -> int:
