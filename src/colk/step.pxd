@@ -1,7 +1,8 @@
 cimport cython
 from colk cimport maths as math
 from colk.compressors.base cimport Compressor
-from colk.stream cimport HUGE, Stream
+from colk cimport stream
+from colk.stream cimport Stream
 
 cdef double VANISHING
 

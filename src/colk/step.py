@@ -3,8 +3,9 @@
 import math
 from typing import Any
 
+from colk import stream
 from colk.compressors import Compressor
-from colk.stream import HUGE, Stream
+from colk.stream import Stream
 
 __all__ = ["KernelStream"]
 
@@ -72,7 +73,7 @@ class KernelStream(Stream):
                 self.dictionary.points[b, k] = self.window.points[b, k]
         self.dictionary.evaluate_columns(size, self.remembered > 0)
         for b in range(size):
-            if not self.dictionary.gram[b, b] < HUGE:
+            if not self.dictionary.gram[b, b] < stream.HUGE:
                 self.window.coefficients[b, 0] = self.dictionary.gram[b, b]
                 return 0
         return 1

@@ -419,6 +419,15 @@ class Stream:
         for name in TALLIES:
             setattr(self, name, packed[name])
 
+    def snapshot(self, row: int) -> tuple[Array, Array]:
+        """Atoms (M, p), and weights (M, outputs) of the function whose outputs begin at this row."""
+        self.enter()
+        try:
+            weights = self.dictionary.weights[:, row : row + self.n_outputs]
+            return self.dictionary.atoms, weights
+        finally:
+            self.leave()
+
     def evaluate(self, X: Array, row: int) -> Array:
         """Values at the points X of the function whose outputs begin at this row."""
         self.enter()

@@ -12,6 +12,7 @@ cdef Py_ssize_t choose_pivots(Dictionary d, Py_ssize_t size) noexcept nogil
 cdef void invert_lower(Dictionary d, Py_ssize_t rank) noexcept nogil
 @cython.locals(spent=double, length=double, share=double)
 cdef double merge_spanned(Dictionary d, Py_ssize_t rank, Py_ssize_t size) noexcept nogil
+@cython.locals(least=double, squares=double)
 cdef Py_ssize_t cheapest_new(Dictionary d, Py_ssize_t staying) noexcept nogil
 @cython.locals(price=double, share=double)
 cdef (Py_ssize_t, double) plan(Dictionary d, Py_ssize_t rank, Py_ssize_t limit, double budget, double spent, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil

@@ -1,6 +1,7 @@
 cimport cython
 from colk cimport lanes, maths as math
-from colk.compressors.budget cimport Budget, enrol_points, lightest
+from colk.compressors cimport budget
+from colk.compressors.budget cimport Budget
 from colk.dictionary cimport Dictionary
 
 cdef Py_ssize_t LENGTHS, CENTRES, BEST, PLACES, NEAR, FAR, OWN, MIXED, OTHER, COLUMN

@@ -14,7 +14,8 @@ import math
 from typing import ClassVar
 
 from colk import lanes
-from colk.compressors.budget import Budget, enrol_points, lightest
+from colk.compressors import budget
+from colk.compressors.budget import Budget
 from colk.dictionary import Dictionary
 from colk.kernels import Kernel
 
@@ -70,7 +71,7 @@ class Merging(Budget):
 
     def make_room(self, d: Dictionary) -> float:
         """Merge the lightest atom with the one that costs least; returns the H-norm lost."""
-        p = lightest(d)
+        p = budget.lightest(d)
         for k in range(d.n_features):
             d.points[0, k] = d.atoms_t[k, p]
         d.kernel.columns(d.atoms_t, d.size, d.points, 1, d.columns, 0)
@@ -90,7 +91,7 @@ class Merging(Budget):
                 ) / d.own[p]
         d.take_out(max(p, n))
         d.take_out(min(p, n))
-        d.added -= enrol_points(d, 1)  # the new atom stands for two that were counted
+        d.added -= budget.enrol_points(d, 1)  # the new atom stands for two that were counted
         return math.sqrt(d.found[LOST])
 
 

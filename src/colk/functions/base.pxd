@@ -1,3 +1,4 @@
+cimport cython
 from colk.functions cimport addresses
 
 cdef class Function:
@@ -27,6 +28,7 @@ cdef class OfArrays(Function):
                      Py_ssize_t j, const double[::1] g)
     cdef int _take(self, const double[:, ::1] F, Py_ssize_t i, const double[:, ::1] Y,
                    Py_ssize_t j, const double[::1] g, double[::1] out, Py_ssize_t start) except -1
+    @cython.locals(size=Py_ssize_t)
     cpdef int tabulate(self, const double[:, ::1] F, const double[:, ::1] Y, const double[::1] g,
                        double[::1] out) except -1
     cdef int _all(self, const double[:, ::1] F, const double[:, ::1] Y, const double[::1] g,

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array
-from colk.functions import OfArrays, OfPoints, Signature, reduce_functions
+from colk.functions.addresses import Signature
+from colk.functions.base import OfArrays, OfPoints
+from colk.functions.pickling import reduce_functions
 from colk.kernels.base import Kernel
 
 __all__ = ["CustomKernel"]

@@ -1,13 +1,12 @@
 """The face that every learner shows: learn a stream, learn one sample, predict."""
 
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_count, check_number, check_points, check_vector
-from colk.kernels.base import compilable
 from colk.losses import Loss
 
 __all__ = ["OnlineLearner"]
@@ -17,7 +16,7 @@ class OnlineLearner(ABC):
     """A model that learns from a stream of samples (x, y), in any chunking.
 
     Shapes are taken from the first samples: the number of features from X, the number of outputs
-    from y. Bad input raises before anything is learned of it.
+    from y. Bad input raises before anything is learned of it. Settings are read-only.
 
     Parameters
     ----------
@@ -34,9 +33,17 @@ class OnlineLearner(ABC):
         if loss.kind == "multiclass" and n_outputs is None:
             raise ValueError(f"{type(loss).__name__} needs n_outputs, the number of classes")
         self.loss = loss
-        self.n_outputs = None if n_outputs is None else check_count(n_outputs, "n_outputs")
+        self._n_outputs = None if n_outputs is None else check_count(n_outputs, "n_outputs")
         self._n_features: int | None = None
-        self._is_vector = False
+        self._is_vector = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and hasattr(self, name):
+            raise AttributeError(
+                f"{name} of a {type(self).__name__} is read-only: what it has learned was learned "
+                "with it; make another learner"
+            )
+        super().__setattr__(name, value)
 
     @abstractmethod
     def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
@@ -56,6 +63,11 @@ class OnlineLearner(ABC):
         if self._n_features is None:
             raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
         return self._n_features
+
+    @property
+    def n_outputs(self) -> int | None:
+        """Numbers in one prediction; None before the first sample where y will tell."""
+        return self._n_outputs
 
     def learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from samples in their order.
@@ -81,9 +93,9 @@ class OnlineLearner(ABC):
             return self
         if self._n_features is None:
             self._allocate(points.shape[1], n_outputs, targets.shape[1])
-            self._n_features, self.n_outputs = points.shape[1], n_outputs
+            self._n_features, self._n_outputs = points.shape[1], n_outputs
             self._is_vector = self.loss.kind != "multiclass" and np.ndim(y) == 1
-        self._learn(compilable(points), compilable(targets), compilable(weight))
+        self._learn(points, targets, weight)
         return self
 
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
@@ -95,12 +107,12 @@ class OnlineLearner(ABC):
         return self.learn(point[None, :], np.asarray(y)[None], np.array([sample_weight]))
 
     def _count_outputs(self, y: ArrayLike) -> int:
-        if self.n_outputs is not None:
-            return self.n_outputs
+        if self._n_outputs is not None:
+            return self._n_outputs
         shape = np.shape(y)
         return shape[1] if len(shape) == 2 and shape[1] > 0 else 1
 
     def predict(self, X: ArrayLike) -> Array:
         """Values of the learned function, of shape (n,) or (n, q) like the targets."""
-        values = self._evaluate(compilable(check_points(X, self.n_features)))
+        values = self._evaluate(check_points(X, self.n_features))
         return values[:, 0] if self._is_vector else values

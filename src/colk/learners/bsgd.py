@@ -4,15 +4,18 @@ from typing import Literal
 
 from colk.averaging import Averaging
 from colk.kernels import Kernel
-from colk.learners.budgeted import BudgetedLearner, pegasos
-from colk.learners.compositional import Pairing, Tracker
+from colk.learners.budgeted import BudgetedLearner, as_rule, pegasos
 from colk.losses import Loss
+from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.schedules import Rate
+from colk.trackers import Momentum, Tracker
 
 __all__ = ["BSGD", "CompositionalBSGD", "Maintenance"]
 
 Maintenance = Literal["removal", "projection", "merging"]
+
+_RULES = ("removal", "projection", "merging")
 
 
 class CompositionalBSGD(BudgetedLearner):
@@ -39,7 +42,7 @@ class CompositionalBSGD(BudgetedLearner):
         The loss ℓ.
     risk : Risk
         How losses are put together.
-    budget : int or None
+    max_atoms : int or None
         B, the most atoms; None for no bound.
     maintenance : {"removal", "projection", "merging"}
         What to do with one atom too many.
@@ -59,7 +62,7 @@ class CompositionalBSGD(BudgetedLearner):
     >>> from colk.risks import Variance
     >>> X = np.random.default_rng(0).random((4000, 1))
     >>> y = np.sin(6 * X[:, 0])
-    >>> learner = CompositionalBSGD(Gaussian(0.1), Huber(1.0), Variance(0.1), budget=20,
+    >>> learner = CompositionalBSGD(Gaussian(0.1), Huber(1.0), Variance(0.1), max_atoms=20,
     ...                             maintenance="projection")
     >>> learner = learner.learn(X, y)
     >>> learner.n_atoms, bool(np.abs(learner.predict(X) - y).mean() < 0.05)
@@ -71,12 +74,12 @@ class CompositionalBSGD(BudgetedLearner):
         kernel: Kernel,
         loss: Loss | None = None,
         risk: Risk | None = None,
-        budget: int | None = 100,
+        max_atoms: int | None = 100,
         maintenance: Maintenance = "merging",
         step_size: Rate | Literal["pegasos"] = 0.1,
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
-        tracker: Tracker = "momentum",
+        tracker: Tracker | str = Momentum(),  # noqa: B008, it is frozen
         pairing: Pairing = "independent",
         gradient_bound: float = 10.0,
         averaging: Averaging | None = None,
@@ -84,10 +87,10 @@ class CompositionalBSGD(BudgetedLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
+        self.maintenance = maintenance
         super().__init__(
             kernel,
-            budget,
-            maintenance,
+            as_rule(maintenance, max_atoms, _RULES),
             loss=loss,
             risk=risk,
             step_size=pegasos(step_size, regularization),
@@ -110,7 +113,7 @@ class BSGD(CompositionalBSGD):
 
     Parameters
     ----------
-    kernel, loss, budget, maintenance, step_size, regularization, gradient_bound, averaging
+    kernel, loss, max_atoms, maintenance, step_size, regularization, gradient_bound, averaging
         As in `CompositionalBSGD`.
     batch_size, n_outputs, trace
         As in `CompositionalBSGD`.
@@ -130,7 +133,7 @@ class BSGD(CompositionalBSGD):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 2))
     >>> y = np.where((X**2).sum(axis=1) < 1.4, 1.0, -1.0)
-    >>> learner = BSGD(Gaussian(0.7), Hinge(), budget=50, step_size="pegasos", regularization=1e-3)
+    >>> learner = BSGD(Gaussian(0.7), Hinge(), max_atoms=50, step_size="pegasos", regularization=1e-3)
     >>> learner = learner.learn(X, y)
     >>> learner.n_atoms, bool((learner.predict(X) * y > 0).mean() > 0.95)
     (50, True)
@@ -140,7 +143,7 @@ class BSGD(CompositionalBSGD):
         self,
         kernel: Kernel,
         loss: Loss | None = None,
-        budget: int | None = 100,
+        max_atoms: int | None = 100,
         maintenance: Maintenance = "merging",
         step_size: Rate | Literal["pegasos"] = 0.1,
         regularization: float = 1e-6,
@@ -153,7 +156,7 @@ class BSGD(CompositionalBSGD):
         super().__init__(
             kernel,
             loss,
-            budget=budget,
+            max_atoms=max_atoms,
             maintenance=maintenance,
             step_size=step_size,
             regularization=regularization,

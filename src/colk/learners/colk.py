@@ -2,18 +2,15 @@
 
 import numpy as np
 
-from colk._core import window as core
-from colk._core.jit import Unit
-from colk._core.step import step_unit
-from colk._validation import Array
 from colk.averaging import Averaging, PolyakRuppert
-from colk.compressors import KOMP
+from colk.compressors import KOMP, Compressor
 from colk.kernels import Kernel
-from colk.learners.compositional import Pairing, Tracker, check_bound
 from colk.learners.functional import KernelLearner
 from colk.losses import Loss
+from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.schedules import Rate
+from colk.trackers import Momentum, Tracker
 
 __all__ = ["COLK"]
 
@@ -40,11 +37,11 @@ class COLK(KernelLearner):
         β of the tracker of g, in (0, 1].
     regularization : float
         λ.
-    compressor : KOMP
-        What a step may forget.
-    tracker : {"momentum", "average"}
-        The paper's eq. (track1), g ← (1 − β)(g − inner at f_{t−1}) + inner at f_t with f_{t−1}
-        evaluated exactly at the new sample; or SCGD's moving average.
+    compressor : Compressor
+        What a step may forget, `KOMP(eps=0.005)` by default.
+    tracker : Tracker or {"momentum", "average"}
+        `Momentum()`, the paper's eq. (track1), g ← (1 − β)(g − inner at f_{t−1}) + inner at f_t
+        with f_{t−1} evaluated exactly at the new sample; or SCGD's `MovingAverage()`.
     pairing : {"independent", "overlap", "same"}
         Which samples play θ and ξ. "independent": two consecutive samples a step, as in the
         paper; unbiased given g, half as many steps as samples. "overlap": ξ is the new sample, θ
@@ -95,8 +92,8 @@ class COLK(KernelLearner):
         step_size: Rate = 0.1,
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
-        compressor: KOMP | None = None,
-        tracker: Tracker = "momentum",
+        compressor: Compressor | None = None,
+        tracker: Tracker | str = Momentum(),  # noqa: B008, it is frozen
         pairing: Pairing = "independent",
         gradient_bound: float = 10.0,
         norm_bound: float = np.inf,
@@ -105,12 +102,10 @@ class COLK(KernelLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self.compressor = KOMP(eps=0.005) if compressor is None else compressor
-        if not isinstance(self.compressor, KOMP):
-            raise TypeError(f"compressor must be a KOMP, got {type(self.compressor).__name__}")
-        self.norm_bound = check_bound(norm_bound, "norm_bound")
         super().__init__(
             kernel,
+            KOMP(eps=0.005) if compressor is None else compressor,
+            norm_bound,
             loss=loss,
             risk=risk,
             step_size=step_size,
@@ -124,22 +119,6 @@ class COLK(KernelLearner):
             n_outputs=n_outputs,
             trace=trace,
         )
-
-    def _settings(self) -> Array:
-        values = super()._settings()
-        values[core.EPS] = self.compressor.eps or 0.0
-        values[core.PARSIMONY] = self.compressor.parsimony or 0.0
-        values[core.NORM_BOUND] = self.norm_bound
-        return values
-
-    def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
-        super()._allocate(n_features, n_outputs, n_targets)
-        if self.compressor.max_atoms is not None:
-            self._core.switches[core.MAX_ATOMS] = self.compressor.max_atoms
-
-    @property
-    def _step_unit(self) -> Unit:
-        return step_unit
 
     def _cure(self) -> str:
         return f"{super()._cure()}, or set norm_bound"

@@ -1,42 +1,52 @@
-"""What every method of this package shares: the window, the tracker, the safeguards, pickling."""
+"""What every method of this package shares: its terms, its stream, its safeguards, pickling."""
 
 from abc import abstractmethod
-from typing import Any, Literal
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from colk._core import window as core
-from colk._core.assess import assess_unit
-from colk._core.dictionary import Dictionary
-from colk._core.jit import Unit
-from colk._core.reference import Pinned
-from colk._core.stream import learn
+from colk import stream as engine
 from colk._validation import Array, check_count, check_number
-from colk.averaging import Averaging, Exponential, PolyakRuppert
+from colk.averaging import Averaging
+from colk.dictionary import Dictionary
 from colk.errors import DivergenceError
 from colk.learners.base import OnlineLearner
+from colk.learners.naming import as_tracker
 from colk.learners.trace import Trace
 from colk.losses import Loss, Squared
+from colk.pairing import PAIRINGS, Pairing, Roles, roles
 from colk.risks import Mean, Risk
 from colk.schedules import Rate, as_decay
+from colk.stream import Stream
+from colk.trackers import Tracker
+from colk.window import Window
 
-__all__ = ["CompositionalLearner", "Pairing", "Tracker"]
+__all__ = ["CompositionalLearner"]
 
-Pairing = Literal["independent", "same", "overlap"]
-Tracker = Literal["momentum", "average"]
-Progress = tuple[int, int, int]
+# Samples between two looks at signals, and at other threads that wait.
+_BLOCK = 1024
 
-# Fields of the core's learner that mean something in this process only.
-_ADDRESSES = ("step", "assess", "record", "method")
+# Windows of at least so many samples go through BLAS; below so many atoms by one thread of it: a
+# small triangle loses more by waking a second one than it gains.
+_BLAS_WINDOW = 8
+_BLAS_THREADS_FROM = 256
 
-_PAIRINGS = {"same": core.SAME, "independent": core.INDEPENDENT, "overlap": core.OVERLAP}
+
+@cache
+def _thread_pools() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class CompositionalLearner(OnlineLearner):
     """A stochastic quasi-gradient method on E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)].
 
-    A method says where its weights live (`_make_dictionary`) and how a stretch of the stream
-    moves them (`_advance`).
+    A method says where its weights live (`_make_dictionary`) and which stream moves them
+    (`_make_stream`).
 
     Parameters
     ----------
@@ -46,30 +56,29 @@ class CompositionalLearner(OnlineLearner):
         As in `COLK`.
     """
 
-    _dictionary: Dictionary
-    _pinned: Pinned[core.Learner]
+    _stream: Stream | None = None
 
     def __init__(
         self,
-        loss: Loss | None,
-        risk: Risk | None,
-        step_size: Rate,
-        tracking_rate: Rate,
-        regularization: float,
-        tracker: Tracker,
-        pairing: Pairing,
-        gradient_bound: float,
-        averaging: Averaging | None,
-        batch_size: int,
-        n_outputs: int | None,
-        trace: bool,
+        loss: Loss | None = None,
+        risk: Risk | None = None,
+        step_size: Rate = 0.1,
+        tracking_rate: Rate = 1.0,
+        regularization: float = 1e-6,
+        tracker: Tracker | str = "average",
+        pairing: Pairing = "same",
+        gradient_bound: float = 10.0,
+        averaging: Averaging | None = None,
+        batch_size: int = 1,
+        n_outputs: int | None = None,
+        trace: bool = False,
     ) -> None:
         super().__init__(Squared() if loss is None else loss, n_outputs)
         self.risk = Mean() if risk is None else risk
         self.step_size = as_decay(step_size, "step_size")
         self.tracking_rate = as_decay(tracking_rate, "tracking_rate")
         self.regularization = check_number(regularization, "regularization", at_least=0.0)
-        self.tracker = tracker
+        self.tracker = as_tracker(tracker)
         self.pairing = pairing
         self.gradient_bound = check_bound(gradient_bound, "gradient_bound")
         self.averaging = averaging
@@ -80,10 +89,8 @@ class CompositionalLearner(OnlineLearner):
     def _check(self) -> None:
         if not isinstance(self.risk, Risk):
             raise TypeError(f"risk must be a Risk, got {type(self.risk).__name__} {self.risk!r}")
-        if self.tracker not in ("momentum", "average"):
-            raise ValueError(f"tracker must be 'momentum' or 'average', got {self.tracker!r}")
-        if self.pairing not in _PAIRINGS:
-            raise ValueError(f"pairing must be one of {sorted(_PAIRINGS)}, got {self.pairing!r}")
+        if self.pairing not in PAIRINGS:
+            raise ValueError(f"pairing must be one of {list(PAIRINGS)}, got {self.pairing!r}")
         if not isinstance(self.averaging, Averaging | None):
             raise TypeError(
                 "averaging must be PolyakRuppert, Exponential or None, "
@@ -107,152 +114,117 @@ class CompositionalLearner(OnlineLearner):
         """Make the place of the weights; `shape` is its n_rows, n_priced, n_fitted and block."""
 
     @abstractmethod
-    def _restore_dictionary(self, packed: dict[str, Any]) -> Dictionary:
-        """Return the place of the weights that was packed."""
-
-    @property
-    @abstractmethod
-    def _step_unit(self) -> Unit:
-        """What makes a step in compiled code."""
-
-    def _method(self, n_features: int) -> Pinned[Any] | None:
-        """What the step keeps beyond the learner."""
-        return None
-
-    def _atoms_gained(self) -> int:
-        """Atoms that a step may add."""
-        return self._window_size()
-
-    def _advance(self, X: Array, Y: Array, weight: Array, trace: Array) -> Progress:
-        """Run compiled steps; return samples taken, steps made, and why they stopped."""
-        return learn(self._pinned.address, X, Y, weight, trace)
+    def _make_stream(self, **common: Any) -> Stream:
+        """Make the stream that moves the weights."""
 
     def _window_width(self, n_features: int) -> int:
         """Numbers that the window keeps of a point."""
         return n_features
 
+    def _atoms_gained(self, window: int) -> int:
+        """Atoms that a step may add."""
+        return window
+
     def _keeps_previous(self) -> bool:
         """Whether the weights of the previous step are kept."""
-        return self.tracker == "momentum" and self.risk.n_inner > 0
+        return self.tracker.remembers and self.risk.n_inner > 0
+
+    def _shown(self, X: Array) -> Array:
+        """What the window is given of points."""
+        return X
 
     # -- state -------------------------------------------------------------------------------
 
-    @property
-    def _core(self) -> core.Learner:
-        """The arrays, shared with compiled code, which takes them by `_pinned.address`."""
-        return self._pinned.value
-
-    @_core.setter
-    def _core(self, learner: core.Learner) -> None:
-        self._pinned = Pinned(learner)
-
-    def _pairing_code(self) -> int:
-        return core.ALONE if self.risk.n_inner == 0 else _PAIRINGS[self.pairing]
-
-    def _window_size(self) -> int:
-        pairing = self._pairing_code()
-        if pairing == core.INDEPENDENT:
-            return 2 * self.batch_size
-        return self.batch_size + (1 if pairing == core.OVERLAP else 0)
+    def _roles(self) -> Roles:
+        return roles(self.pairing, self.risk.n_inner, self.batch_size)
 
     def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
-        q, m, window = n_outputs, self.risk.n_inner, self._window_size()
-        averaged = 0 if self.averaging is None else q
-        fitted = q + averaged
-        remembered = fitted if self._keeps_previous() else 0
-        self._dictionary = self._make_dictionary(
+        self.risk.check_sizes(n_outputs, n_targets)
+        played, width = self._roles(), self._window_width(n_features)
+        fitted = n_outputs if self.averaging is None else 2 * n_outputs
+        remembers = self._keeps_previous()
+        dictionary = self._make_dictionary(
             n_features,
-            n_rows=fitted + (q if remembered else 0),
-            n_priced=q,
+            n_rows=fitted + (n_outputs if remembers else 0),
+            n_priced=n_outputs,
             n_fitted=fitted,
-            block=window,
+            block=played.window,
         )
-        switches = np.zeros(core.N_SWITCHES, dtype=np.int64)
-        switches[core.PAIRING] = self._pairing_code()
-        switches[core.BATCH] = self.batch_size
-        switches[core.MOMENTUM] = self.tracker == "momentum"
-        switches[core.AVERAGED] = averaged
-        switches[core.REMEMBERED] = remembered
-        switches[core.MAX_ATOMS] = np.iinfo(np.int64).max
-        switches[core.GAINED] = self._atoms_gained()
-        self._core = core.Learner(
-            dictionary=self._dictionary.buffers,
-            loss=self.loss.program(),
-            risk=self.risk.program(),
-            settings=self._settings(),
-            switches=switches,
-            tallies=np.zeros(core.N_TALLIES, dtype=np.int64),
-            levels=np.zeros(core.N_LEVELS),
-            g=np.zeros(m),
-            window_x=np.zeros((window, self._window_width(n_features))),
-            window_y=np.zeros((window, n_targets)),
-            window_weight=np.zeros(window),
-            predictions=np.zeros((window, q)),
-            previous=np.zeros((window, q)),
-            losses=np.zeros(window),
-            loss_slopes=np.zeros((window, q)),
-            coefficients=np.zeros((window, q)),
-            slopes=np.zeros((2, q)),
-            tracked=np.zeros((2, m)),
-            work=np.zeros(m * (q + 1)),
-            line=np.zeros(core.N_TRACED + m),
-            **self._units(n_features),
+        self._stream = self._make_stream(
+            loss=self.loss,
+            risk=self.risk,
+            tracker=self.tracker,
+            step_size=self.step_size,
+            tracking_rate=self.tracking_rate,
+            averaging=self.averaging,
+            regularization=self.regularization,
+            gradient_bound=self.gradient_bound,
+            roles=played,
+            window=Window(played.window, width, n_targets, n_outputs, self.risk.n_inner),
+            dictionary=dictionary,
+            gained=self._atoms_gained(played.window),
+            remembers=remembers,
+            traced=self._records is not None,
         )
 
-    def _units(self, n_features: int) -> dict[str, Any]:
-        """Addresses of this process."""
-        self._kept = self._method(n_features)
-        return {
-            "step": self._step_unit.address,
-            "assess": assess_unit.address,
-            "record": 0 if self._records is None else core.record_unit.address,
-            "method": 0 if self._kept is None else self._kept.address,
-        }
-
-    def _settings(self) -> Array:
-        values = np.zeros(core.N_SETTINGS)
-        for first, rate in (
-            (core.STEP_SIZE, self.step_size),
-            (core.TRACKING_RATE, self.tracking_rate),
-        ):
-            values[first : first + 3] = rate.initial, rate.scale, rate.power
-        values[core.REGULARIZATION] = self.regularization
-        values[core.GRADIENT_BOUND] = self.gradient_bound
-        values[core.NORM_BOUND] = np.inf
-        if isinstance(self.averaging, Exponential):
-            values[core.AVERAGING_RATE] = self.averaging.rate
-        elif isinstance(self.averaging, PolyakRuppert):
-            values[core.BURN_IN] = self.averaging.burn_in
-            values[core.GROWTH] = self.averaging.growth
-        return values
+    def _state(self) -> Stream:
+        """The stream, once there was a sample."""
+        if self._stream is None:
+            raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
+        return self._stream
 
     def _learn(self, X: Array, Y: Array, weight: Array) -> None:
-        start, window = 0, self._window_size()
-        while start < len(X):
-            width = 0 if self._records is None else len(core.TRACE) + self.risk.n_inner
-            trace = np.empty((len(X) - start if width else 1, width))
-            with self._dictionary.blas_threads():
-                taken, steps, status = self._advance(X[start:], Y[start:], weight[start:], trace)
-            if self._records is not None:
-                self._records.append(trace[:steps])
-            start += taken
-            if status == core.DIVERGED:
-                raise self._divergence(start)
-            if status == core.FULL:
-                self._dictionary.reserve(window)
-                self._core = self._core._replace(
-                    dictionary=self._dictionary.buffers, **self._units(self.n_features)
-                )
+        stream = self._state()
+        with self._blas_threads(stream):
+            for start in range(0, len(X), _BLOCK):
+                rows = slice(start, start + _BLOCK)
+                taken = self._learn_block(stream, self._shown(X[rows]), Y[rows], weight[rows])
+                if stream.diverged:
+                    raise self._divergence(start + taken)
+
+    def _learn_block(self, stream: Stream, X: Array, Y: Array, weight: Array) -> int:
+        if self._records is None:
+            return stream.advance(X, Y, weight, 0, len(X))
+        stream.open_trace(len(X))
+        try:
+            return stream.advance(X, Y, weight, 0, len(X))
+        finally:
+            self._records.append(stream.close_trace())
+
+    def _blas_threads(self, stream: Stream) -> AbstractContextManager[Any]:
+        if stream.window.size < _BLAS_WINDOW or stream.dictionary.size >= _BLAS_THREADS_FROM:
+            return nullcontext()
+        limited: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
+        return limited
+
+    def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
+        """Learn from one sample: a point of shape (p,) and its target."""
+        stream = self._stream
+        if stream is None or not self._is_plain(x, y) or not stream.place(x, y, sample_weight):
+            return super().learn_one(x, y, sample_weight)
+        if stream.learn_placed() == 0:
+            raise self._divergence(0)
+        return self
+
+    def _is_plain(self, x: Any, y: Any) -> bool:
+        """Whether a sample needs no check beyond that it is finite."""
+        return (
+            type(y) in _NUMBERS
+            and self.loss.kind == "regression"
+            and self._records is None
+            and (type(x) in (list, tuple) or (type(x) is np.ndarray and x.dtype == np.float64))
+            and len(x) == self._n_features
+        )
 
     def _divergence(self, sample: int) -> DivergenceError:
-        found = self._core
+        window = self._state().window
         largest, steepest = (
-            np.abs(values).max() for values in (found.predictions, found.coefficients)
+            np.abs(values).max() for values in (window.predictions, window.coefficients)
         )
-        if np.isfinite(largest) and not np.isfinite(found.tracked[1]).all():
+        if np.isfinite(largest) and not np.isfinite(window.g_mean).all():
             what = f"the tracked g of {type(self.risk).__name__} overflowed"
             cure = "scale the targets, or lower the order or the tilt of the risk"
-        elif np.isfinite(largest) and not steepest < core.HUGE:
+        elif np.isfinite(largest) and not steepest < engine.HUGE:
             what = f"the gradient reached {steepest:g}"
             cure = "set a finite gradient_bound, or scale features and targets"
         else:
@@ -274,56 +246,53 @@ class CompositionalLearner(OnlineLearner):
     @property
     def steps(self) -> int:
         """Steps made so far."""
-        return 0 if self._n_features is None else int(self._core.tallies[core.STEPS])
+        return 0 if self._stream is None else self._stream.steps
 
     @property
     def inner_estimate(self) -> Array:
         """The tracked value g, of shape (m,)."""
-        return np.zeros(self.risk.n_inner) if self._n_features is None else self._core.g.copy()
+        if self._stream is None:
+            return np.zeros(self.risk.n_inner)
+        return np.array(self._stream.window.g)
 
     @property
     def prequential_loss(self) -> float:
         """Mean over the stream of the loss of each θ before its step."""
-        if self.steps == 0:
+        if self._stream is None or self._stream.steps == 0:
             return float("nan")
-        levels = self._core.levels
-        return float(levels[core.LOSS_SUM] / levels[core.WEIGHT_SUM])
+        return self._stream.loss_sum / self._stream.weight_sum
 
     @property
     def trace(self) -> Trace:
         """What every step did, where the learner was made with `trace=True`."""
         if self._records is None:
             raise ValueError("nothing was recorded: make the learner with trace=True")
-        width = len(core.TRACE) + self.risk.n_inner
+        width = len(engine.TRACE) + self.risk.n_inner
         return Trace.from_rows(np.concatenate([np.empty((0, width)), *self._records]))
 
     # -- pickling ----------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the programs, which may hold addresses of this process."""
+        """Settings, and the state as plain arrays: a copy shares nothing with the original."""
         state = dict(self.__dict__)
-        state.pop("_kept", None)
-        if self._n_features is not None:
-            learner = state.pop("_pinned").value._asdict()
-            for name in ("dictionary", "loss", "risk", *_ADDRESSES):
-                del learner[name]
-            state["_arrays"] = learner
-            state["_dictionary"] = self._dictionary.pack()
+        stream = state.pop("_stream", None)
+        if self._records is not None:
+            state["_records"] = list(self._records)
+        if stream is not None:
+            state["_packed"] = stream.pack()
+            state["_n_targets"] = np.asarray(stream.window.targets).shape[1]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        arrays, packed = state.pop("_arrays", None), state.pop("_dictionary", None)
+        packed, n_targets = state.pop("_packed", None), state.pop("_n_targets", 1)
         self.__dict__.update(state)
-        if arrays is None:
-            return
-        self._dictionary = self._restore_dictionary(packed)
-        self._core = core.Learner(
-            dictionary=self._dictionary.buffers,
-            loss=self.loss.program(),
-            risk=self.risk.program(),
-            **self._units(self.n_features),
-            **arrays,
-        )
+        if packed is not None:
+            self._allocate(self.n_features, self.n_outputs or 1, n_targets)
+            self._state().unpack(packed)
+
+
+# What a target of one number is given as.
+_NUMBERS = (float, int, np.float64)
 
 
 def check_bound(value: float, name: str) -> float:

@@ -1,57 +1,75 @@
 """Methods whose model is a kernel expansion f = Σ w_j κ(d_j, ·)."""
 
-from typing import Any, cast
+from typing import Any
 
-from colk._core.dictionary import Dictionary
-from colk._core.window import ERROR_SUM
+import numpy as np
+
 from colk._validation import Array
+from colk.compressors import Compressor
+from colk.dictionary import Dictionary
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
-from colk.learners.compositional import CompositionalLearner
+from colk.learners.compositional import CompositionalLearner, check_bound
+from colk.step import KernelStream
+from colk.stream import Stream
 
 __all__ = ["KernelLearner"]
 
 
 class KernelLearner(CompositionalLearner):
-    """A compositional learner whose weights live on atoms of a kernel.
+    """A compositional learner whose weights live on atoms of a kernel, and are compressed.
 
     Parameters
     ----------
     kernel : Kernel
         The kernel κ.
+    compressor : Compressor
+        What becomes of the new points of a step.
+    norm_bound : float
+        f is kept in the ball ‖f‖_H ≤ norm_bound.
     **common
         The arguments of `CompositionalLearner`.
     """
 
-    def __init__(self, kernel: Kernel, **common: Any) -> None:
+    def __init__(
+        self, kernel: Kernel, compressor: Compressor, norm_bound: float = np.inf, **common: Any
+    ) -> None:
         if not isinstance(kernel, Kernel):
             raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__} {kernel!r}")
-        self.kernel = kernel
+        if not isinstance(compressor, Compressor):
+            raise TypeError(f"compressor must be a Compressor, got {type(compressor).__name__}")
+        compressor.check(kernel)
+        self.kernel, self.compressor = kernel, compressor
+        self.norm_bound = check_bound(norm_bound, "norm_bound")
+        if self.norm_bound < np.inf and not compressor.is_orthogonal:
+            raise ValueError(
+                "norm_bound needs a compressor that projects, as KOMP does; "
+                f"{type(compressor).__name__} does not"
+            )
         super().__init__(**common)
 
-    def _dictionary_type(self) -> type[Dictionary]:
-        return Dictionary
-
     def _make_dictionary(self, n_features: int, **shape: int) -> Dictionary:
-        return self._dictionary_type()(self.kernel.program(n_features), n_features, **shape)
+        return Dictionary(
+            self.kernel,
+            n_features,
+            has_factor=self.compressor.needs_factor,
+            scratch_rows=self.compressor.scratch_rows,
+            **shape,
+        )
 
-    def _restore_dictionary(self, packed: dict[str, Any]) -> Dictionary:
-        return self._dictionary_type().unpack(self.kernel.program(self.n_features), packed)
+    def _make_stream(self, **common: Any) -> Stream:
+        return KernelStream(compressor=self.compressor, norm_bound=self.norm_bound, **common)
 
-    def _rows(self, averaged: bool) -> slice:
-        q = cast(int, self.n_outputs)
-        return slice(q, 2 * q) if averaged and self.averaging is not None else slice(0, q)
+    def _first_row(self, averaged: bool) -> int:
+        return self._state().averaged if averaged else 0
 
     def _evaluate(self, X: Array) -> Array:
-        return self._dictionary.evaluate(X, self._rows(averaged=True))
+        return self._state().evaluate(X, self._first_row(averaged=True))
 
     def _expansion(self, averaged: bool) -> KernelExpansion:
-        if self._n_features is None:
-            raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
-        weights = self._dictionary.weights[:, self._rows(averaged)]
-        return KernelExpansion(
-            self.kernel, self._dictionary.atoms, weights[:, 0] if self._is_vector else weights
-        )
+        stream, first = self._state(), self._first_row(averaged)
+        atoms, weights = stream.snapshot(first)
+        return KernelExpansion(self.kernel, atoms, weights[:, 0] if self._is_vector else weights)
 
     @property
     def function(self) -> KernelExpansion:
@@ -66,9 +84,9 @@ class KernelLearner(CompositionalLearner):
     @property
     def n_atoms(self) -> int:
         """Model order M."""
-        return 0 if self._n_features is None else self._dictionary.size
+        return 0 if self._stream is None else self._stream.dictionary.size
 
     @property
     def error_spent(self) -> float:
         """Sum over all steps of the H-norms that compression cost."""
-        return 0.0 if self._n_features is None else float(self._core.levels[ERROR_SUM])
+        return 0.0 if self._stream is None else self._stream.error_sum

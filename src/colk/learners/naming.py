@@ -5,17 +5,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 from colk._validation import Array, check_number
-from colk.averaging import Averaging, Exponential, PolyakRuppert
+from colk.averaging import Averaging, PolyakRuppert
 from colk.kernels import KERNELS, Kernel, Laplacian
 from colk.losses import LOSSES, Loss
 from colk.risks import RISKS, Risk
 from colk.schedules import Rate, as_decay
+from colk.trackers import TRACKERS, Tracker
 
 __all__ = [
     "as_averaging",
     "as_kernel",
     "as_loss",
     "as_risk",
+    "as_tracker",
     "choose_bandwidth",
     "choose_eps",
     "choose_step",
@@ -58,7 +60,7 @@ def as_loss(loss: Loss | str) -> Loss:
     >>> as_loss("huber")
     Huber(threshold=1.0)
     """
-    return _as_term(loss, Loss, LOSSES, "loss")  # type: ignore[type-abstract]
+    return _as_term(loss, Loss, LOSSES, "loss")
 
 
 def as_risk(risk: Risk | str) -> Risk:
@@ -69,7 +71,18 @@ def as_risk(risk: Risk | str) -> Risk:
     >>> as_risk("mean")
     Mean()
     """
-    return _as_term(risk, Risk, RISKS, "risk")  # type: ignore[type-abstract]
+    return _as_term(risk, Risk, RISKS, "risk")
+
+
+def as_tracker(tracker: Tracker | str) -> Tracker:
+    """Return the tracker that is named.
+
+    Examples
+    --------
+    >>> as_tracker("momentum")
+    Momentum()
+    """
+    return _as_term(tracker, Tracker, TRACKERS, "tracker")
 
 
 def as_averaging(averaging: Averaging | bool | None) -> Averaging | None:
@@ -80,7 +93,7 @@ def as_averaging(averaging: Averaging | bool | None) -> Averaging | None:
     >>> as_averaging(True)
     PolyakRuppert(burn_in=0, growth=3.0)
     """
-    if isinstance(averaging, PolyakRuppert | Exponential):
+    if isinstance(averaging, Averaging):
         return averaging
     if averaging is None or isinstance(averaging, (bool, np.bool_)):
         return PolyakRuppert(growth=3.0) if averaging else None
@@ -118,11 +131,7 @@ def choose_eps(eps: float | None, step_size: Rate) -> float:
 
 def takes_bandwidth(kernel: Kernel | str) -> bool:
     """Whether `kernel` is a name of a kernel that has a bandwidth to choose."""
-    return isinstance(kernel, str) and kernel in KERNELS and "bandwidth" in _fields(kernel)
-
-
-def _fields(kernel: str) -> list[str]:
-    return list(getattr(KERNELS[kernel], "__dataclass_fields__", {}))
+    return isinstance(kernel, str) and kernel in KERNELS and "bandwidth" in KERNELS[kernel]._fields
 
 
 def as_kernel(kernel: Kernel | str, bandwidth: float | None = None) -> Kernel:
@@ -135,7 +144,7 @@ def as_kernel(kernel: Kernel | str, bandwidth: float | None = None) -> Kernel:
     """
     if takes_bandwidth(kernel):
         return KERNELS[str(kernel)](bandwidth)  # type: ignore[call-arg]
-    return _as_term(kernel, Kernel, KERNELS, "kernel")  # type: ignore[type-abstract]
+    return _as_term(kernel, Kernel, KERNELS, "kernel")
 
 
 def _is_city_block(kernel: str) -> bool:

@@ -1,13 +1,17 @@
 """NORMA: the naive online risk minimisation algorithm, which forgets."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from colk._validation import check_fraction
 from colk.averaging import Averaging
+from colk.compressors import Truncation
 from colk.kernels import Kernel
 from colk.learners.budgeted import BudgetedLearner
+from colk.learners.tube import TubeStream
 from colk.losses import EpsilonInsensitive, Loss
+from colk.losses.regression import AdaptiveTube
 from colk.schedules import Rate
+from colk.stream import Stream
 
 __all__ = ["NORMA"]
 
@@ -15,9 +19,8 @@ __all__ = ["NORMA"]
 class NORMA(BudgetedLearner):
     """Kernel stochastic gradient descent with forgetting and truncation.
 
-    f ← (1 − αλ)f − αℓ'(f(x), y)κ(x, ·); beyond `truncation` atoms the oldest goes. Its weight has
-    shrunk by (1 − αλ)^truncation by then, so that λ and the truncation together say how much is
-    lost.
+    f ← (1 − αλ)f − αℓ'(f(x), y)κ(x, ·); beyond `max_atoms` atoms the oldest goes. Its weight has
+    shrunk by (1 − αλ)^max_atoms by then, so that λ and the bound together say how much is lost.
 
     Parameters
     ----------
@@ -25,7 +28,7 @@ class NORMA(BudgetedLearner):
         The kernel κ.
     loss : Loss
         The loss ℓ.
-    truncation : int or None
+    max_atoms : int or None
         Most atoms; None for no bound.
     step_size : float or PowerDecay
         α.
@@ -49,7 +52,7 @@ class NORMA(BudgetedLearner):
     >>> from colk.kernels import Gaussian
     >>> from colk.learners import NORMA
     >>> X = np.random.default_rng(0).random((2000, 1))
-    >>> learner = NORMA(Gaussian(0.2), truncation=200, step_size=0.2, regularization=0.05)
+    >>> learner = NORMA(Gaussian(0.2), max_atoms=200, step_size=0.2, regularization=0.05)
     >>> learner = learner.learn(X, np.sin(6 * X[:, 0]))
     >>> learner.n_atoms
     200
@@ -64,13 +67,11 @@ class NORMA(BudgetedLearner):
     True
     """
 
-    _maintenances: ClassVar[tuple[str, ...]] = ("truncation",)
-
     def __init__(
         self,
         kernel: Kernel,
         loss: Loss | None = None,
-        truncation: int | None = 500,
+        max_atoms: int | None = 500,
         step_size: Rate = 0.1,
         regularization: float = 0.01,
         nu: float | None = None,
@@ -79,37 +80,36 @@ class NORMA(BudgetedLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
+        self.nu = None if nu is None else check_fraction(nu, "nu")
         super().__init__(
             kernel,
-            truncation,
-            "truncation",
+            Truncation(max_atoms),
             loss=loss,
-            risk=None,
             step_size=step_size,
-            tracking_rate=1.0,
             regularization=regularization,
-            tracker="average",
-            pairing="same",
             gradient_bound=gradient_bound,
             averaging=averaging,
-            batch_size=1,
             n_outputs=n_outputs,
             trace=trace,
         )
-        if nu is not None:
-            if not isinstance(self.loss, EpsilonInsensitive):
-                raise TypeError(
-                    f"nu adapts the tube of EpsilonInsensitive; {type(self.loss).__name__} has none"
-                )
-            self._nu = check_fraction(nu, "nu")
-            self._tube[0] = self.loss.program()[1]
+        if nu is not None and not isinstance(self.loss, EpsilonInsensitive):
+            raise TypeError(
+                f"nu adapts the tube of EpsilonInsensitive; {type(self.loss).__name__} has none"
+            )
+        self._tube = self.loss.tube if isinstance(self.loss, EpsilonInsensitive) else 0.0
+
+    def _make_stream(self, **common: Any) -> Stream:
+        if self.nu is None:
+            return super()._make_stream(**common)
+        common["loss"] = AdaptiveTube(self._tube, self.nu)
+        return TubeStream(compressor=self.compressor, norm_bound=self.norm_bound, **common)
 
     @property
     def tube(self) -> float:
         """The half width ε of the tube that `nu` adapts."""
-        return float(self._tube[0])
+        if self.nu is None or self._stream is None:
+            return self._tube
+        return float(self._stream.loss.tube)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if self._nu > 0.0 and self._n_features is not None:
-            self._core.loss[1] = self._tube[0]
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_tube": self.tube}

@@ -1,11 +1,11 @@
 """NPBSGD: nonparametric budgeted stochastic gradient descent, whose budget may grow."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from colk._validation import check_count, check_number
 from colk.averaging import Averaging
+from colk.compressors import Growing
 from colk.kernels import Kernel
-from colk.learners.budgeted import BudgetedLearner, pegasos
+from colk.learners.budgeted import BudgetedLearner, as_rule, pegasos
 from colk.losses import Loss
 from colk.schedules import Rate
 
@@ -24,7 +24,7 @@ class NPBSGD(BudgetedLearner):
         The kernel κ.
     loss : Loss
         The loss ℓ.
-    budget : int or None
+    max_atoms : int or None
         The first budget B; None for no bound.
     growth : float
         β > 0. From 1 on the budget is fixed for the whole horizon.
@@ -53,19 +53,17 @@ class NPBSGD(BudgetedLearner):
     >>> from colk.losses import Hinge
     >>> X = np.random.default_rng(0).normal(size=(2000, 2))
     >>> y = np.where((X**2).sum(axis=1) < 1.4, 1.0, -1.0)
-    >>> fixed = NPBSGD(Gaussian(0.7), Hinge(), budget=50, horizon=2000).learn(X, y)
-    >>> grown = NPBSGD(Gaussian(0.7), Hinge(), budget=50, growth=0.5, horizon=2000).learn(X, y)
+    >>> fixed = NPBSGD(Gaussian(0.7), Hinge(), max_atoms=50, horizon=2000).learn(X, y)
+    >>> grown = NPBSGD(Gaussian(0.7), Hinge(), max_atoms=50, growth=0.5, horizon=2000).learn(X, y)
     >>> fixed.n_atoms, 50 < grown.n_atoms < 1000
     (50, True)
     """
-
-    _maintenances: ClassVar[tuple[str, ...]] = ("removal", "projection")
 
     def __init__(
         self,
         kernel: Kernel,
         loss: Loss | None = None,
-        budget: int | None = 100,
+        max_atoms: int | None = 100,
         growth: float = 1.0,
         horizon: int = 10_000,
         maintenance: Literal["removal", "projection"] = "removal",
@@ -77,26 +75,17 @@ class NPBSGD(BudgetedLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self.growth = check_number(growth, "growth", above=0.0)
-        self.horizon = check_count(horizon, "horizon")
-        self.seed = check_count(seed, "seed", at_least=0)
+        rule = as_rule(maintenance, max_atoms, ("removal", "projection"))
+        self.maintenance = maintenance
         super().__init__(
             kernel,
-            budget,
-            maintenance,
+            Growing(rule, growth, horizon, seed),
             loss=loss,
-            risk=None,
             step_size=pegasos(step_size, regularization),
-            tracking_rate=1.0,
             regularization=regularization,
-            tracker="average",
-            pairing="same",
             gradient_bound=gradient_bound,
             averaging=averaging,
-            batch_size=1,
             n_outputs=n_outputs,
             trace=trace,
         )
-
-    def _coin(self) -> tuple[float, float, int]:
-        return self.growth, float(self.horizon), self.seed
+        self.growth, self.horizon, self.seed = growth, horizon, seed

@@ -1,7 +1,7 @@
 """POLK: parsimonious online learning with kernels, the method that COLK extends."""
 
 from colk.averaging import Averaging, PolyakRuppert
-from colk.compressors import KOMP
+from colk.compressors import Compressor
 from colk.kernels import Kernel
 from colk.learners.colk import COLK
 from colk.losses import Loss
@@ -46,7 +46,7 @@ class POLK(COLK):
         loss: Loss | None = None,
         step_size: Rate = 0.1,
         regularization: float = 1e-6,
-        compressor: KOMP | None = None,
+        compressor: Compressor | None = None,
         gradient_bound: float = 10.0,
         norm_bound: float = float("inf"),
         averaging: Averaging | None = PolyakRuppert(growth=3.0),  # noqa: B008, it is frozen

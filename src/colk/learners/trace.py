@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from colk._core.window import TRACE
 from colk._validation import Array
+from colk.stream import TRACE
 
 __all__ = ["Trace"]
 

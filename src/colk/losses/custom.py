@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from colk.functions import OfNumbers, Signature, reduce_functions
+from colk.functions.addresses import Signature
+from colk.functions.base import OfNumbers
+from colk.functions.pickling import reduce_functions
 from colk.losses.base import Kind, Loss
 
 __all__ = ["CustomLoss"]

@@ -72,6 +72,9 @@ class Risk(Term):
         with cython.gil:
             return float(overridden(self, "sample_value")(w, theta))
 
+    def check_sizes(self, n_outputs: int, n_targets: int) -> None:
+        """Refuse predictions and targets of sizes that the risk was not made for."""
+
     @property
     def is_convex(self) -> bool:
         """Whether the risk is convex in the losses."""

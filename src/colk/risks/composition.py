@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_count, check_rows, check_vector
-from colk.functions import OfArrays, Signature, reduce_functions
+from colk.functions.addresses import Signature
+from colk.functions.base import OfArrays
+from colk.functions.pickling import reduce_functions
 from colk.losses import Loss
 from colk.risks.base import Risk, average, shares
 from colk.trackers import Tracker

@@ -6,7 +6,9 @@ from typing import Any
 import cython
 
 from colk._validation import Array, check_count
-from colk.functions import OfLoss, Signature, reduce_functions
+from colk.functions.addresses import Signature
+from colk.functions.base import OfLoss
+from colk.functions.pickling import reduce_functions
 from colk.risks.base import LossRisk
 from colk.trackers import Tracker
 from colk.window import Window
