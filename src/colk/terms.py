@@ -63,7 +63,7 @@ class Term:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return bool(self._parameters() == other._parameters())  # type: ignore[attr-defined]
+        return bool(self._parameters() == other._parameters())
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, *self._parameters().values()))

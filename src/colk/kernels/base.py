@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from colk import lanes
 from colk._validation import Array, check_points, check_vector
-from colk.buffers import aligned, padded, plain
+from colk.buffers import aligned, locked, padded, plain
 from colk.terms import Term, overridden
 
 __all__ = ["Kernel", "evaluate", "tabulate"]
@@ -66,8 +66,8 @@ class Kernel(Term):
         parts uses `depth` more blocks of `size` rows behind its result.
         """
         with cython.gil:
-            values = np.asarray(out)
-            known, given = np.asarray(atoms)[: points.shape[1]], np.asarray(points)
+            values, given = np.asarray(out), locked(points)
+            known = locked(atoms)[: points.shape[1]]
             overridden(self, "columns")(known, n, given, size, values, first)
             values[first : first + size, n : (n + 3) & -4] = 0.0
         return 0
