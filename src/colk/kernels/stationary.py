@@ -85,16 +85,19 @@ class Stationary(Kernel):
         return 0
 
     def _directions(self, U: Array, V: Array) -> tuple[Array, Array]:
-        """(n, m, p): differences u − v in units of the bandwidths; and the inverse bandwidths."""
-        scales = self.inverse_bandwidths(U.shape[1])
-        return (U[:, None, :] - V[None, :, :]) * scales, scales
+        """(p, n, m): differences u − v in units of the bandwidths; and the inverse bandwidths."""
+        scales = self.inverse_bandwidths(U.shape[1])[:, None, None]
+        scaled = U.T[:, :, None] - V.T[:, None, :]
+        scaled *= scales
+        return scaled, scales
 
     def _slopes_of_squares(self, U: Array, V: Array) -> Array:
         """Slopes of a kernel of s = ‖(u − v)/h‖²: −2κ'(s)·(u − v)/h²."""
         with np.errstate(over="ignore"):
             scaled, scales = self._directions(U, V)
-            factors = self._factor((scaled**2).sum(axis=2))
-        return np.asarray(factors[:, :, None] * scaled * scales)
+            scaled *= self._factor(np.einsum("kij,kij->ij", scaled, scaled))
+        scaled *= scales
+        return np.moveaxis(scaled, 0, 2)
 
     def _factor(self, squares: Array) -> Array:
         """−2κ'(s) of a kernel of the squared distance s."""
@@ -185,8 +188,8 @@ class Laplacian(Stationary):
         """Return ∂κ(u_i, v_j)/∂v_j = κ·sign(u − v)/c, of shape (n, m, p)."""
         with np.errstate(over="ignore"):
             scaled, scales = self._directions(U, V)
-            values = np.exp(-np.abs(scaled).sum(axis=2))
-        return np.asarray(values[:, :, None] * np.sign(scaled) * scales)
+            values = np.exp(-np.abs(scaled).sum(axis=0))
+        return np.moveaxis(np.sign(scaled) * values * scales, 0, 2)
 
 
 class Matern(Stationary):
