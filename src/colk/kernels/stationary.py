@@ -42,7 +42,8 @@ class Stationary(Kernel):
     _fields: ClassVar[tuple[str, ...]] = ("bandwidth",)
 
     bandwidth: float | tuple[float, ...]
-    scales: Array  # (p,): inverse bandwidths, once the kernel is bound
+    n_bound: int  # the features that the kernel is bound to
+    scales: Array  # (n_bound,): their inverse bandwidths
 
     def __init__(self, bandwidth: float | Sequence[float]) -> None:
         self.bandwidth = _check_bandwidth(bandwidth)
@@ -76,10 +77,11 @@ class Stationary(Kernel):
 
     def _spread(self, n_features: int) -> None:
         self.scales = self.inverse_bandwidths(n_features)
+        self.n_bound = n_features
 
     def check_bound(self, n_features: int) -> int:
         """Refuse points of other features than those that the kernel is bound to."""
-        if self.scales.shape[0] != n_features:
+        if self.n_bound != n_features:
             with cython.gil:
                 raise ValueError(f"{self!r} is not bound to {n_features} features")
         return 0
