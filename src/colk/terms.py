@@ -78,10 +78,11 @@ class Term:
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
-        own = getattr(self, "__dict__", None)  # of a class in plain Python
-        if own is None or hasattr(self, name):
+        # Compiled classes have no dictionary; classes derived from them in Python have one.
+        state: dict[str, Any] | None = getattr(self, "__dict__", None)
+        if state is None or hasattr(self, name):
             raise AttributeError(
                 f"{name} of {type(self).__name__} cannot be changed; make another one with "
                 f"replace({name}=...)"
             )
-        own[name] = value
+        state[name] = value
