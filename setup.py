@@ -37,6 +37,7 @@ class BuildOrDoWithout(build_ext):
     """Where a module does not compile, its Python source does the work."""
 
     def build_extensions(self) -> None:
+        self.parallel = self.parallel or os.cpu_count()
         kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
         for extension in self.extensions:
             extension.extra_compile_args = FLAGS[kind]

@@ -186,3 +186,16 @@ def test_a_large_function_without_a_small_one(low_rank_first):
     f = KernelExpansion(Gaussian(0.1), atoms, np.ones(130))
     assert compress(f, eps=0.5).function == f
     assert compress(f, eps=1.5).function.n_atoms == 130 - 2
+
+
+def test_the_low_rank_start_is_charged_to_eps():
+    """What the reduction of a large function lost leaves KOMP less to spend, and no more.
+
+    Were it not charged, KOMP would overdraw eps, and a second attempt with half of it succeed:
+    the error would then stay far below eps.
+    """
+    rng = np.random.default_rng(0)
+    f = KernelExpansion(Gaussian(0.1), rng.random((2100, 2)), rng.normal(size=2100))
+    eps = 0.03 * f.norm()
+    result = compress(f, eps=eps)
+    assert 0.9 * eps < result.error <= eps

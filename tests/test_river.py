@@ -215,3 +215,18 @@ def test_a_drift_detector_sees_the_errors():
             alarms.append(t)
         model.learn_one(x, y)
     assert any(400 < t < 600 for t in alarms)
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["one", "many"])
+def test_the_mean_of_the_targets_is_weighted(many):
+    """Far from all samples the function is 0, and the prediction the targets' weighted mean."""
+    y = [3.0, -1.0, 10.0, 4.0, 7.0]
+    w = [1.0, 5.0, 0.5, 0.0, 2.0]
+    rows = [{"a": float(i)} for i in range(5)]
+    model = COLKRegressor(kernel=Gaussian(0.5))
+    if many:
+        model.learn_many(pd.DataFrame(rows), pd.Series(y), w=w)
+    else:
+        for row, target, weight in zip(rows, y, w, strict=True):
+            model.learn_one(row, target, w=weight)
+    assert model.predict_one({"a": 1e6}) == pytest.approx(np.average(y, weights=w), rel=1e-12)

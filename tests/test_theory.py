@@ -204,3 +204,32 @@ def test_estimates_against_closed_forms():
 def test_a_composition_cannot_be_estimated():
     with pytest.raises(TypeError, match="risk of a loss"):
         Constants.estimate(*data(), Gaussian(0.2), Squared(), Composition, None)
+
+
+UNEVEN = Constants(
+    kernel_bound=0.7,
+    inner_slope=1.3,
+    outer_lipschitz=0.6,
+    inner_lipschitz=1.7,
+    inner_deviation=0.4,
+    norm_bound=2.5,
+    optimum_norm=1.1,
+    smoothness=3.1,
+)
+
+
+def test_what_compression_adds_to_a_distance():
+    """Z₃ε/α + Z₄ε²/α with Z₃ = 2(K + S)/λ₀ and Z₄ = (2 + 4L_h²L_ℓU)/λ₀."""
+    alpha, eps, decay = 0.01, 0.3, 0.5
+    with_eps, without = (bound_distance(UNEVEN, alpha, 0.1, e, 100, decay) for e in (eps, 0.0))
+    z3 = 2.0 * (2.5 + 1.1) / decay
+    z4 = (2.0 + 4.0 * 1.7**2 * 0.6 * 0.7) / decay
+    np.testing.assert_allclose(with_eps - without, (z3 * eps + z4 * eps**2) / alpha, rtol=1e-9)
+
+
+def test_what_compression_adds_to_a_gradient():
+    """4[ε²/(2α²) + (L_R + 8L_h²)ε²/α]."""
+    alpha, eps = 0.05, 0.3
+    with_eps, without = (bound_gradient(UNEVEN, alpha, 0.9, e, 100) for e in (eps, 0.0))
+    expected = 4.0 * (0.5 * (eps / alpha) ** 2 + (3.1 + 8.0 * 1.7**2) * eps**2 / alpha)
+    np.testing.assert_allclose(with_eps - without, expected, rtol=1e-9)

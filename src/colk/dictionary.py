@@ -29,8 +29,8 @@ class Dictionary:
 
     Parameters
     ----------
-    kernel : Kernel
-        The kernel κ.
+    kernel : Kernel or None
+        The kernel κ; None for weights of features, which are not functions of atoms.
     n_features : int
         Dimension p of the points.
     n_rows : int
@@ -103,7 +103,7 @@ class Dictionary:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: Kernel | None,
         n_features: int,
         n_rows: int = 1,
         n_priced: int | None = None,
@@ -113,12 +113,14 @@ class Dictionary:
         has_factor: bool = True,
         scratch_rows: int = 0,
     ) -> None:
-        self.kernel = kernel.bind(n_features)
+        self.kernel = None if kernel is None else kernel.bind(n_features)  # type: ignore[assignment]
         self.n_features, self.n_rows, self.block = n_features, n_rows, block
         self.n_priced = n_rows if n_priced is None else n_priced
         self.n_fitted = n_rows if n_fitted is None else n_fitted
         self.has_factor = has_factor
-        self.merges_in_closed_form = kernel.is_squared_exponential and self.n_priced == 1
+        self.merges_in_closed_form = (
+            kernel is not None and kernel.is_squared_exponential and self.n_priced == 1
+        )
         self.size = self.n_ghosts = self.added = 0
         self.points = np.zeros((block, n_features))
         self.amounts = np.zeros((block, n_rows))
@@ -133,12 +135,20 @@ class Dictionary:
         self.scratch = aligned(max(scratch_rows, 1), LINE)
         self._resize(max(capacity, 2 * block))
 
+    @classmethod
+    def of_features(cls, n_components: int, **shape: int) -> "Dictionary":
+        """Return weights of so many features, all 0."""
+        self = cls(None, 1, capacity=n_components, has_factor=False, **shape)
+        self.size = n_components
+        return self
+
     # -- room --------------------------------------------------------------------------------
 
     def _resize(self, wanted: int) -> None:
         """Make all buffers anew for so many atoms; where memory runs out, nothing has changed."""
         capacity = -(-wanted // LINE) * LINE + LINE
-        blocks = (1 + self.kernel.depth) * self.block
+        depth = 0 if self.kernel is None else self.kernel.depth
+        blocks = (1 + depth) * self.block
         panel = self.block if self.has_factor else 1
         side = capacity if self.has_factor else 1
         new = (
@@ -293,6 +303,14 @@ class Dictionary:
         for row in range(self.n_rows):
             self.spent[row] = 0.0
 
+    def clear_ghosts(self) -> None:
+        """Forget the atoms that were dropped."""
+        self.n_ghosts = 0
+
+    def set_weights(self, values: Array) -> None:
+        """Give the first rows these weights (size, rows)."""
+        np.asarray(self.weights_t)[: values.shape[1], : self.size] = values.T
+
     def lay(self, points: Array, amounts: Array) -> None:
         """Lay new points and their weights out, to be taken in."""
         np.asarray(self.points)[: len(points)] = points
@@ -309,6 +327,11 @@ class Dictionary:
     def weights(self) -> Array:
         """The weights, a copy of shape (size, n_rows)."""
         return np.ascontiguousarray(np.asarray(self.weights_t)[:, : self.size].T)
+
+    @property
+    def ghost_weights(self) -> Array:
+        """Weights of the atoms that were dropped, in that order, of shape (n_ghosts, n_rows)."""
+        return np.array(np.asarray(self.ghosts)[self.n_features :, : self.n_ghosts].T)
 
     @property
     def inverse_gram(self) -> Array:

@@ -141,9 +141,8 @@ static inline four power(four a, ptrdiff_t degree)
 
 /* ---- columns of kernels ------------------------------------------------------------------ */
 
-/* out[b, j] = PROFILE of the sum s over the features of STATISTIC, for two points a turn. `u` is
- * the difference atom - x in units of the bandwidth; `atom` and `at` the coordinates themselves.
- * Behind the atoms a column is 0. */
+/* out[b, j] = PROFILE of the sum s over the features of STATISTIC, for two points a turn. `atom`
+ * and `at` are the coordinates. Behind the atoms a column is 0. */
 #define COLUMNS(name, STATISTIC, PROFILE)                                                      \
     LANES void name(const double *restrict atoms, ptrdiff_t stride, ptrdiff_t n,               \
                     const double *restrict points, ptrdiff_t p, ptrdiff_t size,                \
@@ -156,12 +155,11 @@ static inline four power(four a, ptrdiff_t degree)
             ptrdiff_t last = b + 1 < size ? b + 1 : b;                                         \
             const double *restrict x = points + b * p, *restrict y = points + last * p;        \
             for (ptrdiff_t j = 0; j < n; j += 4) {                                             \
-                four to_x = ALL(0.0), to_y = ALL(0.0), atom, at, u, s;                         \
+                four to_x = ALL(0.0), to_y = ALL(0.0), atom, at, s;                            \
                 for (ptrdiff_t k = 0; k < p; k++) {                                            \
                     atom = AT(atoms, k * stride + j), at = ALL(x[k]);                          \
-                    u = MINUS(atom, at), to_x = PLUS(to_x, STATISTIC);                         \
-                    at = ALL(y[k]);                                                            \
-                    u = MINUS(atom, at), to_y = PLUS(to_y, STATISTIC);                         \
+                    to_x = PLUS(to_x, STATISTIC), at = ALL(y[k]);                              \
+                    to_y = PLUS(to_y, STATISTIC);                                              \
                 }                                                                              \
                 s = to_x, PUT(out, b * width + j, PROFILE);                                    \
                 if (last > b)                                                                  \
@@ -172,7 +170,7 @@ static inline four power(four a, ptrdiff_t degree)
         }                                                                                      \
     }
 
-#define SCALED TIMES(u, ALL(scales[k]))
+#define SCALED TIMES(MINUS(atom, at), ALL(scales[k]))
 #define SQUARE TIMES(SCALED, SCALED)
 
 static inline four matern_32(four squares)

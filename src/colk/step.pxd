@@ -2,7 +2,9 @@ cimport cython
 from colk cimport maths as math
 from colk.compressors.base cimport Compressor
 from colk cimport stream
+from colk.dictionary cimport Dictionary
 from colk.stream cimport Stream
+from colk.window cimport Window
 
 cdef double VANISHING
 
@@ -13,11 +15,12 @@ cdef class KernelStream(Stream):
     @cython.locals(before=Py_ssize_t)
     cdef int step(self) except -1 nogil
     cdef int lay_window(self) except -1 nogil
-    @cython.locals(moves=bint)
-    cdef Py_ssize_t stage(self, double step) noexcept nogil
     @cython.locals(total=double, inner_products=double, amount=double)
     cdef double moved_squared_norm(self, double factor, double step) noexcept nogil
-    @cython.locals(total=double, entry=double)
-    cdef double exact_squared_norm(self) noexcept nogil
     cdef void keep_in_ball(self) noexcept nogil
     cdef void adapt(self, double step) noexcept nogil
+
+@cython.locals(moves=bint, staged=Py_ssize_t)
+cdef Py_ssize_t stage(Dictionary d, Window w, double step) noexcept nogil
+@cython.locals(total=double, entry=double)
+cdef double exact_squared_norm(Dictionary d, Py_ssize_t n_outputs) noexcept nogil

@@ -4,8 +4,10 @@ import math
 from typing import Any
 
 from colk import stream
-from colk.compressors import Compressor
+from colk.compressors.base import Compressor
+from colk.dictionary import Dictionary
 from colk.stream import Stream
+from colk.window import Window
 
 __all__ = ["KernelStream"]
 
@@ -49,7 +51,7 @@ class KernelStream(Stream):
         squared_norm = self.moved_squared_norm(factor, step)
         self.adapt(step)
         self.remember_and_shrink(factor)
-        staged = self.stage(step)
+        staged = stage(self.dictionary, self.window, step)
         # f = KOMP(f~, ε)
         error = self.compressor.settle(self.dictionary, staged, step, t)
         self.error_sum += error
@@ -78,29 +80,6 @@ class KernelStream(Stream):
                 return 0
         return 1
 
-    def stage(self, step: float) -> int:
-        """Leave only points that move in the block of the dictionary; returns how many."""
-        d, n, staged = self.dictionary, self.dictionary.size, 0
-        for b in range(self.window.size):
-            moves = False
-            for row in range(d.n_rows):
-                d.amounts[staged, row] = 0.0
-            for c in range(self.n_outputs):
-                d.amounts[staged, c] = -step * self.window.coefficients[b, c]
-                moves = moves or d.amounts[staged, c] != 0.0
-            if not moves or d.gram[b, b] < VANISHING:
-                continue
-            d.order[staged] = b
-            if staged < b:
-                for j in range(n):
-                    d.columns[staged, j] = d.columns[b, j]
-                for k in range(d.n_features):
-                    d.points[staged, k] = d.points[b, k]
-                for a in range(staged + 1):
-                    d.gram[staged, a] = d.gram[b, d.order[a]]
-            staged += 1
-        return staged
-
     def moved_squared_norm(self, factor: float, step: float) -> float:
         """‖f~‖² from ‖f‖² and numbers that are at hand: f's predictions and the points' Gram."""
         total = factor * factor * self.squared_norm
@@ -115,23 +94,9 @@ class KernelStream(Stream):
                 total += amount * (2.0 * inner_products + amount * self.dictionary.gram[b, b])
         return max(total, 0.0)
 
-    def exact_squared_norm(self) -> float:
-        """wᵀKw = ‖U⁻¹w‖², by substitution from the last row of Uᵀ to the first."""
-        d, total = self.dictionary, 0.0
-        for c in range(self.n_outputs):
-            for j in range(d.size):
-                d.carry[j] = d.weights_t[c, j]
-            for k in range(d.size):
-                i = d.size - 1 - k
-                entry = d.carry[i] / d.factor[i, i]
-                total += entry * entry
-                for j in range(i):
-                    d.carry[j] -= entry * d.factor[i, j]
-        return total
-
     def keep_in_ball(self) -> None:
         """Project f on the ball ‖f‖ ≤ norm_bound (the paper's footnote on KOMP)."""
-        self.squared_norm = self.exact_squared_norm()
+        self.squared_norm = exact_squared_norm(self.dictionary, self.n_outputs)
         if self.squared_norm > self.norm_bound * self.norm_bound:
             self.dictionary.scale_rows(
                 0, self.n_outputs, self.norm_bound / math.sqrt(self.squared_norm)
@@ -140,3 +105,42 @@ class KernelStream(Stream):
 
     def adapt(self, step: float) -> None:
         """What else a method changes at a step: nothing."""
+
+
+def stage(d: Dictionary, w: Window, step: float) -> int:
+    """Leave only points that move in the block of the dictionary; returns how many."""
+    staged = 0
+    for b in range(w.size):
+        moves = False
+        for row in range(d.n_rows):
+            d.amounts[staged, row] = 0.0
+        for c in range(w.coefficients.shape[1]):
+            d.amounts[staged, c] = -step * w.coefficients[b, c]
+            moves = moves or d.amounts[staged, c] != 0.0
+        if not moves or d.gram[b, b] < VANISHING:
+            continue
+        d.order[staged] = b
+        if staged < b:
+            for j in range(d.size):
+                d.columns[staged, j] = d.columns[b, j]
+            for k in range(d.n_features):
+                d.points[staged, k] = d.points[b, k]
+            for a in range(staged + 1):
+                d.gram[staged, a] = d.gram[b, d.order[a]]
+        staged += 1
+    return staged
+
+
+def exact_squared_norm(d: Dictionary, n_outputs: int) -> float:
+    """wᵀKw = ‖U⁻¹w‖², by substitution from the last row of Uᵀ to the first."""
+    total = 0.0
+    for c in range(n_outputs):
+        for j in range(d.size):
+            d.carry[j] = d.weights_t[c, j]
+        for k in range(d.size):
+            i = d.size - 1 - k
+            entry = d.carry[i] / d.factor[i, i]
+            total += entry * entry
+            for j in range(i):
+                d.carry[j] -= entry * d.factor[i, j]
+    return total

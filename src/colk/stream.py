@@ -17,9 +17,9 @@ from colk import lanes
 from colk._validation import Array
 from colk.averaging import Averaging
 from colk.dictionary import Dictionary
-from colk.losses import Loss
+from colk.losses.base import Loss
 from colk.pairing import Roles
-from colk.risks import Risk
+from colk.risks.base import Risk
 from colk.schedules import PowerDecay
 from colk.trackers import Tracker
 from colk.window import Window
@@ -85,7 +85,7 @@ class Stream:
         self.batch, self.stride, self.shift = roles.batch, roles.stride, roles.shift
         self.window, self.dictionary = window, dictionary
         self.gained, self.traced = gained, traced
-        self.n_outputs = np.asarray(window.predictions).shape[1]
+        self.n_outputs = self.window.predictions.shape[1]
         self.averaged = 0 if averaging is None else self.n_outputs
         self.remembered = self.n_outputs + self.averaged if remembers else 0
         self.lock, self.busy, self.diverged = threading.RLock(), False, False
@@ -93,9 +93,9 @@ class Stream:
         self.loss_sum = self.weight_sum = self.error_sum = 0.0
         self.largest_target = self.largest_before = self.squared_norm = 0.0
         self.mean_loss = self.outer = 0.0
-        self.lines = np.zeros((1, len(TRACE) + len(np.asarray(window.g))))
-        self.row, self.weight = np.zeros((1, np.asarray(window.points).shape[1])), np.ones(1)
-        self.target = np.zeros((1, np.asarray(window.targets).shape[1]))
+        self.lines = np.zeros((1, len(TRACE) + self.window.g.shape[0]))
+        self.row, self.weight = np.zeros((1, self.window.points.shape[1])), np.ones(1)
+        self.target = np.zeros((1, self.window.targets.shape[1]))
 
     # -- one thread at a time ----------------------------------------------------------------
 

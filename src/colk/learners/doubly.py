@@ -1,22 +1,18 @@
 """Doubly stochastic gradients: seeds instead of stored features."""
 
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
-
-from colk._core import doubly as core
-from colk._core.dictionary import Dictionary
-from colk._core.jit import Unit
-from colk._core.reference import Pinned
-from colk._core.roster import Parameters
-from colk._core.window import SQUARED_NORM
 from colk._validation import Array, check_count
 from colk.averaging import Averaging
+from colk.dictionary import Dictionary
 from colk.features import check_spectral
 from colk.kernels import Kernel
 from colk.learners.compositional import CompositionalLearner
+from colk.learners.parametric import DrawingStream
 from colk.losses import Loss
 from colk.schedules import PowerDecay, Rate
+from colk.spectral import Spectrum
+from colk.stream import Stream
 
 __all__ = ["DoublySGD"]
 
@@ -80,12 +76,8 @@ class DoublySGD(CompositionalLearner):
         self.seed = check_count(seed, "seed", at_least=0)
         super().__init__(
             loss=loss,
-            risk=None,
             step_size=step_size,
-            tracking_rate=1.0,
             regularization=regularization,
-            tracker="average",
-            pairing="same",
             gradient_bound=gradient_bound,
             averaging=averaging,
             batch_size=batch_size,
@@ -93,34 +85,18 @@ class DoublySGD(CompositionalLearner):
             trace=trace,
         )
 
-    def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
-        super()._allocate(n_features, n_outputs, n_targets)
-        self._core.levels[SQUARED_NORM] = np.nan
-
     def _make_dictionary(self, n_features: int, **shape: int) -> Dictionary:
-        return Parameters(np.zeros(1), 1, **shape)
+        return Dictionary(None, n_features, has_factor=False, **shape)
 
-    def _restore_dictionary(self, packed: dict[str, Any]) -> Dictionary:
-        return Parameters.unpack(np.zeros(1), packed)
+    def _make_stream(self, **common: Any) -> Stream:
+        dictionary: Dictionary = common["dictionary"]
+        return DrawingStream(Spectrum(self.kernel, self.seed, dictionary.n_features), **common)
 
-    @property
-    def _step_unit(self) -> Unit:
-        return core.doubly_unit
-
-    def _method(self, n_features: int) -> Pinned[core.Draws]:
-        draws = core.Draws(self.kernel.program(n_features), self.seed, np.empty(n_features))
-        return Pinned(draws)
-
-    def _atoms_gained(self) -> int:
+    def _atoms_gained(self, window: int) -> int:
         return 1
 
     def _evaluate(self, X: Array) -> Array:
-        q = cast(int, self.n_outputs)
-        rows = slice(0, q) if self.averaging is None else slice(q, 2 * q)
-        weights = np.ascontiguousarray(self._dictionary.weights[:, rows].T)
-        out = np.empty((len(X), q))
-        core.evaluate(self.kernel.program(X.shape[1]), self.seed, weights, X, out)
-        return out
+        return self._state().evaluate(X, self._state().averaged)
 
     @property
     def n_components(self) -> int:

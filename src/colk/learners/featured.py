@@ -1,20 +1,15 @@
 """Methods whose model is a vector of parameters on fixed features, f(x) = wᵀφ(x)."""
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
-from colk._core import features as core
-from colk._core.buffers import SIZE
-from colk._core.dictionary import Dictionary
-from colk._core.jit import Unit
-from colk._core.reference import Pinned
-from colk._core.roster import Parameters
-from colk._core.window import SQUARED_NORM
 from colk._validation import Array
+from colk.dictionary import Dictionary
 from colk.features import apply_map
-from colk.kernels.base import compilable
-from colk.learners.compositional import CompositionalLearner, Progress
+from colk.learners.compositional import CompositionalLearner
+from colk.learners.parametric import FeatureStream
+from colk.stream import Stream
 
 __all__ = ["FeatureLearner"]
 
@@ -33,7 +28,7 @@ class FeatureLearner(CompositionalLearner):
         The arguments of `CompositionalLearner`.
     """
 
-    _order: ClassVar[int] = core.SCGD
+    _stream_type: ClassVar[type[FeatureStream]] = FeatureStream
 
     def __init__(self, features: Any, **common: Any) -> None:
         if not callable(getattr(features, "transform", None)):
@@ -51,36 +46,24 @@ class FeatureLearner(CompositionalLearner):
     def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
         self._n_components = apply_map(self.features, np.zeros((1, n_features))).shape[1]
         super()._allocate(n_features, n_outputs, n_targets)
-        self._core.levels[SQUARED_NORM] = np.nan
 
     def _make_dictionary(self, n_features: int, **shape: int) -> Dictionary:
-        weights = Parameters(np.zeros(1), 1, capacity=self.n_components, **shape)
-        weights.buffers.counters[SIZE] = self.n_components
-        return weights
+        return Dictionary.of_features(self.n_components, **shape)
 
-    def _restore_dictionary(self, packed: dict[str, Any]) -> Dictionary:
-        return Parameters.unpack(np.zeros(1), packed)
+    def _make_stream(self, **common: Any) -> Stream:
+        return self._stream_type(**common)
 
-    def _gains(self) -> Array:
-        """Constants of the method beyond its rates."""
-        return np.ones(3)
+    def _atoms_gained(self, window: int) -> int:
+        return 0
 
-    def _advance(self, X: Array, Y: Array, weight: Array, trace: Array) -> Progress:
-        block = slice(0, _BLOCK)
-        shown = compilable(apply_map(self.features, X[block]))
+    def _shown(self, X: Array) -> Array:
+        shown = apply_map(self.features, X)
         if shown.shape[1] != self.n_components:
             raise ValueError(f"got {shown.shape[1]} features, before {self.n_components}")
-        return super()._advance(shown, Y[block], weight[block], trace)
+        return shown
 
-    @property
-    def _step_unit(self) -> Unit:
-        return core.features_unit
-
-    def _method(self, n_features: int) -> Pinned[core.Method]:
-        return Pinned(core.Method(self._order, self._gains()))
-
-    def _atoms_gained(self) -> int:
-        return 0
+    def _is_plain(self, x: Any, y: Any) -> bool:
+        return False  # a point must be mapped first
 
     def _evaluate(self, X: Array) -> Array:
         W = self._columns()
@@ -91,9 +74,8 @@ class FeatureLearner(CompositionalLearner):
         return np.concatenate([np.empty((0, W.shape[1])), *blocks])
 
     def _columns(self) -> Array:
-        q = cast(int, self.n_outputs)
-        rows = slice(0, q) if self.averaging is None else slice(q, 2 * q)
-        return self._dictionary.weights[:, rows]
+        _, weights = self._state().snapshot(self._state().averaged)
+        return weights
 
     @property
     def n_components(self) -> int:
@@ -105,5 +87,5 @@ class FeatureLearner(CompositionalLearner):
     @property
     def weights(self) -> Array:
         """The parameters w, of shape (D,) or (D, n_outputs); averaged where there is averaging."""
-        found = self._columns() if self._n_features is not None else np.empty((0, 1))
+        found = np.empty((0, 1)) if self._stream is None else self._columns()
         return found[:, 0] if self._is_vector else found

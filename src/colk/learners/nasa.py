@@ -1,18 +1,17 @@
 """NASA: nested averaged stochastic approximation on fixed features."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-
-from colk._core import features as core
-from colk._core.window import REMEMBERED
-from colk._validation import Array, check_number
+from colk._validation import check_number
 from colk.averaging import Averaging
-from colk.learners.compositional import Pairing
+from colk.dictionary import Dictionary
 from colk.learners.featured import FeatureLearner
+from colk.learners.parametric import NestedStream
 from colk.losses import Loss
+from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.schedules import Rate
+from colk.stream import Stream
 
 __all__ = ["NASA"]
 
@@ -62,8 +61,6 @@ class NASA(FeatureLearner):
     True
     """
 
-    _order: ClassVar[int] = core.NASA
-
     def __init__(
         self,
         features: Any,
@@ -89,9 +86,7 @@ class NASA(FeatureLearner):
             loss=loss,
             risk=risk,
             step_size=step_size,
-            tracking_rate=1.0,
             regularization=regularization,
-            tracker="average",
             pairing=pairing,
             gradient_bound=gradient_bound,
             averaging=averaging,
@@ -107,15 +102,12 @@ class NASA(FeatureLearner):
                     f"got {rate:g}; lower either"
                 )
 
-    def _keeps_previous(self) -> bool:
-        return True  # the rows of z
+    def _make_dictionary(self, n_features: int, **shape: int) -> Dictionary:
+        shape["n_rows"] += shape["n_priced"]  # those of z
+        return super()._make_dictionary(n_features, **shape)
 
-    def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
-        super()._allocate(n_features, n_outputs, n_targets)
-        self._core.switches[REMEMBERED] = 0  # z is not a previous iterate
-
-    def _gains(self) -> Array:
-        return np.array([self.gradient_gain, self.tracking_gain, self.proximity])
+    def _make_stream(self, **common: Any) -> Stream:
+        return NestedStream(self.proximity, self.gradient_gain, self.tracking_gain, **common)
 
     def _cure(self) -> str:
         return f"{super()._cure()}, or raise proximity (now {self.proximity:g})"

@@ -67,12 +67,8 @@ class RandomFeatureSGD(FeatureLearner):
         super().__init__(
             RandomFourierFeatures(kernel, n_components, seed),
             loss=loss,
-            risk=None,
             step_size=step_size,
-            tracking_rate=1.0,
             regularization=regularization,
-            tracker="average",
-            pairing="same",
             gradient_bound=gradient_bound,
             averaging=averaging,
             batch_size=batch_size,

@@ -2,13 +2,14 @@
 
 from typing import Any, ClassVar
 
-from colk._core import features as core
 from colk.averaging import Averaging
-from colk.learners.compositional import Pairing
 from colk.learners.featured import FeatureLearner
+from colk.learners.parametric import ExtrapolatingStream, FeatureStream
 from colk.losses import Loss
+from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.schedules import Rate
+from colk.trackers import Extrapolation, MovingAverage, Tracker
 
 __all__ = ["SCGD", "AcceleratedSCGD"]
 
@@ -54,6 +55,8 @@ class SCGD(FeatureLearner):
     (50, True)
     """
 
+    _tracker: ClassVar[Tracker] = MovingAverage()
+
     def __init__(
         self,
         features: Any,
@@ -76,7 +79,7 @@ class SCGD(FeatureLearner):
             step_size=step_size,
             tracking_rate=tracking_rate,
             regularization=regularization,
-            tracker="average",
+            tracker=self._tracker,
             pairing=pairing,
             gradient_bound=gradient_bound,
             averaging=averaging,
@@ -117,7 +120,5 @@ class AcceleratedSCGD(SCGD):
     True
     """
 
-    _order: ClassVar[int] = core.ACCELERATED
-
-    def _keeps_previous(self) -> bool:
-        return self.risk.n_inner > 0
+    _tracker: ClassVar[Tracker] = Extrapolation()
+    _stream_type: ClassVar[type[FeatureStream]] = ExtrapolatingStream
