@@ -8,7 +8,7 @@ from colk.schedules cimport PowerDecay
 from colk.trackers cimport Tracker
 from colk.window cimport Window
 
-cdef double RUNAWAY, HUGE
+cdef double RUNAWAY
 
 cdef class Stream:
     cdef readonly Loss loss

@@ -28,8 +28,6 @@ __all__ = ["TRACE", "Stream"]
 
 # Predictions beyond this many times the largest target are divergence.
 RUNAWAY = 1e6
-# Coefficients and kernel values below this have products and squares that are finite.
-HUGE = 1e75
 
 # Columns of a trace, followed by g.
 TRACE = ("loss", "outer", "n_atoms", "added", "dropped", "error", "clipped", "step_size", "norm")
@@ -156,6 +154,8 @@ class Stream:
             for c in range(Y.shape[1]):
                 self.largest_target = max(self.largest_target, abs(Y[row, c]))
             if self.window.filled == self.window.size:
+                for i in range(self.window.g.shape[0]):
+                    self.window.g_before[i] = self.window.g[i]
                 if self.step() == 0:
                     self.restore()
                     self.diverged = True
@@ -198,8 +198,6 @@ class Stream:
         g is renewed first, or last: then the gradient sees the old g. Returns 1 where the step may
         be made, 0 where it would diverge.
         """
-        for i in range(self.window.g.shape[0]):
-            self.window.g_before[i] = self.window.g[i]
         self.predict_window()
         self.weigh()
         if track_first or self.steps == 0:
@@ -324,7 +322,7 @@ class Stream:
             for c in range(self.n_outputs):
                 if not (
                     abs(self.window.predictions[b, c]) <= limit
-                    and abs(self.window.coefficients[b, c]) < HUGE
+                    and abs(self.window.coefficients[b, c]) < lanes.LARGEST
                 ):
                     return False
         for i in range(self.window.g.shape[0]):  # a sum is finite where all of its terms are
