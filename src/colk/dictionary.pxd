@@ -10,7 +10,7 @@ cdef class Dictionary:
     cdef double[:, ::1] atoms_t, weights_t, factor, points, amounts, columns, solutions, halves
     cdef double[:, ::1] ghosts, ghost_columns, gram, scratch, trial, origin
     cdef double[:, ::1] schur, lower, inverse, small_factor, carries, given, shares
-    cdef double[::1] own, diagonal, carry, sums, spent, found, novelty, prices, small_diagonal, small_carry
+    cdef double[::1] own, diagonal, carry, sums, spent, found, novelty, prices, charges, small_diagonal, small_carry
     cdef double least
     cdef Py_ssize_t[::1] order, labels
     cdef int evaluate_columns(self, Py_ssize_t size, bint ghosts) except -1 nogil
@@ -19,7 +19,7 @@ cdef class Dictionary:
     cdef void take_in(self, Py_ssize_t b) noexcept nogil
     @cython.locals(squares=double)
     cdef double price(self, Py_ssize_t j) noexcept nogil
-    @cython.locals(amount=double, share=double)
+    @cython.locals(amount=double, share=double, charge=double)
     cdef double drop_atom(self, Py_ssize_t j) noexcept nogil
     cdef void take_out(self, Py_ssize_t j) noexcept nogil
     cdef void scale_rows(self, Py_ssize_t first, Py_ssize_t count, double factor) noexcept nogil

@@ -86,6 +86,7 @@ class Dictionary:
     given: Array  # (block, rows): weights of the points before any was dropped
     shares: Array  # (block, rows): what each drop cost each function, with its sign
     prices: Array  # (block,): of each drop
+    charges: Array  # (block,): by which they are multiplied for the rounding of novelties
     novelty: Array  # (block,)
     least: float
     order: Any  # (block,): pivots, then the points that they span
@@ -127,7 +128,8 @@ class Dictionary:
         self.gram, self.schur, self.lower, self.inverse = np.zeros((4, block, block))
         self.small_factor, self.carries = np.zeros((2, block, block))
         self.given, self.shares = np.zeros((2, block, n_rows))
-        self.novelty, self.prices, self.small_diagonal, self.small_carry = np.zeros((4, block))
+        self.novelty, self.prices, self.charges = np.zeros((3, block))
+        self.small_diagonal, self.small_carry = np.zeros((2, block))
         self.order, self.labels = np.zeros((2, block), dtype=np.intp)
         self.least = 0.0
         self.sums, self.spent = np.zeros(3), np.zeros(n_rows)
@@ -256,16 +258,18 @@ class Dictionary:
         return squares / float(self.diagonal[j])
 
     def drop_atom(self, j: int) -> float:
-        """Drop atom j, re-fit the other weights: w ← w − K⁻¹[:, j] w_j/(K⁻¹)_jj; returns its price.
+        """Drop atom j, re-fit the other weights: w ← w − K⁻¹[:, j] w_j/(K⁻¹)_jj; returns its cost.
 
-        The function of the last step finds the atom among the ghosts.
+        That is its price, and what rounding can have hidden of it. The function of the last step
+        finds the atom among the ghosts.
         """
-        n, price = self.size, self.price(j)
+        n, charge = self.size, 1.0 + lanes.ROUNDING * self.own[j] * self.diagonal[j]
+        cost = self.price(j) * charge
         lanes.rotate_out(self.factor, n, j, self.carry, self.diagonal)
         for row in range(self.n_fitted):
             amount = self.weights_t[row, j]
             share = amount / self.carry[j]
-            self.spent[row] += share * share
+            self.spent[row] += share * share * charge
             for k in range(n):
                 self.weights_t[row, k] -= share * self.carry[k]
             self.weights_t[row, j] = amount  # the ghost's weight
@@ -273,7 +277,7 @@ class Dictionary:
         for i in range(n):
             self.factor[n - 1, i] = 0.0
         self.diagonal[n - 1] = math.nan
-        return price
+        return cost
 
     def take_out(self, j: int) -> None:
         """Move atom j with its weights to the ghosts and close the gap."""

@@ -2,8 +2,6 @@ cimport cython
 from colk cimport blas, lanes, maths as math
 from colk.dictionary cimport Dictionary
 
-cdef double ROUNDING
-
 cdef (double, Py_ssize_t) drop_block(Dictionary d, Py_ssize_t size, double budget, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
 cdef void lay_schur(Dictionary d, Py_ssize_t size) noexcept nogil
 @cython.locals(top=double, relative=double)

@@ -15,10 +15,6 @@ from colk.dictionary import Dictionary
 
 __all__ = ["drop_block"]
 
-# Novelties are known to this share of κ(x, x).
-ROUNDING = 1e-14
-
-
 def drop_block(
     d: Dictionary, size: int, budget: float, stop_at: int, at_most: int
 ) -> tuple[float, int]:
@@ -92,7 +88,7 @@ def swap(d: Dictionary, i: int, j: int) -> None:
 def eliminate(d: Dictionary, k: int, size: int) -> None:
     """Column k of L, with the point at place k of the order as pivot; row p is new point p's."""
     p = d.order[k]
-    pivot = math.sqrt(max(d.novelty[p], ROUNDING * d.gram[p, p]))
+    pivot = math.sqrt(max(d.novelty[p], lanes.ROUNDING * d.gram[p, p]))
     d.lower[p, k] = pivot
     for i in range(k + 1, size):
         q = d.order[i]
@@ -129,7 +125,7 @@ def merge_spanned(d: Dictionary, rank: int, size: int) -> float:
         for i in range(rank, size):
             p = d.order[i]
             length += abs(d.amounts[p, row]) * math.sqrt(
-                max(d.novelty[p], ROUNDING * d.gram[p, p])
+                max(d.novelty[p], lanes.ROUNDING * d.gram[p, p])
             )
         d.spent[row] += length * length
         if row < d.n_priced:
@@ -192,20 +188,22 @@ def plan(
         price = d.least
         if atoms <= stop_at or (spent + price > budget and atoms <= at_most):
             break
+        p = d.labels[place]
         lanes.rotate_out(d.small_factor, staying, place, d.small_carry, d.small_diagonal)
         for b in range(d.block):
             d.carries[drops, b] = 0.0
         for i in range(staying):
             d.carries[drops, d.labels[i]] = d.small_carry[i]
         for row in range(d.n_fitted):
-            share = d.amounts[d.labels[place], row] / d.small_carry[place]
+            share = d.amounts[p, row] / d.small_carry[place]
             d.shares[drops, row] = share
             for i in range(staying):
                 d.amounts[d.labels[i], row] -= share * d.small_carry[i]
         d.prices[drops] = price
+        d.charges[drops] = 1.0 + lanes.ROUNDING * d.gram[p, p] * d.small_carry[place] ** 2
         for i in range(place, staying - 1):
             d.labels[i] = d.labels[i + 1]
-        spent += price
+        spent += price * d.charges[drops]
         drops += 1
     return drops, spent
 
@@ -250,7 +248,7 @@ def apply(d: Dictionary, drops: int) -> int:
             if d.carry[j] <= d.prices[k] * d.columns[k, j]:
                 return k
         for row in range(d.n_fitted):
-            d.spent[row] += d.shares[k, row] * d.shares[k, row]
+            d.spent[row] += d.shares[k, row] * d.shares[k, row] * d.charges[k]
             lanes.add(d.weights_t, row, d.halves, k, d.shares[k, row], d.size)
     return drops
 

@@ -20,8 +20,8 @@ class KOMP(Compressor):
     most eps in H-norm. Two things go before eps, and the error that a step reports includes them:
     `max_atoms`, and that atoms stay independent up to rounding. A new point whose squared distance
     to the span of the atoms is below 10⁻⁹ κ(x, x) is projected on it, at a price of up to 3·10⁻⁵ of
-    its own norm, and an atom that the others span to 10⁻¹⁰ leaves: with an eps below about 10⁻⁴ of
-    the size of a step, a step may cost more than eps.
+    its own norm, and an atom that the others span to 10⁻¹⁰ leaves: where eps is below about 10⁻⁴
+    of the size of a step, what a step loses may exceed eps.
 
     Parameters
     ----------

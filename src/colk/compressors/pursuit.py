@@ -176,9 +176,11 @@ def drop_pair(
         t_pp, t_qq = t_qq, t_pp
         marked_p, marked_q = marked_q, marked_p
     s_p, s_q, later = 1.0 / t_pp, 0.0, 0.0  # novelties: of p given q, of q without p
-    price, c = squares * s_p, -t_pq * s_p
+    c = -t_pq * s_p
+    s_p += lanes.ROUNDING * d.gram[p, p]
+    price = squares * s_p
     if size == 2:
-        s_q = 1.0 / (t_qq + t_pq * c)
+        s_q = 1.0 / (t_qq + t_pq * c) + lanes.ROUNDING * d.gram[q, q]
         later = max(other_squares + c * (2.0 * product + c * squares), 0.0) * s_q
     within = lanes.atoms_within(
         d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, p, q,

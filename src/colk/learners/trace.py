@@ -21,7 +21,7 @@ class Trace:
     n_atoms, added, dropped : array
         Model order after the step, and how it came about.
     error : array
-        H-norm that compression cost, at most eps.
+        H-norm that compression cost: at most eps, but where `KOMP` says that it may exceed it.
     clipped : array
         Pairs whose gradient was scaled back to the gradient bound.
     step_size : array
