@@ -210,6 +210,10 @@ class Dictionary:
             )
         return 0
 
+    def evaluate_at(self, point: Array) -> int:
+        """κ(D, x) of one point, to the first column."""
+        return self.kernel.columns(self.atoms_t, self.size, point, 1, self.columns, 0)
+
     def append_row(self, b: int, novelty: float) -> None:
         """Append new point b: the row [−v, 1]/√s."""
         n, scale = self.size, 1.0 / math.sqrt(novelty)
