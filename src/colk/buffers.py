@@ -4,7 +4,7 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["aligned", "padded", "plain"]
+__all__ = ["aligned", "locked", "padded", "plain"]
 
 # Numbers in a cache line.
 _LINE = 8
@@ -39,6 +39,13 @@ def aligned(n_rows: int, length: int) -> Array:
     return memory[start : start + n_rows * width].reshape(n_rows, width)
 
 
+def locked(array: Array) -> Array:
+    """Return a view of the array that cannot be written to."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
 def plain(array: Array) -> Array:
-    """Return the array, or a copy of one whose rows or numbers lie in memory in another way."""
-    return np.require(array, np.float64, ["C", "A"])
+    """Return what the loops read: a locked view of the array, or of a copy in the common layout."""
+    return locked(np.require(array, np.float64, ["C", "A"]))

@@ -307,6 +307,14 @@ class Dictionary:
         for row in range(self.n_rows):
             self.spent[row] = 0.0
 
+    def clear_ghosts(self) -> None:
+        """Forget the atoms that were dropped."""
+        self.n_ghosts = 0
+
+    def set_weights(self, values: Array) -> None:
+        """Give the first rows these weights (size, rows)."""
+        np.asarray(self.weights_t)[: values.shape[1], : self.size] = values.T
+
     def lay(self, points: Array, amounts: Array) -> None:
         """Lay new points and their weights out, to be taken in."""
         np.asarray(self.points)[: len(points)] = points
@@ -323,6 +331,11 @@ class Dictionary:
     def weights(self) -> Array:
         """The weights, a copy of shape (size, n_rows)."""
         return np.ascontiguousarray(np.asarray(self.weights_t)[:, : self.size].T)
+
+    @property
+    def ghost_weights(self) -> Array:
+        """Weights of the atoms that were dropped, in that order, of shape (n_ghosts, n_rows)."""
+        return np.array(np.asarray(self.ghosts)[self.n_features :, : self.n_ghosts].T)
 
     @property
     def inverse_gram(self) -> Array:

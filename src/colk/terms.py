@@ -63,7 +63,7 @@ class Term:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return bool(self._parameters() == other._parameters())  # type: ignore[attr-defined]
+        return bool(self._parameters() == other._parameters())
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, *self._parameters().values()))
@@ -78,9 +78,11 @@ class Term:
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if hasattr(self, name):
+        # Compiled classes have no dictionary; classes derived from them in Python have one.
+        state: dict[str, Any] | None = getattr(self, "__dict__", None)
+        if state is None or hasattr(self, name):
             raise AttributeError(
                 f"{name} of {type(self).__name__} cannot be changed; make another one with "
                 f"replace({name}=...)"
             )
-        object.__setattr__(self, name, value)
+        state[name] = value

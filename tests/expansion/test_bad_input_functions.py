@@ -94,8 +94,16 @@ BAD = {
     "sum of numbers": (lambda: Sum((1.0, 2.0)), TypeError, "parts must be kernels, got float"),
     "sum of nothing": (lambda: Sum(()), ValueError, "Sum needs at least one kernel"),
     "product of nothing": (lambda: Product(()), ValueError, "Product needs at least one kernel"),
-    "custom number": (lambda: CustomKernel(1.0), TypeError, "function must be callable"),
-    "custom slope": (lambda: CustomKernel(abs, 1.0), TypeError, "gradient must be callable"),
+    "custom number": (
+        lambda: CustomKernel(1.0),
+        TypeError,
+        "function must be a function, got float",
+    ),
+    "custom slope": (
+        lambda: CustomKernel(abs, 1.0),
+        TypeError,
+        "gradient must be a function, got float",
+    ),
     # shapes that do not fit each other
     "bandwidths for points": (
         lambda: Gaussian([1.0, 2.0])([[0.0]]),

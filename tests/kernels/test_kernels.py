@@ -29,12 +29,6 @@ from colk.kernels import (
 from colk.kernels.description import describe, from_description
 from colk.testing import check_kernel
 
-
-def _is_compiled(module):
-    return not str(getattr(module, "__file__", "")).endswith(".py")
-
-
-COMPILED = {name for name, module in sys.modules.items() if _is_compiled(module)}
 ARD = (0.5, 2.0, 1.3)
 
 
@@ -280,9 +274,10 @@ def test_a_kernel_of_your_own_cannot_alter_its_arguments(points):
     class Silent(Kernel):
         pass
 
-    if "colk.kernels.base" in COMPILED:
-        with pytest.raises(ValueError, match="read-only"):
-            Rude()(points)
+    before = points.copy()
+    with pytest.raises(ValueError, match="read-only"):
+        Rude()(points)
+    assert (points == before).all()
     with pytest.raises(NotImplementedError, match="Silent must define the method columns"):
         Silent()(points)
 
@@ -354,7 +349,7 @@ def wrong_sign(u, v):
 
 
 def wrong_value(u, v):
-    return np.log(u[0])
+    return np.nan
 
 
 def wrong_slope(u, v):

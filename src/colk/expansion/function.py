@@ -23,7 +23,7 @@ __all__ = ["KernelExpansion"]
 _BLOCK = 4096
 
 # Slopes that are held at a time by a gradient.
-_SLOPES = 2**16
+_SLOPES = 2**15
 
 
 def _stored(vectors: Array) -> Array:
@@ -179,7 +179,8 @@ class KernelExpansion:
         weights = self._rows[:, : self.n_atoms]
         for start in range(0, len(points), block):
             slopes = self._kernel.slopes(self._atoms, points[start : start + block])
-            out[start : start + block] = np.einsum("cj,jik->ick", weights, slopes)
+            for k in range(self.n_features):
+                out[start : start + block, :, k] = (weights @ slopes[:, :, k]).T
         return out[:, 0] if self._weights.ndim == 1 else out
 
     def inner(self, other: "KernelExpansion") -> float:

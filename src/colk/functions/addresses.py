@@ -1,6 +1,6 @@
 """C functions by address: which are taken, what their arguments must be, and how Python calls them.
 
-Where nothing is compiled, this is also how they are called.
+How compiled code calls them is in the .pxd.
 """
 
 import ctypes
@@ -16,6 +16,7 @@ __all__ = ["Signature", "address_of", "as_python", "c_function", "is_c_function"
 _DOUBLE = ctypes.c_double
 _VECTOR = ctypes.POINTER(ctypes.c_double)
 _SIZE = ctypes.c_ssize_t
+_FUNCTION: Any = ctypes.CFUNCTYPE(None).__base__  # of all functions of ctypes
 
 # The C functions that compiled code can call; all of them return a double.
 _ARGUMENTS: dict[str, tuple[Any, ...]] = {
@@ -51,7 +52,7 @@ def is_c_function(function: Any) -> bool:
     """Whether it is a function of C: of ctypes, a scipy.LowLevelCallable, or Numba's cfunc."""
     from scipy import LowLevelCallable
 
-    return isinstance(function, (ctypes._CFuncPtr, LowLevelCallable)) or _is_numba_cfunc(function)
+    return isinstance(function, (_FUNCTION, LowLevelCallable)) or _is_numba_cfunc(function)
 
 
 def _is_numba_cfunc(function: Any) -> bool:
@@ -62,11 +63,13 @@ def c_function(function: Any, signature: Signature, role: str) -> Callable[..., 
     """Return the function as one of ctypes, after a look at its signature."""
     if _is_numba_cfunc(function):
         function = function.ctypes
-    elif not isinstance(function, ctypes._CFuncPtr):  # a LowLevelCallable
+    elif not isinstance(function, _FUNCTION):  # a LowLevelCallable
         if function.user_data is not None:
-            raise TypeError(f"{role} is a LowLevelCallable with user_data, which nothing would read")
+            raise TypeError(
+                f"{role} is a LowLevelCallable with user_data, which nothing would read"
+            )
         function = function.function
-    if not isinstance(function, ctypes._CFuncPtr):
+    if not isinstance(function, _FUNCTION):
         return _of_capsule(function, signature, role)
     expected = (_DOUBLE, *_ARGUMENTS[signature.kind])
     if function.argtypes is None:
@@ -79,7 +82,8 @@ def c_function(function: Any, signature: Signature, role: str) -> Callable[..., 
         shown = ", ".join(getattr(kind, "__name__", str(kind)) for kind in found[1:])
         result = getattr(found[0], "__name__", str(found[0]))
         raise TypeError(f"{role} must be {signature.in_c}, got {result} ({shown})")
-    return function
+    checked: Callable[..., float] = function
+    return checked
 
 
 def _same(found: Any, expected: Any) -> bool:
@@ -124,7 +128,7 @@ def address_of(function: Any) -> int:
 
 def as_python(function: Any, signature: Signature) -> Callable[..., Any]:
     """Return a Python function that calls the one of ctypes by colk's convention."""
-    makers = {
+    makers: dict[str, Callable[[], Any]] = {
         "numbers": lambda: function,
         "points": lambda: lambda u, v: function(_data(u), _data(v), len(u)),
         "gradient": lambda: _of_points_into(function),

@@ -1,5 +1,6 @@
 """A user's function as compiled code calls it: by address, or with the interpreter's lock."""
 
+import math
 from typing import Any
 
 import cython
@@ -9,6 +10,9 @@ from colk._validation import Array
 from colk.functions import addresses
 from colk.functions.addresses import Signature, as_python, c_function, is_c_function
 from colk.functions.compilation import machine_code
+
+# What calls an address, `addresses.of_...`, is defined in the .pxd of that module alone: where
+# nothing is compiled, no function has an address.
 
 __all__ = ["Function", "OfArrays", "OfLoss", "OfNumbers", "OfPoints"]
 
@@ -35,6 +39,8 @@ def as_values(result: Any, shape: tuple[int, ...], role: str) -> Array:
 
     Axes of length 1 may be left out, so that one number needs no array.
     """
+    if isinstance(result, float) and math.prod(shape) == 1:
+        return np.array([result])
     try:
         values = _as_array(result, role)
     except ValueError as error:
@@ -92,11 +98,11 @@ class OfNumbers(Function):
             with cython.gil:
                 self.resolve()
         if self.address != 0:
-            value = addresses.of_numbers(self.address, a, b)
+            value: float = addresses.of_numbers(self.address, a, b)  # type: ignore[attr-defined]
             if value == value:
                 return value
         with cython.gil:
-            return as_number(self.plain(a, b), self.role)
+            return as_number(self.plain(float(a), float(b)), self.role)
 
 
 class OfPoints(Function):
@@ -112,7 +118,9 @@ class OfPoints(Function):
         if self.address == 0:
             with cython.gil:
                 self._ask(atoms, n, points, size, out, first, False)
-        elif not addresses.of_points(self.address, atoms, n, points, size, out, first):
+        elif not addresses.of_points(  # type: ignore[attr-defined]
+            self.address, atoms, n, points, size, out, first
+        ):
             with cython.gil:
                 self._ask(atoms, n, points, size, out, first, True)
         return 0
@@ -144,7 +152,7 @@ class OfLoss(Function):
             with cython.gil:
                 self.resolve()
         if self.address != 0:
-            value = addresses.of_loss(self.address, loss, g, i)
+            value: float = addresses.of_loss(self.address, loss, g, i)  # type: ignore[attr-defined]
             if value == value:
                 return value
         with cython.gil:
@@ -153,11 +161,11 @@ class OfLoss(Function):
     def _ask(self, loss: float, g: Array, i: int) -> float:
         signature: Any = self.signature
         if not signature.takes_g:
-            result = self.plain(loss)
+            result = self.plain(float(loss))
         elif signature.sizes[2] == 1:
-            result = self.plain(loss, float(g[0]))
+            result = self.plain(float(loss), float(g[0]))
         else:
-            result = self.plain(loss, np.array(g))
+            result = self.plain(float(loss), np.array(g))
         if signature.shape == ():
             return as_number(result, self.role)
         values: Any = as_values(result, signature.shape, self.role)
@@ -174,16 +182,19 @@ class OfArrays(Function):
                 self.resolve()
                 if self.address != 0:  # it looks at the size of a result alone, not at its shape
                     self._ask(F, i, Y, j, g)
-        if self.address == 0 or not addresses.of_arrays(self.address, F, i, Y, j, g, out, start):
+        if self.address == 0 or not addresses.of_arrays(  # type: ignore[attr-defined]
+            self.address, F, i, Y, j, g, out, start
+        ):
             with cython.gil:
                 self._take(F, i, Y, j, g, out, start)
         return 0
 
     def _ask(self, F: Array, i: int, Y: Array, j: int, g: Array) -> Any:
-        arguments = [np.array(F[i]), np.array(Y[j])]
+        f = np.array([F[i, c] for c in range(F.shape[1])])
+        arguments = [f, np.array([Y[j, c] for c in range(Y.shape[1])])]
         signature: Any = self.signature
         if signature.takes_g:
-            arguments.append(np.array(g))
+            arguments.append(np.array([g[k] for k in range(g.shape[0])]))
         return as_values(self.plain(*arguments), signature.shape, self.role)
 
     def _take(self, F: Array, i: int, Y: Array, j: int, g: Array, out: Array, start: int) -> int:

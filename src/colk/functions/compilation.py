@@ -56,8 +56,8 @@ def _compiled(function: Any, signature: Signature, role: str) -> Any:
     except Exception as error:
         name = getattr(function, "__qualname__", repr(function))
         warnings.warn(
-            f"{role}: Numba cannot compile {name}, which is called as it is, a hundred times as "
-            f"slowly; write it with numbers, NumPy functions and plain loops. Numba says: {error}",
+            f"{role}: Numba cannot compile {name}, which is called as it is, more slowly; "
+            f"write it with numbers, NumPy functions and plain loops. Numba says: {error}",
             SlowFunctionWarning,
             stacklevel=2,
         )
@@ -93,8 +93,8 @@ def _of_points(call: Callable[..., Any], signature: Signature) -> tuple[Any, str
 def _of_loss(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
     from numba import carray
 
-    lay, m, takes_g, many = _lay(), signature.sizes[2], signature.takes_g, len(signature.shape) > 0
-    size = signature.shape[0] if many else 1
+    lay, m, takes_g = _lay(), signature.sizes[2], signature.takes_g
+    size = int(np.prod(signature.shape))
 
     def result_of(loss: Any, g: Any) -> Any:
         if not takes_g:
@@ -102,6 +102,12 @@ def _of_loss(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
         return call(loss, carray(g, (m,))) if m > 1 else call(loss, carray(g, (1,))[0])
 
     result_of = _inlined(result_of)
+
+    def single(loss: Any, g: Any, i: Any) -> Any:
+        try:
+            return np.float64(result_of(loss, g))
+        except Exception:
+            return np.nan
 
     def wrapper(loss: Any, g: Any, i: Any) -> Any:
         out = np.empty(size)
@@ -111,7 +117,7 @@ def _of_loss(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
             return np.nan
         return out[i] if laid == size else np.nan
 
-    return wrapper, "dvn"
+    return (wrapper if size > 1 else single), "dvn"
 
 
 def _of_arrays(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:

@@ -21,6 +21,6 @@ cpdef int tabulate(Kernel kernel, const double[:, ::1] atoms, Py_ssize_t n,
 cdef int _combine(Kernel kernel, const double[:, ::1] atoms, Py_ssize_t n,
                   const double[:, ::1] weights, Py_ssize_t row, const double[:, ::1] X,
                   double[:, ::1] panel, double[:, ::1] out) except -1 nogil
-@cython.locals(turn=Py_ssize_t, start=Py_ssize_t, size=Py_ssize_t, b=Py_ssize_t, j=Py_ssize_t)
+@cython.locals(in_place=bint, turn=Py_ssize_t, start=Py_ssize_t, size=Py_ssize_t, b=Py_ssize_t, j=Py_ssize_t)
 cdef int _copy(Kernel kernel, const double[:, ::1] atoms, Py_ssize_t n,
                const double[:, ::1] X, double[:, ::1] panel, double[:, ::1] out) except -1 nogil

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from colk import lanes
 from colk._validation import Array, check_points, check_vector
-from colk.buffers import aligned, padded, plain
+from colk.buffers import aligned, locked, padded, plain
 from colk.terms import Term, overridden
 
 __all__ = ["Kernel", "evaluate", "tabulate"]
@@ -66,8 +66,8 @@ class Kernel(Term):
         parts uses `depth` more blocks of `size` rows behind its result.
         """
         with cython.gil:
-            values = np.asarray(out)
-            known, given = np.asarray(atoms)[: points.shape[1]], np.asarray(points)
+            values, given = np.asarray(out), locked(points)
+            known = locked(atoms)[: points.shape[1]]
             overridden(self, "columns")(known, n, given, size, values, first)
             values[first : first + size, n : (n + 3) & -4] = 0.0
         return 0
@@ -169,7 +169,9 @@ class Kernel(Term):
         points = plain(check_points(U, name="U"))
         n, p = points.shape
         bound, atoms, square = self.bind(p), aligned(p, 4), np.empty((4, 4))
-        out = np.empty(n)
+        out = np.full(n, self.peak)
+        if self.is_shift_invariant:
+            return out
         for start in range(0, n, 4):
             near = points[start : start + 4]
             atoms[:, : len(near)] = near.T
@@ -221,16 +223,20 @@ def evaluate(
     `kernel` is bound to the features of X; atoms and weights are stored in whole vectors, with
     weights of 0 behind the first n. Memory beyond the result is O(n).
     """
-    panel = np.empty((min(_TURN, X.shape[0]) * (1 + kernel.depth), (n + 3) & -4))
+    panel = np.empty((min(_TURN, X.shape[0]) * (1 + kernel.depth), n // 4 * 4 + 4))
     with cython.nogil:
         _combine(kernel, atoms, n, weights, row, X, panel, out)
     return 0
 
 
 def _copy(kernel: Kernel, atoms: Array, n: int, X: Array, panel: Array, out: Array) -> int:
+    in_place = panel.shape[0] == 0
     for turn in range((X.shape[0] + _TURN - 1) // _TURN):
         start = turn * _TURN
         size = min(_TURN, X.shape[0] - start)
+        if in_place:
+            kernel.columns(atoms, n, X[start:], size, out, start)
+            continue
         kernel.columns(atoms, n, X[start:], size, panel, 0)
         for b in range(size):
             for j in range(n):
@@ -243,7 +249,10 @@ def tabulate(kernel: Kernel, atoms: Array, n: int, X: Array, out: Array) -> int:
 
     `kernel` is bound to the features of X, and atoms are stored in whole vectors.
     """
-    panel = np.empty((min(_TURN, X.shape[0]) * (1 + kernel.depth), (n + 3) & -4))
+    n_rows = min(_TURN, X.shape[0]) * (1 + kernel.depth)
+    # Whole vectors that need no room behind them are written where they belong.
+    in_place = kernel.depth == 0 and n > 0 and n % 4 == 0
+    panel = np.empty((0 if in_place else n_rows, n // 4 * 4 + 4))
     with cython.nogil:
         _copy(kernel, atoms, n, X, panel, out)
     return 0

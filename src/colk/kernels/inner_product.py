@@ -50,7 +50,7 @@ class Polynomial(Kernel):
         """Return ∂κ(u_i, v_j)/∂v_j = degree·(uᵀv + offset)^(degree − 1)·u, of shape (n, m, p)."""
         with np.errstate(over="ignore"):
             factors = self.degree * (U @ V.T + self.offset) ** (self.degree - 1)
-            return np.asarray(factors[:, :, None] * U[:, None, :])
+            return np.moveaxis(U.T[:, :, None] * factors, 0, 2)
 
     def rounding(self, n_features: int) -> float:
         """Powers amplify errors in proportion to the exponent."""
@@ -80,7 +80,7 @@ class Linear(Kernel):
 
     def slopes(self, U: Array, V: Array) -> Array:
         """Return ∂κ(u_i, v_j)/∂v_j = u_i, of shape (n, m, p)."""
-        return np.repeat(U[:, None, :], len(V), axis=1)
+        return np.broadcast_to(U[:, None, :], (len(U), len(V), U.shape[1]))
 
 
 class Constant(Kernel):

@@ -4,6 +4,7 @@ from colk.kernels.base cimport Kernel
 
 cdef class Stationary(Kernel):
     cdef readonly object bandwidth
+    cdef Py_ssize_t n_bound
     cdef const double[::1] scales
     cdef int check_bound(self, Py_ssize_t n_features) except -1 nogil
     @cython.locals(k=Py_ssize_t)

@@ -42,7 +42,8 @@ class Stationary(Kernel):
     _fields: ClassVar[tuple[str, ...]] = ("bandwidth",)
 
     bandwidth: float | tuple[float, ...]
-    scales: Array  # (p,): inverse bandwidths, once the kernel is bound
+    n_bound: int  # the features that the kernel is bound to
+    scales: Array  # (n_bound,): their inverse bandwidths
 
     def __init__(self, bandwidth: float | Sequence[float]) -> None:
         self.bandwidth = _check_bandwidth(bandwidth)
@@ -76,25 +77,29 @@ class Stationary(Kernel):
 
     def _spread(self, n_features: int) -> None:
         self.scales = self.inverse_bandwidths(n_features)
+        self.n_bound = n_features
 
     def check_bound(self, n_features: int) -> int:
         """Refuse points of other features than those that the kernel is bound to."""
-        if self.scales.shape[0] != n_features:
+        if self.n_bound != n_features:
             with cython.gil:
                 raise ValueError(f"{self!r} is not bound to {n_features} features")
         return 0
 
     def _directions(self, U: Array, V: Array) -> tuple[Array, Array]:
-        """(n, m, p): differences u − v in units of the bandwidths; and the inverse bandwidths."""
-        scales = self.inverse_bandwidths(U.shape[1])
-        return (U[:, None, :] - V[None, :, :]) * scales, scales
+        """(p, n, m): differences u − v in units of the bandwidths; and the inverse bandwidths."""
+        scales = self.inverse_bandwidths(U.shape[1])[:, None, None]
+        scaled = U.T[:, :, None] - V.T[:, None, :]
+        scaled *= scales
+        return scaled, scales
 
     def _slopes_of_squares(self, U: Array, V: Array) -> Array:
         """Slopes of a kernel of s = ‖(u − v)/h‖²: −2κ'(s)·(u − v)/h²."""
         with np.errstate(over="ignore"):
             scaled, scales = self._directions(U, V)
-            factors = self._factor((scaled**2).sum(axis=2))
-        return np.asarray(factors[:, :, None] * scaled * scales)
+            scaled *= self._factor(np.einsum("kij,kij->ij", scaled, scaled))
+        scaled *= scales
+        return np.moveaxis(scaled, 0, 2)
 
     def _factor(self, squares: Array) -> Array:
         """−2κ'(s) of a kernel of the squared distance s."""
@@ -185,8 +190,8 @@ class Laplacian(Stationary):
         """Return ∂κ(u_i, v_j)/∂v_j = κ·sign(u − v)/c, of shape (n, m, p)."""
         with np.errstate(over="ignore"):
             scaled, scales = self._directions(U, V)
-            values = np.exp(-np.abs(scaled).sum(axis=2))
-        return np.asarray(values[:, :, None] * np.sign(scaled) * scales)
+            values = np.exp(-np.abs(scaled).sum(axis=0))
+        return np.moveaxis(np.sign(scaled) * values * scales, 0, 2)
 
 
 class Matern(Stationary):

@@ -175,7 +175,13 @@ class AdaptiveTube(EpsilonInsensitive):
         self.nu = check_fraction(nu, "nu")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
+        self.__dict__[name] = value
+
+    def __copy__(self) -> "AdaptiveTube":
+        return self.replace()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "AdaptiveTube":
+        return self.replace()
 
     def adapt(self, f: float, y: float, step: float) -> float:
         """Widen the tube by α(1 − ν) where the sample is outside it, narrow it by αν otherwise."""

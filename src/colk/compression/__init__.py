@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._certificate import certified_norm, exact_sums
-from colk._core.buffers import GHOSTS
-from colk._reduction import independent_start, low_rank_start
 from colk._validation import Array, check_count, check_number
+from colk.compression.certificate import certified_norm, exact_sums
+from colk.compression.reduction import independent_start, low_rank_start
+from colk.compressors import pursuit
 from colk.expansion import KernelExpansion
 
 __all__ = ["Compression", "compress"]
@@ -169,8 +169,8 @@ class _Problem:
             start = independent_start(kernel, atoms, weights, 0.5 * eps)
         d, frozen, n_outputs = start.dictionary, start.frozen, weights.shape[1]
         budget = math.sqrt(max(eps - start.error, 0.0) * (eps + start.error))
-        d.prune(budget, max(stop_at - len(frozen), 0))
-        rows, ghosts = d.weights, d.buffers.ghosts[-1, : d.buffers.counters[GHOSTS]]
+        pursuit.prune(d, budget, max(stop_at - len(frozen), 0))
+        rows, ghosts = d.weights, d.ghost_weights[:, -1]
         kept = np.concatenate([rows[:, -1].astype(np.int64), frozen])
         fitted = np.concatenate([rows[:, :n_outputs], weights[frozen]])
         order = np.argsort(kept)

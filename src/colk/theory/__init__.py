@@ -22,8 +22,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from colk._estimation import Constants
 from colk._validation import check_count, check_number
+from colk.theory.estimation import Constants
 
 __all__ = [
     "Constants",

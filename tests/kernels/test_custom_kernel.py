@@ -1,0 +1,161 @@
+"""A kernel from a user's function."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from colk.errors import SlowFunctionWarning
+from colk.functions import compilation
+from colk.kernels import CustomKernel, Gaussian, Linear
+
+POINTS = np.random.default_rng(2).normal(size=(9, 3))
+
+
+@pytest.fixture(params=["numba", "plain"], autouse=True)
+def mode(request, monkeypatch):
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    else:
+        monkeypatch.setattr(compilation, "_has_numba", lambda: False)
+    return request.param
+
+
+def gaussian(u, v):
+    return np.exp(-0.5 * np.sum((u - v) ** 2))
+
+
+def gaussian_slope(u, v):
+    return (u - v) * gaussian_of(u, v)
+
+
+def gaussian_of(u, v):
+    total = 0.0
+    for i in range(len(u)):
+        total += (u[i] - v[i]) ** 2
+    return np.exp(-0.5 * total)
+
+
+def cauchy(u, v):
+    return 1.0 / (1.0 + np.sum((u - v) ** 2))
+
+
+def whole(u, v):
+    return 1
+
+
+def test_equals_the_built_in_kernel():
+    kernel = CustomKernel(gaussian)
+    np.testing.assert_allclose(kernel(POINTS), Gaussian(1.0)(POINTS), rtol=1e-14, atol=1e-16)
+    np.testing.assert_allclose(
+        kernel.gram(POINTS, POINTS[:2]), Gaussian(1.0).gram(POINTS, POINTS[:2]), rtol=1e-14
+    )
+    assert (kernel.diagonal(POINTS) == 1.0).all()
+    assert (CustomKernel(whole)(POINTS) == 1.0).all()
+
+
+def test_is_a_part_of_others():
+    kernel = 2.0 * CustomKernel(gaussian) * Linear() + Linear()
+    expected = 2.0 * Gaussian(1.0) * Linear() + Linear()
+    np.testing.assert_allclose(kernel(POINTS), expected(POINTS), rtol=1e-13)
+    assert not CustomKernel(gaussian).has_gradient
+    assert not kernel.has_gradient
+    assert not CustomKernel(gaussian).is_radial
+
+
+@pytest.mark.filterwarnings("ignore::colk.errors.SlowFunctionWarning")
+def test_its_gradient_returns_a_vector():
+    kernel, twin = CustomKernel(gaussian, gaussian_slope), Gaussian(1.0)
+    assert kernel.has_gradient
+    slopes = kernel.slopes(POINTS, POINTS[:4])
+    np.testing.assert_allclose(slopes, twin.slopes(POINTS, POINTS[:4]), rtol=1e-12, atol=1e-15)
+    wrong = CustomKernel(gaussian, gaussian)
+    with pytest.raises(ValueError, match=r"gradient must return shape \(3,\), got \(\)"):
+        wrong.slopes(POINTS, POINTS)
+    with pytest.raises(TypeError, match="has no gradient"):
+        CustomKernel(gaussian).slopes(POINTS, POINTS)
+
+
+def greedy(u, v):
+    u -= v
+    v[:] = 0.0
+    return np.exp(-0.5 * np.sum(u**2))
+
+
+def test_a_kernel_that_writes_to_its_arguments_has_copies_of_its_own():
+    kept = POINTS.copy()
+    np.testing.assert_allclose(
+        CustomKernel(greedy)(POINTS), Gaussian(1.0)(POINTS), rtol=1e-13, atol=1e-16
+    )
+    assert (kept == POINTS).all()
+
+
+def moody(u, v):
+    if u[0] > 3.0:
+        raise RuntimeError("out of my range")
+    return 1.0
+
+
+def test_what_it_raises_reaches_the_caller():
+    kernel = CustomKernel(moody)
+    with pytest.raises(RuntimeError, match="out of my range"):
+        kernel([[0.0], [4.0]])
+    assert (kernel([[0.0], [1.0]]) == 1.0).all()
+    with pytest.raises(RuntimeError, match="out of my range"):
+        CustomKernel(gaussian, moody).slopes(np.array([[4.0]]), np.array([[0.0]]))
+
+
+def test_nan_is_what_it_is():
+    kernel = CustomKernel(lambda u, v: np.nan if u[0] != v[0] else 1.0)
+    np.testing.assert_array_equal(kernel([[0.0], [4.0]]), [[1.0, np.nan], [np.nan, 1.0]])
+
+
+def test_may_be_compiled_already():
+    numba = pytest.importorskip("numba")
+    compiled = CustomKernel(numba.njit(cauchy))
+    typed = CustomKernel(numba.njit("float64(float64[::1], float64[::1])")(cauchy))
+    expected = CustomKernel(cauchy)(POINTS)
+    np.testing.assert_allclose(compiled(POINTS), expected, rtol=1e-14)
+    np.testing.assert_allclose(typed(POINTS), expected, rtol=1e-14)
+
+
+def unruly(u, v):
+    return {"a": float(str(u[0]))}["a"]
+
+
+def test_is_called_as_it_is_where_numba_cannot_compile_it(mode):
+    from colk.functions import base
+
+    kernel = CustomKernel(unruly)
+    if mode == "numba" and not base.__file__.endswith(".py"):
+        with pytest.warns(SlowFunctionWarning, match="function: Numba cannot compile unruly"):
+            kernel([[1.0]])
+    assert kernel([[2.0]]) == 2.0
+
+
+def test_is_shown_compared_and_replaced():
+    kernel = CustomKernel(cauchy, gaussian_slope)
+    assert repr(kernel) == "CustomKernel(function=cauchy, gradient=gaussian_slope)"
+    assert repr(CustomKernel(cauchy)) == "CustomKernel(function=cauchy, gradient=None)"
+    assert kernel.replace(gradient=None) == CustomKernel(cauchy) != kernel
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert hash(pickle.loads(pickle.dumps(kernel))) == hash(kernel)
+    with pytest.raises(pickle.PicklingError, match=r"function of CustomKernel is .*<lambda>"):
+        pickle.dumps(CustomKernel(lambda u, v: 1.0))
+
+
+def test_survives_another_process(tmp_path):
+    (tmp_path / "mine.py").write_text("def linear(u, v):\n    return (u * v).sum()\n")
+    make = "import pickle, mine, sys; from colk.kernels import CustomKernel as C; "
+    there = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    dump = f"{make} open('k', 'wb').write(pickle.dumps(C(mine.linear)))"
+    load = "import pickle; print(pickle.load(open('k', 'rb'))([[2.0, 1.0]]))"
+    for code in (dump, load):
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, env=there, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[[5.]]"
