@@ -134,13 +134,13 @@ class Dictionary:
         self.origin, self.found = np.zeros((1, 1)), np.zeros(4)
         self.scratch = aligned(max(scratch_rows, 1), LINE)
         self._resize(max(capacity, 2 * block))
+        if kernel is None:
+            self.size = capacity
 
     @classmethod
     def of_features(cls, n_components: int, **shape: int) -> "Dictionary":
         """Return weights of so many features, all 0."""
-        self = cls(None, 1, capacity=n_components, has_factor=False, **shape)
-        self.size = n_components
-        return self
+        return cls(None, 1, capacity=n_components, has_factor=False, **shape)
 
     # -- room --------------------------------------------------------------------------------
 

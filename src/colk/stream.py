@@ -359,6 +359,12 @@ class Stream:
             total += abs(self.window.g[i])
         return total < math.inf
 
+    @property
+    def steepest(self) -> float:
+        """Largest coefficient of the last quasi-gradient; 0 where all are within their limit."""
+        largest = float(np.abs(self.window.coefficients).max())
+        return 0.0 if largest < HUGE else largest
+
     def note_losses(self) -> None:
         """Add the losses of the samples that f has not met, before the step, to the sums."""
         self.mean_loss = 0.0

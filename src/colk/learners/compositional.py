@@ -217,14 +217,12 @@ class CompositionalLearner(OnlineLearner):
         return super().learn_one(x, y, sample_weight)
 
     def _divergence(self, sample: int) -> DivergenceError:
-        window = self._state().window
-        largest, steepest = (
-            np.abs(values).max() for values in (window.predictions, window.coefficients)
-        )
+        stream, window = self._state(), self._state().window
+        largest, steepest = np.abs(window.predictions).max(), stream.steepest
         if np.isfinite(largest) and not np.isfinite(window.g_mean).all():
             what = f"the tracked g of {type(self.risk).__name__} overflowed"
             cure = "scale the targets, or lower the order or the tilt of the risk"
-        elif np.isfinite(largest) and not steepest < engine.HUGE:
+        elif np.isfinite(largest) and steepest != 0.0:
             what = f"the gradient reached {steepest:g}"
             cure = "set a finite gradient_bound, or scale features and targets"
         else:

@@ -113,7 +113,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         if w == 0.0 or y not in self._places:
             self._meet(x)
         if w > 0.0:
-            self._learn(x, self._place_of(y), w, self._n_outputs())
+            self._learn(x, float(self._place_of(y)), w, self._n_outputs())
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return the probability of each class seen so far; nothing before the first.
