@@ -48,6 +48,8 @@ class Dictionary:
         Whether the factor is kept: memory O(M²), and what KOMP and projection need.
     scratch_rows : int
         Rows of scratch, as long as the capacity.
+    size : int
+        How many weights there are from the start: those of features.
 
     Examples
     --------
@@ -112,6 +114,7 @@ class Dictionary:
         capacity: int = 32,
         has_factor: bool = True,
         scratch_rows: int = 0,
+        size: int = 0,
     ) -> None:
         self.kernel = None if kernel is None else kernel.bind(n_features)  # type: ignore[assignment]
         self.n_features, self.n_rows, self.block = n_features, n_rows, block
@@ -134,13 +137,14 @@ class Dictionary:
         self.origin, self.found = np.zeros((1, 1)), np.zeros(4)
         self.scratch = aligned(max(scratch_rows, 1), LINE)
         self._resize(max(capacity, 2 * block))
-        if kernel is None:
-            self.size = capacity
+        self.size = size
 
     @classmethod
     def of_features(cls, n_components: int, **shape: int) -> "Dictionary":
         """Return weights of so many features, all 0."""
-        return cls(None, 1, capacity=n_components, has_factor=False, **shape)
+        return cls(
+            None, 1, capacity=n_components, has_factor=False, size=n_components, **shape
+        )
 
     # -- room --------------------------------------------------------------------------------
 

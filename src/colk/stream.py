@@ -215,7 +215,7 @@ class Stream:
         return math.isfinite(self.target[0, 0]) and 0.0 < self.weight[0] < math.inf
 
     def step(self) -> int:
-        """Make a step with the samples in the window; 0, and nothing done, where it would diverge."""
+        """Make a step with the window's samples; 0, and nothing done, where it would diverge."""
         return 0
 
     # -- the quasi-gradient ------------------------------------------------------------------
@@ -454,7 +454,7 @@ class Stream:
             setattr(self, name, packed[name])
 
     def snapshot(self, row: int) -> tuple[Array, Array]:
-        """Atoms (M, p), and weights (M, outputs) of the function whose outputs begin at this row."""
+        """Atoms (M, p), and weights (M, outputs) of the function that begins at this row."""
         self.enter()
         try:
             weights = self.dictionary.weights[:, row : row + self.n_outputs]

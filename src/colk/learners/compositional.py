@@ -255,7 +255,7 @@ class CompositionalLearner(OnlineLearner):
 
     @property
     def loss_sums(self) -> tuple[float, float]:
-        """Sums over the stream of weight·loss of each sample before its step, and of the weights."""
+        """Sums over the stream of weight·loss before each step, and of the weights."""
         if self._stream is None:
             return 0.0, 0.0
         return self._stream.loss_sum, self._stream.weight_sum

@@ -144,8 +144,9 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         with self._unchanged_on_error():
             table = self._place_many(X)
             counted, scaled = weight > 0.0, []
-            for target, w_i in zip(targets[counted].tolist(), weight[counted].tolist(), strict=True):
-                self._scale = self._scale.including(target, w_i)
+            samples = zip(targets[counted].tolist(), weight[counted].tolist(), strict=True)
+            for target, count in samples:
+                self._scale = self._scale.including(target, count)
                 scaled.append([self._scale.scaled(target)])
             if scaled:
                 self._learn_rows(table[counted], np.array(scaled), weight[counted], n_outputs=1)
