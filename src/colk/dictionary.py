@@ -142,9 +142,7 @@ class Dictionary:
     @classmethod
     def of_features(cls, n_components: int, **shape: int) -> "Dictionary":
         """Return weights of so many features, all 0."""
-        return cls(
-            None, 1, capacity=n_components, has_factor=False, size=n_components, **shape
-        )
+        return cls(None, 1, capacity=n_components, has_factor=False, size=n_components, **shape)
 
     # -- room --------------------------------------------------------------------------------
 

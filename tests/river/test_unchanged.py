@@ -98,11 +98,9 @@ def test_an_interrupt_and_what_a_function_raises(kind, many):
     model, twin = begun(COLKRegressor, Y, loss=loss), begun(COLKRegressor, Y, loss=loss)
     before = state(model)
     armed.append(True)
+    learn = model.learn_many if many else model.learn_one
     with pytest.raises(kind):
-        if many:
-            model.learn_many(X[50:], Y[50:])
-        else:
-            model.learn_one(ROWS[50], 9.0)
+        learn(*((X[50:], Y[50:]) if many else (ROWS[50], 9.0)))
     assert state(model) == before
     assert goes_on_as(model, twin, Y)
 
