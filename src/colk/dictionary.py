@@ -48,8 +48,6 @@ class Dictionary:
         Whether the factor is kept: memory O(M²), and what KOMP and projection need.
     scratch_rows : int
         Rows of scratch, as long as the capacity.
-    size : int
-        How many weights there are from the start: those of features.
 
     Examples
     --------
@@ -99,8 +97,8 @@ class Dictionary:
     # Of the compressor that merges, see compressors/merging.py:
     merges_in_closed_form: bool
     scratch: Array  # (scratch rows, capacity)
-    trial: Array  # (1, capacity): distances
-    origin: Array  # (1, 1): 0
+    trial: Array  # (features, capacity): points on the first axis
+    origin: Array  # (1, features): 0
     found: Array  # (4,)
 
     def __init__(
@@ -114,7 +112,6 @@ class Dictionary:
         capacity: int = 32,
         has_factor: bool = True,
         scratch_rows: int = 0,
-        size: int = 0,
     ) -> None:
         self.kernel = None if kernel is None else kernel.bind(n_features)  # type: ignore[assignment]
         self.n_features, self.n_rows, self.block = n_features, n_rows, block
@@ -134,15 +131,20 @@ class Dictionary:
         self.order, self.labels = np.zeros((2, block), dtype=np.intp)
         self.least = 0.0
         self.sums, self.spent = np.zeros(3), np.zeros(n_rows)
-        self.origin, self.found = np.zeros((1, 1)), np.zeros(4)
+        self.origin, self.found = np.zeros((1, n_features)), np.zeros(4)
         self.scratch = aligned(max(scratch_rows, 1), LINE)
         self._resize(max(capacity, 2 * block))
-        self.size = size
 
     @classmethod
     def of_features(cls, n_components: int, **shape: int) -> "Dictionary":
         """Return weights of so many features, all 0."""
-        return cls(None, 1, capacity=n_components, has_factor=False, size=n_components, **shape)
+        self = cls(None, 1, capacity=n_components, has_factor=False, **shape)
+        self.occupy(n_components)
+        return self
+
+    def occupy(self, size: int) -> None:
+        """Let so many places count, whose weights are 0."""
+        self.size = size
 
     # -- room --------------------------------------------------------------------------------
 
@@ -164,7 +166,7 @@ class Dictionary:
             aligned(blocks, capacity),
             aligned(3, capacity),
             aligned(self.scratch.shape[0], capacity),
-            aligned(1, capacity),
+            aligned(self.n_features, capacity),
         )
         if self.size > 0:
             self._move(new)
@@ -215,6 +217,10 @@ class Dictionary:
     def evaluate_at(self, point: Array) -> int:
         """κ(D, x) of one point, to the first column."""
         return self.kernel.columns(self.atoms_t, self.size, point, 1, self.columns, 0)
+
+    def combine(self, row: int) -> float:
+        """Σ_j w_j κ(d_j, x) of this row of weights, at the point of the first column."""
+        return lanes.dot(self.weights_t, row, self.columns, 0, self.size)
 
     def append_row(self, b: int, novelty: float) -> None:
         """Append new point b: the row [−v, 1]/√s."""

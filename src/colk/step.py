@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from colk import lanes, stream
+from colk import lanes
 from colk._validation import Array
 from colk.compressors.base import Compressor
 from colk.dictionary import Dictionary
@@ -80,7 +80,7 @@ class KernelStream(Stream):
                 self.dictionary.points[b, k] = self.window.points[b, k]
         self.dictionary.evaluate_columns(size, self.remembered > 0)
         for b in range(size):
-            if not self.dictionary.gram[b, b] < stream.HUGE:
+            if not self.dictionary.gram[b, b] < lanes.LARGEST:
                 self.window.coefficients[b, 0] = self.dictionary.gram[b, b]
                 return 0
         return 1
@@ -115,10 +115,7 @@ class KernelStream(Stream):
         """
         self.dictionary.evaluate_at(self.row)
         for c in range(self.n_outputs):
-            self.values[c] = lanes.dot(
-                self.dictionary.weights_t, first + c, self.dictionary.columns, 0,
-                self.dictionary.size,
-            )  # fmt: skip
+            self.values[c] = self.dictionary.combine(first + c)
         return 0
 
     def adapt(self, step: float) -> None:

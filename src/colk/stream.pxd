@@ -8,7 +8,7 @@ from colk.schedules cimport PowerDecay
 from colk.trackers cimport Tracker
 from colk.window cimport Window
 
-cdef double RUNAWAY, HUGE
+cdef double RUNAWAY
 
 cdef class Stream:
     cdef readonly Loss loss
@@ -40,7 +40,6 @@ cdef class Stream:
     cpdef Py_ssize_t learn_one(self, x, y, weight) except -2
     @cython.locals(total=double)
     cdef bint place(self, x, y, weight) except -1
-    cdef bint place_target(self, y, weight) except -1
     cdef Py_ssize_t run(self, const double[:, ::1] X, const double[:, ::1] Y,
                         const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1 nogil
     cdef int step(self) except -1 nogil

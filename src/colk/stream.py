@@ -28,8 +28,6 @@ __all__ = ["TRACE", "Stream"]
 
 # Predictions beyond this many times the largest target are divergence.
 RUNAWAY = 1e6
-# Coefficients and kernel values below this have products and squares that are finite.
-HUGE = 1e75
 
 # Columns of a trace, followed by g.
 TRACE = ("loss", "outer", "n_atoms", "added", "dropped", "error", "clipped", "step_size", "norm")
@@ -162,6 +160,8 @@ class Stream:
             for c in range(Y.shape[1]):
                 self.largest_target = max(self.largest_target, abs(Y[row, c]))
             if self.window.filled == self.window.size:
+                for i in range(self.window.g.shape[0]):
+                    self.window.g_before[i] = self.window.g[i]
                 if self.step() == 0:
                     self.restore()
                     self.diverged = True
@@ -205,14 +205,10 @@ class Stream:
                 return False
             self.row[0, feature] = value
             total += self.row[0, feature]
-        return self.place_target(y, weight) and math.isfinite(total)
-
-    def place_target(self, y: Any, weight: Any) -> bool:
-        """Write a target of one number and a weight to where they are learned from."""
         if not isinstance(y, (float, int)) or type(weight) is not float:
             return False
         self.target[0, 0], self.weight[0] = y, weight
-        return math.isfinite(self.target[0, 0]) and 0.0 < self.weight[0] < math.inf
+        return math.isfinite(total + self.target[0, 0]) and 0.0 < self.weight[0] < math.inf
 
     def step(self) -> int:
         """Make a step with the window's samples; 0, and nothing done, where it would diverge."""
@@ -226,8 +222,6 @@ class Stream:
         g is renewed first, or last: then the gradient sees the old g. Returns 1 where the step may
         be made, 0 where it would diverge.
         """
-        for i in range(self.window.g.shape[0]):
-            self.window.g_before[i] = self.window.g[i]
         self.predict_window()
         self.weigh()
         if track_first or self.steps == 0:
@@ -352,18 +346,12 @@ class Stream:
             for c in range(self.n_outputs):
                 if not (
                     abs(self.window.predictions[b, c]) <= limit
-                    and abs(self.window.coefficients[b, c]) < HUGE
+                    and abs(self.window.coefficients[b, c]) < lanes.LARGEST
                 ):
                     return False
         for i in range(self.window.g.shape[0]):  # a sum is finite where all of its terms are
             total += abs(self.window.g[i])
         return total < math.inf
-
-    @property
-    def steepest(self) -> float:
-        """Largest coefficient of the last quasi-gradient; 0 where all are within their limit."""
-        largest = float(np.abs(self.window.coefficients).max())
-        return 0.0 if largest < HUGE else largest
 
     def note_losses(self) -> None:
         """Add the losses of the samples that f has not met, before the step, to the sums."""

@@ -50,7 +50,7 @@ def test_an_equal_point_adds_to_its_atom():
 
 
 def test_a_null_point_is_absorbed():
-    d = Dictionary(Linear().program(2), n_features=2)
+    d = Dictionary(Linear(), n_features=2)
     append(d, np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[5.0], [1.0]]))
     np.testing.assert_array_equal(d.atoms, [[1.0, 2.0]])
     np.testing.assert_array_equal(d.weights, [[1.0]])

@@ -1,7 +1,7 @@
 """Laws of COLK: what must not matter does not matter, most of it to the bit."""
 
 import pickle
-from dataclasses import replace
+
 
 import numpy as np
 import pytest
@@ -178,7 +178,7 @@ SCALED = [
 @pytest.mark.parametrize("loss", [Squared(), Huber(0.5)], ids=repr)
 def test_the_unit_of_y_scales_f(risk, scaled_risk, loss):
     X, y = stream()
-    scaled_loss = replace(loss, threshold=S * loss.threshold) if isinstance(loss, Huber) else loss
+    scaled_loss = loss.replace(threshold=S * loss.threshold) if isinstance(loss, Huber) else loss
     learner = make(risk, loss=loss, gradient_bound=3.0, norm_bound=4.0).learn(X, y)
     scaled = make(
         scaled_risk,

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk import stream as engine
 from colk._validation import Array, check_count, check_number
 from colk.averaging import Averaging
 from colk.dictionary import Dictionary
 from colk.errors import DivergenceError
+from colk.lanes import LARGEST
 from colk.learners.base import OnlineLearner
 from colk.learners.naming import as_tracker
 from colk.learners.trace import Trace
@@ -20,7 +20,7 @@ from colk.losses import Loss, Squared
 from colk.pairing import PAIRINGS, Pairing, Roles, roles
 from colk.risks import Mean, Risk
 from colk.schedules import Rate, as_decay
-from colk.stream import Stream
+from colk.stream import TRACE, Stream
 from colk.trackers import Tracker
 from colk.window import Window
 
@@ -217,12 +217,14 @@ class CompositionalLearner(OnlineLearner):
         return super().learn_one(x, y, sample_weight)
 
     def _divergence(self, sample: int) -> DivergenceError:
-        stream, window = self._state(), self._state().window
-        largest, steepest = np.abs(window.predictions).max(), stream.steepest
+        window = self._state().window
+        largest, steepest = (
+            np.abs(values).max() for values in (window.predictions, window.coefficients)
+        )
         if np.isfinite(largest) and not np.isfinite(window.g_mean).all():
             what = f"the tracked g of {type(self.risk).__name__} overflowed"
             cure = "scale the targets, or lower the order or the tilt of the risk"
-        elif np.isfinite(largest) and steepest != 0.0:
+        elif np.isfinite(largest) and not steepest < LARGEST:
             what = f"the gradient reached {steepest:g}"
             cure = "set a finite gradient_bound, or scale features and targets"
         else:
@@ -271,7 +273,7 @@ class CompositionalLearner(OnlineLearner):
         """What every step did, where the learner was made with `trace=True`."""
         if self._records is None:
             raise ValueError("nothing was recorded: make the learner with trace=True")
-        width = len(engine.TRACE) + self.risk.n_inner
+        width = len(TRACE) + self.risk.n_inner
         return Trace.from_rows(np.concatenate([np.empty((0, width)), *self._records]))
 
     # -- pickling ----------------------------------------------------------------------------
