@@ -57,6 +57,7 @@ class Stream:
         Whether every step leaves a line.
     """
 
+    averaging: Averaging  # None where there is none
     diverged: bool  # whether the last `advance` stopped because a step would diverge
 
     def __init__(
@@ -78,7 +79,7 @@ class Stream:
     ) -> None:
         self.loss, self.risk, self.tracker = loss, risk, tracker
         self.step_size, self.tracking_rate = step_size, tracking_rate
-        self.averaging = averaging  # type: ignore[assignment]  # None where there is none
+        self.averaging = averaging  # type: ignore[assignment]
         self.regularization, self.gradient_bound = regularization, gradient_bound
         self.batch, self.stride, self.shift = roles.batch, roles.stride, roles.shift
         self.window, self.dictionary = window, dictionary
