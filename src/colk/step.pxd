@@ -3,12 +3,12 @@ from colk cimport maths as math
 from colk.compressors.base cimport Compressor
 from colk cimport stream
 from colk.dictionary cimport Dictionary
-from colk.stream cimport Stream
+from colk.quasigradient cimport QuasiGradientStream
 from colk.window cimport Window
 
 cdef double VANISHING
 
-cdef class KernelStream(Stream):
+cdef class KernelStream(QuasiGradientStream):
     cdef readonly Compressor compressor
     cdef readonly double norm_bound
     cdef readonly bint is_orthogonal
@@ -21,6 +21,7 @@ cdef class KernelStream(Stream):
     cdef void adapt(self, double step) noexcept nogil
 
 @cython.locals(moves=bint, staged=Py_ssize_t)
-cdef Py_ssize_t stage(Dictionary d, Window w, double step) noexcept nogil
+cdef Py_ssize_t stage(Dictionary d, Py_ssize_t size) noexcept nogil
+cdef void lay_amounts(Dictionary d, Window w, double step) noexcept nogil
 @cython.locals(total=double, entry=double)
 cdef double exact_squared_norm(Dictionary d, Py_ssize_t n_outputs) noexcept nogil
