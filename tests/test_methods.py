@@ -37,7 +37,7 @@ LEARNERS = {
         KERNEL, Softmax(), CentralMoments(3, 0.1), n_outputs=3, batch_size=3, **more
     ),
     "polk": lambda **more: POLK(KERNEL, Squared(), compressor=KOMP(max_atoms=10), **more),
-    "norma": lambda **more: NORMA(KERNEL, Squared(), truncation=20, **more),
+    "norma": lambda **more: NORMA(KERNEL, Squared(), max_atoms=20, **more),
     "norma-nu": lambda **more: NORMA(KERNEL, EpsilonInsensitive(0.1), 20, nu=0.3, **more),
     "bsgd-removal": lambda **more: BSGD(KERNEL, Squared(), 10, "removal", **more),
     "bsgd-projection": lambda **more: BSGD(KERNEL, Squared(), 10, "projection", **more),

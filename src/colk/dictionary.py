@@ -97,8 +97,8 @@ class Dictionary:
     # Of the compressor that merges, see compressors/merging.py:
     merges_in_closed_form: bool
     scratch: Array  # (scratch rows, capacity)
-    trial: Array  # (1, capacity): distances
-    origin: Array  # (1, 1): 0
+    trial: Array  # (features, capacity): points on the first axis
+    origin: Array  # (1, features): 0
     found: Array  # (4,)
 
     def __init__(
@@ -131,7 +131,7 @@ class Dictionary:
         self.order, self.labels = np.zeros((2, block), dtype=np.intp)
         self.least = 0.0
         self.sums, self.spent = np.zeros(3), np.zeros(n_rows)
-        self.origin, self.found = np.zeros((1, 1)), np.zeros(4)
+        self.origin, self.found = np.zeros((1, n_features)), np.zeros(4)
         self.scratch = aligned(max(scratch_rows, 1), LINE)
         self._resize(max(capacity, 2 * block))
 
@@ -162,7 +162,7 @@ class Dictionary:
             aligned(blocks, capacity),
             aligned(3, capacity),
             aligned(self.scratch.shape[0], capacity),
-            aligned(1, capacity),
+            aligned(self.n_features, capacity),
         )
         if self.size > 0:
             self._move(new)

@@ -141,37 +141,60 @@ static inline four power(four a, ptrdiff_t degree)
 
 /* ---- columns of kernels ------------------------------------------------------------------ */
 
-/* out[b, j] = PROFILE of the sum s over the features of STATISTIC, for two points a turn. `atom`
- * and `at` are the coordinates. Behind the atoms a column is 0. */
-#define COLUMNS(name, STATISTIC, PROFILE)                                                      \
+/* Whether one bandwidth serves all features; it is then applied to the sum, unless that could leave
+ * the range of a number. */
+static inline int one_scale(const double *restrict scales, ptrdiff_t p)
+{
+    int one = 1e-100 < scales[0] && scales[0] < 1e100;
+    for (ptrdiff_t k = 1; k < p; k++)
+        one &= scales[k] == scales[0];
+    return one;
+}
+
+/* out[b, j] = PROFILE of the sum s over the features of STATISTIC, for two points a turn. `u` is
+ * the difference atom - x in units of the bandwidth; `atom` and `at` the coordinates themselves.
+ * Where ONE holds, units are left out of `u` and s is taken times UNIT. Behind the atoms a column
+ * is 0. */
+#define TURNS(ONE, STATISTIC, UNIT, PROFILE)                                                   \
+    for (ptrdiff_t b = 0; b < size; b += 2) {                                                  \
+        ptrdiff_t last = b + 1 < size ? b + 1 : b;                                             \
+        const double *restrict x = points + b * p, *restrict y = points + last * p;            \
+        const double unit = ONE ? (UNIT) : 1.0;                                                \
+        for (ptrdiff_t j = 0; j < n; j += 4) {                                                 \
+            four to_x = ALL(0.0), to_y = ALL(0.0), atom, at, u, s;                             \
+            for (ptrdiff_t k = 0; k < p; k++) {                                                \
+                const double scale = ONE ? 1.0 : scales[k];                                    \
+                atom = AT(atoms, k * stride + j);                                              \
+                at = ALL(x[k]), u = TIMES(MINUS(atom, at), ALL(scale));                        \
+                to_x = PLUS(to_x, STATISTIC);                                                  \
+                at = ALL(y[k]), u = TIMES(MINUS(atom, at), ALL(scale));                        \
+                to_y = PLUS(to_y, STATISTIC);                                                  \
+            }                                                                                  \
+            s = TIMES(to_x, ALL(unit)), PUT(out, b * width + j, PROFILE);                      \
+            if (last > b)                                                                      \
+                s = TIMES(to_y, ALL(unit)), PUT(out, last * width + j, PROFILE);               \
+        }                                                                                      \
+        for (ptrdiff_t j = n; j < VECTORS(n); j++)                                             \
+            out[b * width + j] = out[last * width + j] = 0.0;                                  \
+    }
+
+#define COLUMNS(name, ONE, STATISTIC, UNIT, PROFILE)                                           \
     LANES void name(const double *restrict atoms, ptrdiff_t stride, ptrdiff_t n,               \
                     const double *restrict points, ptrdiff_t p, ptrdiff_t size,                \
                     const double *restrict scales, double c, double *restrict out,             \
                     ptrdiff_t width)                                                           \
     {                                                                                          \
         (void)c;                                                                               \
-        (void)scales;                                                                          \
-        for (ptrdiff_t b = 0; b < size; b += 2) {                                              \
-            ptrdiff_t last = b + 1 < size ? b + 1 : b;                                         \
-            const double *restrict x = points + b * p, *restrict y = points + last * p;        \
-            for (ptrdiff_t j = 0; j < n; j += 4) {                                             \
-                four to_x = ALL(0.0), to_y = ALL(0.0), atom, at, s;                            \
-                for (ptrdiff_t k = 0; k < p; k++) {                                            \
-                    atom = AT(atoms, k * stride + j), at = ALL(x[k]);                          \
-                    to_x = PLUS(to_x, STATISTIC), at = ALL(y[k]);                              \
-                    to_y = PLUS(to_y, STATISTIC);                                              \
-                }                                                                              \
-                s = to_x, PUT(out, b * width + j, PROFILE);                                    \
-                if (last > b)                                                                  \
-                    s = to_y, PUT(out, last * width + j, PROFILE);                             \
-            }                                                                                  \
-            for (ptrdiff_t j = n; j < VECTORS(n); j++)                                         \
-                out[b * width + j] = out[last * width + j] = 0.0;                              \
+        if (ONE) {                                                                             \
+            TURNS(1, STATISTIC, UNIT, PROFILE)                                                 \
+        } else {                                                                               \
+            TURNS(0, STATISTIC, UNIT, PROFILE)                                                 \
         }                                                                                      \
     }
-
-#define SCALED TIMES(MINUS(atom, at), ALL(scales[k]))
-#define SQUARE TIMES(SCALED, SCALED)
+/* Of the distance, and of the inner product, which has no bandwidth. */
+#define DISTANCES(name, STATISTIC, UNIT, PROFILE)                                              \
+    COLUMNS(name, one_scale(scales, p), STATISTIC, UNIT, PROFILE)
+#define PRODUCTS(name, PROFILE) COLUMNS(name, 1, ((void)u, TIMES(atom, at)), 1.0, PROFILE)
 
 static inline four matern_32(four squares)
 {
@@ -186,14 +209,16 @@ static inline four matern_52(four squares)
     return TIMES(head, exponential(MINUS(ALL(0.0), r)));
 }
 
-COLUMNS(gaussian, SQUARE, exponential(TIMES(ALL(-0.5), s)))
-COLUMNS(laplacian, magnitude(SCALED), exponential(MINUS(ALL(0.0), s)))
-COLUMNS(matern_of_one_half, SQUARE, exponential(MINUS(ALL(0.0), each(s, sqrt))))
-COLUMNS(matern_of_three_halves, SQUARE, matern_32(s))
-COLUMNS(matern_of_five_halves, SQUARE, matern_52(s))
-COLUMNS(rational_quadratic, SQUARE, raised(PLUS(ALL(1.0), TIMES(s, ALL(0.5 / c))), -c))
-COLUMNS(polynomial, TIMES(atom, at), power(PLUS(s, ALL(scales[0])), (ptrdiff_t)c))
-COLUMNS(linear, TIMES(atom, at), s)
+DISTANCES(gaussian, TIMES(u, u), scales[0] * scales[0], exponential(TIMES(ALL(-0.5), s)))
+DISTANCES(laplacian, magnitude(u), scales[0], exponential(MINUS(ALL(0.0), s)))
+DISTANCES(matern_of_one_half, TIMES(u, u), scales[0] * scales[0],
+          exponential(MINUS(ALL(0.0), each(s, sqrt))))
+DISTANCES(matern_of_three_halves, TIMES(u, u), scales[0] * scales[0], matern_32(s))
+DISTANCES(matern_of_five_halves, TIMES(u, u), scales[0] * scales[0], matern_52(s))
+DISTANCES(rational_quadratic, TIMES(u, u), scales[0] * scales[0],
+          raised(PLUS(ALL(1.0), TIMES(s, ALL(0.5 / c))), -c))
+PRODUCTS(polynomial, power(PLUS(s, ALL(scales[0])), (ptrdiff_t)c))
+PRODUCTS(linear, s)
 
 /* e^x of each x <= 0, in place. */
 LANES void exponentials(double *restrict x, ptrdiff_t n)

@@ -113,6 +113,13 @@ def test_an_expansion_is_the_definition(n_points, n_outputs):
     np.testing.assert_allclose(out, kernel(X, D) @ weights[2:, :11].T, rtol=1e-12, atol=1e-13)
 
 
+def test_no_points_or_no_atoms():
+    for kernel in (Gaussian(1.0), Linear() * Gaussian(1.0), Constant(1.0)):
+        assert kernel.gram(np.zeros((3, 2)), np.zeros((0, 2))).shape == (3, 0)
+        assert kernel.gram(np.zeros((0, 2)), np.zeros((4, 2))).shape == (0, 4)
+        assert kernel.diagonal(np.zeros((0, 2))).shape == (0,)
+
+
 def test_a_kernel_that_is_not_bound_is_refused():
     arguments = aligned(2, 8), 3, aligned(1, 8), 0, np.zeros((1, 2)), np.zeros((1, 1))
     with pytest.raises((AttributeError, ValueError), match=r"not bound to 2|no attribute"):

@@ -196,7 +196,7 @@ def test_merging_needs_a_radial_kernel():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: BSGD(KERNEL, budget=0), ValueError, "budget must be at least 1"),
+        (lambda: BSGD(KERNEL, max_atoms=0), ValueError, "max_atoms must be at least 1"),
         (lambda: BSGD(KERNEL, maintenance="none"), ValueError, "maintenance must be one of"),
         (lambda: NPBSGD(KERNEL, maintenance="merging"), ValueError, "maintenance must be one of"),
         (lambda: BSGD(KERNEL, step_size="fast"), ValueError, "a rate or 'pegasos'"),

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from colk._core.buffers import CROWDING_FLOOR
-from colk._core.dictionary import Dictionary
 from colk.compression import compress
+from colk.compressors.pursuit import append
+from colk.dictionary import Dictionary
 from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, RationalQuadratic
+from colk.lanes import CROWDING_FLOOR
 from colk.reference import komp
 
 KERNELS = [
@@ -88,7 +89,7 @@ def test_a_stream_of_blocks_is_brute_force(
 ):
     points, amounts = make(kernel, n_atoms, n_features, n_outputs, seed)
     assume(np.linalg.cond(kernel.gram(points)) <= WORST_CONDITION)
-    d = Dictionary(kernel.program(n_features), n_features, n_outputs, block=block)
+    d = Dictionary(kernel, n_features, n_outputs, block=block)
     atoms, weights = np.empty((0, n_features)), np.empty((0, n_outputs))
     scale = float(np.sqrt(kernel.diagonal(points).mean()))
     for start in range(0, n_atoms, block):
@@ -98,7 +99,7 @@ def test_a_stream_of_blocks_is_brute_force(
         kept, weights, error, _ = komp(kernel, atoms, weights, eps=share * scale)
         atoms = atoms[kept]
         # With eps = 0, `append` means: keep all.
-        lost = d.append(points[new], amounts[new], eps=max(share * scale, 1e-300))
+        lost = append(d, points[new], amounts[new], eps=max(share * scale, 1e-300))
         np.testing.assert_array_equal(d.atoms, atoms)
         np.testing.assert_allclose(d.weights, weights, rtol=1e-8, atol=1e-8 * np.abs(amounts).max())
         assert lost == pytest.approx(error, rel=1e-8, abs=1e-7)
@@ -169,8 +170,8 @@ def test_a_stream_of_dependent_atoms_stays_sound(hard, block):
     bandwidth, points = HARD[hard](40, rng)
     amounts = rng.normal(size=(40, 1))
     kernel = Gaussian(bandwidth)
-    d = Dictionary(kernel.program(points.shape[1]), points.shape[1], block=block)
-    error = d.append(points, amounts)
+    d = Dictionary(kernel, points.shape[1], block=block)
+    error = append(d, points, amounts)
     f = KernelExpansion(kernel, points, amounts[:, 0])
     g = KernelExpansion(kernel, d.atoms, d.weights[:, 0])
     assert d.size < 40

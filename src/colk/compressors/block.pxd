@@ -6,8 +6,11 @@ cdef double ROUNDING
 
 cdef (double, Py_ssize_t) drop_block(Dictionary d, Py_ssize_t size, double budget, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
 cdef void lay_schur(Dictionary d, Py_ssize_t size) noexcept nogil
-@cython.locals(top=double, relative=double, pivot=double, entry=double)
+@cython.locals(top=double, relative=double)
 cdef Py_ssize_t choose_pivots(Dictionary d, Py_ssize_t size) noexcept nogil
+cdef void swap(Dictionary d, Py_ssize_t i, Py_ssize_t j) noexcept nogil
+@cython.locals(pivot=double, entry=double)
+cdef void eliminate(Dictionary d, Py_ssize_t k, Py_ssize_t size) noexcept nogil
 @cython.locals(entry=double)
 cdef void invert_lower(Dictionary d, Py_ssize_t rank) noexcept nogil
 @cython.locals(spent=double, length=double, share=double)

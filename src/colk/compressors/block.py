@@ -48,11 +48,12 @@ def lay_schur(d: Dictionary, size: int) -> None:
 
 
 def choose_pivots(d: Dictionary, size: int) -> int:
-    """Cholesky of S, the point of largest relative novelty first; returns how many there are.
+    """Which points span the block, by Cholesky of S; returns how many, first in `order`.
 
-    Row p of `lower` belongs to new point p; `order` lists the pivots, then the points that they
-    span.
+    The point of largest relative novelty comes first: what is left when none has any is spanned.
+    Those that stay in play are put back in the order in which they came, and S factorised anew.
     """
+    rank = size
     for b in range(size):
         d.order[b] = b
         d.novelty[b] = d.schur[b, b]
@@ -64,21 +65,43 @@ def choose_pivots(d: Dictionary, size: int) -> int:
             if relative > top:
                 best, top = i, relative
         if not top > lanes.NOVELTY_FLOOR:
-            return k
-        p = d.order[best]
-        d.order[best] = d.order[k]
-        d.order[k] = p
-        pivot = math.sqrt(d.novelty[p])
-        d.lower[p, k] = pivot
-        for i in range(k + 1, size):
-            q = d.order[i]
-            entry = d.schur[max(p, q), min(p, q)]
-            for j in range(k):
-                entry -= d.lower[q, j] * d.lower[p, j]
-            entry /= pivot
-            d.lower[q, k] = entry
-            d.novelty[q] -= entry * entry
-    return size
+            rank = k
+            break
+        swap(d, k, best)
+        eliminate(d, k, size)
+    for k in range(rank):
+        least = k
+        for i in range(k + 1, rank):
+            if d.order[i] < d.order[least]:
+                least = i
+        swap(d, k, least)
+    for b in range(size):
+        d.novelty[b] = d.schur[b, b]
+    for k in range(rank):
+        eliminate(d, k, size)
+    return rank
+
+
+def swap(d: Dictionary, i: int, j: int) -> None:
+    """Let the points at two places of the order change places."""
+    p = d.order[i]
+    d.order[i] = d.order[j]
+    d.order[j] = p
+
+
+def eliminate(d: Dictionary, k: int, size: int) -> None:
+    """Column k of L, with the point at place k of the order as pivot; row p is new point p's."""
+    p = d.order[k]
+    pivot = math.sqrt(max(d.novelty[p], ROUNDING * d.gram[p, p]))
+    d.lower[p, k] = pivot
+    for i in range(k + 1, size):
+        q = d.order[i]
+        entry = d.schur[max(p, q), min(p, q)]
+        for j in range(k):
+            entry -= d.lower[q, j] * d.lower[p, j]
+        entry /= pivot
+        d.lower[q, k] = entry
+        d.novelty[q] -= entry * entry
 
 
 def invert_lower(d: Dictionary, rank: int) -> None:

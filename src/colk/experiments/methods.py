@@ -106,12 +106,12 @@ def _polk(settings: Settings, order: int, seed: int) -> OnlineLearner:
 
 
 def _bsgd(settings: Settings, order: int, seed: int) -> OnlineLearner:
-    return BSGD(Gaussian(BANDWIDTH), Squared(), budget=order, **_common(settings))
+    return BSGD(Gaussian(BANDWIDTH), Squared(), max_atoms=order, **_common(settings))
 
 
 def _compositional_bsgd(settings: Settings, order: int, seed: int) -> OnlineLearner:
     return CompositionalBSGD(
-        Gaussian(BANDWIDTH), Squared(), RISK, budget=order, **_common(settings)
+        Gaussian(BANDWIDTH), Squared(), RISK, max_atoms=order, **_common(settings)
     )
 
 
@@ -119,7 +119,7 @@ def _npbsgd(settings: Settings, order: int, seed: int) -> OnlineLearner:
     return NPBSGD(
         Gaussian(BANDWIDTH),
         Squared(),
-        budget=order,
+        max_atoms=order,
         # A horizon beyond every stream: the budget never grows.
         horizon=1_000_000_000,
         maintenance="projection",

@@ -223,7 +223,7 @@ def evaluate(
     `kernel` is bound to the features of X; atoms and weights are stored in whole vectors, with
     weights of 0 behind the first n. Memory beyond the result is O(n).
     """
-    panel = np.empty((min(_TURN, X.shape[0]) * (1 + kernel.depth), (n + 3) & -4))
+    panel = np.empty((min(_TURN, X.shape[0]) * (1 + kernel.depth), n // 4 * 4 + 4))
     with cython.nogil:
         _combine(kernel, atoms, n, weights, row, X, panel, out)
     return 0
@@ -251,8 +251,8 @@ def tabulate(kernel: Kernel, atoms: Array, n: int, X: Array, out: Array) -> int:
     """
     n_rows = min(_TURN, X.shape[0]) * (1 + kernel.depth)
     # Whole vectors that need no room behind them are written where they belong.
-    in_place = kernel.depth == 0 and n % 4 == 0
-    panel = np.empty((0 if in_place else n_rows, (n + 3) & -4))
+    in_place = kernel.depth == 0 and n > 0 and n % 4 == 0
+    panel = np.empty((0 if in_place else n_rows, n // 4 * 4 + 4))
     with cython.nogil:
         _copy(kernel, atoms, n, X, panel, out)
     return 0
