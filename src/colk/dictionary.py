@@ -139,8 +139,12 @@ class Dictionary:
     def of_features(cls, n_components: int, **shape: int) -> "Dictionary":
         """Return weights of so many features, all 0."""
         self = cls(None, 1, capacity=n_components, has_factor=False, **shape)
-        self.size = n_components
+        self.occupy(n_components)
         return self
+
+    def occupy(self, size: int) -> None:
+        """Let so many places count, whose weights are 0."""
+        self.size = size
 
     # -- room --------------------------------------------------------------------------------
 

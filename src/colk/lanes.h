@@ -28,6 +28,8 @@
 #define CROWDING_FLOOR 1e-10
 /* A point with k(x, x) = 0 is the function 0; its pivot is lifted to this, to be divided by. */
 #define SMALLEST_PIVOT 1e-290
+/* Coefficients and kernel values below this have products and squares that are finite. */
+#define LARGEST 1e75
 #define VECTORS(n) (((n) + 3) & ~(ptrdiff_t)3)
 
 /* ---- four numbers ------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 # The loops of lanes.h over whole matrices and a row of each: a slice would count references.
 cdef extern from "lanes.h" nogil:
-    double NOVELTY_FLOOR, CROWDING_FLOOR, SMALLEST_PIVOT
+    double NOVELTY_FLOOR, CROWDING_FLOOR, SMALLEST_PIVOT, LARGEST
     void _gaussian "gaussian"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
     void _laplacian "laplacian"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
     void _matern_of_one_half "matern_of_one_half"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)

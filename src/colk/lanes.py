@@ -7,7 +7,7 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["CROWDING_FLOOR", "NOVELTY_FLOOR", "SMALLEST_PIVOT"]
+__all__ = ["CROWDING_FLOOR", "LARGEST", "NOVELTY_FLOOR", "SMALLEST_PIVOT"]
 
 # A point whose squared distance to the span is below this share of κ(x, x) counts as inside it.
 NOVELTY_FLOOR = 1e-9
@@ -15,6 +15,8 @@ NOVELTY_FLOOR = 1e-9
 CROWDING_FLOOR = 1e-10
 # What the pivot of a point with κ(x, x) = 0 is lifted to.
 SMALLEST_PIVOT = 1e-290
+# Coefficients and kernel values below this have products and squares that are finite.
+LARGEST = 1e75
 
 
 def _differences(atoms: Array, n: int, points: Array, size: int, scales: Array) -> Array:

@@ -112,9 +112,7 @@ class QuasiGradientStream(Stream):
             xi = self.stride * b + self.shift
             for c in range(self.n_outputs):
                 row = self.remembered + c
-                total = lanes.dot(
-                    self.dictionary.weights_t, row, self.dictionary.columns, xi, n
-                )
+                total = lanes.dot(self.dictionary.weights_t, row, self.dictionary.columns, xi, n)
                 for j in range(self.dictionary.n_ghosts):
                     total += (
                         self.dictionary.ghosts[self.dictionary.n_features + row, j]
@@ -202,7 +200,7 @@ class QuasiGradientStream(Stream):
             for c in range(self.n_outputs):
                 if not (
                     abs(self.window.predictions[b, c]) <= limit
-                    and abs(self.window.coefficients[b, c]) < stream.HUGE
+                    and abs(self.window.coefficients[b, c]) < lanes.LARGEST
                 ):
                     return False
         for i in range(self.window.g.shape[0]):  # a sum is finite where all of its terms are

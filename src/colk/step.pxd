@@ -1,7 +1,6 @@
 cimport cython
-from colk cimport maths as math
+from colk cimport lanes, maths as math
 from colk.compressors.base cimport Compressor
-from colk cimport stream
 from colk.dictionary cimport Dictionary
 from colk.quasigradient cimport QuasiGradientStream
 from colk.window cimport Window

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from colk import stream
+from colk import lanes
 from colk.compressors.base import Compressor
 from colk.dictionary import Dictionary
 from colk.quasigradient import QuasiGradientStream
@@ -76,7 +76,7 @@ class KernelStream(QuasiGradientStream):
                 self.dictionary.points[b, k] = self.window.points[b, k]
         self.dictionary.evaluate_columns(size, self.remembered > 0)
         for b in range(size):
-            if not self.dictionary.gram[b, b] < stream.HUGE:
+            if not self.dictionary.gram[b, b] < lanes.LARGEST:
                 self.window.coefficients[b, 0] = self.dictionary.gram[b, b]
                 return 0
         return 1

@@ -5,7 +5,7 @@ from colk.dictionary cimport Dictionary
 from colk.schedules cimport PowerDecay
 from colk.window cimport Window
 
-cdef double RUNAWAY, HUGE
+cdef double RUNAWAY
 
 cdef class Stream:
     cdef readonly PowerDecay step_size

@@ -24,8 +24,6 @@ __all__ = ["Stream"]
 
 # Values beyond this many times the largest target are divergence.
 RUNAWAY = 1e6
-# Coefficients and kernel values below this have products and squares that are finite.
-HUGE = 1e75
 
 
 class Stream:
@@ -51,11 +49,10 @@ class Stream:
         Whether every step leaves a line.
     """
 
-    runaway: ClassVar[float] = RUNAWAY
-    huge: ClassVar[float] = HUGE
     # What outlives a step, beside window and dictionary.
     tallies: ClassVar[tuple[str, ...]] = ("steps", "error_sum", "largest_target")
 
+    averaging: Averaging
     diverged: bool  # whether the last `advance` stopped because a step would diverge
 
     def __init__(

@@ -12,6 +12,7 @@ from colk._validation import Array, check_count, check_number
 from colk.averaging import Averaging
 from colk.dictionary import Dictionary
 from colk.errors import DivergenceError
+from colk.lanes import LARGEST
 from colk.learners.base import OnlineLearner
 from colk.learners.naming import as_tracker
 from colk.learners.trace import Trace
@@ -210,7 +211,7 @@ class CompositionalLearner(OnlineLearner):
         if np.isfinite(largest) and not np.isfinite(window.g_mean).all():
             what = f"the tracked g of {type(self.risk).__name__} overflowed"
             cure = "scale the targets, or lower the order or the tilt of the risk"
-        elif np.isfinite(largest) and not steepest < Stream.huge:
+        elif np.isfinite(largest) and not steepest < LARGEST:
             what = f"the gradient reached {steepest:g}"
             cure = "set a finite gradient_bound, or scale features and targets"
         else:

@@ -180,9 +180,7 @@ class DrawingStream(QuasiGradientStream):
         out = np.empty((len(X), self.n_outputs))
         self.enter()
         try:
-            self.spectrum.evaluate(
-                self.dictionary.weights_t, row, self.dictionary.size, X, out
-            )
+            self.spectrum.evaluate(self.dictionary.weights_t, row, self.dictionary.size, X, out)
         finally:
             self.leave()
         return out

@@ -12,6 +12,7 @@ from colk.dictionary import Dictionary
 from colk.errors import DivergenceError
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
+from colk.lanes import LARGEST
 from colk.learners.streaming import StreamLearner
 from colk.rl.bellman import conditional_rms
 from colk.rl.step import TRACE, ValueStream
@@ -150,14 +151,15 @@ class ValueLearner(StreamLearner):
 
     def _divergence(self, sample: int) -> DivergenceError:
         stream = self._state()
-        if not stream.self_similarity < stream.huge:
+        if not stream.self_similarity < LARGEST:
             what = f"κ(x, x) reached {stream.self_similarity:g}"
             cure = "scale the states"
-        elif not abs(stream.difference) < stream.huge:
+        elif not abs(stream.difference) < LARGEST:
             what = f"a temporal difference reached {stream.difference:g}"
             cure = "scale the rewards"
         else:
-            what = f"values left the range of the rewards by a factor of {stream.runaway:g}"
+            largest = max(abs(stream.value), abs(stream.next_value), abs(stream.tracked))
+            what = f"values reached {largest:g} where rewards reach {stream.largest_target:g}"
             cure = f"lower step_size (now {self.step_size.initial:g})"
         return DivergenceError(
             f"{type(self).__name__} would diverge at step {self.steps} "

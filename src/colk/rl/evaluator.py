@@ -88,9 +88,7 @@ class PolicyEvaluator(ValueLearner):
         if tracks not in get_args(Tracks):
             raise ValueError(f"tracks must be 'function' or 'scalar', got {tracks!r}")
         self.tracks = tracks
-        self._stream_type = (
-            FunctionTrackingStream if tracks == "function" else ScalarTrackingStream
-        )
+        self._stream_type = FunctionTrackingStream if tracks == "function" else ScalarTrackingStream
         super().__init__(
             kernel,
             discount,

@@ -9,10 +9,11 @@ cdef class ValueStream(Stream):
     cdef readonly PowerDecay tracking_rate
     cdef readonly double eps_ratio
     cdef readonly double next_discount, value, next_value, difference, tracked, self_similarity
-    @cython.locals(before=Py_ssize_t, next_amount=double)
+    @cython.locals(before=Py_ssize_t)
     cdef int step(self) except -1 nogil
     cdef Py_ssize_t lay_transition(self) except -1 nogil
     cdef void look(self, Py_ssize_t laid, double rate) noexcept nogil
+    cdef void lay_amounts(self, double step_size, double rate) noexcept nogil
     @cython.locals(limit=double)
     cdef bint is_sound(self) noexcept nogil
     cdef double follow(self, double rate) noexcept nogil

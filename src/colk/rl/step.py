@@ -67,7 +67,7 @@ class ValueStream(Stream):
     # -- what makes a method -----------------------------------------------------------------
 
     def follow(self, rate: float) -> float:
-        """z at x, that V moves with."""
+        """What is tracked, at x: z(x), or z; 0 where nothing is."""
         return 0.0
 
     def pull(self) -> float:
@@ -91,17 +91,13 @@ class ValueStream(Stream):
         share = self.averaging_rate()
         # κ(D, x) and κ(D, x'); δ = r + γV(x') − V(x); z
         laid = self.lay_transition()
+        if not self.self_similarity < lanes.LARGEST:
+            return 0
         self.look(laid, rate)
         if not self.is_sound():
             return 0
         # V~ = (1 − αλ)V + α(a κ(x, ·) − γ b κ(x', ·)),  z~ = z + β(δ − z(x))κ(x, ·)
-        next_amount = -step_size * self.next_discount * self.push()
-        for row in range(self.dictionary.n_rows):
-            self.dictionary.amounts[0, row] = self.dictionary.amounts[1, row] = 0.0
-        self.dictionary.amounts[0, 0] = step_size * self.pull()
-        self.dictionary.amounts[1, 0] = next_amount
-        if self.dictionary.n_priced > 1:
-            self.dictionary.amounts[0, 1] = self.renew(rate) / self.eps_ratio
+        self.lay_amounts(step_size, rate)
         self.dictionary.forget()
         self.dictionary.scale_rows(0, 1, 1.0 - step_size * self.regularization)
         # V, z = KOMP(V~, z~; ε)
@@ -122,34 +118,41 @@ class ValueStream(Stream):
         self.next_discount = self.window.points[0, 2 * p]
         laid = 2 if self.next_discount > 0.0 else 1
         self.dictionary.evaluate_columns(laid, False)
+        self.self_similarity = self.dictionary.gram[0, 0]
+        # written so that NaN is kept
+        if laid > 1 and not self.dictionary.gram[1, 1] <= self.self_similarity:
+            self.self_similarity = self.dictionary.gram[1, 1]
         return laid
 
     def look(self, laid: int, rate: float) -> None:
         """V at both states, δ and z."""
         n = self.dictionary.size
         self.value = lanes.dot(self.dictionary.weights_t, 0, self.dictionary.columns, 0, n)
-        self.next_value, self.self_similarity = 0.0, self.dictionary.gram[0, 0]
+        self.next_value = 0.0
         if laid > 1:
-            self.next_value = lanes.dot(
-                self.dictionary.weights_t, 0, self.dictionary.columns, 1, n
-            )
-            # written so that NaN is kept
-            if not self.dictionary.gram[1, 1] <= self.self_similarity:
-                self.self_similarity = self.dictionary.gram[1, 1]
+            self.next_value = lanes.dot(self.dictionary.weights_t, 0, self.dictionary.columns, 1, n)
         self.difference = (
             self.window.targets[0, 0] + self.next_discount * self.next_value - self.value
         )
         self.tracked = self.follow(rate)
 
+    def lay_amounts(self, step_size: float, rate: float) -> None:
+        """Weights of x and x' in V and in z."""
+        for row in range(self.dictionary.n_rows):
+            self.dictionary.amounts[0, row] = self.dictionary.amounts[1, row] = 0.0
+        self.dictionary.amounts[0, 0] = step_size * self.pull()
+        self.dictionary.amounts[1, 0] = -step_size * self.next_discount * self.push()
+        if self.dictionary.n_priced > 1:
+            self.dictionary.amounts[0, 1] = self.renew(rate) / self.eps_ratio
+
     def is_sound(self) -> bool:
-        """Whether nothing ran away, and no square of what follows will overflow."""
+        """Whether nothing ran away, and no square of δ will overflow."""
         limit = stream.RUNAWAY * (1.0 + self.largest_target)
         return (
             abs(self.value) <= limit
             and abs(self.next_value) <= limit
             and abs(self.tracked) <= limit
-            and abs(self.difference) < stream.HUGE
-            and self.self_similarity < stream.HUGE
+            and abs(self.difference) < lanes.LARGEST
         )
 
     def note(self, before: int) -> None:
@@ -207,14 +210,14 @@ class ScalarTrackingStream(ValueStream):
     n_tracked: ClassVar[int] = 1
 
     def follow(self, rate: float) -> float:
-        """z ← (1 − β)z + βδ, as PKGTD has it: after it saw this δ."""
+        """Set z ← (1 − β)z + βδ, as PKGTD has it: V moves with what has seen this δ."""
         self.window.g[0] += rate * (self.difference - self.window.g[0])
-        return self.window.g[0]
+        return float(self.window.g[0])
 
     def pull(self) -> float:
-        """z."""
+        """The number z."""
         return self.tracked
 
     def push(self) -> float:
-        """z."""
+        """The number z."""
         return self.tracked
