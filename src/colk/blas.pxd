@@ -7,7 +7,7 @@ from scipy.linalg.cython_blas cimport dgemm, dsyrk, dtrmm
 cdef inline void pad(double[:, ::1] rows, Py_ssize_t count, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t b, j
     for b in range(count):
-        for j in range(n, (n + 3) & ~3):
+        for j in range(n, (n + 7) & ~7):
             rows[b, j] = 0.0
 
 cdef inline void solve_block(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t size, double[:, ::1] halves, double[:, ::1] solutions) noexcept nogil:

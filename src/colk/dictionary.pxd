@@ -2,6 +2,7 @@ cimport cython
 from colk cimport lanes, maths as math
 from colk.kernels.base cimport Kernel
 
+@cython.final
 cdef class Dictionary:
     cdef readonly Kernel kernel
     cdef readonly Py_ssize_t n_features, n_rows, n_priced, n_fitted, block, capacity

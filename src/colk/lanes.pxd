@@ -20,7 +20,8 @@ cdef extern from "lanes.h" nogil:
     void _solve_one "solve_one"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*)
     void _solve_two "solve_two"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, double*, double*)
     void _rotate_out "rotate_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*)
-    int _atoms_within "atoms_within"(double*, Py_ssize_t, Py_ssize_t, double*, double*, Py_ssize_t, double*, double*, double, double, double, double, double, double)
+    int _atoms_within "atoms_within"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, Py_ssize_t, double*, double*, double, double, double, double, double, double, double)
+    int _atoms_within_one "atoms_within_one"(double*, double*, Py_ssize_t, double*, double, double, double, double)
     bint _any_within "any_within"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double)
 
 
@@ -81,8 +82,11 @@ cdef inline void solve(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] colum
 cdef inline void rotate_out(double[:, ::1] factor, Py_ssize_t n, Py_ssize_t j, double[::1] carry, double[::1] diagonal) noexcept nogil:
     _rotate_out(&factor[0, 0], factor.shape[1], n, j, &carry[0], &diagonal[0])
 
-cdef inline int atoms_within(double[:, ::1] weights, Py_ssize_t n_priced, double[:, ::1] amounts, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, Py_ssize_t p, Py_ssize_t q, double t_pp, double t_pq, double t_qq, double c, double price, double later) noexcept nogil:
-    return _atoms_within(&weights[0, 0], weights.shape[1], n_priced, &amounts[p, 0], &diagonal[0], n, &solutions[p, 0], &solutions[q, 0], t_pp, t_pq, t_qq, c, price, later)
+cdef inline int atoms_within(double[:, ::1] weights, Py_ssize_t n_priced, double[:, ::1] amounts, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, Py_ssize_t p, Py_ssize_t q, double t_pp, double t_pq, double t_qq, double c, double price, double later, double rest) noexcept nogil:
+    return _atoms_within(&weights[0, 0], weights.shape[1], n_priced, &amounts[p, 0], &amounts[q, 0], &diagonal[0], n, &solutions[p, 0], &solutions[q, 0], t_pp, t_pq, t_qq, c, price, later, rest)
+
+cdef inline int atoms_within_one(double[:, ::1] weights, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, double amount, double t, double price, double rest) noexcept nogil:
+    return _atoms_within_one(&weights[0, 0], &diagonal[0], n, &solutions[0, 0], amount, t, price, rest)
 
 cdef inline bint any_within(double[:, ::1] weights, Py_ssize_t n_priced, double[::1] diagonal, Py_ssize_t n, double price) noexcept nogil:
     return _any_within(&weights[0, 0], weights.shape[1], n_priced, &diagonal[0], n, price)

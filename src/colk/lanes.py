@@ -40,7 +40,7 @@ def _products(atoms: Array, n: int, points: Array, size: int) -> Array:
 def _lay(out: Array, first: int, values: Array) -> None:
     """Write columns, with zeros behind them to the end of a vector."""
     size, n = values.shape
-    out[first : first + size, n : (n + 3) & -4] = 0.0
+    out[first : first + size, n : (n + 7) & -8] = 0.0
     out[first : first + size, :n] = values
 
 
@@ -239,8 +239,9 @@ def atoms_within(
     c: float,
     price: float,
     later: float,
+    rest: float,
 ) -> int:
-    """1 if an atom costs at most `price`; plus 2 if one costs at most `later` when p is gone."""
+    """1 if an atom costs at most `price`; 2 if `later` when p is gone; 4 if `rest` when q is too."""
     u, v = solutions[p, :n], solutions[q, :n]
     w = weights[:n_priced, :n]
     moved = w + amounts[p, :n_priced, None] * (u - c * v)
@@ -248,6 +249,25 @@ def atoms_within(
     without_p = diagonal[:n] + (t_qq + t_pq * c) * v * v
     now = ((w * w).sum(axis=0) <= price * enlarged).any()
     then = ((moved * moved).sum(axis=0) <= later * without_p).any()
+    settled = w + amounts[p, :n_priced, None] * u + (amounts[q, :n_priced, None] * v)
+    last = ((settled * settled).sum(axis=0) <= rest * diagonal[:n]).any()
+    return int(now) | int(then) << 1 | int(last) << 2
+
+
+def atoms_within_one(
+    weights: Array,
+    diagonal: Array,
+    n: int,
+    solutions: Array,
+    amount: float,
+    t: float,
+    price: float,
+    rest: float,
+) -> int:
+    """1 if an atom costs at most `price` beside a new point; 2 if `rest` when it is gone."""
+    v, w = solutions[0, :n], weights[0, :n]
+    now = (w * w <= price * (diagonal[:n] + t * v * v)).any()
+    then = ((w + amount * v) ** 2 <= rest * diagonal[:n]).any()
     return int(now) | int(then) << 1
 
 

@@ -67,7 +67,9 @@ class QuasiGradientStream(Stream):
         self.loss, self.risk, self.tracker = loss, risk, tracker
         self.tracking_rate, self.gradient_bound = tracking_rate, gradient_bound
         self.batch, self.stride, self.shift = roles.batch, roles.stride, roles.shift
+        self.share = 1.0 / roles.batch
         self.remembered = self.n_outputs + self.averaged if remembers else 0
+        self.is_scalar = self.n_outputs == 1 and not loss.couples_outputs
         self.clipped = 0
         self.loss_sum = self.weight_sum = self.squared_norm = 0.0
         self.mean_loss = self.outer = 0.0
@@ -122,6 +124,8 @@ class QuasiGradientStream(Stream):
 
     def weigh(self) -> int:
         """Losses at the samples of the window, under the remembered function too; their slopes."""
+        if self.is_scalar:
+            return self.weigh_numbers()
         if self.remembered > 0:
             for b in range(self.batch):
                 xi = self.stride * b + self.shift
@@ -132,6 +136,20 @@ class QuasiGradientStream(Stream):
             self.window.losses[b] = self.loss.evaluate(
                 self.window.predictions, self.window.targets, b, self.window.loss_slopes
             )
+        return 0
+
+    def weigh_numbers(self) -> int:
+        """`weigh` for one output, where a loss is a function of two numbers."""
+        if self.remembered > 0:
+            for b in range(self.batch):
+                xi = self.stride * b + self.shift
+                self.window.previous_losses[xi] = self.loss.loss_at(
+                    self.window.previous[xi, 0], self.window.targets[xi, 0]
+                )
+        for b in range(self.window.size):
+            f, y = self.window.predictions[b, 0], self.window.targets[b, 0]
+            self.window.losses[b] = self.loss.loss_at(f, y)
+            self.window.loss_slopes[b, 0] = self.loss.slope_at(f, y)
         return 0
 
     def track(self, rate: float) -> int:
@@ -151,7 +169,7 @@ class QuasiGradientStream(Stream):
                 weighted = min(1.0, rate * self.window.weights[xi])
                 self.risk.track(self.window, xi, self.tracker, weighted)
             for i in range(m):
-                self.window.g_mean[i] += self.window.g[i] / self.batch
+                self.window.g_mean[i] += self.window.g[i] * self.share
         for i in range(m):
             self.window.g[i] = self.window.g_mean[i]
         return 0
@@ -167,7 +185,7 @@ class QuasiGradientStream(Stream):
             xi = theta + self.shift
             self.risk.pair_slopes(self.window, theta, xi)
             self.clipped += self.clip()
-            by_theta = self.window.weights[theta] / self.batch
+            by_theta = self.window.weights[theta] * self.share
             by_xi = by_theta * self.window.weights[xi]
             for c in range(self.n_outputs):
                 self.window.coefficients[theta, c] += by_theta * self.window.slopes[0, c]
@@ -214,7 +232,7 @@ class QuasiGradientStream(Stream):
             new = b + self.shift if self.stride == 1 else self.stride * b
             self.weight_sum += self.window.weights[new]
             self.loss_sum += self.window.weights[new] * self.window.losses[new]
-            self.mean_loss += self.window.losses[new] / self.batch
+            self.mean_loss += self.window.losses[new] * self.share
 
     # -- what steps have in common -----------------------------------------------------------
 

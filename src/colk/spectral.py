@@ -74,7 +74,7 @@ class Spectrum:
 
     def evaluate(self, weights: Array, row: int, n: int, X: Array, out: Array) -> int:
         """Write out[r, c] = Σ_i weights[row + c, i] φ_i(x_r); each of n features is drawn once."""
-        values = np.zeros((1, (X.shape[0] + 3) & -4))
+        values = np.zeros((1, (X.shape[0] + 7) & -8))
         with cython.nogil:
             self._combine(weights, row, n, X, values, out)
         return 0

@@ -14,9 +14,12 @@ cdef class KernelStream(QuasiGradientStream):
     cdef double[::1] values
     @cython.locals(before=Py_ssize_t)
     cdef int step(self) except -1 nogil
+    @cython.final
     cdef int lay_window(self) except -1 nogil
+    @cython.final
     @cython.locals(total=double, inner_products=double, amount=double)
     cdef double moved_squared_norm(self, double factor, double step) noexcept nogil
+    @cython.final
     cdef void keep_in_ball(self) noexcept nogil
     cdef int evaluate_row(self, Py_ssize_t first) except -1 nogil
     cdef void adapt(self, double step) noexcept nogil

@@ -27,15 +27,21 @@ cdef class Stream:
     cpdef int leave(self) except -1
     cpdef Py_ssize_t advance(self, const double[:, ::1] X, const double[:, ::1] Y,
                              const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
+    @cython.final
     @cython.locals(taken=Py_ssize_t)
     cdef Py_ssize_t proceed(self, const double[:, ::1] X, const double[:, ::1] Y,
                             const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
     cpdef Py_ssize_t learn_one(self, x, y, weight) except -2
+    @cython.final
     @cython.locals(total=double)
     cdef bint place(self, x, y, weight) except -1
+    @cython.final
     cdef Py_ssize_t run(self, const double[:, ::1] X, const double[:, ::1] Y,
                         const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1 nogil
     cdef int step(self) except -1 nogil
+    @cython.final
     cdef void average(self, double rate) noexcept nogil
+    @cython.final
     cdef double averaging_rate(self) except? -1.5e300 nogil
+    @cython.final
     cdef void restore(self) noexcept nogil

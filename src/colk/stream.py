@@ -140,10 +140,14 @@ class Stream:
                 and self.dictionary.size + self.gained > self.dictionary.capacity
             ):
                 return row
-            self.largest_before = self.largest_target
-            self.window.take(X, Y, weight, row)
+            self.largest_before, place = self.largest_target, self.window.filled
+            for feature in range(X.shape[1]):
+                self.window.points[place, feature] = X[row, feature]
             for c in range(Y.shape[1]):
+                self.window.targets[place, c] = Y[row, c]
                 self.largest_target = max(self.largest_target, abs(Y[row, c]))
+            self.window.weights[place] = weight[row]
+            self.window.filled = place + 1
             if self.window.filled == self.window.size:
                 for i in range(self.window.g.shape[0]):
                     self.window.g_before[i] = self.window.g[i]

@@ -1,7 +1,9 @@
+cimport cython
+
+@cython.final
 cdef class Window:
     cdef readonly Py_ssize_t size
     cdef public Py_ssize_t filled
     cdef readonly double[:, ::1] points, targets, predictions, previous, loss_slopes, coefficients, slopes
     cdef readonly double[::1] weights, losses, previous_losses, g, g_before, g_mean, work
-    cdef void take(self, const double[:, ::1] X, const double[:, ::1] Y, const double[::1] weight, Py_ssize_t row) noexcept nogil
     cdef void slide(self, Py_ssize_t kept) noexcept nogil

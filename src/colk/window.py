@@ -45,15 +45,6 @@ class Window:
         self.work = np.zeros((n_inner + 1) * (n_outputs + 2))
         self.g, self.g_before, self.g_mean = np.zeros((3, n_inner))
 
-    def take(self, X: Array, Y: Array, weight: Array, row: int) -> None:
-        """Put a sample in the next place."""
-        for feature in range(X.shape[1]):
-            self.points[self.filled, feature] = X[row, feature]
-        for c in range(Y.shape[1]):
-            self.targets[self.filled, c] = Y[row, c]
-        self.weights[self.filled] = weight[row]
-        self.filled += 1
-
     def slide(self, kept: int) -> None:
         """Start the next window: with the last `kept` samples of this one, 0 or 1."""
         last = self.size - 1
@@ -64,10 +55,6 @@ class Window:
             for c in range(self.targets.shape[1]):
                 self.targets[0, c] = self.targets[last, c]
             self.weights[0] = self.weights[last]
-
-    def untake(self) -> None:
-        """Forget the sample that was taken last."""
-        self.filled -= 1
 
     def pack(self) -> dict[str, Any]:
         """What outlives a step: the waiting samples, and g."""

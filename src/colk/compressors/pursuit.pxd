@@ -6,6 +6,7 @@ from colk.dictionary cimport Dictionary
 cpdef double absorb_points(Dictionary d, Py_ssize_t size, double eps, Py_ssize_t stop_at, Py_ssize_t at_most) except -1
 cpdef double prune_squared(Dictionary d, double budget, Py_ssize_t stop_at, Py_ssize_t at_most) except -1
 cpdef drop(Dictionary d, Py_ssize_t j)
+@cython.locals(settled=bint, spent=double)
 cdef double absorb(Dictionary d, Py_ssize_t size, double eps, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
 @cython.locals(free=bint)
 cdef double prune_atoms(Dictionary d, double budget, double spent, Py_ssize_t stop_at, Py_ssize_t at_most, bint crowded) noexcept nogil
@@ -18,6 +19,6 @@ cdef (double, double, double, bint, bint) invert_pair(Dictionary d, Py_ssize_t s
 cdef (double, double, double) products(Dictionary d, Py_ssize_t last) noexcept nogil
 @cython.locals(moved=double)
 cdef void bequeath(Dictionary d, Py_ssize_t p, Py_ssize_t q, double c, bint both, double s_p, double s_q) noexcept nogil
-@cython.locals(stays=bint, both=bint, s_p=double, s_q=double, later=double)
-cdef (double, Py_ssize_t, Py_ssize_t) drop_pair(Dictionary d, Py_ssize_t size, double budget, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
+@cython.locals(stays=bint, both=bint, settled=bint, s_p=double, s_q=double, later=double)
+cdef (double, Py_ssize_t, Py_ssize_t, bint) drop_pair(Dictionary d, Py_ssize_t size, double budget, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
 cdef void append_pair(Dictionary d, Py_ssize_t staying, Py_ssize_t first) noexcept nogil

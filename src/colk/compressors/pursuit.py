@@ -78,11 +78,13 @@ def absorb(d: Dictionary, size: int, eps: float, stop_at: int, at_most: int) -> 
     Columns and Gram matrix of the new points must be in place. Never below `stop_at` atoms; above
     `at_most` atoms the cheapest leave whatever they cost. Returns the H-norm of what is lost.
     """
-    budget, spent, staying, first = eps * eps, 0.0, 0, 0
+    budget, spent, staying, first, settled = eps * eps, 0.0, 0, 0, False
     if size > 2:
         spent, staying = block.drop_block(d, size, budget, stop_at, at_most)
     elif size > 0:
-        spent, staying, first = drop_pair(d, size, budget, stop_at, at_most)
+        spent, staying, first, settled = drop_pair(d, size, budget, stop_at, at_most)
+        if settled and d.size <= at_most:
+            return math.sqrt(spent)
         append_pair(d, staying, first)
     return math.sqrt(prune_atoms(d, budget, spent, stop_at, at_most, staying > 0))
 
@@ -165,8 +167,11 @@ def products(d: Dictionary, last: int) -> tuple[float, float, float]:
 
 def drop_pair(
     d: Dictionary, size: int, budget: float, stop_at: int, at_most: int
-) -> tuple[float, int, int]:
-    """Drop new points while they are cheapest: what is spent, how many stay, and the first."""
+) -> tuple[float, int, int, bool]:
+    """Drop new points while they are cheapest: what is spent, how many stay, and the first.
+
+    Also whether it is known that no atom need be looked at: none is left that is cheap enough.
+    """
     t_pp, t_pq, t_qq, marked_p, marked_q = invert_pair(d, size)
     p, q = 0, size - 1
     squares, product, other_squares = products(d, q)
@@ -182,22 +187,29 @@ def drop_pair(
     if size == 2:
         s_q = 1.0 / (t_qq + t_pq * c) + lanes.ROUNDING * d.gram[q, q]
         later = max(other_squares + c * (2.0 * product + c * squares), 0.0) * s_q
-    within = lanes.atoms_within(
-        d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, p, q,
-        t_pp, t_pq, t_qq, c, price, later,
-    )  # fmt: skip
+    total = price + later
+    if size == 1 and d.n_priced == 1:
+        within = lanes.atoms_within_one(
+            d.weights_t, d.diagonal, d.size, d.solutions, d.amounts[0, 0], t_pp,
+            price, budget - price,
+        )  # fmt: skip
+    else:
+        within = lanes.atoms_within(
+            d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, p, q, t_pp, t_pq,
+            t_qq, c, price, later if size == 2 else budget - price, budget - total,
+        )  # fmt: skip
     # A point stays if it may not be dropped or is not the cheapest.
-    atoms, total = d.size + size, price + later
+    atoms, settled = d.size + size, (within & (4 if size == 2 else 2)) == 0
     stays = (within & 1) != 0 or atoms <= stop_at or (price > budget and atoms <= at_most)
     if stays and not marked_p:
-        return 0.0, size, 0
+        return 0.0, size, 0, False
     atoms -= 1
     stays = (within & 2) != 0 or atoms <= stop_at or (total > budget and atoms <= at_most)
     both = size == 2 and (marked_q or not stays)
     bequeath(d, p, q, c, both, s_p, s_q)
     if both or size == 1:
-        return total, 0, 0
-    return price, 1, q
+        return total, 0, 0, settled
+    return price, 1, q, False
 
 
 def bequeath(

@@ -62,14 +62,14 @@ class Kernel(Term):
         """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points.
 
         `atoms` is (p or more, capacity), feature by feature; `points` is (size or more, p). Rows of
-        `out` are whole vectors, 0 behind the atoms up to a multiple of four; a kernel of several
+        `out` are whole vectors, 0 behind the atoms up to a multiple of eight; a kernel of several
         parts uses `depth` more blocks of `size` rows behind its result.
         """
         with cython.gil:
             values, given = np.asarray(out), locked(points)
             known = locked(atoms)[: points.shape[1]]
             overridden(self, "columns")(known, n, given, size, values, first)
-            values[first : first + size, n : (n + 3) & -4] = 0.0
+            values[first : first + size, n : (n + 7) & -8] = 0.0
         return 0
 
     def add_frequency(self, seed: int, out: Array) -> int:
@@ -223,7 +223,7 @@ def evaluate(
     `kernel` is bound to the features of X; atoms and weights are stored in whole vectors, with
     weights of 0 behind the first n. Memory beyond the result is O(n).
     """
-    panel = np.empty((min(_TURN, X.shape[0]) * (1 + kernel.depth), n // 4 * 4 + 4))
+    panel = np.empty((min(_TURN, X.shape[0]) * (1 + kernel.depth), n // 8 * 8 + 8))
     with cython.nogil:
         _combine(kernel, atoms, n, weights, row, X, panel, out)
     return 0
@@ -251,8 +251,8 @@ def tabulate(kernel: Kernel, atoms: Array, n: int, X: Array, out: Array) -> int:
     """
     n_rows = min(_TURN, X.shape[0]) * (1 + kernel.depth)
     # Whole vectors that need no room behind them are written where they belong.
-    in_place = kernel.depth == 0 and n > 0 and n % 4 == 0
-    panel = np.empty((0 if in_place else n_rows, n // 4 * 4 + 4))
+    in_place = kernel.depth == 0 and n > 0 and n % 8 == 0
+    panel = np.empty((0 if in_place else n_rows, n // 8 * 8 + 8))
     with cython.nogil:
         _copy(kernel, atoms, n, X, panel, out)
     return 0

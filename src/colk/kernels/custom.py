@@ -80,7 +80,7 @@ class CustomKernel(Kernel):
         """Write out[first + b, j] = κ(x_b, d_j) for n atoms and `size` points."""
         self._function.columns(atoms, n, points, size, out, first)
         for row in range(first, first + size):
-            for j in range(n, (n + 3) & -4):
+            for j in range(n, (n + 7) & -8):
                 out[row, j] = 0.0
         return 0
 

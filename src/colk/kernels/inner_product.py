@@ -125,7 +125,7 @@ class Constant(Kernel):
     ) -> int:
         """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
         for row in range(first, first + size):
-            for j in range((n + 3) & -4):
+            for j in range((n + 7) & -8):
                 out[row, j] = self.value if j < n else 0.0
         return 0
 

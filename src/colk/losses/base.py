@@ -24,12 +24,15 @@ class Loss(Term):
     ----------
     kind : {"regression", "binary", "multiclass"}
         What the targets are: real numbers, one for each output; −1 or +1; the index of a class.
+    couples_outputs : bool
+        Whether the loss is no sum over the outputs; then `evaluate` is its formula.
     is_likelihood : bool
         Whether the loss is a negative log-likelihood, so that `probability` is known.
     """
 
     kind: ClassVar[Kind] = "regression"
     is_likelihood: ClassVar[bool] = False
+    couples_outputs: ClassVar[bool] = False
 
     def loss_at(self, f: float, y: float) -> float:
         """ℓ(f, y) of one output."""

@@ -146,6 +146,7 @@ class Softmax(Loss):
     """
 
     kind: ClassVar[Kind] = "multiclass"
+    couples_outputs: ClassVar[bool] = True
     is_likelihood: ClassVar[bool] = True
 
     def evaluate(self, F: Array, Y: Array, row: int, slopes: Array) -> float:

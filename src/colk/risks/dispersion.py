@@ -11,6 +11,7 @@ from colk._validation import Array, check_count, check_number
 from colk.risks import scalars
 from colk.risks.base import LossRisk
 from colk.terms import overridden
+from colk.window import Window
 
 __all__ = [
     "CentralMoments",
@@ -52,6 +53,13 @@ class Mean(LossRisk):
     def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
         """∂outer/∂g_i: never asked for."""
         return 0.0
+
+    def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
+        """c_θ is the loss's own slope, c_ξ is 0."""
+        for c in range(w.slopes.shape[1]):
+            w.slopes[0, c] = w.loss_slopes[theta, c]
+            w.slopes[1, c] = 0.0
+        return 0
 
 
 class Dispersion(LossRisk):
@@ -126,6 +134,16 @@ class Dispersion(LossRisk):
     def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
         """∂outer/∂g₁."""
         return -self.weight * self.spread_slope_at(loss - g[0])
+
+    def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
+        """With m = η d'(ℓ_θ − g₁): c_θ = (1 + m) ℓ'(f_θ, y_θ) and c_ξ = −m ℓ'(f_ξ, y_ξ)."""
+        m = 0.0
+        if self.weight != 0.0:
+            m = self.weight * self.spread_slope_at(w.losses[theta] - w.g[0])
+        for c in range(w.slopes.shape[1]):
+            w.slopes[0, c] = (1.0 + m) * w.loss_slopes[theta, c]
+            w.slopes[1, c] = -m * w.loss_slopes[xi, c] if m != 0.0 else 0.0
+        return 0
 
 
 class Variance(Dispersion):
