@@ -278,7 +278,7 @@ LANES void NAME(solve_two)(const double *restrict factor, ptrdiff_t stride, ptrd
 {
     double z0[4], z1[4], s00 = 0.0, s01 = 0.0, s11 = 0.0;
     SMALL(solve_two, k0, k1, v0, v1)
-    for (ptrdiff_t j = 0; j < n; j += WIDTH)
+    for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH)
         PUT(v0, j) = PUT(v1, j) = ALL(0.0);
     for (ptrdiff_t i = 0; i < n; i += 4) {
         FOUR_ROWS(i);
@@ -303,7 +303,7 @@ LANES void NAME(solve_one)(const double *restrict factor, ptrdiff_t stride, ptrd
 {
     double z[4], total = 0.0;
     SMALL(solve_one, k, v)
-    for (ptrdiff_t j = 0; j < n; j += WIDTH)
+    for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH)
         PUT(v, j) = ALL(0.0);
     for (ptrdiff_t i = 0; i < n; i += 4) {
         FOUR_ROWS(i);
