@@ -1,6 +1,7 @@
 """Risk-sensitive online kernel learning in bounded memory.
 
-The names below are loaded when they are first used: `import colk` itself takes milliseconds.
+The names below, and the modules, are loaded when they are first used: `import colk` itself takes
+milliseconds.
 """
 
 from importlib import import_module
@@ -51,7 +52,37 @@ _HOMES = {
 }
 
 
+_MODULES = frozenset(
+    {
+        "averaging",
+        "batch",
+        "compression",
+        "compressors",
+        "errors",
+        "estimators",
+        "expansion",
+        "experiments",
+        "features",
+        "interop",
+        "kernels",
+        "learners",
+        "losses",
+        "objectives",
+        "reference",
+        "risks",
+        "river",
+        "rl",
+        "schedules",
+        "testing",
+        "theory",
+        "trackers",
+    }
+)
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"colk.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'colk' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
@@ -60,4 +91,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_MODULES})

@@ -14,6 +14,8 @@ cdef class Dictionary:
     cdef double least
     cdef Py_ssize_t[::1] order, labels
     cdef int evaluate_columns(self, Py_ssize_t size, bint ghosts) except -1 nogil
+    cdef int evaluate_at(self, const double[:, ::1] point) except -1 nogil
+    cdef double combine(self, Py_ssize_t row) noexcept nogil
     cdef void append_row(self, Py_ssize_t b, double novelty) noexcept nogil
     cdef void append_second_row(self, Py_ssize_t b, double novelty, double shared) noexcept nogil
     cdef void take_in(self, Py_ssize_t b) noexcept nogil

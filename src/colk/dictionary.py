@@ -216,6 +216,14 @@ class Dictionary:
             )
         return 0
 
+    def evaluate_at(self, point: Array) -> int:
+        """κ(D, x) of one point, to the first column."""
+        return self.kernel.columns(self.atoms_t, self.size, point, 1, self.columns, 0)
+
+    def combine(self, row: int) -> float:
+        """Σ_j w_j κ(d_j, x) of this row of weights, at the point of the first column."""
+        return lanes.dot(self.weights_t, row, self.columns, 0, self.size)
+
     def append_row(self, b: int, novelty: float) -> None:
         """Append new point b: the row [−v, 1]/√s."""
         n, scale = self.size, 1.0 / math.sqrt(novelty)

@@ -10,6 +10,7 @@ cdef extern from "<math.h>" nogil:
     double tan(double x)
     double tanh(double x)
     double sinh(double x)
+    double hypot(double x, double y)
     double floor(double x)
     double pow(double x, double y)
     bint isfinite(double x)

@@ -11,12 +11,14 @@ cdef class KernelStream(Stream):
     cdef readonly Compressor compressor
     cdef readonly double norm_bound
     cdef readonly bint is_orthogonal
+    cdef double[::1] values
     @cython.locals(before=Py_ssize_t)
     cdef int step(self) except -1 nogil
     cdef int lay_window(self) except -1 nogil
     @cython.locals(total=double, inner_products=double, amount=double)
     cdef double moved_squared_norm(self, double factor, double step) noexcept nogil
     cdef void keep_in_ball(self) noexcept nogil
+    cdef int evaluate_row(self, Py_ssize_t first) except -1 nogil
     cdef void adapt(self, double step) noexcept nogil
 
 @cython.locals(moves=bint, staged=Py_ssize_t)

@@ -3,7 +3,10 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from colk import lanes
+from colk._validation import Array
 from colk.compressors.base import Compressor
 from colk.dictionary import Dictionary
 from colk.stream import Stream
@@ -31,11 +34,13 @@ class KernelStream(Stream):
     compressor: Compressor
     norm_bound: float
     is_orthogonal: bool
+    values: Array  # (outputs,): of `evaluate_row`
 
     def __init__(self, compressor: Compressor, norm_bound: float, **common: Any) -> None:
         super().__init__(**common)
         self.compressor, self.norm_bound = compressor, norm_bound
         self.is_orthogonal = compressor.is_orthogonal
+        self.values = np.zeros(self.n_outputs)
         if not self.is_orthogonal:
             self.squared_norm = math.nan
 
@@ -102,6 +107,16 @@ class KernelStream(Stream):
                 0, self.n_outputs, self.norm_bound / math.sqrt(self.squared_norm)
             )
             self.squared_norm = self.norm_bound * self.norm_bound
+
+    def evaluate_row(self, first: int) -> int:
+        """Write the values at the row of the function whose outputs begin at this row of weights.
+
+        Nothing is allocated: κ(D, x) lies where a step would lay it.
+        """
+        self.dictionary.evaluate_at(self.row)
+        for c in range(self.n_outputs):
+            self.values[c] = self.dictionary.combine(first + c)
+        return 0
 
     def adapt(self, step: float) -> None:
         """What else a method changes at a step: nothing."""

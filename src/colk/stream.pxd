@@ -30,10 +30,16 @@ cdef class Stream:
     cdef Py_ssize_t line
     cdef double[:, ::1] row, target
     cdef double[::1] weight
+    cpdef int enter(self) except -1
+    cpdef int leave(self) except -1
     cpdef Py_ssize_t advance(self, const double[:, ::1] X, const double[:, ::1] Y,
                              const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
-    cpdef bint place(self, x, y, double weight) except -1
-    cpdef Py_ssize_t learn_placed(self) except -1
+    @cython.locals(taken=Py_ssize_t)
+    cdef Py_ssize_t proceed(self, const double[:, ::1] X, const double[:, ::1] Y,
+                            const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
+    cpdef Py_ssize_t learn_one(self, x, y, weight) except -2
+    @cython.locals(total=double)
+    cdef bint place(self, x, y, weight) except -1
     cdef Py_ssize_t run(self, const double[:, ::1] X, const double[:, ::1] Y,
                         const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1 nogil
     cdef int step(self) except -1 nogil

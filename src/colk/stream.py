@@ -97,7 +97,7 @@ class Stream:
 
     # -- one thread at a time ----------------------------------------------------------------
 
-    def enter(self) -> None:
+    def enter(self) -> int:
         """Keep other threads out; they wait. A call from within a step is refused."""
         self.lock.acquire()
         if self.busy:
@@ -107,11 +107,13 @@ class Stream:
                 "call it after the step"
             )
         self.busy = True
+        return 0
 
-    def leave(self) -> None:
+    def leave(self) -> int:
         """Let other threads in."""
         self.busy = False
         self.lock.release()
+        return 0
 
     # -- the loop ----------------------------------------------------------------------------
 
@@ -123,18 +125,22 @@ class Stream:
         """
         self.enter()
         try:
-            self.diverged, taken = False, start
-            while True:
-                with cython.nogil:
-                    taken = self.run(X, Y, weight, taken, stop)
-                if taken == stop or self.diverged:
-                    return taken - start
-                self.dictionary.reserve(self.gained)
+            return self.proceed(X, Y, weight, start, stop)
         except BaseException:
             self.restore()
             raise
         finally:
             self.leave()
+
+    def proceed(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
+        """`advance`, for who has entered."""
+        self.diverged, taken = False, start
+        while True:
+            with cython.nogil:
+                taken = self.run(X, Y, weight, taken, stop)
+            if taken == stop or self.diverged:
+                return taken - start
+            self.dictionary.reserve(self.gained)
 
     def run(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
         """Fill the window, a step each time that it is full; returns where it stopped.
@@ -171,23 +177,41 @@ class Stream:
             for i in range(self.window.g.shape[0]):
                 self.window.g[i] = self.window.g_before[i]
 
-    def place(self, x: Any, y: Any, weight: float) -> bool:
-        """Copy a sample where one number after the other will do; False where it needs a check."""
-        if len(x) != self.row.shape[1] or not weight > 0.0 or self.target.shape[1] != 1:
+    def learn_one(self, x: Any, y: Any, weight: Any) -> int:
+        """Learn from one sample, a list or tuple and a number: `advance` without arrays.
+
+        Returns 1; 0 where the step would diverge; −1, and nothing done, where the sample is not
+        plain finite numbers: it needs a closer look.
+        """
+        self.enter()
+        try:
+            if not self.place(x, y, weight):
+                return -1
+            return self.proceed(self.row, self.target, self.weight, 0, 1)
+        except BaseException:
+            self.restore()
+            raise
+        finally:
+            self.leave()
+
+    def place(self, x: Any, y: Any, weight: Any) -> bool:
+        """Write a sample to the row; False where that takes more than to look at each number."""
+        if len(x) != self.row.shape[1] or self.target.shape[1] != 1:
             return False
         total = 0.0
         for feature in range(self.row.shape[1]):
-            self.row[0, feature] = x[feature]
+            value = x[feature]
+            if not isinstance(value, (float, int)):
+                return False
+            self.row[0, feature] = value
             total += self.row[0, feature]
+        if not isinstance(y, (float, int)) or type(weight) is not float:
+            return False
         self.target[0, 0], self.weight[0] = y, weight
-        return math.isfinite(total + self.target[0, 0] + weight)
-
-    def learn_placed(self) -> int:
-        """Learn from the sample that was placed; returns 1, or 0 where the step would diverge."""
-        return self.advance(self.row, self.target, self.weight, 0, 1)
+        return math.isfinite(total + self.target[0, 0]) and 0.0 < self.weight[0] < math.inf
 
     def step(self) -> int:
-        """Make a step with the samples in the window; 0, and nothing done, where it would diverge."""
+        """Make a step with the window's samples; 0, and nothing done, where it would diverge."""
         return 0
 
     # -- the quasi-gradient ------------------------------------------------------------------
@@ -418,7 +442,7 @@ class Stream:
             setattr(self, name, packed[name])
 
     def snapshot(self, row: int) -> tuple[Array, Array]:
-        """Atoms (M, p), and weights (M, outputs) of the function whose outputs begin at this row."""
+        """Atoms (M, p), and weights (M, outputs) of the function that begins at this row."""
         self.enter()
         try:
             weights = self.dictionary.weights[:, row : row + self.n_outputs]

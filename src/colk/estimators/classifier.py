@@ -13,9 +13,9 @@ from colk._validation import Array
 from colk.averaging import Averaging
 from colk.estimators.base import COLKEstimator
 from colk.kernels import Kernel
-from colk.learners.compositional import Pairing
 from colk.learners.naming import as_loss
 from colk.losses import Logistic, Loss, Softmax
+from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.schedules import Rate
 
@@ -212,8 +212,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
             Points.
         """
         learner = self._fitted()
-        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        scores: Array = learner.predict(X)
+        scores: Array = learner.predict(self._points(X))
         if scores.ndim == 2 and len(self.classes_) == 2:
             return np.asarray(scores[:, 1] - scores[:, 0])
         return scores

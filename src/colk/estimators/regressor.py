@@ -13,9 +13,9 @@ from colk.estimators.base import COLKEstimator
 from colk.estimators.targets import TargetScale
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
-from colk.learners.compositional import Pairing
 from colk.learners.naming import as_loss
 from colk.losses import Loss
+from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.schedules import Rate
 
@@ -188,9 +188,17 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
     ) -> tuple[Array, Array, Array]:
         """Check the samples and scale the targets; at first also make the learner."""
-        X, y = validate_data(
-            self, X, y, reset=first, dtype=np.float64, order="C", multi_output=True, y_numeric=True
-        )
+        if first or not self._is_plain(X) or not _are_plain(y, len(X)):
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                reset=first,
+                dtype=np.float64,
+                order="C",
+                multi_output=True,
+                y_numeric=True,
+            )
         targets = np.asarray(y, dtype=np.float64)
         weight = self._weights(sample_weight, X)
         loss = as_loss(self.loss)
@@ -236,5 +244,14 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
             Points.
         """
         learner = self._fitted()
-        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        return self._targets.unscaled(learner.predict(X))
+        return self._targets.unscaled(learner.predict(self._points(X)))
+
+
+def _are_plain(y: Any, size: int) -> bool:
+    """Whether scikit-learn would take targets as they are."""
+    return (
+        type(y) is np.ndarray
+        and y.shape == (size,)
+        and y.dtype == np.float64
+        and bool(np.isfinite(y).all())
+    )

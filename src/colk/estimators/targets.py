@@ -1,6 +1,7 @@
 """Units of the targets: what makes y in millions and y in millionths the same problem."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class TargetScale:
     shape: tuple[int, ...]
     total: float = 0.0
     center: Array | float = 0.0
-    squares: Array | float = 0.0
+    deviation: Array | float = 0.0
 
     def updated(self, y: Array, weight: Array) -> "TargetScale":
         """Return the scale that has also seen these targets."""
@@ -39,27 +40,29 @@ class TargetScale:
         if self.total >= _ENOUGH or added == 0.0:
             return self
         share = weight.reshape(-1, *(1,) * len(self.shape)) / added
-        mean = (share * y).sum(axis=0)
-        squares = (share * (y - mean) ** 2).sum(axis=0) * added
-        total = self.total + added
-        gap = mean - self.center
-        return TargetScale(
-            self.shape,
-            total,
-            self.center + gap * (added / total),
-            self.squares + squares + gap**2 * (self.total * added / total),
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = (share * y).sum(axis=0)
+            deviation = _root_mean_square(y - mean, share)
+            total = self.total + added
+            old, new = self.total / total, added / total
+            gap = mean - self.center
+            center = self.center + gap * new
+            # No square is formed, so that nothing overflows below the end of the range.
+            spread = np.hypot(np.sqrt(old) * self.deviation, np.sqrt(new) * deviation)
+            spread = np.hypot(spread, np.sqrt(old * new) * gap)
+        if not (np.isfinite(total) and np.isfinite(center).all() and np.isfinite(spread).all()):
+            raise ValueError("y is beyond what can be scaled: its spread overflows; scale it first")
+        return TargetScale(self.shape, total, center, spread)
 
-    @property
+    @cached_property
     def scale(self) -> Array | float:
         """Standard deviation; where all targets are equal their size, and 1 where that is 0."""
         if self.total == 0.0:
             return np.ones(self.shape)
         size = np.abs(self.center)
-        deviation = np.sqrt(self.squares / self.total)
         # Equal targets leave a deviation of rounding errors.
         fallback = np.where(size > 0.0, size, 1.0)
-        return np.where(deviation > 1e-10 * size, deviation, fallback)
+        return np.where(self.deviation > 1e-10 * size, self.deviation, fallback)
 
     def scaled(self, y: Array) -> Array:
         """Targets as the learner sees them."""
@@ -68,3 +71,10 @@ class TargetScale:
     def unscaled(self, f: Array) -> Array:
         """Predictions in the units of the targets."""
         return np.asarray(f * self.scale + self.center)
+
+
+def _root_mean_square(y: Array, share: Array) -> Array:
+    """√Σ share·y² of each column, relative to its largest entry."""
+    largest = np.abs(y).max(axis=0)
+    unit = np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(unit * np.sqrt((share * (y / unit) ** 2).sum(axis=0)))

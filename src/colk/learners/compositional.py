@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,7 +56,11 @@ class CompositionalLearner(OnlineLearner):
         As in `COLK`.
     """
 
+    # Whether the window is given points as they are.
+    _shows_points: ClassVar[bool] = True
+
     _stream: Stream | None = None
+    _is_direct = False  # whether one sample can go to the stream as numbers, without arrays
 
     def __init__(
         self,
@@ -166,6 +170,9 @@ class CompositionalLearner(OnlineLearner):
             remembers=remembers,
             traced=self._records is not None,
         )
+        self._is_direct = (
+            self._shows_points and self.loss.kind == "regression" and self._records is None
+        )
 
     def _state(self) -> Stream:
         """The stream, once there was a sample."""
@@ -199,22 +206,15 @@ class CompositionalLearner(OnlineLearner):
 
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
         """Learn from one sample: a point of shape (p,) and its target."""
-        stream = self._stream
-        if stream is None or not self._is_plain(x, y) or not stream.place(x, y, sample_weight):
-            return super().learn_one(x, y, sample_weight)
-        if stream.learn_placed() == 0:
-            raise self._divergence(0)
-        return self
-
-    def _is_plain(self, x: Any, y: Any) -> bool:
-        """Whether a sample needs no check beyond that it is finite."""
-        return (
-            type(y) in _NUMBERS
-            and self.loss.kind == "regression"
-            and self._records is None
-            and (type(x) in (list, tuple) or (type(x) is np.ndarray and x.dtype == np.float64))
-            and len(x) == self._n_features
-        )
+        if self._is_direct:
+            point = x.tolist() if type(x) is np.ndarray else x
+            if type(point) in _SEQUENCES:
+                learned = self._state().learn_one(point, y, sample_weight)
+                if learned == 1:
+                    return self
+                if learned == 0:
+                    raise self._divergence(0)
+        return super().learn_one(x, y, sample_weight)
 
     def _divergence(self, sample: int) -> DivergenceError:
         window = self._state().window
@@ -256,11 +256,17 @@ class CompositionalLearner(OnlineLearner):
         return np.array(self._stream.window.g)
 
     @property
+    def loss_sums(self) -> tuple[float, float]:
+        """Sums over the stream of weight·loss before each step, and of the weights."""
+        if self._stream is None:
+            return 0.0, 0.0
+        return self._stream.loss_sum, self._stream.weight_sum
+
+    @property
     def prequential_loss(self) -> float:
         """Mean over the stream of the loss of each θ before its step."""
-        if self._stream is None or self._stream.steps == 0:
-            return float("nan")
-        return self._stream.loss_sum / self._stream.weight_sum
+        loss, weight = self.loss_sums
+        return loss / weight if self.steps > 0 else float("nan")
 
     @property
     def trace(self) -> Trace:
@@ -291,8 +297,8 @@ class CompositionalLearner(OnlineLearner):
             self._state().unpack(packed)
 
 
-# What a target of one number is given as.
-_NUMBERS = (float, int, np.float64)
+# What one point is given as, where it is no array.
+_SEQUENCES = (list, tuple)
 
 
 def check_bound(value: float, name: str) -> float:

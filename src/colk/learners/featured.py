@@ -29,6 +29,7 @@ class FeatureLearner(CompositionalLearner):
     """
 
     _stream_type: ClassVar[type[FeatureStream]] = FeatureStream
+    _shows_points = False  # but their features
 
     def __init__(self, features: Any, **common: Any) -> None:
         if not callable(getattr(features, "transform", None)):
@@ -61,9 +62,6 @@ class FeatureLearner(CompositionalLearner):
         if shown.shape[1] != self.n_components:
             raise ValueError(f"got {shown.shape[1]} features, before {self.n_components}")
         return shown
-
-    def _is_plain(self, x: Any, y: Any) -> bool:
-        return False  # a point must be mapped first
 
     def _evaluate(self, X: Array) -> Array:
         W = self._columns()

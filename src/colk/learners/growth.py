@@ -1,10 +1,7 @@
 """A learner that learns on in more features, or with more outputs."""
 
-from typing import cast
-
 import numpy as np
 
-from colk._core.dictionary import Dictionary
 from colk._validation import Array
 from colk.learners.colk import COLK
 
@@ -35,29 +32,18 @@ def grow(learner: COLK, n_features: int, n_outputs: int) -> None:
     >>> bool(learner.predict([[0.5, 0.0]]) == before)
     True
     """
-    old, packed = learner._core, learner._dictionary.pack()
-    p, q = learner.n_features, cast(int, learner.n_outputs)
-    ghosts = packed["ghosts"]
-    packed["atoms"] = _lengthen(packed["atoms"], n_features)
-    packed["weights"] = _spread(packed["weights"], q, n_outputs)
-    packed["ghosts"] = np.concatenate(
+    p, q = learner.n_features, learner.n_outputs or 1
+    packed, n_targets = learner._state().pack(), learner._state().window.targets.shape[1]
+    dictionary = packed["dictionary"]
+    ghosts = dictionary["ghosts"]
+    dictionary["atoms"] = _lengthen(dictionary["atoms"], n_features)
+    dictionary["weights"] = _spread(dictionary["weights"], q, n_outputs)
+    dictionary["ghosts"] = np.concatenate(
         [_lengthen(ghosts[:p], n_features), _spread(ghosts[p:], q, n_outputs)]
     )
-    packed["n_features"] = n_features
-    for name in ("n_rows", "n_priced", "n_fitted"):
-        packed[name] = packed[name] // q * n_outputs
-    learner._allocate(n_features, n_outputs, old.window_y.shape[1])
-    learner._dictionary = Dictionary.unpack(learner.kernel.program(n_features), packed)
-    learner._core = learner._core._replace(
-        dictionary=learner._dictionary.buffers,
-        tallies=old.tallies,
-        levels=old.levels,
-        g=old.g,
-        window_x=np.ascontiguousarray(_lengthen(old.window_x.T, n_features).T),
-        window_y=old.window_y,
-        window_weight=old.window_weight,
-    )
-    learner._n_features, learner.n_outputs = n_features, n_outputs
+    learner._allocate(n_features, n_outputs, n_targets)
+    learner._state().unpack(packed)
+    learner._n_features, learner._n_outputs = n_features, n_outputs
 
 
 def _lengthen(rows: Array, n_rows: int) -> Array:

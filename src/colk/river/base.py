@@ -1,22 +1,19 @@
-"""What River's classes share: features by name, and the shortest way to the core."""
+"""What River's classes share: features by name, and the shortest way to the stream."""
 
 import math
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from colk._core.reference import Pinned
-from colk._core.sample import Sample, learn_sample, predict_sample
-from colk._core.window import DONE
 from colk._validation import Array, check_number, check_vector
 from colk.averaging import Averaging
 from colk.compressors import KOMP
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.learners import COLK
-from colk.learners.compositional import Pairing
 from colk.learners.growth import grow
 from colk.learners.naming import (
     as_averaging,
@@ -28,14 +25,15 @@ from colk.learners.naming import (
     takes_bandwidth,
 )
 from colk.losses import Loss
+from colk.pairing import Pairing
 from colk.risks import Risk
+from colk.river.feed import Feed
 from colk.schedules import Rate
+from colk.step import KernelStream
 
 __all__ = ["Features", "OnlineModel", "check_weight", "check_weights"]
 
 Features = Mapping[Hashable, Any]
-
-_NO_TRACE = np.empty((1, 0))
 
 
 class OnlineModel:
@@ -62,11 +60,8 @@ class OnlineModel:
     def _reset(self) -> None:
         """Begin with nothing learned; refuses bad settings at once."""
         self._names: list[Hashable] = []
-        self._row = np.zeros((1, 0))
-        self._target = np.zeros((1, 1))
-        self._weight = np.ones(1)
         self._learner: COLK | None = None
-        self._pinned: Pinned[Sample] | None = None
+        self._feed: Feed | None = None
         self._make(n_features=1, n_outputs=2)
 
     @abstractmethod
@@ -97,14 +92,10 @@ class OnlineModel:
 
     # -- features ----------------------------------------------------------------------------
 
-    def _values(self, x: Features) -> list[Any]:
-        """Features that have a column, in the order of the columns, checked."""
-        try:
-            values = [x[name] for name in self._names]
-        except KeyError:
-            values = [x.get(name, 0.0) for name in self._names]
-        _check_values(values, x)
-        return values
+    def _values(self, x: Features) -> Array:
+        """Features that have a column, in the order of the columns, checked: shape (1, p)."""
+        _check_values(x)
+        return np.array([[float(x.get(name, 0.0)) for name in self._names]])
 
     def _admit(self, names: Iterable[Hashable]) -> None:
         """Give columns to names that have none yet."""
@@ -113,22 +104,6 @@ class OnlineModel:
         if new:
             self._names = self._names + new
             self._grow(1 if self._learner is None else self._learner.n_outputs or 1)
-
-    def _place(self, x: Features) -> None:
-        """Write a sample that is to be learned in the row, with columns for all its features."""
-        names = self._names
-        if len(x) == len(names):
-            try:
-                values = [x[name] for name in names]
-            except KeyError:
-                pass
-            else:
-                _check_values(values, x)
-                self._row[0] = values
-                return
-        _check_values(x.values(), x)
-        self._admit(x)
-        self._row[0] = self._values(x)
 
     def _matrix(self, X: Any) -> Array:
         """A data frame as an array with one column for each name; others are left out."""
@@ -145,66 +120,82 @@ class OnlineModel:
         self._admit(X.columns)
         return self._matrix(X)
 
+    def _meet(self, x: Features) -> None:
+        """Give columns to the features of a sample that is not to be learned."""
+        _check_values(x)
+        self._admit(x)
+
     # -- learning and predicting -------------------------------------------------------------
 
-    def _learn_placed(self, n_outputs: int) -> None:
-        """Learn the sample in the row; the first one makes the learner."""
-        if self._pinned is not None and learn_sample(self._pinned.address) == DONE:
+    def _learn(self, x: Features, y: float, w: float, n_outputs: int) -> None:
+        """Learn a sample whose target and weight are checked; columns for all its features."""
+        learned = -1 if self._feed is None else self._feed.learn(x, y, w)
+        if learned == 1:
             return
-        self._learn_rows(self._row, self._target, self._weight, n_outputs)
+        if learned == 0:
+            raise cast(COLK, self._learner)._divergence(0)
+        self._meet(x)
+        self._learn_rows(self._values(x), np.array([[y]]), np.array([w]), n_outputs)
 
     def _learn_rows(self, X: Array, Y: Array, weight: Array, n_outputs: int) -> None:
-        """Learn samples that are checked, by the way that can grow the buffers."""
+        """Learn samples that are checked; the first ones make the learner."""
         if self._learner is None:
             learner = self._make(X.shape[1], n_outputs)
             learner.learn(X, Y, weight)
             self._learner = learner
+            self._connect()
         else:
             self._learner._learn(X, Y, weight)
-        self._pin()
 
-    def _pin(self) -> None:
-        """Hand the arrays of the learner to the core, once for all samples to come."""
-        learner = self._learner
-        if learner is not None:
-            scores = np.zeros(learner.n_outputs or 1)
-            arrays = (self._row, self._target, self._weight, scores, _NO_TRACE)
-            self._pinned = Pinned(Sample(learner._core, *arrays))
-            self._first_row = learner._rows(averaged=True).start
+    def _connect(self) -> None:
+        """Make the short way of one sample, once for all samples to come."""
+        if self._learner is not None:
+            stream = cast(KernelStream, self._learner._state())
+            self._feed = Feed(stream, self._names, stream.averaged)
 
     def _grow(self, n_outputs: int) -> None:
         """Let the learner have all columns, and this many outputs."""
-        self._row = np.zeros((1, len(self._names)))
         if self._learner is not None:
             grow(self._learner, len(self._names), n_outputs)
-            self._pin()
+            self._connect()
 
-    def _scores(self, x: Features) -> Array | None:
-        """Values of the learned function at x, of shape (n_outputs,); None before learning.
-
-        The array is overwritten by the next call.
-        """
+    def _scores(self, x: Features) -> list[float] | None:
+        """Values of the learned function at x, one for each output; None before learning."""
+        scores = None if self._feed is None else self._feed.scores(x)
+        if scores is not None:
+            return scores
         values = self._values(x)
-        if self._pinned is None:
+        if self._learner is None:
             return None
-        self._row[0] = values
-        predict_sample(self._pinned.address, self._first_row)
-        return self._pinned.value.scores
+        checked: list[float] = self._learner._evaluate(values)[0].tolist()
+        return checked
 
     def _many_scores(self, X: Any) -> Array | None:
         """Values at the rows of a data frame, of shape (n, n_outputs); None before learning."""
         table = self._matrix(X)
         return None if self._learner is None else self._learner._evaluate(table)
 
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Forget all of a mini-batch that was broken off, be it by an error or by Ctrl-C."""
+        before = dict(self.__dict__)
+        learned = None if self._learner is None else self._learner.__getstate__()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.update(before)
+            if self._learner is not None and learned is not None:
+                self._learner.__setstate__(learned)
+                self._connect()
+            raise
+
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but what holds addresses of this process."""
-        state = dict(self.__dict__)
-        state["_pinned"] = None
-        return state
+        """Everything but the way to the stream, which is made anew."""
+        return {**self.__dict__, "_feed": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._pin()
+        self._connect()
 
     # -- what was learned --------------------------------------------------------------------
 
@@ -226,15 +217,12 @@ class OnlineModel:
         return self._learner.function
 
 
-def _check_values(values: Iterable[Any], x: Features) -> None:
-    """Refuse what is not a finite number; the sum tells, and costs less than each of them."""
-    try:
-        if math.isfinite(sum(values)):
-            return
-    except TypeError:
-        pass
+def _check_values(x: Features) -> None:
+    """Refuse what is not a finite number."""
     for name, value in x.items():
-        check_number(float(value) if isinstance(value, (bool, np.bool_)) else value, repr(name))
+        if type(value) is not float or not math.isfinite(value):
+            truth = isinstance(value, (bool, np.bool_))
+            check_number(float(value) if truth else value, repr(name))
 
 
 def _check_column(column: Any, name: Hashable) -> Array:

@@ -10,8 +10,8 @@ from river import base
 from colk._validation import Array
 from colk.averaging import Averaging
 from colk.kernels import Kernel
-from colk.learners.compositional import Pairing
 from colk.losses import Loss, Softmax
+from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.river.base import Features, OnlineModel, check_weight, check_weights
 from colk.schedules import Rate
@@ -89,7 +89,8 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         """Index of a class; a new one gets an output."""
         place = self._places.get(label)
         if place is None:
-            place = self._places[label] = len(self._places)
+            place = len(self._places)
+            self._places = {**self._places, label: place}
             if place > 1:
                 self._grow(self._n_outputs())
         return place
@@ -109,15 +110,10 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         if w != 1.0:
             w = check_weight(w)
         _check_label(y)
-        self._place(x)
-        if w == 0.0:
-            return
-        place = self._place_of(y)
-        if place > 1:  # the learner may have grown, and its row with it
-            self._place(x)
-        self._target[0, 0] = place
-        self._weight[0] = w
-        self._learn_placed(self._n_outputs())
+        if w == 0.0 or y not in self._places:
+            self._meet(x)
+        if w > 0.0:
+            self._learn(x, float(self._place_of(y)), w, self._n_outputs())
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return the probability of each class seen so far; nothing before the first.
@@ -132,7 +128,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         scores = self._scores(x)
         if scores is None:
             return {}
-        values = scores.tolist()[: len(self._places)]
+        values = scores[: len(self._places)]
         largest = max(values)
         shares = [math.exp(value - largest) for value in values]
         total = sum(shares)
@@ -156,19 +152,20 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         for label in labels:
             _check_label(label)
         weight = check_weights(w, len(X))
-        table = self._place_many(X)
-        counted = [row for row in range(len(labels)) if weight[row] > 0.0]
-        start = 0
-        while start < len(counted):  # up to the next class that is new: it grows the learner
-            places = [self._place_of(labels[counted[start]])]
-            for row in counted[start + 1 :]:
-                if labels[row] not in self._places:
-                    break
-                places.append(self._places[labels[row]])
-            rows = counted[start : start + len(places)]
-            targets = np.array(places, dtype=np.float64)[:, None]
-            self._learn_rows(table[rows], targets, weight[rows], self._n_outputs())
-            start += len(places)
+        with self._unchanged_on_error():
+            table = self._place_many(X)
+            counted = [row for row in range(len(labels)) if weight[row] > 0.0]
+            start = 0
+            while start < len(counted):  # up to the next class that is new: it grows the learner
+                places = [self._place_of(labels[counted[start]])]
+                for row in counted[start + 1 :]:
+                    if labels[row] not in self._places:
+                        break
+                    places.append(self._places[labels[row]])
+                rows = counted[start : start + len(places)]
+                targets = np.array(places, dtype=np.float64)[:, None]
+                self._learn_rows(table[rows], targets, weight[rows], self._n_outputs())
+                start += len(places)
 
     def predict_proba_many(self, X: Any) -> Any:
         """Return class probabilities for the rows of a data frame, as a DataFrame.

@@ -1,6 +1,5 @@
 """Online kernel regression for River."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -9,11 +8,12 @@ from river import base
 from colk._validation import check_number, check_vector
 from colk.averaging import Averaging
 from colk.kernels import Kernel
-from colk.learners.compositional import Pairing
 from colk.learners.naming import as_loss
 from colk.losses import Loss
+from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.river.base import Features, OnlineModel, check_weight, check_weights
+from colk.river.scale import RunningScale
 from colk.schedules import Rate
 
 __all__ = ["COLKRegressor"]
@@ -84,8 +84,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         self.pairing = pairing
         self.averaging = averaging
         self.gradient_bound = gradient_bound
-        self._total = self._mean = self._squares = 0.0
-        self._scale = 1.0
+        self._scale = RunningScale()
         self._reset()
 
     def _loss(self) -> Loss:
@@ -93,16 +92,6 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         if loss.kind != "regression":
             raise ValueError(f"{type(loss).__name__} is a loss of classifiers; see COLKClassifier")
         return loss
-
-    def _scaled(self, y: float, w: float) -> float:
-        """Let the running mean and deviation see y; returns it in their units."""
-        self._total += w
-        gap = y - self._mean
-        self._mean += gap * w / self._total
-        self._squares += w * gap * (y - self._mean)
-        deviation = math.sqrt(self._squares / self._total)
-        self._scale = deviation if deviation > 0.0 else abs(self._mean) or 1.0
-        return (y - self._mean) / self._scale
 
     def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
         """Learn from one sample.
@@ -120,12 +109,12 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
             y = check_number(y, "y")
         if w != 1.0:
             w = check_weight(w)
-        self._place(x)
         if w == 0.0:
+            self._meet(x)
             return
-        self._target[0, 0] = self._scaled(y, w)
-        self._weight[0] = w
-        self._learn_placed(n_outputs=1)
+        scale = self._scale.including(y, w)
+        self._learn(x, scale.scaled(y), w, 1)
+        self._scale = scale
 
     def predict_one(self, x: Features) -> float:
         """Return the prediction for one sample; 0 before the first is learned.
@@ -136,7 +125,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
             Features; those never seen before are left out.
         """
         scores = self._scores(x)
-        return 0.0 if scores is None else self._mean + self._scale * float(scores[0])
+        return 0.0 if scores is None else self._scale.unscaled(scores[0])
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn from the rows of a data frame, one after the other.
@@ -152,12 +141,15 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         """
         targets = check_vector(y, len(X), "y")
         weight = check_weights(w, len(X))
-        table = self._place_many(X)
-        counted = weight > 0.0
-        if counted.any():
+        with self._unchanged_on_error():
+            table = self._place_many(X)
+            counted, scaled = weight > 0.0, []
             samples = zip(targets[counted].tolist(), weight[counted].tolist(), strict=True)
-            scaled = np.array([[self._scaled(y, w)] for y, w in samples])
-            self._learn_rows(table[counted], scaled, weight[counted], n_outputs=1)
+            for target, count in samples:
+                self._scale = self._scale.including(target, count)
+                scaled.append([self._scale.scaled(target)])
+            if scaled:
+                self._learn_rows(table[counted], np.array(scaled), weight[counted], n_outputs=1)
 
     def predict_many(self, X: Any) -> Any:
         """Return predictions for the rows of a data frame, as a Series.
@@ -170,5 +162,6 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         import pandas as pd
 
         scores = self._many_scores(X)
-        values = np.zeros(len(X)) if scores is None else self._mean + self._scale * scores[:, 0]
+        scale = self._scale
+        values = np.zeros(len(X)) if scores is None else scale.mean + scale.unit * scores[:, 0]
         return pd.Series(values, index=X.index)

@@ -1,4 +1,4 @@
-"""River's classes: features that come and go, weights, mini-batches, the way to the core."""
+"""River's classes: features that come and go, weights, mini-batches, the way to the stream."""
 
 import copy
 import math
@@ -44,12 +44,12 @@ def test_it_learns():
     assert model.function.n_atoms == model.n_atoms
 
 
-def test_the_pinned_way_is_the_learner_to_the_bit():
+def test_the_short_way_is_the_learner_to_the_bit():
     settings = {"kernel": Gaussian(0.5), "risk": Variance(0.1), "eps": 0.01}
     model = learned(COLKRegressor(**settings), STREAM)
     other = learned(COLKRegressor(**settings), STREAM[:1])
     for x, y in STREAM[1:]:
-        other._pinned = None  # forces the long way
+        other._feed = None  # forces the long way
         other.learn_one(x, y)
     assert model.function == other.function
     assert model._learner.n_atoms > 32  # the buffers have grown on the way
@@ -102,12 +102,16 @@ def test_a_new_class_changes_no_ratio_of_the_others():
 def test_growing_keeps_averages_windows_and_ghosts():
     X, y = RNG.normal(size=(101, 2)), RNG.integers(0, 2, size=101)
     learner = COLK(Gaussian(1.0), Softmax(), Variance(0.1), n_outputs=2).learn(X, y)
-    before, window = learner.predict(X), learner._core.window_x.copy()
+    before, waiting = learner.predict(X), learner._state().pack()["window"]
     grow(learner, n_features=3, n_outputs=4)
     wide = np.column_stack([X, np.zeros(101)])
     np.testing.assert_allclose(learner.predict(wide)[:, :2], before, rtol=1e-12)
     np.testing.assert_array_equal(learner.predict(wide)[:, 2:], 0.0)
-    np.testing.assert_array_equal(learner._core.window_x[:, :2], window)
+    grown = learner._state().pack()["window"]
+    assert len(waiting["points"]) == 1
+    np.testing.assert_array_equal(grown["points"], np.column_stack([waiting["points"], [0.0]]))
+    for name in ("targets", "weights", "g"):
+        np.testing.assert_array_equal(grown[name], waiting[name])
     learner.learn(wide, (y + 2) % 4)
     assert np.isfinite(learner.predict(wide)).all()
 

@@ -1,0 +1,101 @@
+"""Rows that scikit-learn's checks would not change go past them; all others do not."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from colk import COLKClassifier, COLKRegressor
+
+RNG = np.random.default_rng(0)
+X = RNG.random((300, 3))
+Y = np.sin(6.0 * X[:, 0]) + X[:, 1]
+LABELS = np.where(Y > 1.0, "high", "low")
+
+
+def learned(rows, targets, weight=None):
+    model = COLKRegressor().partial_fit(X[:100], Y[:100])
+    for i in range(100, 300):
+        model.partial_fit(rows(i), targets(i), weight)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("rows", "targets"),
+    [
+        (lambda i: X[i : i + 1].tolist(), lambda i: Y[i : i + 1].tolist()),
+        (lambda i: np.asfortranarray(np.repeat(X[i : i + 1], 2, axis=0))[::2], lambda i: [Y[i]]),
+        (lambda i: X[i : i + 1].astype(object), lambda i: Y[i : i + 1].astype(object)),
+        (lambda i: X[i : i + 1].astype(">f8"), lambda i: Y[i : i + 1].astype(">f8")),
+    ],
+    ids=["lists", "strides", "objects", "bytes"],
+)
+def test_both_ways_are_the_same_to_the_bit(rows, targets):
+    plain = learned(lambda i: X[i : i + 1], lambda i: Y[i : i + 1])
+    checked = learned(rows, targets, weight=[1.0])
+    np.testing.assert_array_equal(plain.predict(X), checked.predict(X.tolist()))
+    assert plain.loss_curve_ == checked.loss_curve_
+
+
+def with_entry(value):
+    row = X[:1].copy()
+    row[0, 1] = value
+    return row
+
+
+BAD = {
+    "NaN": (with_entry(np.nan), Y[:1], "Input X contains NaN"),
+    "infinity": (with_entry(np.inf), Y[:1], "Input X contains infinity"),
+    "features": (X[:1, :2].copy(), Y[:1], "X has 2 features, but COLKRegressor is expecting 3"),
+    "vector": (X[0], Y[:1], "Expected 2D array"),
+    "no rows": (X[:0], Y[:0], "Found array with 0 sample"),
+    "NaN in y": (X[:1], np.array([np.nan]), "Input y contains NaN"),
+    "length of y": (X[:1], Y[:2], "inconsistent numbers of samples"),
+    "outputs": (X[:1], np.ones((1, 2)), "y has 2 outputs"),
+}
+
+
+@pytest.mark.parametrize(("x", "y", "message"), BAD.values(), ids=BAD)
+def test_bad_rows_are_refused_as_ever(x, y, message):
+    model = COLKRegressor().partial_fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(x, y)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("what", ["NaN", "infinity", "features", "vector", "no rows"])
+def test_bad_points_are_refused_as_ever(what):
+    x, _, message = BAD[what]
+    classifier = COLKClassifier(epochs=1).fit(X, LABELS)
+    with pytest.raises(ValueError, match=message.replace("COLKRegressor", "COLKClassifier")):
+        classifier.predict(x)
+    with pytest.raises(ValueError, match=message):
+        COLKRegressor(epochs=1).fit(X, Y).predict(x)
+
+
+def test_names_of_features_are_still_compared():
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = COLKRegressor().partial_fit(table, Y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        model.partial_fit(X[:1], Y[:1])
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        model.predict(X[:1])
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(table.rename(columns={"a": "z"}))
+    plain = COLKRegressor().partial_fit(X, Y)
+    with pytest.warns(UserWarning, match="X has feature names"):
+        plain.predict(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(table)
+        plain.predict(X)
+
+
+def test_a_refused_first_call_leaves_nothing_behind():
+    model = COLKRegressor()
+    with pytest.raises(ValueError, match="its spread overflows"):
+        model.fit(X[:3], [1.7e308, 1.7e308, -1.7e308])
+    assert not hasattr(model, "n_features_in_")
+    assert np.isfinite(model.fit(X, Y).predict(X)).all()

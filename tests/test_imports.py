@@ -1,0 +1,59 @@
+"""What `import colk` loads, and when."""
+
+import subprocess
+import sys
+
+import pytest
+
+import colk
+
+
+def alone(code):
+    """Run code in a process of its own."""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_modules_are_found_by_attribute():
+    alone(
+        "import colk, sys\n"
+        "assert 'numpy' not in sys.modules\n"
+        "assert colk.kernels.Gaussian(1.0).bandwidth == 1.0\n"
+        "assert colk.learners.COLK is colk.COLK\n"
+    )
+    assert {"kernels", "river", "COLK", "objective"} <= set(dir(colk))
+    with pytest.raises(AttributeError, match="has no attribute 'kernel'"):
+        colk.kernel  # noqa: B018
+
+
+def test_every_name_is_there():
+    for name in dir(colk):
+        assert getattr(colk, name) is not None
+    for name in dir(colk.estimators):
+        assert getattr(colk.estimators, name).__module__.startswith("colk.estimators")
+    with pytest.raises(AttributeError, match="has no attribute 'Regressor'"):
+        colk.estimators.Regressor  # noqa: B018
+
+
+def test_an_estimator_loads_neither_pictures_nor_compilers():
+    alone(
+        "import sys, sklearn\n"
+        "before = set(sys.modules)\n"
+        "from colk import COLKRegressor\n"
+        "loaded = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+        "assert not loaded & {'matplotlib', 'numba', 'river', 'gymnasium', 'pandas'}, loaded\n"
+        "assert 'colk.compression' not in sys.modules\n"
+    )
+
+
+def test_a_missing_extra_is_named():
+    alone(
+        "import sys\n"
+        "sys.modules['river'] = None\n"
+        "import colk\n"
+        "try:\n"
+        "    colk.river\n"
+        "except ImportError as error:\n"
+        "    assert 'colk[river]' in str(error)\n"
+        "else:\n"
+        "    raise AssertionError\n"
+    )
