@@ -10,10 +10,13 @@ cdef double VANISHING
 cdef class KernelStream(Stream):
     cdef readonly Compressor compressor
     cdef readonly double norm_bound
-    cdef readonly bint is_orthogonal
+    cdef readonly bint is_orthogonal, is_foreign
+    cdef object kept_safe
     cdef double[::1] values
     @cython.locals(before=Py_ssize_t)
     cdef int step(self) except -1 nogil
+    cdef int guard(self) except -1 nogil
+    cdef double settle(self, Py_ssize_t staged, double step, Py_ssize_t t) except -1 nogil
     cdef int lay_window(self) except -1 nogil
     @cython.locals(total=double, inner_products=double, amount=double)
     cdef double moved_squared_norm(self, double factor, double step) noexcept nogil

@@ -10,8 +10,6 @@ then costs is known at once. A lone point is a pair in which T_pq and T_qq are 0
 
 import math
 
-import numpy as np
-
 from colk import lanes
 from colk._validation import Array
 from colk.compressors import block

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_count, check_number, check_points, check_vector
 from colk.losses import Loss
+from colk.terms import check_term
 
 __all__ = ["OnlineLearner"]
 
@@ -28,11 +29,9 @@ class OnlineLearner(ABC):
     """
 
     def __init__(self, loss: Loss, n_outputs: int | None = None) -> None:
-        if not isinstance(loss, Loss):
-            raise TypeError(f"loss must be a Loss, got {type(loss).__name__} {loss!r}")
+        self.loss = check_term(loss, Loss, "loss")
         if loss.kind == "multiclass" and n_outputs is None:
             raise ValueError(f"{type(loss).__name__} needs n_outputs, the number of classes")
-        self.loss = loss
         self._n_outputs = None if n_outputs is None else check_count(n_outputs, "n_outputs")
         self._n_features: int | None = None
         self._is_vector = True
