@@ -2,12 +2,12 @@ cimport cython
 from colk cimport lanes, maths as math
 from colk.compressors.base cimport Compressor
 from colk.dictionary cimport Dictionary
-from colk.stream cimport Stream
+from colk.quasigradient cimport QuasiGradientStream
 from colk.window cimport Window
 
 cdef double VANISHING
 
-cdef class KernelStream(Stream):
+cdef class KernelStream(QuasiGradientStream):
     cdef readonly Compressor compressor
     cdef readonly double norm_bound
     cdef readonly bint is_orthogonal, is_foreign
@@ -25,6 +25,7 @@ cdef class KernelStream(Stream):
     cdef void adapt(self, double step) noexcept nogil
 
 @cython.locals(moves=bint, staged=Py_ssize_t)
-cdef Py_ssize_t stage(Dictionary d, Window w, double step) noexcept nogil
+cdef Py_ssize_t stage(Dictionary d, Py_ssize_t size) noexcept nogil
+cdef void lay_amounts(Dictionary d, Window w, double step) noexcept nogil
 @cython.locals(total=double, entry=double)
 cdef double exact_squared_norm(Dictionary d, Py_ssize_t n_outputs) noexcept nogil

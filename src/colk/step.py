@@ -10,7 +10,7 @@ from colk import lanes
 from colk._validation import Array
 from colk.compressors.base import Compressor
 from colk.dictionary import Dictionary
-from colk.stream import Stream
+from colk.quasigradient import QuasiGradientStream
 from colk.terms import is_foreign
 from colk.window import Window
 
@@ -20,7 +20,7 @@ __all__ = ["KernelStream"]
 VANISHING = 1e-280
 
 
-class KernelStream(Stream):
+class KernelStream(QuasiGradientStream):
     """A stream that moves a kernel expansion f = Σ w_j κ(d_j, ·), and compresses it.
 
     Parameters
@@ -30,7 +30,7 @@ class KernelStream(Stream):
     norm_bound : float
         f is kept in the ball ‖f‖_H ≤ norm_bound.
     **common
-        The arguments of `Stream`.
+        The arguments of `QuasiGradientStream`.
     """
 
     compressor: Compressor
@@ -62,7 +62,8 @@ class KernelStream(Stream):
         squared_norm = self.moved_squared_norm(factor, step)
         self.adapt(step)
         self.remember_and_shrink(factor)
-        staged = stage(self.dictionary, self.window, step)
+        lay_amounts(self.dictionary, self.window, step)
+        staged = stage(self.dictionary, self.window.size)
         # f = KOMP(f~, ε)
         error = self.settle(staged, step, t)
         self.error_sum += error
@@ -147,20 +148,28 @@ class KernelStream(Stream):
         """What else a method changes at a step: nothing."""
 
 
-def stage(d: Dictionary, w: Window, step: float) -> int:
+def lay_amounts(d: Dictionary, w: Window, step: float) -> None:
+    """Weights of the new points: −α times their coefficients in the quasi-gradient."""
+    for b in range(w.size):
+        for row in range(d.n_rows):
+            d.amounts[b, row] = 0.0
+        for c in range(w.coefficients.shape[1]):
+            d.amounts[b, c] = -step * w.coefficients[b, c]
+
+
+def stage(d: Dictionary, size: int) -> int:
     """Leave only points that move in the block of the dictionary; returns how many."""
     staged = 0
-    for b in range(w.size):
+    for b in range(size):
         moves = False
-        for row in range(d.n_rows):
-            d.amounts[staged, row] = 0.0
-        for c in range(w.coefficients.shape[1]):
-            d.amounts[staged, c] = -step * w.coefficients[b, c]
-            moves = moves or d.amounts[staged, c] != 0.0
+        for row in range(d.n_priced):
+            moves = moves or d.amounts[b, row] != 0.0
         if not moves or d.gram[b, b] < VANISHING:
             continue
         d.order[staged] = b
         if staged < b:
+            for row in range(d.n_rows):
+                d.amounts[staged, row] = d.amounts[b, row]
             for j in range(d.size):
                 d.columns[staged, j] = d.columns[b, j]
             for k in range(d.n_features):

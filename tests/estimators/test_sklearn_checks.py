@@ -11,9 +11,7 @@ from colk.estimators import COLKClassifier, COLKRegressor, KernelCompressor
 def _expected_failures(estimator: Any) -> dict[str, str]:
     if isinstance(estimator, KernelCompressor):
         return {}
-    reason = (
-        "a sample seen twice is two steps; tests/test_estimators.py tests weights statistically"
-    )
+    reason = "a sample seen twice is two steps; test_estimators.py tests weights statistically"
     return {
         "check_sample_weight_equivalence_on_dense_data": reason,
     }

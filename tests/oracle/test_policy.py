@@ -28,9 +28,9 @@ def made(method, kernel, **settings):
     ratio = {"eps_ratio": settings.get("eps_ratio", 1.0)}
     build = {
         "function": lambda: PolicyEvaluator(
-            kernel, tracker="function", **options, **tracked, **ratio
+            kernel, tracks="function", **options, **tracked, **ratio
         ),
-        "scalar": lambda: PolicyEvaluator(kernel, tracker="scalar", **options, **tracked),
+        "scalar": lambda: PolicyEvaluator(kernel, tracks="scalar", **options, **tracked),
         "corrected": lambda: TDC(kernel, **options, **tracked, **ratio),
         "residual": lambda: ResidualGradient(kernel, **options),
         "semi": lambda: KernelTD(kernel, **options),

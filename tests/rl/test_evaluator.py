@@ -36,7 +36,7 @@ def test_the_function_tracker_finds_the_closed_form(n_features, most_atoms):
     mdp = LinearQuadratic.spiral(n_features)
     stream = simulate(mdp, 60_000, seed=0)
     function = PolicyEvaluator(Gaussian(0.5), 0.9).learn(*stream)
-    scalar = PolicyEvaluator(Gaussian(0.5), 0.9, tracker="scalar").learn(*stream)
+    scalar = PolicyEvaluator(Gaussian(0.5), 0.9, tracks="scalar").learn(*stream)
     residual = ResidualGradient(Gaussian(0.5), 0.9).learn(*stream)
     assert relative_error(function, mdp) < 0.06
     assert relative_error(function, mdp) < 0.7 * relative_error(scalar, mdp)
@@ -160,7 +160,7 @@ def test_bad_transitions_are_refused_and_change_nothing(bad, message):
         ({"discount": 1.1}, ValueError, "discount must lie in"),
         ({"step_size": -1.0}, ValueError, "step_size must be"),
         ({"tracking_rate": 1.5}, ValueError, "tracking_rate must lie in"),
-        ({"tracker": "vector"}, ValueError, "tracker must be 'function' or 'scalar'"),
+        ({"tracks": "vector"}, ValueError, "tracks must be 'function' or 'scalar'"),
         ({"regularization": 3.0}, ValueError, "must be below 1"),
         ({"compressor": 0.1}, TypeError, "compressor must be a KOMP"),
         ({"averaging": 0.1}, TypeError, "averaging must be"),

@@ -1,6 +1,7 @@
 """Numbers near the end of the range: a clear error or a finite result, never NaN or infinity."""
 
 import contextlib
+import copy
 import math
 import tracemalloc
 
@@ -13,6 +14,7 @@ from colk.features import RBFNetwork
 from colk.kernels import Gaussian, Linear, Polynomial
 from colk.learners import COLK, SCGD
 from colk.losses import Squared
+from colk.risks import Variance
 from colk.river import COLKRegressor as RiverRegressor
 from colk.rl import PolicyEvaluator
 from colk.theory import Constants, bound_distance, plan_distance, plan_gradient
@@ -124,6 +126,28 @@ def test_policy_evaluation_whose_first_states_overflow():
     with pytest.raises(CLEAR):
         evaluator.learn([[1e200]], [1.0], [[1e200]])
     assert np.isfinite(evaluator.error_spent)
+
+
+@pytest.mark.parametrize("tracks", ["function", "scalar"])
+@pytest.mark.parametrize("reward", [1e80, 1e155, 1e300])
+def test_policy_evaluation_with_a_reward_that_overflows(tracks, reward):
+    evaluator = PolicyEvaluator(Gaussian(0.5), discount=0.9, tracks=tracks)
+    evaluator.learn(X[:50], Y[:50], X[1:51])
+    marked = copy.copy(evaluator)
+    with pytest.raises(DivergenceError, match="scale the rewards"):
+        marked.learn(X[50:51], [reward], X[51:52])
+    assert marked.steps == evaluator.steps == 50
+    assert marked.tracked == evaluator.tracked
+    rest = (X[50:90], Y[50:90], X[51:91])
+    assert marked.learn(*rest).function == evaluator.learn(*rest).function
+
+
+def test_a_kernel_that_overflows_leaves_what_is_tracked_alone():
+    learner = COLK(Linear(), risk=Variance(0.1), step_size=0.01).learn(X[:50], Y[:50])
+    before = learner.inner_estimate
+    with pytest.raises(DivergenceError):
+        learner.learn(np.full((2, 2), 1e200), np.ones(2))
+    np.testing.assert_array_equal(learner.inner_estimate, before)
 
 
 # -- plans -----------------------------------------------------------------------------------------

@@ -345,6 +345,7 @@ def test_settings_are_read_only(name, fitted):
 
 def test_settings_of_policy_evaluation_are_read_only():
     evaluator = PolicyEvaluator(Gaussian(0.5), discount=0.9)
-    for setting in ("kernel", "discount", "step_size", "regularization", "compressor"):
+    settings = ("kernel", "discount", "step_size", "tracking_rate", "tracks", "regularization")
+    for setting in (*settings, "compressor", "averaging", "eps_ratio"):
         with pytest.raises(AttributeError, match=setting):
             setattr(evaluator, setting, getattr(evaluator, setting))

@@ -153,3 +153,30 @@ def test_two_learners_in_two_threads_learn_as_alone():
     for thread in threads:
         thread.join()
     assert [learner.function for learner in learners] == expected
+
+
+def test_two_threads_teach_one_evaluator(alone):
+    alone(
+        STREAM
+        + """
+    from colk.rl import PolicyEvaluator
+
+    evaluator = PolicyEvaluator(Gaussian(0.2), discount=0.5)
+    evaluator.learn(X[:100], y[:100], X[1:101])
+    values = []
+
+    def work(first):
+        for start in range(first, 20_000, 100):
+            chunk, ahead = slice(start, start + 50), slice(start + 1, start + 51)
+            evaluator.learn(X[chunk], y[chunk], X[ahead])
+            values.append(evaluator.value(grid))
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in (0, 50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert evaluator.steps == 20_100
+    assert np.isfinite(values).all() and len(values) == 400
+    """
+    )

@@ -48,7 +48,7 @@ GRID = 61
 Results = dict[str, Any]
 METHODS: dict[str, Callable[[], ValueLearner]] = {
     "function tracker": lambda: PolicyEvaluator(Gaussian(BANDWIDTH), DISCOUNT),
-    "scalar tracker": lambda: PolicyEvaluator(Gaussian(BANDWIDTH), DISCOUNT, tracker="scalar"),
+    "scalar tracker": lambda: PolicyEvaluator(Gaussian(BANDWIDTH), DISCOUNT, tracks="scalar"),
     "TDC": lambda: TDC(Gaussian(BANDWIDTH), DISCOUNT),
     "TD(0)": lambda: KernelTD(Gaussian(BANDWIDTH), DISCOUNT),
     "residual gradient": lambda: ResidualGradient(Gaussian(BANDWIDTH), DISCOUNT),

@@ -1,19 +1,20 @@
 """The face that every learner shows: learn a stream, learn one sample, predict."""
 
-from abc import ABC, abstractmethod
-from typing import Any, Self
+from abc import abstractmethod
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_count, check_number, check_points, check_vector
+from colk.learners.streaming import StreamLearner
 from colk.losses import Loss
 from colk.terms import check_term
 
 __all__ = ["OnlineLearner"]
 
 
-class OnlineLearner(ABC):
+class OnlineLearner(StreamLearner):
     """A model that learns from a stream of samples (x, y), in any chunking.
 
     Shapes are taken from the first samples: the number of features from X, the number of outputs
@@ -33,16 +34,7 @@ class OnlineLearner(ABC):
         if loss.kind == "multiclass" and n_outputs is None:
             raise ValueError(f"{type(loss).__name__} needs n_outputs, the number of classes")
         self._n_outputs = None if n_outputs is None else check_count(n_outputs, "n_outputs")
-        self._n_features: int | None = None
         self._is_vector = True
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not name.startswith("_") and hasattr(self, name):
-            raise AttributeError(
-                f"{name} of a {type(self).__name__} is read-only: what it has learned was learned "
-                "with it; make another learner"
-            )
-        super().__setattr__(name, value)
 
     @abstractmethod
     def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
@@ -55,13 +47,6 @@ class OnlineLearner(ABC):
     @abstractmethod
     def _evaluate(self, X: Array) -> Array:
         """Values at valid points, of shape (n, n_outputs)."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of features of a sample."""
-        if self._n_features is None:
-            raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
-        return self._n_features
 
     @property
     def n_outputs(self) -> int | None:

@@ -18,17 +18,15 @@ from colk.learners.naming import as_tracker
 from colk.learners.trace import Trace
 from colk.losses import Loss, Squared
 from colk.pairing import PAIRINGS, Pairing, Roles, roles
+from colk.quasigradient import TRACE, QuasiGradientStream
 from colk.risks import Mean, Risk
 from colk.schedules import Rate, as_decay
-from colk.stream import TRACE, Stream
+from colk.stream import Stream
 from colk.terms import check_overrides, check_term
 from colk.trackers import Tracker
 from colk.window import Window
 
 __all__ = ["CompositionalLearner"]
-
-# Samples between two looks at signals, and at other threads that wait.
-_BLOCK = 1024
 
 # Windows of at least so many samples go through BLAS; below so many atoms by one thread of it: a
 # small triangle loses more by waking a second one than it gains.
@@ -60,7 +58,7 @@ class CompositionalLearner(OnlineLearner):
     # Whether the window is given points as they are.
     _shows_points: ClassVar[bool] = True
 
-    _stream: Stream | None = None
+    _stream: QuasiGradientStream | None = None
     _is_direct = False  # whether one sample can go to the stream as numbers, without arrays
 
     def __init__(
@@ -89,7 +87,7 @@ class CompositionalLearner(OnlineLearner):
         self.averaging = averaging
         self.batch_size = check_count(batch_size, "batch_size")
         self._check()
-        self._records: list[Array] | None = [] if trace else None
+        self._records = [] if trace else None
 
     def _check(self) -> None:
         if self.pairing not in PAIRINGS:
@@ -119,7 +117,7 @@ class CompositionalLearner(OnlineLearner):
         """Make the place of the weights; `shape` is its n_rows, n_priced, n_fitted and block."""
 
     @abstractmethod
-    def _make_stream(self, **common: Any) -> Stream:
+    def _make_stream(self, **common: Any) -> QuasiGradientStream:
         """Make the stream that moves the weights."""
 
     def _window_width(self, n_features: int) -> int:
@@ -175,7 +173,7 @@ class CompositionalLearner(OnlineLearner):
             self._shows_points and self.loss.kind == "regression" and self._records is None
         )
 
-    def _state(self) -> Stream:
+    def _state(self) -> QuasiGradientStream:
         """The stream, once there was a sample."""
         if self._stream is None:
             raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
@@ -184,20 +182,9 @@ class CompositionalLearner(OnlineLearner):
     def _learn(self, X: Array, Y: Array, weight: Array) -> None:
         stream = self._state()
         with self._blas_threads(stream):
-            for start in range(0, len(X), _BLOCK):
-                rows = slice(start, start + _BLOCK)
-                taken = self._learn_block(stream, self._shown(X[rows]), Y[rows], weight[rows])
-                if stream.diverged:
-                    raise self._divergence(start + taken)
-
-    def _learn_block(self, stream: Stream, X: Array, Y: Array, weight: Array) -> int:
-        if self._records is None:
-            return stream.advance(X, Y, weight, 0, len(X))
-        stream.open_trace(len(X))
-        try:
-            return stream.advance(X, Y, weight, 0, len(X))
-        finally:
-            self._records.append(stream.close_trace())
+            self._learn_in_blocks(
+                stream, len(X), lambda rows: (self._shown(X[rows]), Y[rows], weight[rows])
+            )
 
     def _blas_threads(self, stream: Stream) -> AbstractContextManager[Any]:
         if stream.window.size < _BLAS_WINDOW or stream.dictionary.size >= _BLAS_THREADS_FROM:
@@ -245,11 +232,6 @@ class CompositionalLearner(OnlineLearner):
     # -- what was learned --------------------------------------------------------------------
 
     @property
-    def steps(self) -> int:
-        """Steps made so far."""
-        return 0 if self._stream is None else self._stream.steps
-
-    @property
     def inner_estimate(self) -> Array:
         """The tracked value g, of shape (m,)."""
         if self._stream is None:
@@ -272,30 +254,12 @@ class CompositionalLearner(OnlineLearner):
     @property
     def trace(self) -> Trace:
         """What every step did, where the learner was made with `trace=True`."""
-        if self._records is None:
-            raise ValueError("nothing was recorded: make the learner with trace=True")
-        width = len(TRACE) + self.risk.n_inner
-        return Trace.from_rows(np.concatenate([np.empty((0, width)), *self._records]))
+        return Trace.from_rows(self._recorded(len(TRACE) + self.risk.n_inner))
 
-    # -- pickling ----------------------------------------------------------------------------
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Settings, and the state as plain arrays: a copy shares nothing with the original."""
-        state = dict(self.__dict__)
-        stream = state.pop("_stream", None)
-        if self._records is not None:
-            state["_records"] = list(self._records)
-        if stream is not None:
-            state["_packed"] = stream.pack()
-            state["_n_targets"] = np.asarray(stream.window.targets).shape[1]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        packed, n_targets = state.pop("_packed", None), state.pop("_n_targets", 1)
-        self.__dict__.update(state)
-        if packed is not None:
-            self._allocate(self.n_features, self.n_outputs or 1, n_targets)
-            self._state().unpack(packed)
+    def _remake(self, packed: dict[str, Any]) -> Stream:
+        n_targets = packed["window"]["targets"].shape[1]
+        self._allocate(self.n_features, self.n_outputs or 1, n_targets)
+        return self._state()
 
 
 # What one point is given as, where it is no array.

@@ -10,9 +10,9 @@ from colk.kernels import Kernel
 from colk.learners.compositional import CompositionalLearner
 from colk.learners.parametric import DrawingStream
 from colk.losses import Loss
+from colk.quasigradient import QuasiGradientStream
 from colk.schedules import PowerDecay, Rate
 from colk.spectral import Spectrum
-from colk.stream import Stream
 
 __all__ = ["DoublySGD"]
 
@@ -88,7 +88,7 @@ class DoublySGD(CompositionalLearner):
     def _make_dictionary(self, n_features: int, **shape: int) -> Dictionary:
         return Dictionary(None, n_features, has_factor=False, **shape)
 
-    def _make_stream(self, **common: Any) -> Stream:
+    def _make_stream(self, **common: Any) -> QuasiGradientStream:
         dictionary: Dictionary = common["dictionary"]
         return DrawingStream(Spectrum(self.kernel, self.seed, dictionary.n_features), **common)
 

@@ -9,7 +9,7 @@ from colk.dictionary import Dictionary
 from colk.features import apply_map
 from colk.learners.compositional import CompositionalLearner
 from colk.learners.parametric import FeatureStream
-from colk.stream import Stream
+from colk.quasigradient import QuasiGradientStream
 
 __all__ = ["FeatureLearner"]
 
@@ -51,7 +51,7 @@ class FeatureLearner(CompositionalLearner):
     def _make_dictionary(self, n_features: int, **shape: int) -> Dictionary:
         return Dictionary.of_features(self.n_components, **shape)
 
-    def _make_stream(self, **common: Any) -> Stream:
+    def _make_stream(self, **common: Any) -> QuasiGradientStream:
         return self._stream_type(**common)
 
     def _atoms_gained(self, window: int) -> int:

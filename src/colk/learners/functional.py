@@ -10,8 +10,8 @@ from colk.dictionary import Dictionary
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.learners.compositional import CompositionalLearner, check_bound
+from colk.quasigradient import QuasiGradientStream
 from colk.step import KernelStream
-from colk.stream import Stream
 from colk.terms import check_term
 
 __all__ = ["KernelLearner"]
@@ -55,7 +55,7 @@ class KernelLearner(CompositionalLearner):
             **shape,
         )
 
-    def _make_stream(self, **common: Any) -> Stream:
+    def _make_stream(self, **common: Any) -> QuasiGradientStream:
         return KernelStream(compressor=self.compressor, norm_bound=self.norm_bound, **common)
 
     def _first_row(self, averaged: bool) -> int:

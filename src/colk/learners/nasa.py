@@ -9,9 +9,9 @@ from colk.learners.featured import FeatureLearner
 from colk.learners.parametric import NestedStream
 from colk.losses import Loss
 from colk.pairing import Pairing
+from colk.quasigradient import QuasiGradientStream
 from colk.risks import Risk
 from colk.schedules import Rate
-from colk.stream import Stream
 
 __all__ = ["NASA"]
 
@@ -106,7 +106,7 @@ class NASA(FeatureLearner):
         shape["n_rows"] += shape["n_priced"]  # those of z
         return super()._make_dictionary(n_features, **shape)
 
-    def _make_stream(self, **common: Any) -> Stream:
+    def _make_stream(self, **common: Any) -> QuasiGradientStream:
         return NestedStream(self.proximity, self.gradient_gain, self.tracking_gain, **common)
 
     def _cure(self) -> str:

@@ -10,8 +10,8 @@ from colk.learners.budgeted import BudgetedLearner
 from colk.learners.tube import TubeStream
 from colk.losses import EpsilonInsensitive, Loss
 from colk.losses.regression import AdaptiveTube
+from colk.quasigradient import QuasiGradientStream
 from colk.schedules import Rate
-from colk.stream import Stream
 
 __all__ = ["NORMA"]
 
@@ -98,7 +98,7 @@ class NORMA(BudgetedLearner):
             )
         self._tube = self.loss.tube if isinstance(self.loss, EpsilonInsensitive) else 0.0
 
-    def _make_stream(self, **common: Any) -> Stream:
+    def _make_stream(self, **common: Any) -> QuasiGradientStream:
         if self.nu is None:
             return super()._make_stream(**common)
         common["loss"] = AdaptiveTube(self._tube, self.nu)

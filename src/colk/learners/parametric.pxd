@@ -1,9 +1,9 @@
 cimport cython
 from colk cimport lanes
 from colk.spectral cimport Spectrum
-from colk.stream cimport Stream
+from colk.quasigradient cimport QuasiGradientStream
 
-cdef class FeatureStream(Stream):
+cdef class FeatureStream(QuasiGradientStream):
     cdef void show(self) noexcept nogil
     cdef double rate(self, Py_ssize_t t) noexcept nogil
     cdef bint tracks_first(self) noexcept nogil
@@ -15,5 +15,5 @@ cdef class ExtrapolatingStream(FeatureStream):
 cdef class NestedStream(FeatureStream):
     cdef readonly double proximity, gradient_gain, tracking_gain
 
-cdef class DrawingStream(Stream):
+cdef class DrawingStream(QuasiGradientStream):
     cdef readonly Spectrum spectrum

@@ -11,13 +11,13 @@ import numpy as np
 
 from colk import lanes
 from colk._validation import Array
+from colk.quasigradient import QuasiGradientStream
 from colk.spectral import Spectrum
-from colk.stream import Stream
 
 __all__ = ["DrawingStream", "ExtrapolatingStream", "FeatureStream", "NestedStream"]
 
 
-class FeatureStream(Stream):
+class FeatureStream(QuasiGradientStream):
     """SCGD: g is renewed first, then w descends. The norm of w is not followed: it is NaN."""
 
     def __init__(self, **common: Any) -> None:
@@ -92,7 +92,7 @@ class NestedStream(FeatureStream):
     proximity, gradient_gain, tracking_gain : float
         β, a and b of its paper.
     **common
-        The arguments of `Stream`; the last rows of the weights are those of z.
+        The arguments of `QuasiGradientStream`; the last rows of the weights are those of z.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class NestedStream(FeatureStream):
             lanes.add(self.dictionary.weights_t, c, self.dictionary.weights_t, z, -ahead, n)
 
 
-class DrawingStream(Stream):
+class DrawingStream(QuasiGradientStream):
     """Doubly stochastic gradients: a window of samples and one more random feature a step.
 
     Parameters
@@ -147,7 +147,7 @@ class DrawingStream(Stream):
     spectrum : Spectrum
         Where features are drawn from, again and again.
     **common
-        The arguments of `Stream`.
+        The arguments of `QuasiGradientStream`.
     """
 
     def __init__(self, spectrum: Spectrum, **common: Any) -> None:
@@ -180,9 +180,7 @@ class DrawingStream(Stream):
         out = np.empty((len(X), self.n_outputs))
         self.enter()
         try:
-            self.spectrum.evaluate(
-                self.dictionary.weights_t, row, self.dictionary.size, X, out
-            )
+            self.spectrum.evaluate(self.dictionary.weights_t, row, self.dictionary.size, X, out)
         finally:
             self.leave()
         return out

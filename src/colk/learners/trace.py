@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from colk._validation import Array
-from colk.stream import TRACE
+from colk.quasigradient import TRACE
 
 __all__ = ["Trace"]
 

@@ -1,11 +1,11 @@
 """What policy evaluation is compared with: TD(0), its correction, the residual gradient."""
 
-from colk._core import policy as core
 from colk.averaging import Averaging, PolyakRuppert
 from colk.compressors import KOMP
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.rl.base import ValueLearner
+from colk.rl.step import CorrectedStream, ResidualStream
 from colk.schedules import PowerDecay, Rate
 
 __all__ = ["TDC", "KernelTD", "ResidualGradient"]
@@ -41,10 +41,6 @@ class KernelTD(ValueLearner):
             kernel, discount, step_size, None, regularization, compressor, averaging, 1.0, trace
         )
 
-    @property
-    def _method(self) -> int:
-        return core.SEMI
-
 
 class ResidualGradient(KernelTD):
     """Residual gradient: V ← (1 − αλ)V − αδ(γκ(x', ·) − κ(x, ·)), compressed by KOMP.
@@ -64,15 +60,13 @@ class ResidualGradient(KernelTD):
     True
     """
 
-    @property
-    def _method(self) -> int:
-        return core.RESIDUAL
+    _stream_type = ResidualStream
 
 
 class TDC(ValueLearner):
     """TD with gradient correction: V ← (1 − αλ)V + α(δκ(x, ·) − γz(x)κ(x', ·)), KOMP.
 
-    z is the function tracker of `PolicyEvaluator`, taken from before this transition's δ, and
+    z is the function that `PolicyEvaluator` tracks, taken from before this transition's δ, and
     parameters are as there.
 
     Examples
@@ -84,6 +78,8 @@ class TDC(ValueLearner):
     >>> abs(float(learner.value([[0.5]])[0]) + 2.5) < 0.25
     True
     """
+
+    _stream_type = CorrectedStream
 
     def __init__(
         self,
@@ -110,15 +106,16 @@ class TDC(ValueLearner):
         )
 
     @property
-    def _method(self) -> int:
-        return core.CORRECTED
-
-    @property
     def tracking_rate(self) -> PowerDecay:
         """β."""
         return self._tracking_rate
 
     @property
+    def eps_ratio(self) -> float:
+        """Bound on what z may forget in a step, in units of V's."""
+        return self._eps_ratio
+
+    @property
     def tracked(self) -> KernelExpansion:
-        """The tracker z of E[δ | x]."""
-        return self._expansion(core.TRACKER, self._eps_ratio)
+        """The function z that tracks E[δ | x]."""
+        return self._expansion(1, self._eps_ratio)

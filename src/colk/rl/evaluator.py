@@ -1,18 +1,18 @@
 """Policy evaluation as a compositional problem: the paper's second example."""
 
-from typing import Literal
+from typing import Literal, get_args
 
-from colk._core import policy as core
 from colk.averaging import Averaging, PolyakRuppert
 from colk.compressors import KOMP
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.rl.base import ValueLearner
+from colk.rl.step import FunctionTrackingStream, ScalarTrackingStream
 from colk.schedules import PowerDecay, Rate
 
 __all__ = ["PolicyEvaluator"]
 
-Tracker = Literal["function", "scalar"]
+Tracks = Literal["function", "scalar"]
 
 
 class PolicyEvaluator(ValueLearner):
@@ -40,8 +40,8 @@ class PolicyEvaluator(ValueLearner):
         α.
     tracking_rate : float or PowerDecay
         β, in (0, 1].
-    tracker : {"function", "scalar"}
-        "function": z is a function of x in the same space. "scalar": z is one number,
+    tracks : {"function", "scalar"}
+        What z is. "function": z is a function of x in the same space. "scalar": z is one number,
         z ← (1 − β)z + βδ, as in the paper's formula and in PKGTD. It tracks E[δ], not E[δ | x],
         and ends elsewhere than at V where transitions are random.
     regularization : float
@@ -78,16 +78,17 @@ class PolicyEvaluator(ValueLearner):
         discount: float,
         step_size: Rate = 0.5,
         tracking_rate: Rate = 0.2,
-        tracker: Tracker = "function",
+        tracks: Tracks = "function",
         regularization: float = 1e-8,
         compressor: KOMP | None = None,
         averaging: Averaging | None = PolyakRuppert(growth=3.0),  # noqa: B008, it is frozen
         eps_ratio: float = 1.0,
         trace: bool = False,
     ) -> None:
-        if tracker not in ("function", "scalar"):
-            raise ValueError(f"tracker must be 'function' or 'scalar', got {tracker!r}")
-        self.tracker = tracker
+        if tracks not in get_args(Tracks):
+            raise ValueError(f"tracks must be 'function' or 'scalar', got {tracks!r}")
+        self.tracks = tracks
+        self._stream_type = FunctionTrackingStream if tracks == "function" else ScalarTrackingStream
         super().__init__(
             kernel,
             discount,
@@ -101,10 +102,6 @@ class PolicyEvaluator(ValueLearner):
         )
 
     @property
-    def _method(self) -> int:
-        return core.FUNCTION if self.tracker == "function" else core.SCALAR
-
-    @property
     def tracking_rate(self) -> PowerDecay:
         """β."""
         return self._tracking_rate
@@ -116,8 +113,7 @@ class PolicyEvaluator(ValueLearner):
 
     @property
     def tracked(self) -> KernelExpansion | float:
-        """The tracker z: a function of x, or a number."""
-        self._require_samples()
-        if self.tracker == "scalar":
-            return float(self._core.levels[core.SCALAR_TRACKER])
-        return self._expansion(core.TRACKER, self._eps_ratio)
+        """z: a function of x, or a number."""
+        if self.tracks == "scalar":
+            return float(self._state().window.g[0])
+        return self._expansion(1, self._eps_ratio)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from colk._core import policy as core
 from colk._validation import Array
+from colk.rl.step import TRACE
 
 __all__ = ["PolicyTrace"]
 
@@ -34,8 +34,8 @@ class PolicyTrace:
 
     @classmethod
     def from_rows(cls, rows: Array) -> "PolicyTrace":
-        """Name the columns that the core wrote."""
-        return cls(**{name: rows[:, i] for i, name in enumerate(core.TRACE)})
+        """Name the columns of the lines that the stream wrote."""
+        return cls(**{name: rows[:, i] for i, name in enumerate(TRACE)})
 
     def __len__(self) -> int:
         return len(self.difference)

@@ -1,0 +1,35 @@
+cimport cython
+from colk cimport lanes, maths as math, step, stream
+from colk.compressors.base cimport Compressor
+from colk.schedules cimport PowerDecay
+from colk.stream cimport Stream
+
+cdef class ValueStream(Stream):
+    cdef readonly Compressor compressor
+    cdef readonly PowerDecay tracking_rate
+    cdef readonly double eps_ratio
+    cdef readonly double next_discount, value, next_value, difference, tracked, self_similarity
+    @cython.locals(before=Py_ssize_t)
+    cdef int step(self) except -1 nogil
+    cdef Py_ssize_t lay_transition(self) except -1 nogil
+    cdef void look(self, Py_ssize_t laid, double rate) noexcept nogil
+    cdef void lay_amounts(self, double step_size, double rate) noexcept nogil
+    @cython.locals(limit=double)
+    cdef bint is_sound(self) noexcept nogil
+    cdef double follow(self, double rate) noexcept nogil
+    cdef double pull(self) noexcept nogil
+    cdef double push(self) noexcept nogil
+    cdef double renew(self, double rate) noexcept nogil
+    cdef void note(self, Py_ssize_t before) noexcept nogil
+
+cdef class ResidualStream(ValueStream):
+    pass
+
+cdef class CorrectedStream(ValueStream):
+    pass
+
+cdef class FunctionTrackingStream(CorrectedStream):
+    pass
+
+cdef class ScalarTrackingStream(ValueStream):
+    pass
