@@ -287,7 +287,7 @@ class Dictionary:
         for i in range(n):
             self.factor[n - 1, i] = 0.0
         self.diagonal[n - 1] = math.nan
-        return cost
+        return float(cost)
 
     def take_out(self, j: int) -> None:
         """Move atom j with its weights to the ghosts and close the gap."""

@@ -62,7 +62,7 @@ def squared_norm(d: Dictionary, j: int) -> float:
     squares = 0.0
     for row in range(d.n_priced):
         squares += d.weights_t[row, j] * d.weights_t[row, j]
-    return squares * d.own[j]
+    return float(squares * d.own[j])
 
 
 def lightest(d: Dictionary) -> int:

@@ -50,7 +50,7 @@ class BudgetedLearner(KernelLearner):
     @property
     def max_atoms(self) -> int | None:
         """Most atoms; None for no bound."""
-        bound: int | None = self.compressor.max_atoms
+        bound: int | None = getattr(self.compressor, "max_atoms", None)
         return bound
 
     def _check_shrinking(self) -> None:
