@@ -1,4 +1,4 @@
-"""Your own loss: two plain functions, certified, then run as machine code."""
+"""Your own loss: two plain functions, certified, then learned with like any other."""
 
 import sys
 

@@ -1,5 +1,7 @@
 """Averages of the iterates, kept in the RKHS over the same atoms as extra rows of weights."""
 
+from typing import ClassVar
+
 import cython
 
 from colk._validation import check_count, check_fraction, check_number
@@ -10,6 +12,8 @@ __all__ = ["Averaging", "Exponential", "PolyakRuppert"]
 
 class Averaging(Term):
     """A mean of the iterates: f̄ ← f̄ + ρ_t (f − f̄) after step t = 0, 1, …, with ρ_t = rate_at(t)."""
+
+    _hooks: ClassVar[tuple[str, ...]] = ("rate_at",)
 
     def rate_at(self, t: int) -> float:
         """ρ_t, in (0, 1]."""

@@ -9,7 +9,7 @@ cdef class Dictionary:
     cdef readonly Py_ssize_t size, n_ghosts, added
     cdef readonly bint has_factor, merges_in_closed_form
     cdef double[:, ::1] atoms_t, weights_t, factor, points, amounts, columns, solutions, halves
-    cdef double[:, ::1] ghosts, ghost_columns, gram, scratch, trial, origin
+    cdef double[:, ::1] ghosts, ghost_atoms, ghost_columns, gram, scratch, trial, origin
     cdef double[:, ::1] schur, lower, inverse, small_factor, carries, given, shares
     cdef double[::1] own, diagonal, carry, sums, spent, found, novelty, prices, charges, small_diagonal, small_carry
     cdef double least

@@ -93,6 +93,7 @@ class Dictionary:
     labels: Any  # (block,): the points in play
     spent: Array  # (rows,): squared H-norm that each function lost since `forget`
     ghosts: Array  # (features + rows, capacity): atoms that the last step dropped
+    ghost_atoms: Array  # (features, capacity): their points, the same memory
     ghost_columns: Array  # (block, capacity): κ of them
     carry: Array  # (capacity,)
     # Of the compressor that merges, see compressors/merging.py:
@@ -174,6 +175,7 @@ class Dictionary:
             self._move(new)
         self.atoms_t, self.weights_t, self.factor, self.columns = new[:4]
         self.solutions, self.halves, self.ghosts, self.ghost_columns = new[4:8]
+        self.ghost_atoms = new[6][: self.n_features]
         self.own, self.diagonal, self.carry = new[8]
         self.scratch, self.trial = new[9:]
         np.asarray(self.diagonal)[self.size :] = np.nan
@@ -212,7 +214,7 @@ class Dictionary:
                 self.gram[b, a] = self.columns[b, n + a]
         if ghosts and self.n_ghosts > 0:
             self.kernel.columns(
-                self.ghosts, self.n_ghosts, self.points, size, self.ghost_columns, 0
+                self.ghost_atoms, self.n_ghosts, self.points, size, self.ghost_columns, 0
             )
         return 0
 
@@ -285,7 +287,7 @@ class Dictionary:
         for i in range(n):
             self.factor[n - 1, i] = 0.0
         self.diagonal[n - 1] = math.nan
-        return cost
+        return float(cost)
 
     def take_out(self, j: int) -> None:
         """Move atom j with its weights to the ghosts and close the gap."""
@@ -383,9 +385,10 @@ class Dictionary:
         return packed
 
     def unpack(self, packed: dict[str, Any]) -> None:
-        """Take up what was packed, into a dictionary of the same shape that is empty."""
+        """Take up what was packed, into a dictionary of the same shape; what it had is gone."""
         n, ghosts = packed["atoms"].shape[1], packed["ghosts"].shape[1]
-        self.reserve(max(n, ghosts) + self.block)
+        self.size = self.n_ghosts = 0
+        self._resize(max(self.capacity - LINE, max(n, ghosts) + self.block))
         np.asarray(self.atoms_t)[:, :n] = packed["atoms"]
         np.asarray(self.weights_t)[:, :n] = packed["weights"]
         np.asarray(self.diagonal)[:n] = packed["diagonal"]

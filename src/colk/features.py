@@ -18,6 +18,7 @@ from colk._validation import Array, check_count, check_number, check_points, che
 from colk.buffers import aligned, padded, plain
 from colk.kernels import Gaussian, Kernel
 from colk.spectral import Spectrum, fourier_rows
+from colk.terms import check_term
 
 __all__ = ["FeatureMap", "RBFNetwork", "RandomFourierFeatures", "apply_map", "check_spectral"]
 
@@ -94,8 +95,7 @@ class RBFNetwork(FeatureMap):
 
 def check_spectral(kernel: Kernel) -> Kernel:
     """Return a kernel whose spectral law is known; refuse others."""
-    if not isinstance(kernel, Kernel):
-        raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__} {kernel!r}")
+    check_term(kernel, Kernel, "kernel")
     if not kernel.is_shift_invariant:
         raise TypeError(
             "random features need a kernel of the difference u − v (Gaussian, Laplacian, Matern, "

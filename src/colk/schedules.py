@@ -1,7 +1,7 @@
 """Rates that fall with time, for step sizes and tracking rates."""
 
 from colk._validation import check_number
-from colk.terms import Term
+from colk.terms import Term, check_overrides
 
 __all__ = ["PowerDecay", "Rate", "as_decay"]
 
@@ -29,6 +29,7 @@ class PowerDecay(Term):
     """
 
     _fields = ("initial", "power", "scale")
+    _sealed = ("rate",)
     initial: float
     power: float
     scale: float
@@ -55,5 +56,6 @@ Rate = float | PowerDecay
 def as_decay(rate: Rate, name: str) -> PowerDecay:
     """Return a schedule as it is, a number as the schedule that never falls."""
     if isinstance(rate, PowerDecay):
+        check_overrides(rate)
         return rate
     return PowerDecay(check_number(rate, name, above=0.0), power=0.0)

@@ -10,10 +10,15 @@ cdef double VANISHING
 cdef class KernelStream(QuasiGradientStream):
     cdef readonly Compressor compressor
     cdef readonly double norm_bound
-    cdef readonly bint is_orthogonal
+    cdef readonly bint is_orthogonal, is_foreign
+    cdef object kept_safe
     cdef double[::1] values
     @cython.locals(before=Py_ssize_t)
     cdef int step(self) except -1 nogil
+    @cython.final
+    cdef int guard(self) except -1 nogil
+    @cython.final
+    cdef double settle(self, Py_ssize_t staged, double step, Py_ssize_t t) except -1 nogil
     @cython.final
     cdef int lay_window(self) except -1 nogil
     @cython.final

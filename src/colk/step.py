@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import cython
 import numpy as np
 
 from colk import lanes
@@ -10,6 +11,7 @@ from colk._validation import Array
 from colk.compressors.base import Compressor
 from colk.dictionary import Dictionary
 from colk.quasigradient import QuasiGradientStream
+from colk.terms import is_foreign
 from colk.window import Window
 
 __all__ = ["KernelStream"]
@@ -34,18 +36,22 @@ class KernelStream(QuasiGradientStream):
     compressor: Compressor
     norm_bound: float
     is_orthogonal: bool
+    is_foreign: bool
+    kept_safe: Any  # what a step that a compressor from outside breaks off goes back to
     values: Array  # (outputs,): of `evaluate_row`
 
     def __init__(self, compressor: Compressor, norm_bound: float, **common: Any) -> None:
         super().__init__(**common)
         self.compressor, self.norm_bound = compressor, norm_bound
         self.is_orthogonal = compressor.is_orthogonal
+        self.is_foreign, self.kept_safe = is_foreign(compressor), None
         self.values = np.zeros(self.n_outputs)
         if not self.is_orthogonal:
             self.squared_norm = math.nan
 
     def step(self) -> int:
         """Algorithm 1 of the paper for the samples in the window; 0 where it would diverge."""
+        self.guard()
         t, before = self.steps, self.dictionary.size
         step = self.step_size.rate(t)
         factor, share = 1.0 - step * self.regularization, self.averaging_rate()
@@ -59,7 +65,7 @@ class KernelStream(QuasiGradientStream):
         lay_amounts(self.dictionary, self.window, step)
         staged = stage(self.dictionary, self.window.size)
         # f = KOMP(f~, ε)
-        error = self.compressor.settle(self.dictionary, staged, step, t)
+        error = self.settle(staged, step, t)
         self.error_sum += error
         if self.is_orthogonal:
             self.squared_norm = max(squared_norm - error * error, 0.0)
@@ -69,6 +75,25 @@ class KernelStream(QuasiGradientStream):
         self.steps = t + 1
         self.record(before + self.dictionary.added - self.dictionary.size, error, step)
         return 1
+
+    def guard(self) -> int:
+        """Copy the state, where the compressor may raise: it is written outside the package."""
+        if self.is_foreign:
+            with cython.gil:
+                self.kept_safe = self.dictionary.pack(), self.loss_sum, self.weight_sum
+        return 0
+
+    def settle(self, staged: int, step: float, t: int) -> float:
+        """Let the compressor take in the new points; where it raises, the state is as it was."""
+        if not self.is_foreign:
+            return self.compressor.settle(self.dictionary, staged, step, t)
+        with cython.gil:
+            try:
+                return self.compressor.settle(self.dictionary, staged, step, t)
+            except BaseException:
+                packed, self.loss_sum, self.weight_sum = self.kept_safe
+                self.dictionary.unpack(packed)
+                raise
 
     def lay_window(self) -> int:
         """κ(D, x) for the points x of the window, and their own Gram matrix.

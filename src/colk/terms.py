@@ -4,13 +4,20 @@ A term is frozen. Its parameters are the arguments of its constructor, listed in
 them come its repr, its equality, its hash, `replace` and pickling. Its formulas are methods that
 compiled code calls through the class's table of methods. A class written outside the package, in
 plain Python, defines the same methods: where no compiled one stands, the method of that name is
-called as it is, and what it raises reaches the caller.
+called as it is, and what it raises reaches the caller. Where a compiled one stands, compiled code
+does not look for another: `check_overrides` refuses a class that has one.
 """
 
+import sys
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from itertools import takewhile
+from typing import Any, ClassVar, Self, TypeVar
 
-__all__ = ["Term", "overridden", "show"]
+import cython
+
+__all__ = ["Term", "check_overrides", "check_term", "is_foreign", "overridden", "show"]
+
+AnyTerm = TypeVar("AnyTerm", bound="Term")
 
 
 def show(value: Any) -> str:
@@ -23,11 +30,81 @@ def show(value: Any) -> str:
 
 
 def overridden(term: "Term", name: str) -> Callable[..., Any]:
-    """Return the method of this name that a class outside the package defines."""
+    """Return the method of this name that a class outside the package defines.
+
+    It is asked for by the compiled one, which Python does not see. Uncompiled there is one of both:
+    that it is asked for means that nobody has overridden it.
+    """
     method: Callable[..., Any] | None = getattr(term, name, None)
-    if method is None or str(getattr(method, "__module__", "")).startswith("colk."):
+    if method is None or not cython.compiled:
         raise NotImplementedError(f"{type(term).__name__} must define the method {name}")
     return method
+
+
+def _is_outside(kind: type) -> bool:
+    """Whether a class was not made by a module of this package."""
+    home = kind.__module__
+    return not home.startswith("colk.") or vars(sys.modules[home]).get(kind.__name__) is not kind
+
+
+def _parts(term: "Term") -> list["Term"]:
+    """Terms that are parameters of a term, as the kernels of a sum are."""
+    values: list[Any] = []
+    for value in term._parameters().values():
+        values.extend(value if type(value) is tuple else (value,))
+    return [value for value in values if isinstance(value, Term)]
+
+
+def is_foreign(term: "Term") -> bool:
+    """Whether the class of a term, or of a part of it, is written outside the package."""
+    return _is_outside(type(term)) or any(is_foreign(part) for part in _parts(term))
+
+
+def check_overrides(term: "Term") -> None:
+    """Refuse a class from outside that overrides what compiled code calls without asking it.
+
+    Examples
+    --------
+    >>> from colk.losses import Huber
+    >>> class Mine(Huber):
+    ...     def loss_at(self, f, y):
+    ...         return 0.0
+    >>> check_overrides(Mine())
+    Traceback (most recent call last):
+    ...
+    TypeError: Mine overrides loss_at of Huber, ...: derive Mine from Loss
+    """
+    family = type(term).__mro__
+    own = list(takewhile(_is_outside, family))
+    base = family[len(own)]
+    if own:
+        hooks = vars(base).get("_hooks", ())
+        for kind in family[len(own) :]:
+            opened, sealed = vars(kind).get("_hooks", ()), vars(kind).get("_sealed", ())
+            for name in (*opened, *sealed):
+                if name not in hooks and any(name in vars(mine) for mine in own):
+                    cure = f"derive {own[0].__name__} from" if name in opened else "leave it to"
+                    raise TypeError(
+                        f"{own[0].__name__} overrides {name} of {base.__name__}, which compiled "
+                        f"code calls without looking for another: {cure} {kind.__name__}"
+                    )
+    for part in _parts(term):
+        check_overrides(part)
+
+
+def check_term(value: Any, kind: type[AnyTerm], name: str) -> AnyTerm:
+    """Return a term of this kind as it is; refuse anything else.
+
+    Examples
+    --------
+    >>> from colk.losses import Huber, Loss
+    >>> check_term(Huber(2.0), Loss, "loss")
+    Huber(threshold=2.0)
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__} {value!r}")
+    check_overrides(value)
+    return value
 
 
 class Term:
@@ -45,6 +122,11 @@ class Term:
 
     # The parameters of the constructor, in its order.
     _fields: ClassVar[tuple[str, ...]] = ()
+
+    # Methods that compiled code calls: those for which it asks a class from outside that derives
+    # from this very class, and the others that this class introduces.
+    _hooks: ClassVar[tuple[str, ...]] = ()
+    _sealed: ClassVar[tuple[str, ...]] = ()
 
     def _parameters(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in type(self)._fields}

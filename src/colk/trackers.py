@@ -35,6 +35,8 @@ class Tracker(Term):
     Slowest()
     """
 
+    _hooks: ClassVar[tuple[str, ...]] = ("update",)
+
     remembers: ClassVar[bool] = False
 
     def update(self, g: float, before: float, now: float, rate: float) -> float:

@@ -4,7 +4,7 @@
 """
 
 from colk.compressors.base import Compressor
-from colk.compressors.budget import Budget, Growing, Projection, Removal, Truncation, enrol
+from colk.compressors.budget import Budget, Growing, Projection, Removal, Truncation, enrol, remove
 from colk.compressors.komp import KOMP
 from colk.compressors.merging import Merging
 
@@ -19,6 +19,7 @@ __all__ = [
     "Removal",
     "Truncation",
     "enrol",
+    "remove",
 ]
 
 COMPRESSORS: dict[str, type[Budget]] = {

@@ -42,12 +42,14 @@ class Compressor(Term):
     2
     """
 
+    _hooks: ClassVar[tuple[str, ...]] = ("settle",)
+
     is_orthogonal: ClassVar[bool] = False
     needs_factor: ClassVar[bool] = True
     scratch_rows: ClassVar[int] = 0
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
-        """Take in the first `staged` new points of the dictionary at step t = 0, 1, …
+        """Take in the first `staged` new points of the dictionary at step t, counted from 0.
 
         Their points, weights, columns and Gram matrix are in place. Returns the H-norm of what the
         function loses.

@@ -15,6 +15,7 @@ from colk.dictionary import Dictionary
 
 __all__ = ["drop_block"]
 
+
 def drop_block(
     d: Dictionary, size: int, budget: float, stop_at: int, at_most: int
 ) -> tuple[float, int]:

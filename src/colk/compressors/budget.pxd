@@ -5,6 +5,7 @@ from colk.compressors.base cimport Compressor
 from colk.dictionary cimport Dictionary
 
 cpdef Py_ssize_t enrol(Dictionary d, Py_ssize_t staged) except -1
+cpdef remove(Dictionary d, Py_ssize_t j)
 @cython.locals(equal=bint)
 cdef Py_ssize_t enrol_points(Dictionary d, Py_ssize_t staged) noexcept nogil
 @cython.locals(squares=double)

@@ -7,14 +7,17 @@ few kernel columns and need no factor; projection costs O(M²).
 import math
 from typing import ClassVar
 
+import cython
+
 from colk import draws
 from colk._validation import check_count, check_number
 from colk.compressors import pursuit
 from colk.compressors.base import Compressor
 from colk.dictionary import Dictionary
 from colk.kernels import Kernel
+from colk.terms import overridden
 
-__all__ = ["Budget", "Growing", "Projection", "Removal", "Truncation", "enrol"]
+__all__ = ["Budget", "Growing", "Projection", "Removal", "Truncation", "enrol", "remove"]
 
 # More atoms than any memory holds.
 UNBOUNDED = 2**62
@@ -23,6 +26,15 @@ UNBOUNDED = 2**62
 def enrol(d: Dictionary, staged: int) -> int:
     """Append the staged points; one that equals an atom adds to its weight. Returns how many."""
     return enrol_points(d, staged)
+
+
+def remove(d: Dictionary, j: int) -> None:
+    """Take out atom j of a dictionary without a factor; the other weights stay as they are."""
+    if not 0 <= j < d.size:
+        raise IndexError(f"atom {j} of {d.size}")
+    if d.has_factor:
+        raise ValueError("the factor of K⁻¹ would not be that of the atoms left; use pursuit.drop")
+    d.take_out(j)
 
 
 def enrol_points(d: Dictionary, staged: int) -> int:
@@ -50,7 +62,7 @@ def squared_norm(d: Dictionary, j: int) -> float:
     squares = 0.0
     for row in range(d.n_priced):
         squares += d.weights_t[row, j] * d.weights_t[row, j]
-    return squares * d.own[j]
+    return float(squares * d.own[j])
 
 
 def lightest(d: Dictionary) -> int:
@@ -64,7 +76,9 @@ def lightest(d: Dictionary) -> int:
 
 
 class Budget(Compressor):
-    """At most so many atoms.
+    """At most so many atoms: new points are taken in, then room is made, an atom at a time.
+
+    A rule of your own is a class with the method `make_room` of a dictionary.
 
     Parameters
     ----------
@@ -73,6 +87,8 @@ class Budget(Compressor):
     """
 
     _fields = ("max_atoms",)
+    _hooks: ClassVar[tuple[str, ...]] = ("make_room",)
+    _sealed: ClassVar[tuple[str, ...]] = ("keep_to",)
     needs_factor: ClassVar[bool] = False
     max_atoms: int | None
     at_most: int
@@ -86,7 +102,7 @@ class Budget(Compressor):
         return self.keep_to(d, staged, self.at_most)
 
     def keep_to(self, d: Dictionary, staged: int, at_most: int) -> float:
-        """Take in the new points; where there are too many atoms, make room. Returns what is lost."""
+        """Take in the new points, make room where there are too many; returns what is lost."""
         error = 0.0
         enrol_points(d, staged)
         while d.size > at_most:
@@ -95,7 +111,8 @@ class Budget(Compressor):
 
     def make_room(self, d: Dictionary) -> float:
         """Make one atom less of them; returns the H-norm of what is lost."""
-        return 0.0
+        with cython.gil:
+            return float(overridden(self, "make_room")(d))
 
 
 class Truncation(Budget):

@@ -76,6 +76,6 @@ class KOMP(Compressor):
         return self.bound + self.gain * step_size**2
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
-        """f = KOMP(f~, ε)."""
+        """Return what f = KOMP(f~, ε) loses."""
         eps = self.bound + self.gain * step_size * step_size
         return pursuit.absorb(d, staged, eps, 0, self.at_most)

@@ -10,8 +10,6 @@ then costs is known at once. A lone point is a pair in which T_pq and T_qq are 0
 
 import math
 
-import numpy as np
-
 from colk import lanes
 from colk._validation import Array
 from colk.compressors import block
@@ -103,9 +101,7 @@ def prune_atoms(
             free = d.size <= at_most
             if free and (
                 d.size <= stop_at
-                or not lanes.any_within(
-                    d.weights_t, d.n_priced, d.diagonal, d.size, budget - spent
-                )
+                or not lanes.any_within(d.weights_t, d.n_priced, d.diagonal, d.size, budget - spent)
             ):
                 return spent
             j = cheapest(d)
@@ -212,9 +208,7 @@ def drop_pair(
     return price, 1, q, False
 
 
-def bequeath(
-    d: Dictionary, p: int, q: int, c: float, both: bool, s_p: float, s_q: float
-) -> None:
+def bequeath(d: Dictionary, p: int, q: int, c: float, both: bool, s_p: float, s_q: float) -> None:
     """Give a_p V_p + a_q V_q to the atoms; or, where q stays, a_p(V_p − c V_q), and a_p c to q.
 
     Charges each function with the squared H-norm that it loses: a² times the novelty s.

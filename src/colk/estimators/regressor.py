@@ -201,7 +201,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
             )
         targets = np.asarray(y, dtype=np.float64)
         weight = self._weights(sample_weight, X)
-        loss = as_loss(self.loss)
+        loss = as_loss(self.loss) if first else self.loss_
         if loss.kind != "regression":
             raise ValueError(f"{type(loss).__name__} is a loss of classifiers; see COLKClassifier")
         if first:

@@ -13,6 +13,7 @@ from colk.buffers import aligned, padded, plain
 from colk.expansion import archive
 from colk.kernels import Kernel
 from colk.kernels.base import evaluate
+from colk.terms import check_term
 
 if TYPE_CHECKING:
     from colk.compression import Compression
@@ -77,8 +78,7 @@ class KernelExpansion:
     _rows: Array  # (q, M or more): the memory of the weights
 
     def __init__(self, kernel: Kernel, atoms: ArrayLike, weights: ArrayLike) -> None:
-        if not isinstance(kernel, Kernel):
-            raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__} {kernel!r}")
+        check_term(kernel, Kernel, "kernel")
         points = check_points(atoms, name="atoms")
         values = check_rows(weights, len(points), name="weights")
         n = len(points)

@@ -54,6 +54,8 @@ class Kernel(Term):
     # NumPy scalars leave `2.5 * kernel` to the kernel.
     __array_ufunc__: ClassVar[None] = None
 
+    _hooks: ClassVar[tuple[str, ...]] = ("columns", "add_frequency")
+
     is_squared_exponential: ClassVar[bool] = False
 
     def columns(

@@ -40,6 +40,7 @@ class Stationary(Kernel):
     """A kernel of the scaled difference (u − v) / bandwidth."""
 
     _fields: ClassVar[tuple[str, ...]] = ("bandwidth",)
+    _sealed: ClassVar[tuple[str, ...]] = ("check_bound", "add_normal")
 
     bandwidth: float | tuple[float, ...]
     n_bound: int  # the features that the kernel is bound to

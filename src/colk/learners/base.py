@@ -1,6 +1,7 @@
 """The face that every learner shows: learn a stream, learn one sample, predict."""
 
 from abc import abstractmethod
+from inspect import signature
 from typing import Self
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import ArrayLike
 from colk._validation import Array, check_count, check_number, check_points, check_vector
 from colk.learners.streaming import StreamLearner
 from colk.losses import Loss
+from colk.schedules import PowerDecay
+from colk.terms import check_term, show
 
 __all__ = ["OnlineLearner"]
 
@@ -29,13 +32,22 @@ class OnlineLearner(StreamLearner):
     """
 
     def __init__(self, loss: Loss, n_outputs: int | None = None) -> None:
-        if not isinstance(loss, Loss):
-            raise TypeError(f"loss must be a Loss, got {type(loss).__name__} {loss!r}")
+        self.loss = check_term(loss, Loss, "loss")
         if loss.kind == "multiclass" and n_outputs is None:
             raise ValueError(f"{type(loss).__name__} needs n_outputs, the number of classes")
-        self.loss = loss
         self._n_outputs = None if n_outputs is None else check_count(n_outputs, "n_outputs")
         self._is_vector = True
+
+    def __repr__(self) -> str:
+        shown = []
+        for name, parameter in signature(type(self)).parameters.items():
+            default = parameter.default
+            value = getattr(self, name, default) if name != "trace" else self._records is not None
+            if isinstance(value, PowerDecay) and value.power == 0.0:
+                value = value.initial
+            if value is not default and (default is parameter.empty or value != default):
+                shown.append(f"{name}={show(value)}")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     @abstractmethod
     def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:

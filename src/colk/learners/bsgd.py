@@ -15,8 +15,6 @@ __all__ = ["BSGD", "CompositionalBSGD", "Maintenance"]
 
 Maintenance = Literal["removal", "projection", "merging"]
 
-_RULES = ("removal", "projection", "merging")
-
 
 class CompositionalBSGD(BudgetedLearner):
     """COLK's step, BSGD's maintenance: any risk on a fixed budget of atoms.
@@ -90,7 +88,7 @@ class CompositionalBSGD(BudgetedLearner):
         self.maintenance = maintenance
         super().__init__(
             kernel,
-            as_rule(maintenance, max_atoms, _RULES),
+            as_rule(maintenance, max_atoms, without=("truncation",)),
             loss=loss,
             risk=risk,
             step_size=pegasos(step_size, regularization),
@@ -133,7 +131,8 @@ class BSGD(CompositionalBSGD):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 2))
     >>> y = np.where((X**2).sum(axis=1) < 1.4, 1.0, -1.0)
-    >>> learner = BSGD(Gaussian(0.7), Hinge(), max_atoms=50, step_size="pegasos", regularization=1e-3)
+    >>> learner = BSGD(Gaussian(0.7), Hinge(), max_atoms=50, step_size="pegasos",
+    ...                regularization=1e-3)
     >>> learner = learner.learn(X, y)
     >>> learner.n_atoms, bool((learner.predict(X) * y > 0).mean() > 0.95)
     (50, True)

@@ -27,16 +27,17 @@ def pegasos(step_size: Rate | str, regularization: float) -> Rate:
     return PowerDecay(1.0 / regularization, power=1.0, scale=1.0)
 
 
-def as_rule(maintenance: str, max_atoms: int | None, known: tuple[str, ...]) -> Budget:
-    """Return the rule that is named, for so many atoms.
+def as_rule(maintenance: str, max_atoms: int | None, without: tuple[str, ...]) -> Budget:
+    """Return the rule of `COMPRESSORS` that is named, for so many atoms, but for some.
 
     Examples
     --------
-    >>> as_rule("removal", 50, known=("removal", "projection"))
+    >>> as_rule("removal", 50, without=("truncation",))
     Removal(max_atoms=50)
     """
+    known = [name for name in COMPRESSORS if name not in without]
     if maintenance not in known:
-        raise ValueError(f"maintenance must be one of {list(known)}, got {maintenance!r}")
+        raise ValueError(f"maintenance must be one of {known}, got {maintenance!r}")
     return COMPRESSORS[maintenance](max_atoms)
 
 
@@ -49,7 +50,7 @@ class BudgetedLearner(KernelLearner):
     @property
     def max_atoms(self) -> int | None:
         """Most atoms; None for no bound."""
-        bound: int | None = self.compressor.max_atoms
+        bound: int | None = getattr(self.compressor, "max_atoms", None)
         return bound
 
     def _check_shrinking(self) -> None:

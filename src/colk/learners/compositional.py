@@ -22,6 +22,7 @@ from colk.quasigradient import TRACE, QuasiGradientStream
 from colk.risks import Mean, Risk
 from colk.schedules import Rate, as_decay
 from colk.stream import Stream
+from colk.terms import check_overrides, check_term
 from colk.trackers import Tracker
 from colk.window import Window
 
@@ -76,7 +77,7 @@ class CompositionalLearner(OnlineLearner):
         trace: bool = False,
     ) -> None:
         super().__init__(Squared() if loss is None else loss, n_outputs)
-        self.risk = Mean() if risk is None else risk
+        self.risk = Mean() if risk is None else check_term(risk, Risk, "risk")
         self.step_size = as_decay(step_size, "step_size")
         self.tracking_rate = as_decay(tracking_rate, "tracking_rate")
         self.regularization = check_number(regularization, "regularization", at_least=0.0)
@@ -89,8 +90,6 @@ class CompositionalLearner(OnlineLearner):
         self._records = [] if trace else None
 
     def _check(self) -> None:
-        if not isinstance(self.risk, Risk):
-            raise TypeError(f"risk must be a Risk, got {type(self.risk).__name__} {self.risk!r}")
         if self.pairing not in PAIRINGS:
             raise ValueError(f"pairing must be one of {list(PAIRINGS)}, got {self.pairing!r}")
         if not isinstance(self.averaging, Averaging | None):
@@ -98,6 +97,8 @@ class CompositionalLearner(OnlineLearner):
                 "averaging must be PolyakRuppert, Exponential or None, "
                 f"got {type(self.averaging).__name__}"
             )
+        if self.averaging is not None:
+            check_overrides(self.averaging)
         if self.tracking_rate.initial > 1.0:
             raise ValueError(f"tracking_rate must lie in (0, 1], got {self.tracking_rate.initial}")
         self._check_shrinking()

@@ -12,6 +12,7 @@ from colk.kernels import Kernel
 from colk.learners.compositional import CompositionalLearner, check_bound
 from colk.quasigradient import QuasiGradientStream
 from colk.step import KernelStream
+from colk.terms import check_term
 
 __all__ = ["KernelLearner"]
 
@@ -34,12 +35,9 @@ class KernelLearner(CompositionalLearner):
     def __init__(
         self, kernel: Kernel, compressor: Compressor, norm_bound: float = np.inf, **common: Any
     ) -> None:
-        if not isinstance(kernel, Kernel):
-            raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__} {kernel!r}")
-        if not isinstance(compressor, Compressor):
-            raise TypeError(f"compressor must be a Compressor, got {type(compressor).__name__}")
+        self.kernel = check_term(kernel, Kernel, "kernel")
+        self.compressor = check_term(compressor, Compressor, "compressor")
         compressor.check(kernel)
-        self.kernel, self.compressor = kernel, compressor
         self.norm_bound = check_bound(norm_bound, "norm_bound")
         if self.norm_bound < np.inf and not compressor.is_orthogonal:
             raise ValueError(

@@ -10,6 +10,7 @@ from colk.kernels import KERNELS, Kernel, Laplacian
 from colk.losses import LOSSES, Loss
 from colk.risks import RISKS, Risk
 from colk.schedules import Rate, as_decay
+from colk.terms import Term, check_term
 from colk.trackers import TRACKERS, Tracker
 
 __all__ = [
@@ -25,7 +26,7 @@ __all__ = [
     "takes_bandwidth",
 ]
 
-Term = TypeVar("Term")
+AnyTerm = TypeVar("AnyTerm", bound=Term)
 
 # What a step may forget, as a share of its size: the function hovers about as far from the best.
 _FORGOTTEN_SHARE = 0.1
@@ -37,10 +38,10 @@ _RISK_SHARE = 0.05
 _MEDIAN_POINTS = 500
 
 
-def _as_term(value: Any, kind: type[Term], names: dict[str, Any], what: str) -> Term:
+def _as_term(value: Any, kind: type[AnyTerm], names: dict[str, Any], what: str) -> AnyTerm:
     """Return an object as it is, a name as what it names with default settings."""
     if isinstance(value, kind):
-        return value
+        return check_term(value, kind, what)
     if not isinstance(value, str):
         raise TypeError(
             f"{what} must be a {kind.__name__} or one of {sorted(names)}, "
@@ -48,7 +49,7 @@ def _as_term(value: Any, kind: type[Term], names: dict[str, Any], what: str) -> 
         )
     if value not in names:
         raise ValueError(f"{what} {value!r} is unknown; choose one of {sorted(names)}")
-    term: Term = names[value]()
+    term: AnyTerm = names[value]()
     return term
 
 

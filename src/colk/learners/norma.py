@@ -109,7 +109,8 @@ class NORMA(BudgetedLearner):
         """The half width ε of the tube that `nu` adapts."""
         if self.nu is None or self._stream is None:
             return self._tube
-        return float(self._stream.loss.tube)
+        loss: Any = self._stream.loss
+        return float(loss.tube)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_tube": self.tube}

@@ -75,7 +75,7 @@ class NPBSGD(BudgetedLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        rule = as_rule(maintenance, max_atoms, ("removal", "projection"))
+        rule = as_rule(maintenance, max_atoms, without=("merging", "truncation"))
         self.maintenance = maintenance
         super().__init__(
             kernel,

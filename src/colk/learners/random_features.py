@@ -75,3 +75,8 @@ class RandomFeatureSGD(FeatureLearner):
             n_outputs=n_outputs,
             trace=trace,
         )
+
+    @property
+    def n_components(self) -> int:
+        """Number D of features φ_i."""
+        return int(self.features.n_components)

@@ -30,6 +30,9 @@ class Loss(Term):
         Whether the loss is a negative log-likelihood, so that `probability` is known.
     """
 
+    _hooks: ClassVar[tuple[str, ...]] = ("loss_at", "slope_at")
+    _sealed: ClassVar[tuple[str, ...]] = ("evaluate",)
+
     kind: ClassVar[Kind] = "regression"
     is_likelihood: ClassVar[bool] = False
     couples_outputs: ClassVar[bool] = False

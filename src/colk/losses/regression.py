@@ -168,6 +168,7 @@ class AdaptiveTube(EpsilonInsensitive):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("tube", "nu")
+    _sealed: ClassVar[tuple[str, ...]] = ("adapt",)
     nu: float
 
     def __init__(self, tube: float, nu: float) -> None:

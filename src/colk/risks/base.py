@@ -1,6 +1,6 @@
 """What every risk can do: exact values and gradients on a sample, and its own functions."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import cython
 import numpy as np
@@ -46,6 +46,8 @@ class Risk(Term):
     n_inner : int
         How many numbers are tracked: the size m of g.
     """
+
+    _hooks: ClassVar[tuple[str, ...]] = ("start", "track", "pair_slopes", "sample_value")
 
     n_inner: Any = 0
 
@@ -128,6 +130,15 @@ class LossRisk(Risk):
     `outer_at`, `outer_slope_loss_at` and `outer_slope_inner_at`; or, of as many functions, a
     `CustomRisk`.
     """
+
+    _hooks: ClassVar[tuple[str, ...]] = (
+        "inner_at",
+        "inner_slope_at",
+        "outer_at",
+        "outer_slope_loss_at",
+        "outer_slope_inner_at",
+    )
+    _sealed: ClassVar[tuple[str, ...]] = ("track_at",)
 
     # -- the formulas, for one loss ----------------------------------------------------------
 

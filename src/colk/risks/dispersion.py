@@ -86,6 +86,7 @@ class Dispersion(LossRisk):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("weight",)
+    _hooks: ClassVar[tuple[str, ...]] = ("spread_at", "spread_slope_at")
     weight: float
 
     def __init__(self, weight: float = 0.1) -> None:

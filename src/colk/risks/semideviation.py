@@ -45,6 +45,7 @@ class MeanSemideviation(LossRisk):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("order", "weight")
+    _sealed: ClassVar[tuple[str, ...]] = ("relative_excess", "deviation_slope")
     order: float
     weight: float
 

@@ -20,6 +20,7 @@ from colk.rl.trace import PolicyTrace
 from colk.rl.transitions import Transitions
 from colk.schedules import Rate, as_decay
 from colk.stream import Stream
+from colk.terms import check_term
 from colk.window import Window
 
 __all__ = ["ValueLearner"]
@@ -48,9 +49,7 @@ class ValueLearner(StreamLearner):
         eps_ratio: float,
         trace: bool,
     ) -> None:
-        if not isinstance(kernel, Kernel):
-            raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__} {kernel!r}")
-        self.kernel = kernel
+        self.kernel = check_term(kernel, Kernel, "kernel")
         self.discount = check_fraction(discount, "discount")
         self.step_size = as_decay(step_size, "step_size")
         self._tracking_rate = as_decay(

@@ -1,0 +1,134 @@
+"""CONTRIBUTING says what is so: its sources are the package's, its drawing is a sample's way.
+
+`python tests/test_contributing.py` writes the sources in CONTRIBUTING anew.
+"""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GUIDE = ROOT / "CONTRIBUTING.md"
+PACKAGE = ROOT / "src" / "colk"
+INCLUDED = re.compile(r"(<!-- source: (\S+) (\S+) -->\n```\w+\n)(.*?)(```\n)", re.DOTALL)
+
+# One sample, after others: the files whose functions are called.
+WAY = """
+import sys
+from pathlib import Path
+import numpy as np
+import colk
+from colk import COLKRegressor
+
+home, seen = Path(colk.__file__).parent, set()
+X = np.random.default_rng(0).normal(size=(80, 2))
+model = COLKRegressor(risk="variance").partial_fit(X[:60], np.sin(X[:60, 0]))
+
+def note(frame, event, argument):
+    path = Path(frame.f_code.co_filename)
+    if event == "call" and home in path.parents:
+        seen.add(path.relative_to(home).as_posix())
+
+sys.setprofile(note)
+for i in range(60, 80):
+    model.partial_fit(X[i : i + 1], np.sin(X[i : i + 1, 0]))
+    model.predict(X[i : i + 1])
+sys.setprofile(None)
+print(*sorted(seen))
+"""
+
+
+def source(path, name):
+    """Return a class of a module, of its .pxd, or an entry of a registry, as it stands there."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    if path.endswith(".pxd"):
+        return (
+            re.search(rf"^cdef class {name}\(.*?(?=\n\n|\Z)", text, re.M | re.S)[0].strip() + "\n"
+        )
+    if path.endswith("__init__.py"):
+        return next(line.strip() + "\n" for line in lines if re.search(rf'": {name}\b', line))
+    found = next(
+        node
+        for node in ast.parse(text).body
+        if name in (getattr(node, "name", None), getattr(getattr(node, "target", 0), "id", None))
+    )
+    return "".join(lines[found.lineno - 1 : found.end_lineno])
+
+
+INCLUSIONS = [match.groups()[1:4] for match in INCLUDED.finditer(GUIDE.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize(("path", "name", "shown"), INCLUSIONS, ids=lambda value: value[:60])
+def test_what_is_shown_is_the_source(path, name, shown):
+    assert shown == source(path, name), "python tests/test_contributing.py writes it anew"
+
+
+def test_every_kind_of_term_is_shown():
+    shown = {path for path, _, _ in INCLUSIONS}
+    for home in ("kernels", "losses", "risks", "compressors", "learners"):
+        assert any(path.startswith(f"src/colk/{home}/") for path in shown)
+    assert "src/colk/trackers.py" in shown
+
+
+def named(heading):
+    """Files that begin a line, or an entry of a list, in a section."""
+    section = GUIDE.read_text("utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
+    drawing, rest = section.split("```text\n")[1].split("```\n")
+    return re.findall(r"[\w/]+\.py", drawing), re.findall(r"`([\w/]+\.py)`", rest)
+
+
+def visited(folder):
+    """Files that one sample visits in the sources, uncompiled."""
+    shutil.copytree(
+        PACKAGE, folder / "colk", ignore=shutil.ignore_patterns("*.so", "*.pyd", "*.pyc")
+    )
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    run = subprocess.run(
+        [sys.executable, "-c", WAY],
+        check=True,
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    return set(run.stdout.split())
+
+
+def test_the_drawing_is_the_way_of_a_sample(tmp_path):
+    drawn, beside = named("One sample's way")
+    assert len(drawn) == len(set(drawn)) <= 15
+    assert not set(drawn) & set(beside)
+    assert set(drawn) | set(beside) == visited(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_paths_that_are_named_exist(name):
+    for path in re.findall(
+        r"`((?:src|tests|benchmarks|docs|examples)/[\w./]+)`", (ROOT / name).read_text("utf-8")
+    ):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.xfail(reason="the engine has more lines than it should have")
+def test_there_is_no_more_to_read_than_there_should_be():
+    command = [sys.executable, str(ROOT / "benchmarks" / "lines.py")]
+    run = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def renew():
+    """Write the sources that CONTRIBUTING includes anew."""
+    text = GUIDE.read_text("utf-8")
+    text = INCLUDED.sub(lambda found: found[1] + source(found[2], found[3]) + found[5], text)
+    GUIDE.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    renew()
