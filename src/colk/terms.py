@@ -7,10 +7,25 @@ plain Python, defines the same methods: where no compiled one stands, the method
 called as it is, and what it raises reaches the caller.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
+import cython
+
+from colk.errors import UncompiledWarning
+
 __all__ = ["Term", "overridden", "show"]
+
+if not cython.compiled:
+    # Without the line of source that a warning shows: one line says it all.
+    warnings.warn_explicit(
+        "colk runs uncompiled, some thousand times slower; install a C compiler and then colk "
+        "once more, with pip's options --force-reinstall --no-cache-dir",
+        UncompiledWarning,
+        filename="colk",
+        lineno=1,
+    )
 
 
 def show(value: Any) -> str:
