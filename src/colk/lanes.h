@@ -36,7 +36,7 @@
 
 /* ---- four numbers ------------------------------------------------------------------------ */
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(COLK_SCALAR)
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t bits __attribute__((vector_size(32)));
 #define AT(x, j) (*(const four *)((x) + (j)))
