@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(COLK_PLAIN)
+#if defined(__x86_64__) && defined(__gnu_linux__) && __GNUC__ >= 12 && !defined(COLK_PLAIN)
 #define LANES __attribute__((target_clones("arch=x86-64-v3", "default"), unused)) static
 #else
 #define LANES static inline
@@ -36,7 +36,7 @@
 
 /* ---- four numbers ------------------------------------------------------------------------ */
 
-#if defined(__GNUC__) && !defined(COLK_SCALAR)
+#if (defined(__clang__) || __GNUC__ >= 12) && !defined(COLK_SCALAR)
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t bits __attribute__((vector_size(32)));
 #define AT(x, j) (*(const four *)((x) + (j)))
