@@ -53,7 +53,14 @@ Rate = float | PowerDecay
 
 
 def as_decay(rate: Rate, name: str) -> PowerDecay:
-    """Return a schedule as it is, a number as the schedule that never falls."""
+    """Return a schedule as it is, a number as the schedule that never falls.
+
+    Examples
+    --------
+    >>> from colk.schedules import as_decay
+    >>> as_decay(0.1, "step_size").at(100)
+    0.1
+    """
     if isinstance(rate, PowerDecay):
         return rate
     return PowerDecay(check_number(rate, name, above=0.0), power=0.0)
