@@ -35,7 +35,14 @@ DIRECTIVES = {
 TWINS = ("addresses", "blas", "lanes")
 # Of the header's loops, only those that say so may reorder their sums.
 FLAGS = {
-    "unix": ["-O3", "-g0", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"],
+    "unix": [
+        "-O1" if CHECKED else "-O3",
+        "-g0",
+        "-fopenmp-simd",
+        "-fno-math-errno",
+        "-fno-trapping-math",
+        "-Wno-psabi",
+    ],
     "msvc": ["/O2"],
 }
 
@@ -60,7 +67,7 @@ class CompileAtOnce(build_ext):
     """Extensions become C, and then machine code, only when they are built, side by side."""
 
     def build_extensions(self) -> None:
-        """Compile all of them; they call each other's C functions, so that one that fails, fails all."""
+        """Compile all of them or fail: they call each other's C functions."""
         from Cython.Build import cythonize
 
         self.parallel = self.parallel or os.cpu_count()
