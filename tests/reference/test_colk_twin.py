@@ -162,7 +162,7 @@ def test_parsimony_is_eps_by_the_step():
         (PolyakRuppert(growth=1.0), lambda k, n: (k + 1.0) / (n * (n + 1.0) / 2.0)),
         (Exponential(0.2), lambda k, n: 0.2 * 0.8 ** (n - 1 - k)),
     ],
-    ids=repr,
+    ids=["mean", "after a burn-in", "growing", "exponential"],
 )
 def test_averages_are_sums_of_iterates(averaging, weigh):
     X, Y = stream(30)
