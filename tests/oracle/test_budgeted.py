@@ -26,9 +26,7 @@ def assert_same_function(f, atoms, weights, kernel=KERNEL):
     assert f.distance(twin) <= 1e-6 * (1.0 + twin.norm())
 
 
-@pytest.mark.parametrize(
-    "rule", ["removal", "projection", pytest.param("merging", marks=pytest.mark.compiled)]
-)
+@pytest.mark.parametrize("rule", ["removal", "projection", "merging"])
 @pytest.mark.parametrize("kernel", [KERNEL, 1.5 * Matern(1.0, 1.5)])
 def test_bsgd_is_its_twin(rule, kernel):
     X, y = regression()
