@@ -5,14 +5,21 @@ COLK_CHECKED=1 makes a build that checks its bounds; COLK_PURE=1 compiles nothin
 
 import os
 import sys
+import sysconfig
+import tempfile
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
+# Setuptools brings distutils, and has to be imported first.
+from distutils.ccompiler import new_compiler  # isort: skip
+from distutils.sysconfig import customize_compiler  # isort: skip
+
 SOURCE = Path("src")
 CHECKED = os.environ.get("COLK_CHECKED") == "1"
 PURE = os.environ.get("COLK_PURE") == "1"
+DEPENDENCIES = ["numpy>=1.26", "scipy>=1.12", "scikit-learn>=1.6"]
 DIRECTIVES = {
     "language_level": 3,
     "annotation_typing": False,  # types are in the .pxd
@@ -28,18 +35,55 @@ DIRECTIVES = {
 TWINS = ("addresses", "blas", "lanes")
 # Of the header's loops, only those that say so may reorder their sums.
 FLAGS = {
-    "unix": ["-O3", "-g0", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"],
+    "unix": [
+        "-O1" if CHECKED else "-O3",
+        "-g0",
+        "-fopenmp-simd",
+        "-fno-math-errno",
+        "-fno-trapping-math",
+        "-Wno-psabi",
+    ],
     "msvc": ["/O2"],
 }
 
 
-class BuildOrDoWithout(build_ext):
-    """Where a module does not compile, its Python source does the work."""
+def has_compiler() -> bool:
+    """Whether a C file that includes Python's header compiles."""
+    compiler = new_compiler()
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "probe.c")
+        source.write_text("#include <Python.h>\n")
+        try:
+            customize_compiler(compiler)
+            include = [sysconfig.get_path("include"), sysconfig.get_path("platinclude")]
+            compiler.compile([str(source)], output_dir=folder, include_dirs=include)
+        except Exception as error:  # compilers have no one error for not being there
+            print(f"colk is installed uncompiled, for there is no C compiler: {error}")
+            return False
+    return True
+
+
+class CompileAtOnce(build_ext):
+    """Extensions become C, and then machine code, only when they are built, side by side."""
 
     def build_extensions(self) -> None:
+        """Compile all of them or fail: they call each other's C functions."""
+        from Cython.Build import cythonize
+
         self.parallel = self.parallel or os.cpu_count()
+        in_c = cythonize(
+            self.extensions,
+            compiler_directives=DIRECTIVES,
+            shared_utility_qualified_name="colk._views",
+            build_dir=str(Path(self.build_temp, "cython")),
+            nthreads=self.parallel,
+            quiet=True,
+            show_all_warnings=False,
+        )
         kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
-        for extension in self.extensions:
+        for extension, translated in zip(self.extensions, in_c, strict=True):
+            extension.sources = translated.sources
+            extension.depends = translated.depends
             extension.extra_compile_args = FLAGS[kind]
             if kind == "unix" and sys.platform.startswith("linux"):
                 extension.extra_link_args = ["-Wl,-s"]
@@ -48,30 +92,27 @@ class BuildOrDoWithout(build_ext):
 
 def compiled_modules() -> list[Extension]:
     """Modules with a .pxd, but for those that only declare: they have a header or no source."""
-    from Cython.Build import cythonize
-
     sources = [path.with_suffix(".py") for path in sorted(SOURCE.glob("colk/**/*.pxd"))]
     hot = [path for path in sources if path.exists() and path.stem not in TWINS]
-    modules = [
-        Extension(".".join(path.relative_to(SOURCE).with_suffix("").parts), [str(path)])
-        for path in hot
+    header = SOURCE / "colk" / "lanes.h"
+    # What modules share is one module more, whose source is made with theirs.
+    return [
+        Extension(
+            ".".join(path.relative_to(SOURCE).with_suffix("").parts),
+            [str(path)],
+            include_dirs=[str(header.parent)],
+            depends=[str(header)],
+        )
+        for path in [*hot, SOURCE / "colk" / "_views.c"]
     ]
-    shared = Extension("colk._views", [str(SOURCE / "colk" / "_views.c")])
-    for extension in [*modules, shared]:
-        extension.include_dirs = [str(SOURCE / "colk")]
-        extension.depends = [str(SOURCE / "colk" / "lanes.h")]
-        extension.optional = True
-    compiled: list[Extension] = cythonize(
-        [*modules, shared],
-        compiler_directives=DIRECTIVES,
-        shared_utility_qualified_name="colk._views",
-        build_dir="build/cython",
-        nthreads=os.cpu_count() or 1,
-    )
-    return compiled
 
 
+compiled = not PURE and has_compiler()
 setup(
-    ext_modules=[] if PURE else compiled_modules(),
-    cmdclass={"build_ext": BuildOrDoWithout},
+    ext_modules=compiled_modules() if compiled else [],
+    # Sources that run as they are read `cython.compiled`.
+    install_requires=DEPENDENCIES if compiled else [*DEPENDENCIES, "cython>=3.2"],
+    cmdclass={"build_ext": CompileAtOnce},
+    # What is compiled with checks is never taken for what is compiled without, nor the reverse.
+    options={"build": {"build_base": "build/checked"}} if CHECKED else {},
 )

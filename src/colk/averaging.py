@@ -11,7 +11,19 @@ __all__ = ["Averaging", "Exponential", "PolyakRuppert"]
 
 
 class Averaging(Term):
-    """A mean of the iterates: f̄ ← f̄ + ρ_t (f − f̄) after step t = 0, 1, …, with ρ_t = rate_at(t)."""
+    """A mean of the iterates: f̄ ← f̄ + ρ_t (f − f̄) after step t = 0, 1, …, with ρ_t = rate_at(t).
+
+    Examples
+    --------
+    >>> from colk import COLK
+    >>> from colk.averaging import Averaging
+    >>> from colk.kernels import Gaussian
+    >>> class Halves(Averaging):
+    ...     def rate_at(self, t):
+    ...         return 0.5
+    >>> COLK(Gaussian(0.5), averaging=Halves()).learn([[0.0], [1.0]], [1.0, 2.0]).steps
+    2
+    """
 
     _hooks: ClassVar[tuple[str, ...]] = ("rate_at",)
 

@@ -42,6 +42,15 @@ class BatchSolution:
         tells, whether the value no longer fell.
     inner_estimate : array of shape (m,)
         The exact g at f*.
+
+    Examples
+    --------
+    >>> from colk.batch import minimize
+    >>> from colk.kernels import Linear
+    >>> from colk.losses import Squared
+    >>> solution = minimize([[1.0], [2.0]], [1.0, 2.0], Linear(), Squared(), regularization=1e-9)
+    >>> solution.function([[3.0]]).round(4), solution.converged
+    (array([3.]), True)
     """
 
     function: KernelExpansion

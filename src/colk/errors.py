@@ -1,6 +1,6 @@
 """What can go wrong while learning, by name."""
 
-__all__ = ["DivergenceError", "SlowFunctionWarning"]
+__all__ = ["DivergenceError", "SlowFunctionWarning", "UncompiledWarning"]
 
 
 class DivergenceError(ArithmeticError):
@@ -25,4 +25,17 @@ class SlowFunctionWarning(RuntimeWarning):
     >>> from colk.errors import SlowFunctionWarning
     >>> issubclass(SlowFunctionWarning, RuntimeWarning)
     True
+    """
+
+
+class UncompiledWarning(RuntimeWarning):
+    """The package was installed where there is no C compiler; it works, slowly.
+
+    It is said once a process, when the first term is imported.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from colk.errors import UncompiledWarning
+    >>> warnings.simplefilter("ignore", UncompiledWarning)
     """

@@ -24,7 +24,19 @@ __all__ = ["FeatureMap", "RBFNetwork", "RandomFourierFeatures", "apply_map", "ch
 
 
 class FeatureMap(ABC):
-    """A function from points (n, p) to features (n, D)."""
+    """A function from points (n, p) to features (n, D).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.features import FeatureMap
+    >>> from colk.learners import SCGD
+    >>> class Line(FeatureMap):
+    ...     def transform(self, X):
+    ...         return np.column_stack([np.ones(len(X)), np.asarray(X)])
+    >>> SCGD(Line()).learn([[0.0], [1.0]], [1.0, 2.0]).n_components
+    2
+    """
 
     @abstractmethod
     def transform(self, X: ArrayLike) -> Array:
@@ -94,7 +106,15 @@ class RBFNetwork(FeatureMap):
 
 
 def check_spectral(kernel: Kernel) -> Kernel:
-    """Return a kernel whose spectral law is known; refuse others."""
+    """Return a kernel whose spectral law is known; refuse others.
+
+    Examples
+    --------
+    >>> from colk.features import check_spectral
+    >>> from colk.kernels import Laplacian
+    >>> check_spectral(Laplacian(0.5))
+    Laplacian(bandwidth=0.5)
+    """
     check_term(kernel, Kernel, "kernel")
     if not kernel.is_shift_invariant:
         raise TypeError(
@@ -164,7 +184,15 @@ class RandomFourierFeatures(FeatureMap):
 
 
 def apply_map(features: Any, X: Array) -> Array:
-    """Features of points by a feature map or any fitted transformer, as a finite dense array."""
+    """Features of points by a feature map or any fitted transformer, as a finite dense array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.features import RBFNetwork, apply_map
+    >>> apply_map(RBFNetwork(3, radius=0.5), np.array([[0.5]])).round(4)
+    array([[0.3679, 1.    , 0.3679]])
+    """
     found = features.transform(X)
     if hasattr(found, "toarray"):
         found = found.toarray()

@@ -38,6 +38,14 @@ class Objective:
         Mean of the worst losses, a share `tail_fraction` of all.
     tail_fraction : float
         The share that `cvar` averages.
+
+    Examples
+    --------
+    >>> from colk import objective
+    >>> from colk.losses import Squared
+    >>> found = objective(lambda X: X[:, 0], [[0.0], [1.0]], [1.0, 4.0], Squared())
+    >>> found.n_samples, found.mean
+    (2, 5.0)
     """
 
     n_samples: int

@@ -54,7 +54,14 @@ Rate = float | PowerDecay
 
 
 def as_decay(rate: Rate, name: str) -> PowerDecay:
-    """Return a schedule as it is, a number as the schedule that never falls."""
+    """Return a schedule as it is, a number as the schedule that never falls.
+
+    Examples
+    --------
+    >>> from colk.schedules import as_decay
+    >>> as_decay(0.1, "step_size").at(100)
+    0.1
+    """
     if isinstance(rate, PowerDecay):
         check_overrides(rate)
         return rate

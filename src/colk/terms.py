@@ -9,15 +9,28 @@ does not look for another: `check_overrides` refuses a class that has one.
 """
 
 import sys
+import warnings
 from collections.abc import Callable
 from itertools import takewhile
 from typing import Any, ClassVar, Self, TypeVar
 
 import cython
 
+from colk.errors import UncompiledWarning
+
 __all__ = ["Term", "check_overrides", "check_term", "is_foreign", "overridden", "show"]
 
 AnyTerm = TypeVar("AnyTerm", bound="Term")
+
+if not cython.compiled:
+    # Without the line of source that a warning shows: one line says it all.
+    warnings.warn_explicit(
+        "colk runs uncompiled, hundreds of times slower; install a C compiler and then colk "
+        "once more, with pip's options --force-reinstall --no-cache-dir",
+        UncompiledWarning,
+        filename="colk",
+        lineno=1,
+    )
 
 
 def show(value: Any) -> str:

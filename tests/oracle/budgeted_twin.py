@@ -53,7 +53,7 @@ def merging(kernel, atoms, weights):
     return np.vstack([_without(atoms, p, n), z]), np.vstack([_without(weights, p, n), [[w]]])
 
 
-def best_merger(kernel, atoms, weights, p, n, low=-2.0, high=2.0, points=401, rounds=6):
+def best_merger(kernel, atoms, weights, p, n, low=-2.0, high=2.0, points=101, rounds=6):
     """Return the least loss of replacing p and n by one atom on their line, n, z and its weight."""
     pair, w = atoms[[p, n]], weights[[p, n]]
     for _ in range(rounds):

@@ -14,7 +14,7 @@ from colk.losses import Huber, Squared
 from colk.reference import gram
 from colk.risks import CVaR, Entropic, Mean, MeanSemideviation, Variance
 
-BATCHES = [2, 4, 8, 32, 64]
+BATCHES = [2, 4, 8, 32, pytest.param(64, marks=pytest.mark.compiled)]
 PAIRINGS = ["independent", "overlap", "same"]
 TRACKERS = ["momentum", "average"]
 # The last two have a Gram matrix without inverse from some ten and from five points on.

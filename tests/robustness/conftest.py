@@ -43,6 +43,8 @@ def _run(source: str, timeout: float = 60.0) -> Outcome:
         pytest.fail(f"the snippet crashed with signal {-found.returncode}:\n{found.stderr}")
     if found.returncode > 0:
         pytest.fail(f"the snippet failed:\n{found.stderr}")
+    if "Exception ignored in" in found.stderr:  # by compiled code, which goes on
+        pytest.fail(f"the snippet reported:\n{found.stderr}")
     return Outcome(found.returncode, found.stdout, found.stderr)
 
 

@@ -24,7 +24,21 @@ UNBOUNDED = 2**62
 
 
 def enrol(d: Dictionary, staged: int) -> int:
-    """Append the staged points; one that equals an atom adds to its weight. Returns how many."""
+    """Append the staged points; one that equals an atom adds to its weight. Returns how many.
+
+    Examples
+    --------
+    >>> from colk import COLK
+    >>> from colk.compressors import Compressor, enrol
+    >>> from colk.kernels import Gaussian
+    >>> class KeepAll(Compressor):
+    ...     needs_factor = False
+    ...     def settle(self, dictionary, staged, step_size, t):
+    ...         enrol(dictionary, staged)
+    ...         return 0.0
+    >>> COLK(Gaussian(0.5), compressor=KeepAll()).learn([[0.0], [1.0]], [1.0, 2.0]).n_atoms
+    2
+    """
     return enrol_points(d, staged)
 
 
@@ -84,6 +98,12 @@ class Budget(Compressor):
     ----------
     max_atoms : int or None
         Most atoms; None for no bound.
+
+    Examples
+    --------
+    >>> from colk.compressors import Budget, Removal
+    >>> issubclass(Removal, Budget), Removal(max_atoms=50).max_atoms
+    (True, 50)
     """
 
     _fields = ("max_atoms",)

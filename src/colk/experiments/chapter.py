@@ -158,7 +158,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Chapter:
-    """One experiment: its story, figures, tables, verdicts and settings."""
+    """One experiment: its story, figures, tables, verdicts and settings.
+
+    Examples
+    --------
+    >>> Chapter("risk", "What a risk buys", "A story.", [], [], {"runs": "20"}).settings["runs"]
+    '20'
+    """
 
     name: str
     title: str

@@ -66,6 +66,13 @@ def reproduce(
     -------
     Reproduction
         The same for the same plan, whatever `jobs` and however often it was interrupted.
+
+    Examples
+    --------
+    >>> from colk.experiments import Plan, reproduce
+    >>> reproduce(["weather"], Plan(runs=2))
+    Traceback (most recent call last):
+    ValueError: no experiment 'weather'; there are ...
     """
     unknown = [name for name in names if name not in STUDIES]
     if unknown:

@@ -29,6 +29,14 @@ class OnlineLearner(StreamLearner):
     n_outputs : int, optional
         Numbers in one prediction. Softmax needs it, the number of classes; for other losses it
         is the number of columns of y.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import POLK, OnlineLearner
+    >>> learner = POLK(Gaussian(0.5))
+    >>> isinstance(learner, OnlineLearner), learner.learn([[0.0], [1.0]], [1.0, 2.0]).steps
+    (True, 2)
     """
 
     def __init__(self, loss: Loss, n_outputs: int | None = None) -> None:

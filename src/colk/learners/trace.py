@@ -30,6 +30,14 @@ class Trace:
         The H-norm of f.
     inner : array of shape (steps, m)
         The tracked value g.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import POLK
+    >>> learner = POLK(Gaussian(0.5), trace=True).learn([[0.0], [1.0]], [1.0, 2.0])
+    >>> learner.trace.n_atoms
+    array([1., 2.])
     """
 
     loss: Array

@@ -28,6 +28,17 @@ class Loss(Term):
         Whether the loss is no sum over the outputs; then `evaluate` is its formula.
     is_likelihood : bool
         Whether the loss is a negative log-likelihood, so that `probability` is known.
+
+    Examples
+    --------
+    >>> from colk.losses import Loss
+    >>> class Cubed(Loss):
+    ...     def loss_at(self, f, y):
+    ...         return abs(f - y) ** 3
+    ...     def slope_at(self, f, y):
+    ...         return 3.0 * (f - y) * abs(f - y)
+    >>> Cubed().value([3.0], [1.0]), Cubed().slope([3.0], [1.0])
+    (array([8.]), array([12.]))
     """
 
     _hooks: ClassVar[tuple[str, ...]] = ("loss_at", "slope_at")

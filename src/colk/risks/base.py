@@ -45,6 +45,12 @@ class Risk(Term):
     ----------
     n_inner : int
         How many numbers are tracked: the size m of g.
+
+    Examples
+    --------
+    >>> from colk.risks import Risk, Variance
+    >>> issubclass(Variance, Risk), Variance(0.5).n_inner
+    (True, 1)
     """
 
     _hooks: ClassVar[tuple[str, ...]] = ("start", "track", "pair_slopes", "sample_value")
@@ -129,6 +135,13 @@ class LossRisk(Risk):
     A risk of your own is a class with `n_inner` and the methods `inner_at`, `inner_slope_at`,
     `outer_at`, `outer_slope_loss_at` and `outer_slope_inner_at`; or, of as many functions, a
     `CustomRisk`.
+
+    Examples
+    --------
+    >>> from colk.risks import LossRisk, Variance
+    >>> risk = Variance(weight=0.5)
+    >>> isinstance(risk, LossRisk), risk.estimate([1.0, 3.0]), risk.value([1.0, 3.0])
+    (True, array([2.]), 2.5)
     """
 
     _hooks: ClassVar[tuple[str, ...]] = (

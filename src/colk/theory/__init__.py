@@ -54,6 +54,13 @@ class Plan:
         T. Each takes two samples where θ and ξ are independent.
     max_atoms : float
         The bound on the model order M of Theorem 1.
+
+    Examples
+    --------
+    >>> from colk.theory import Constants, plan_gradient
+    >>> plan = plan_gradient(Constants(), 0.1)
+    >>> 0.0 < plan.step_size < plan.tracking_rate < 1.0
+    True
     """
 
     step_size: float
