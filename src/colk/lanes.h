@@ -11,13 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers that the engine shares; lanes.py says what they are. */
-#define NOVELTY_FLOOR 1e-9
-#define CROWDING_FLOOR 1e-10
-#define SMALLEST_PIVOT 1e-290
-#define ROUNDING 2e-14
-#define LARGEST 1e75
-
 #define VECTORS(n) (((n) + 7) & ~(ptrdiff_t)7)
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -52,7 +45,7 @@ CHOOSE(multiply) CHOOSE(scale) CHOOSE(solve_one) CHOOSE(solve_two) CHOOSE(rotate
 CHOOSE(atoms_within) CHOOSE(atoms_within_one) CHOOSE(any_within)
 #else
 #define NAME(f) f
-#if defined(__GNUC__) && !defined(COLK_SCALAR)
+#if (defined(__clang__) || __GNUC__ >= 12) && !defined(COLK_SCALAR)
 #define WIDTH 4
 #else /* no vector types: one number after the other */
 #define WIDTH 1
@@ -62,7 +55,6 @@ CHOOSE(atoms_within) CHOOSE(atoms_within_one) CHOOSE(any_within)
 #endif
 
 #else /* ---- the body, for vectors of WIDTH numbers ------------------------------------------- */
-
 #define vector NAME(vector_)
 #define bits NAME(bits_)
 #define magnitude NAME(magnitude_)
@@ -129,23 +121,20 @@ BY_NUMBER(raised, (vector a, double exponent), pow(x[l], exponent))
 /* The sum of a vector's numbers, by halves. */
 LANES inline double sum(vector a)
 {
-    double x[WIDTH];
-    PUT(x, 0) = a;
+    double x[WIDTH]; PUT(x, 0) = a;
     for (int half = WIDTH / 2; half > 0; half /= 2)
         for (int l = 0; l < half; l++)
             x[l] += x[l + half];
     return x[0];
 }
 
-/* z = (sum a, sum b, sum c, sum d). */
 LANES inline void four_sums(double *z, vector a, vector b, vector c, vector d)
 {
 #if WIDTH == 8
     vector ab = MIX(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + MIX(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
     vector cd = MIX(c, d, 0, 8, 2, 10, 4, 12, 6, 14) + MIX(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
     vector s = MIX(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) + MIX(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
-    for (int l = 0; l < 4; l++)
-        z[l] = s[l] + s[l + 4];
+    for (int l = 0; l < 4; l++) z[l] = s[l] + s[l + 4];
 #elif WIDTH == 4
     vector ab = MIX(a, b, 0, 4, 2, 6) + MIX(a, b, 1, 5, 3, 7);
     vector cd = MIX(c, d, 0, 4, 2, 6) + MIX(c, d, 1, 5, 3, 7);
@@ -166,7 +155,6 @@ LANES inline vector power(vector a, ptrdiff_t degree)
 }
 
 /* ---- columns of kernels ------------------------------------------------------------------ */
-
 /* out[b, j] = PROFILE of the sum s over the features of STATISTIC, for two points a turn. `atom`
  * and `at` are coordinates. Behind the atoms a column is 0. */
 #define COLUMNS(name, STATISTIC, PROFILE)                                                      \
@@ -211,7 +199,6 @@ COLUMNS(polynomial, atom *at, power(s + scales[0], (ptrdiff_t)c))
 COLUMNS(linear, atom *at, s)
 
 /* ---- rows: exponentials, random features, sums and products -------------------------------- */
-
 /* e^x of each x <= 0, in place. */
 LANES void NAME(exponentials)(double *restrict x, ptrdiff_t n)
 {
@@ -260,7 +247,6 @@ ROWS(multiply, (double *restrict w, const double *restrict u, ptrdiff_t n), w[j]
 ROWS(scale, (double *restrict w, double factor, ptrdiff_t n), w[j] *= factor)
 
 /* ---- the factor U of the inverse Gram matrix, of which the rows of U' are stored ----------- */
-
 /* z = U'k and v = Uz of two columns k, or of one; sums = (z0 z0, z0 z1, z1 z1). Four rows a turn:
  * the last may read up to three rows behind the atoms, which are 0. */
 #define FOUR_ROWS(i)                                                                           \
@@ -340,18 +326,13 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
         const double *restrict next = row + stride;
         double top = carry[j], side = next[j], length = sqrt(top * top + side * side);
         double c = side / length, s = top / length;
-        for (ptrdiff_t k = 0; k < j; k++) {
-            ROTATE(k, k);
-        }
+        for (ptrdiff_t k = 0; k < j; k++) { ROTATE(k, k); }
         carry[j] = length;
-        for (ptrdiff_t k = j + 1; k < i + 2; k++) {
-            ROTATE(k, k - 1);
-        }
+        for (ptrdiff_t k = j + 1; k < i + 2; k++) { ROTATE(k, k - 1); }
     }
 }
 
 /* ---- prices of atoms ----------------------------------------------------------------------- */
-
 /* Bit 0: an atom costs at most `price` while a new point is there; bit 1: at most `rest` when it
  * is gone. t = T_pp. */
 LANES int NAME(atoms_within_one)(const double *restrict weights, const double *restrict diagonal,

@@ -1,6 +1,15 @@
 # The loops of lanes.h over whole matrices and a row of each: a slice would count references.
-cdef extern from "lanes.h" nogil:
+cdef extern from *:
+    """
+    #define NOVELTY_FLOOR 1e-9
+    #define CROWDING_FLOOR 1e-10
+    #define SMALLEST_PIVOT 1e-290
+    #define ROUNDING 2e-14
+    #define LARGEST 1e75
+    """
     double NOVELTY_FLOOR, CROWDING_FLOOR, SMALLEST_PIVOT, ROUNDING, LARGEST
+
+cdef extern from "lanes.h" nogil:
     void _gaussian "gaussian"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
     void _laplacian "laplacian"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
     void _matern_of_one_half "matern_of_one_half"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)

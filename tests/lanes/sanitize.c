@@ -1,11 +1,11 @@
 /* Every function of lanes.h on buffers of just its size, beside plain loops. Ends with 0 if all
  * results agree; the sanitizers end it where memory or arithmetic is misused.
  *
- * Sizes are those that callers keep to: rows of whole vectors, and a multiple of four rows for the
- * factor. What lies behind the atoms is as lanes.h has it.
+ * Sizes are those that callers keep to: rows of whole vectors, and as many rows of the factor. What lies behind the atoms is as lanes.h has it.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lanes.h"
 
@@ -224,30 +224,39 @@ static void try_prices(ptrdiff_t n, ptrdiff_t n_priced, double price, double lat
 {
     ptrdiff_t size = VECTORS(n);
     double *weights = filled(n_priced, size, n, 0.0), *diagonal = filled(1, size, n, NAN);
-    double *amounts = filled(1, n_priced, n_priced, 0.0);
+    double *a_p = filled(1, n_priced, n_priced, 0.0), *a_q = filled(1, n_priced, n_priced, 0.0);
     double *u = filled(1, size, n, 0.0), *v = filled(1, size, n, 0.0);
-    double t_pp = 1.3, t_pq = 0.4, t_qq = 1.1, c = -t_pq / t_pp;
-    int now_within = 0, then_within = 0, any = 0;
+    double t_pp = 1.3, t_pq = 0.4, t_qq = 1.1, c = -t_pq / t_pp, rest = 0.5 * later;
+    int now_within = 0, then_within = 0, last_within = 0, any = 0, now_alone = 0, then_alone = 0;
     for (ptrdiff_t j = 0; j < n; j++) {
-        double now = 0.0, then = 0.0;
+        double now = 0.0, then = 0.0, last = 0.0;
         diagonal[j] = 1.0 + fabs(diagonal[j]);
         for (ptrdiff_t row = 0; row < n_priced; row++) {
-            double w = weights[row * size + j], moved = w + amounts[row] * (u[j] - c * v[j]);
+            double w = weights[row * size + j], moved = w + a_p[row] * (u[j] - c * v[j]);
+            double settled = w + a_p[row] * u[j] + a_q[row] * v[j];
             now += w * w;
             then += moved * moved;
+            last += settled * settled;
         }
         double enlarged =
             diagonal[j] + u[j] * (t_pp * u[j] + 2.0 * t_pq * v[j]) + t_qq * v[j] * v[j];
         now_within |= now <= price * enlarged;
         then_within |= then <= later * (diagonal[j] + (t_qq + t_pq * c) * v[j] * v[j]);
+        last_within |= last <= rest * diagonal[j];
         any |= now <= price * diagonal[j];
+        double alone = weights[j] + a_p[0] * u[j];
+        now_alone |= weights[j] * weights[j] <= price * (diagonal[j] + t_pp * u[j] * u[j]);
+        then_alone |= alone * alone <= rest * diagonal[j];
     }
     expect("atoms_within", n,
-           atoms_within(weights, size, n_priced, amounts, diagonal, n, u, v, t_pp, t_pq, t_qq, c,
-                        price, later),
-           now_within | then_within << 1, 0.0);
+           atoms_within(weights, size, n_priced, a_p, a_q, diagonal, n, u, v, t_pp, t_pq, t_qq, c,
+                        price, later, rest),
+           now_within | then_within << 1 | last_within << 2, 0.0);
+    expect("atoms_within_one", n,
+           atoms_within_one(weights, diagonal, n, u, a_p[0], t_pp, price, rest),
+           now_alone | then_alone << 1, 0.0);
     expect("any_within", n, any_within(weights, size, n_priced, diagonal, n, price), any, 0.0);
-    free(weights), free(diagonal), free(amounts), free(u), free(v);
+    free(weights), free(diagonal), free(a_p), free(a_q), free(u), free(v);
 }
 
 int main(void)
