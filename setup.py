@@ -69,6 +69,10 @@ class CompileAtOnce(build_ext):
     def build_extensions(self) -> None:
         """Compile all of them or fail: they call each other's C functions."""
         from Cython.Build import cythonize
+        from Cython.Compiler import Options
+
+        # An array travels as a structure of so many dimensions.
+        Options.buffer_max_dims = 3
 
         self.parallel = self.parallel or os.cpu_count()
         in_c = cythonize(

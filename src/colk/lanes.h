@@ -14,11 +14,11 @@
 #define VECTORS(n) (((n) + 7) & ~(ptrdiff_t)7)
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_(a, b)
-#ifdef _MSC_VER
+#if defined(_MSC_VER)
 #define restrict __restrict
 #endif
 #if defined(__x86_64__) && defined(__gnu_linux__) && __GNUC__ >= 12 && !defined(__clang__)        \
-    && !defined(COLK_PLAIN) && !defined(COLK_SCALAR)
+    && !defined(COLK_WIDTH)
 #define NAME(f) PASTE(f, WIDTH)
 #define WIDTH 2
 #define LANES __attribute__((unused)) static
@@ -45,7 +45,9 @@ CHOOSE(multiply) CHOOSE(scale) CHOOSE(solve_one) CHOOSE(solve_two) CHOOSE(rotate
 CHOOSE(atoms_within) CHOOSE(atoms_within_one) CHOOSE(any_within)
 #else
 #define NAME(f) f
-#if (defined(__clang__) || __GNUC__ >= 12) && !defined(COLK_SCALAR)
+#if defined(COLK_WIDTH) /* one width alone, whatever the machine */
+#define WIDTH COLK_WIDTH
+#elif defined(__clang__) || __GNUC__ >= 12
 #define WIDTH 4
 #else /* no vector types: one number after the other */
 #define WIDTH 1
@@ -110,15 +112,13 @@ static inline double exponential(double a) { return exp(a); }
 #define BY_NUMBER(name, arguments, EXPRESSION)                                                 \
     LANES inline vector name arguments                                                         \
     {                                                                                          \
-        double x[WIDTH];                                                                       \
-        PUT(x, 0) = a;                                                                         \
+        double x[WIDTH]; PUT(x, 0) = a;                                                        \
         for (int l = 0; l < WIDTH; l++)                                                        \
             x[l] = EXPRESSION;                                                                 \
         return AT(x, 0);                                                                       \
     }
 BY_NUMBER(root, (vector a), sqrt(x[l]))
 BY_NUMBER(raised, (vector a, double exponent), pow(x[l], exponent))
-/* The sum of a vector's numbers, by halves. */
 LANES inline double sum(vector a)
 {
     double x[WIDTH]; PUT(x, 0) = a;
@@ -251,7 +251,7 @@ ROWS(scale, (double *restrict w, double factor, ptrdiff_t n), w[j] *= factor)
  * the last may read up to three rows behind the atoms, which are 0. */
 #define FOUR_ROWS(i)                                                                           \
     const double *a = factor + (i) * stride, *b = a + stride, *c = b + stride, *d = c + stride
-#if WIDTH == 8 /* few atoms do not fill vectors of eight */
+#if WIDTH == 8 && !defined(COLK_WIDTH) /* few atoms do not fill vectors of eight */
 #define SMALL(f, ...) if (n < 64) { PASTE(f, 4)(factor, stride, n, __VA_ARGS__, sums); return; }
 #else
 #define SMALL(f, ...)

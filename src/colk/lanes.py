@@ -241,7 +241,7 @@ def atoms_within(
     later: float,
     rest: float,
 ) -> int:
-    """1 if an atom costs at most `price`; 2 if `later` when p is gone; 4 if `rest` when q is too."""
+    """1 if an atom costs at most `price`; 2 if `later` when p is gone; 4 if `rest` without both."""
     u, v = solutions[p, :n], solutions[q, :n]
     w = weights[:n_priced, :n]
     moved = w + amounts[p, :n_priced, None] * (u - c * v)

@@ -51,7 +51,8 @@ class KernelStream(QuasiGradientStream):
 
     def step(self) -> int:
         """Algorithm 1 of the paper for the samples in the window; 0 where it would diverge."""
-        self.guard()
+        if self.is_foreign:
+            self.guard()
         t, before = self.steps, self.dictionary.size
         step = self.step_size.rate(t)
         factor, share = 1.0 - step * self.regularization, self.averaging_rate()
@@ -65,7 +66,10 @@ class KernelStream(QuasiGradientStream):
         lay_amounts(self.dictionary, self.window, step)
         staged = stage(self.dictionary, self.window.size)
         # f = KOMP(f~, ε)
-        error = self.settle(staged, step, t)
+        if self.is_foreign:
+            error = self.settle(staged, step, t)
+        else:
+            error = self.compressor.settle(self.dictionary, staged, step, t)
         self.error_sum += error
         if self.is_orthogonal:
             self.squared_norm = max(squared_norm - error * error, 0.0)
@@ -78,15 +82,12 @@ class KernelStream(QuasiGradientStream):
 
     def guard(self) -> int:
         """Copy the state, where the compressor may raise: it is written outside the package."""
-        if self.is_foreign:
-            with cython.gil:
-                self.kept_safe = self.dictionary.pack(), self.loss_sum, self.weight_sum
+        with cython.gil:
+            self.kept_safe = self.dictionary.pack(), self.loss_sum, self.weight_sum
         return 0
 
     def settle(self, staged: int, step: float, t: int) -> float:
         """Let the compressor take in the new points; where it raises, the state is as it was."""
-        if not self.is_foreign:
-            return self.compressor.settle(self.dictionary, staged, step, t)
         with cython.gil:
             try:
                 return self.compressor.settle(self.dictionary, staged, step, t)

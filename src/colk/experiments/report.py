@@ -17,7 +17,7 @@ from colk.experiments.style import RC
 
 __all__ = ["write_report"]
 
-_PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
 _CLASSES = {"holds": "yes", "holds in part": "part", "does not hold": "no"}
 
 
