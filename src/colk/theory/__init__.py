@@ -19,11 +19,12 @@ they move with the accuracy is the use of them.
 """
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from colk._validation import check_count, check_number
-from colk.theory.estimation import Constants
+from colk.theory.estimation import Constants, square
 
 __all__ = [
     "Constants",
@@ -34,6 +35,12 @@ __all__ = [
     "plan_distance",
     "plan_gradient",
 ]
+
+# Settings of a plan are at least this, so that their squares are normal numbers.
+_LEAST = 1e-150
+_MOST_STEPS = 10**300
+# What rounding may add to the bound of a plan, relative to the accuracy.
+_SLACK = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -90,8 +97,11 @@ def bound_atoms(constants: Constants, step_size: float, eps: float) -> float:
     if eps == 0.0:
         return math.inf
     p = len(constants.sides)
-    separation = eps / (step_size * constants.gradient_bound)
-    radius = separation**2 / (2.0 * constants.kernel_lipschitz) / 2.0
+    longest = step_size * constants.gradient_bound
+    separation = eps / longest if longest > 0.0 else math.inf
+    radius = min(1e300, square(separation) / (2.0 * constants.kernel_lipschitz) / 2.0)
+    if not radius > 0.0 or p > 330:  # for any radius, 2^p over the unit ball is beyond floats
+        return math.inf
     unit_ball = math.pi ** (p / 2) / math.gamma(p / 2 + 1)
     return float(math.prod((s + 2.0 * radius) / radius for s in constants.sides) / unit_ball)
 
@@ -113,16 +123,16 @@ class _Convex:
     def regularization(self) -> float:
         slope = self.constants.inner_slope
         ratio = self.step_size / self.tracking_rate
-        return self.strong_convexity + self.coupling * slope**2 * ratio
+        return self.strong_convexity + self.coupling * square(slope) * ratio
 
     @property
     def z1(self) -> float:
-        growth = 1.0 + 2.0 * self.constants.inner_lipschitz**2 * self.coupling
+        growth = 1.0 + 2.0 * square(self.constants.inner_lipschitz) * self.coupling
         return self.constants.step_variance(self.regularization) * growth / self.strong_convexity
 
     @property
     def z2(self) -> float:
-        return 2.0 * self.coupling * self.constants.inner_deviation**2 / self.strong_convexity
+        return 2.0 * self.coupling * square(self.constants.inner_deviation) / self.strong_convexity
 
     @property
     def z3(self) -> float:
@@ -131,30 +141,41 @@ class _Convex:
 
     @property
     def z4(self) -> float:
-        growth = 2.0 + 4.0 * self.constants.inner_lipschitz**2 * self.coupling
+        growth = 2.0 + 4.0 * square(self.constants.inner_lipschitz) * self.coupling
         return growth / self.strong_convexity
 
     def transient(self, steps: int) -> float:
-        """(1 − αλ₀)^T S², and what is left of the tracker's first error."""
-        a = 1.0 - self.step_size * self.strong_convexity
-        b = (1.0 - self.tracking_rate) ** 2
-        left = steps * a ** (steps - 1) if a == b else (a**steps - b**steps) / (a - b)
-        return a**steps * self.constants.optimum_norm**2 + self._first_error * left
+        """(1 − αλ₀)^T S², and what is left of the tracker's first error.
+
+        That is Σ_i a^i b^{T−1−i} with a = 1 − αλ₀ and b = (1 − β)², taken by their logarithms:
+        a and b themselves may round to 1.
+        """
+        log_a = math.log1p(-self.step_size * self.strong_convexity)
+        log_b = 2.0 * math.log1p(-self.tracking_rate) if self.tracking_rate < 1.0 else -math.inf
+        apart = abs(log_a - log_b)
+        terms = math.expm1(-steps * apart) / math.expm1(-apart) if apart > 0.0 else steps
+        left = math.exp((steps - 1) * max(log_a, log_b)) * terms
+        start = square(self.constants.optimum_norm)
+        return math.exp(steps * log_a) * start + self._first_error * left
 
     @property
     def _first_error(self) -> float:
-        return self.coupling * self.tracking_rate * self.constants.inner_deviation**2
+        return self.coupling * self.tracking_rate * square(self.constants.inner_deviation)
 
-    def steps_for(self, share: float) -> int:
+    def steps_for(self, share: float) -> float:
         """Find T whose transient, bounded by a geometric one, is at most `share`."""
-        a = 1.0 - self.step_size * self.strong_convexity
-        b = (1.0 - self.tracking_rate) ** 2
-        if abs(a - b) < 0.5 * (1.0 - a):  # nearly equal rates: slow the first down a little
-            a = 1.0 - 0.5 * (1.0 - a)
-        size = self.constants.optimum_norm**2 + self._first_error / abs(a - b)
+        forgotten = self.step_size * self.strong_convexity  # 1 − a
+        tracked = self.tracking_rate * (2.0 - self.tracking_rate)  # 1 − b
+        if abs(tracked - forgotten) < 0.5 * forgotten:
+            forgotten *= 0.5  # nearly equal rates: slow the first down a little
+        slower = min(forgotten, tracked)
+        if slower == 0.0:
+            return math.inf
+        start = square(self.constants.optimum_norm)
+        size = start + self._first_error / abs(tracked - forgotten)
         if size <= share:
-            return 1
-        return max(1, math.ceil(math.log(share / size) / math.log(max(a, b))))
+            return 1.0
+        return (math.log(share) - math.log(size)) / math.log1p(-slower)
 
 
 def bound_distance(
@@ -189,17 +210,19 @@ def bound_distance(
     alpha = check_number(step_size, "step_size", above=0.0)
     beta = _check_rate(tracking_rate)
     budget = check_number(eps, "eps", at_least=0.0)
-    count = check_count(steps, "steps")
-    if check_number(strong_convexity, "strong_convexity", above=0.0) * alpha >= 1.0:
+    count = _check_steps(steps)
+    convexity = check_number(strong_convexity, "strong_convexity", above=0.0)
+    if convexity * alpha >= 1.0:
         raise ValueError("step_size·strong_convexity must be below 1; lower step_size")
-    terms = _Convex(constants, strong_convexity, alpha, beta)
-    return (
+    terms = _Convex(constants, convexity, alpha, beta)
+    bound = (
         terms.transient(count)
         + terms.z1 * alpha
         + terms.z2 * beta**2 / alpha
         + terms.z3 * budget / alpha
-        + terms.z4 * budget**2 / alpha
+        + terms.z4 * square(budget) / alpha
     )
+    return math.inf if math.isnan(bound) else bound
 
 
 def plan_distance(constants: Constants, accuracy: float, strong_convexity: float) -> Plan:
@@ -207,7 +230,7 @@ def plan_distance(constants: Constants, accuracy: float, strong_convexity: float
 
     Each of the five terms gets δ/5: α = δ/(5Z₁), β = δ/(5√(Z₁Z₂)), ε the smaller of δα/(5Z₃) and
     √(δα/(5Z₄)), T of order (1/δ) log(1/δ). As Z₁ grows with α/β through λ, α is the root of
-    Z₁(α)α = δ/5.
+    Z₁(α)α = δ/5. A ValueError says that these would be too small for accurate arithmetic.
 
     Examples
     --------
@@ -218,27 +241,25 @@ def plan_distance(constants: Constants, accuracy: float, strong_convexity: float
     >>> bound_distance(constants, *settings, strong_convexity=0.5) <= delta
     True
     """
-    share = check_number(accuracy, "accuracy", above=0.0) / 5.0
-    check_number(strong_convexity, "strong_convexity", above=0.0)
+    delta = check_number(accuracy, "accuracy", above=0.0)
+    convexity = check_number(strong_convexity, "strong_convexity", above=0.0)
+    share = max(delta / 5.0, sys.float_info.min)
 
     def terms_at(alpha: float) -> _Convex:
-        z2 = _Convex(constants, strong_convexity, alpha, 1.0).z2
+        z2 = _Convex(constants, convexity, alpha, 1.0).z2
         beta = min(1.0, math.sqrt(share * alpha / z2)) if z2 > 0.0 else 1.0
-        return _Convex(constants, strong_convexity, alpha, beta)
+        return _Convex(constants, convexity, alpha, max(beta, _LEAST))
 
-    alpha = _largest(lambda a: terms_at(a).z1 * a <= share, 0.5 / strong_convexity)
+    def bound(alpha: float, beta: float, eps: float, steps: int) -> float:
+        return bound_distance(constants, alpha, beta, eps, steps, convexity)
+
+    alpha = _largest(lambda a: terms_at(a).z1 * a <= share, min(0.5 / convexity, 1.0 / _LEAST))
     terms = terms_at(alpha)
     eps = math.sqrt(share * alpha / terms.z4)
     if terms.z3 > 0.0:
         eps = min(eps, share * alpha / terms.z3)
-    return Plan(
-        step_size=alpha,
-        tracking_rate=terms.tracking_rate,
-        eps=eps,
-        regularization=terms.regularization,
-        steps=terms.steps_for(share),
-        max_atoms=bound_atoms(constants, alpha, eps),
-    )
+    settings = alpha, terms.tracking_rate, eps
+    return _confirm(constants, delta, settings, terms.regularization, terms.steps_for(share), bound)
 
 
 def bound_gradient(
@@ -258,28 +279,30 @@ def bound_gradient(
     alpha = check_number(step_size, "step_size", above=0.0)
     beta = _check_rate(tracking_rate)
     budget = check_number(eps, "eps", at_least=0.0)
-    count = check_count(steps, "steps")
-    if constants.least_rate_ratio * alpha > beta * (1.0 + 1e-12):
+    count = _check_steps(steps)
+    if not _may_step(constants, alpha, beta):
         raise ValueError(
             "Theorem 3 needs step_size·L_ℓ²G_h²U² ≤ tracking_rate/4: "
             f"got {constants.least_rate_ratio * alpha / 4:g} and {beta / 4:g}; lower step_size"
         )
     c = constants
-    noise = c.step_variance(0.0) * (0.5 * c.smoothness + 4.0 * c.inner_lipschitz**2)
-    drift = (c.smoothness + 8.0 * c.inner_lipschitz**2) * budget**2 / alpha
-    return 4.0 * (
-        (c.initial_gap + c.inner_deviation**2) / (alpha * count)
-        + 4.0 * c.inner_deviation**2 * beta**2 / alpha
+    noise = c.step_variance(0.0) * (0.5 * c.smoothness + 4.0 * square(c.inner_lipschitz))
+    drift = (c.smoothness + 8.0 * square(c.inner_lipschitz)) * square(budget) / alpha
+    bound = 4.0 * (
+        (c.initial_gap + square(c.inner_deviation)) / (alpha * count)
+        + 4.0 * square(c.inner_deviation) * beta**2 / alpha
         + noise * alpha
-        + 0.5 * (budget / alpha) ** 2
+        + 0.5 * square(budget / alpha)
         + drift
     )
+    return math.inf if math.isnan(bound) else bound
 
 
 def plan_gradient(constants: Constants, accuracy: float) -> Plan:
     """Theorem 3, backwards: settings for which E‖∇R(f_t)‖²_H ≤ δ at some t ≤ T.
 
-    α and β of order δ, ε of order δ^{3/2}, T of order 1/δ².
+    α and β of order δ, ε of order δ^{3/2}, T of order 1/δ². A ValueError says that these
+    would be too small for accurate arithmetic.
 
     Examples
     --------
@@ -290,29 +313,65 @@ def plan_gradient(constants: Constants, accuracy: float) -> Plan:
     >>> bound_gradient(constants, *settings) <= delta
     True
     """
-    share = check_number(accuracy, "accuracy", above=0.0) / 20.0  # a fifth of δ/4
+    delta = check_number(accuracy, "accuracy", above=0.0)
+    share = delta / 20.0  # a fifth of δ/4
     c = constants
-    noise = c.step_variance(0.0) * (0.5 * c.smoothness + 4.0 * c.inner_lipschitz**2)
-    variance, ratio = 4.0 * c.inner_deviation**2, c.least_rate_ratio
-    alpha = 1.0 if noise == 0.0 else share / noise
+    noise = c.step_variance(0.0) * (0.5 * c.smoothness + 4.0 * square(c.inner_lipschitz))
+    variance, ratio = 4.0 * square(c.inner_deviation), c.least_rate_ratio
+    alpha = 1.0 if noise == 0.0 else min(share / noise, 1.0 / _LEAST)
     if ratio > 0.0:  # room for a β of at least ratio·α, and at most 1
         alpha = min(alpha, 1.0 / ratio)
-        if variance > 0.0:
-            alpha = min(alpha, share / (variance * ratio**2))
+        cost = variance * square(ratio)
+        if cost > 0.0:
+            alpha = min(alpha, share / cost)
     beta = min(1.0, math.sqrt(share * alpha / variance)) if variance > 0.0 else 1.0
-    drift = c.smoothness + 8.0 * c.inner_lipschitz**2
+    drift = c.smoothness + 8.0 * square(c.inner_lipschitz)
     eps = alpha * math.sqrt(2.0 * share)
     if drift > 0.0:
         eps = min(eps, math.sqrt(share * alpha / drift))
-    gap = c.initial_gap + c.inner_deviation**2
-    return Plan(
-        step_size=alpha,
-        tracking_rate=beta,
-        eps=eps,
-        regularization=0.0,
-        steps=max(1, math.ceil(gap / (alpha * share))),
-        max_atoms=bound_atoms(constants, alpha, eps),
+    gap, progress = c.initial_gap + square(c.inner_deviation), alpha * share
+    length = gap / progress if progress > 0.0 else math.inf
+
+    def bound(alpha: float, beta: float, eps: float, steps: int) -> float:
+        allowed = _may_step(c, alpha, beta)
+        return bound_gradient(c, alpha, beta, eps, steps) if allowed else math.inf
+
+    return _confirm(constants, delta, (alpha, beta, eps), 0.0, length, bound)
+
+
+def _may_step(constants: Constants, alpha: float, beta: float) -> bool:
+    """Whether α and β, up to rounding, are such as Theorem 3 asks for."""
+    return constants.least_rate_ratio * alpha <= beta * (1.0 + 1e-12)
+
+
+def _confirm(
+    constants: Constants,
+    delta: float,
+    settings: tuple[float, float, float],
+    regularization: float,
+    length: float,
+    bound: Callable[[float, float, float, int], float],
+) -> Plan:
+    """Make a plan of α, β, ε and T, if its bound confirms it; large constants ask for too much."""
+    alpha, beta, eps = settings
+    if all(_LEAST <= value < math.inf for value in settings) and length <= _MOST_STEPS:
+        steps = max(1, math.ceil(length))
+        if bound(alpha, beta, eps, steps) / _SLACK <= delta:
+            atoms = bound_atoms(constants, alpha, eps)
+            return Plan(alpha, beta, eps, regularization, steps, atoms)
+    given = {name: value for name, value in vars(constants).items() if name != "sides"}
+    largest = max(given, key=lambda name: given[name])
+    raise ValueError(
+        f"no plan for accuracy={delta:g} and these constants, the largest of which is "
+        f"{largest}={given[largest]:g}: α, β or ε would be below {_LEAST:g}, or T too large; scale "
+        "targets, loss or kernel so that the constants are nearer to 1, or ask for less accuracy"
     )
+
+
+def _check_steps(steps: int) -> int:
+    if check_count(steps, "steps") > _MOST_STEPS:
+        raise ValueError("steps must be at most 1e300; lower steps")
+    return int(steps)
 
 
 def _check_rate(tracking_rate: float) -> float:
@@ -326,6 +385,8 @@ def _largest(holds: Callable[[float], bool], most: float) -> float:
     if holds(most):
         return most
     low, high = math.log(most) - 200.0, math.log(most)
+    while low > math.log(_LEAST) and not holds(math.exp(low)):
+        low, high = low - 200.0, low
     for _ in range(100):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if holds(math.exp(middle)) else (low, middle)

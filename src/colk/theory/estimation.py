@@ -19,6 +19,11 @@ __all__ = ["Constants"]
 _MOST_POINTS = 500
 
 
+def square(value: float) -> float:
+    """The square, infinite where it is beyond floats."""
+    return value**2 if abs(value) < 1e154 else math.inf
+
+
 @dataclass(frozen=True)
 class Constants:
     """The constants of Assumptions 1 to 5, and what else the theorems need.
@@ -80,9 +85,12 @@ class Constants:
         positive = ("kernel_bound", "gradient_bound", "kernel_lipschitz")
         for name in self.__dataclass_fields__:
             if name in positive:
-                check_number(getattr(self, name), name, above=0.0)
+                number = check_number(getattr(self, name), name, above=0.0)
             elif name != "sides":
-                check_number(getattr(self, name), name, at_least=0.0)
+                number = check_number(getattr(self, name), name, at_least=0.0)
+            else:
+                continue
+            object.__setattr__(self, name, number)
         if not self.sides:
             raise ValueError("sides needs a length for each feature, got none")
         for side in self.sides:
@@ -91,12 +99,12 @@ class Constants:
     def step_variance(self, regularization: float) -> float:
         """σ_f² = 4(U²G_h²G_ℓ² + λ²K²): α²σ_f² + 2ε² bounds E‖f_{t+1} − f_t‖²."""
         gradient = self.kernel_bound * self.inner_slope * self.outer_slope
-        return 4.0 * (gradient**2 + (regularization * self.norm_bound) ** 2)
+        return 4.0 * (square(gradient) + square(regularization * self.norm_bound))
 
     @property
     def least_rate_ratio(self) -> float:
         """4L_ℓ²G_h²U²: what β/α must be at least in Theorem 3."""
-        return 4.0 * (self.outer_lipschitz * self.inner_slope * self.kernel_bound) ** 2
+        return 4.0 * square(self.outer_lipschitz * self.inner_slope * self.kernel_bound)
 
     @classmethod
     def estimate(

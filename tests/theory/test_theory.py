@@ -155,6 +155,42 @@ def test_settings_that_the_theorems_exclude():
     assert bound_atoms(Constants(), 0.1, 0.0) == np.inf
 
 
+# -- large constants ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1e6, 1e12, 1e25, 1e35])
+def test_plans_for_a_large_kernel_are_kept(size):
+    """Step sizes far below the spacing of floats at 1: rates are taken by their logarithms."""
+    constants = Constants(kernel_bound=size)
+    plan = plan_distance(constants, 0.1, 0.5)
+    assert plan.step_size < 1e-16
+    assert bound_distance(constants, *settings_of(plan), 0.5) <= 0.1 * (1 + 1e-9)
+    fewer = replace(plan, steps=plan.steps // 4)
+    assert bound_distance(constants, *settings_of(fewer), 0.5) > 0.1
+    plan = plan_gradient(constants, 0.1)
+    assert bound_gradient(constants, *settings_of(plan)) <= 0.1 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("size", [1e100, 1e200, 1e308, 10**300])
+def test_constants_that_are_too_large_are_named(size):
+    constants = Constants(outer_slope=size)
+    with pytest.raises(ValueError, match=r"largest of which is outer_slope=1e\+"):
+        plan_distance(constants, 0.1, 0.5)
+    with pytest.raises(ValueError, match=r"largest of which is outer_slope=1e\+"):
+        plan_gradient(constants, 0.1)
+
+
+def test_bounds_beyond_floats_are_infinite():
+    constants = Constants(outer_slope=1e200)
+    assert bound_distance(constants, 1e-3, 1e-2, 1e-5, 10, 0.5) == np.inf
+    assert bound_gradient(constants, 1e-3, 1e-2, 1e-5, 10) == np.inf
+    assert bound_atoms(Constants(gradient_bound=1e300), 0.1, 1e-5) == np.inf
+    assert bound_atoms(Constants(sides=(1.0,) * 500), 0.1, 1.0) == np.inf
+    assert bound_atoms(Constants(), 1e-200, 1e200) == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="lower steps"):
+        bound_gradient(Constants(), 1e-3, 1e-2, 1e-5, 10**400)
+
+
 # -- estimates ----------------------------------------------------------------------------------
 
 
