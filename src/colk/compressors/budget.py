@@ -43,7 +43,23 @@ def enrol(d: Dictionary, staged: int) -> int:
 
 
 def remove(d: Dictionary, j: int) -> None:
-    """Take out atom j of a dictionary without a factor; the other weights stay as they are."""
+    """Take out atom j of a dictionary without a factor; the other weights stay as they are.
+
+    Examples
+    --------
+    >>> from colk import COLK
+    >>> from colk.compressors import Compressor, enrol, remove
+    >>> from colk.kernels import Gaussian
+    >>> class KeepLast(Compressor):
+    ...     needs_factor = False
+    ...     def settle(self, dictionary, staged, step_size, t):
+    ...         enrol(dictionary, staged)
+    ...         while dictionary.size > 1:
+    ...             remove(dictionary, 0)
+    ...         return 0.0
+    >>> COLK(Gaussian(0.5), compressor=KeepLast()).learn([[0.0], [1.0]], [1.0, 2.0]).n_atoms
+    1
+    """
     if not 0 <= j < d.size:
         raise IndexError(f"atom {j} of {d.size}")
     if d.has_factor:

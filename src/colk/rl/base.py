@@ -32,6 +32,12 @@ class ValueLearner(StreamLearner):
     Shapes are taken from the first transitions. Bad input raises before anything is learned of
     it, in any chunking of the stream the result is the same, and a step that would diverge raises
     `DivergenceError` and leaves the last good state. Settings are read-only.
+
+    Examples
+    --------
+    >>> from colk.rl import KernelTD, PolicyEvaluator, ValueLearner
+    >>> issubclass(PolicyEvaluator, ValueLearner), issubclass(KernelTD, ValueLearner)
+    (True, True)
     """
 
     _stream: ValueStream | None = None

@@ -36,6 +36,16 @@ class PolicyEvaluation:
         Correlation and normalised RMS error of the learned values at those states.
     order : array of shape (k, 2)
         Transitions seen and model order, as the learning went on.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> from colk.rl import PolicyEvaluator, evaluate_policy
+    >>> learner = PolicyEvaluator(Gaussian((0.5, 0.5, 2.0)), discount=0.5)
+    >>> found = evaluate_policy("Pendulum-v1", lambda observation: [0.0], learner,
+    ...                         n_transitions=1000, n_held_out=5, n_rollouts=2)
+    >>> found.order.shape[1]
+    2
     """
 
     learner: ValueLearner

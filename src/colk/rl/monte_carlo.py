@@ -33,6 +33,13 @@ class MonteCarloValues:
         Half the width of the confidence interval, by Student's t.
     n_rollouts, horizon : int
         Rollouts from each state, and steps after which they were cut off.
+
+    Examples
+    --------
+    >>> from colk.rl import LinearQuadratic, monte_carlo_values
+    >>> found = monte_carlo_values(LinearQuadratic.spiral(1), [[0.5]], discount=0.9)
+    >>> bool(abs(found.mean[0] + 2.5) < 2 * found.half_width[0])
+    True
     """
 
     states: Array
@@ -130,6 +137,14 @@ class Agreement:
         the truth.
     correlation_interval, nrmse_interval : (float, float)
         Percentile intervals, the states resampled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.rl import agreement
+    >>> truth = np.linspace(0.0, 1.0, 50)
+    >>> print(agreement(truth, truth))
+    correlation 1.000 [1.000, 1.000], NRMSE 0.000 [0.000, 0.000]
     """
 
     correlation: float

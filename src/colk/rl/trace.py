@@ -22,6 +22,15 @@ class PolicyTrace:
         Model order after the step, and how it came about.
     value_error, tracker_error : array
         H-norms that compression cost V and z, each at most its own bound.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> from colk.rl import KernelTD, LinearQuadratic, simulate
+    >>> learner = KernelTD(Gaussian(0.5), discount=0.9, trace=True)
+    >>> learner = learner.learn(*simulate(LinearQuadratic.spiral(1), 100, seed=0))
+    >>> learner.trace.n_atoms.shape
+    (100,)
     """
 
     difference: Array
