@@ -89,12 +89,13 @@ LANES inline vector exponential(vector x)
     const double magic = 6755399441055744.0; /* 1.5 * 2^52: leaves m in the low bits */
     vector shifted = x * 1.4426950408889634 + magic, m = shifted - magic;
     vector r = (x - m * 0.6931471803691238) - m * 1.9082149292705877e-10;
-    vector s = r * 2.5110037605963777e-08 + 2.763263963904103e-07;
-    s = s * r + 2.755724091857897e-06; s = s * r + 2.4801485482328494e-05;
-    s = s * r + 0.00019841269890047113; s = s * r + 0.0013888888952314775;
-    s = s * r + 0.008333333333319601; s = s * r + 0.0416666666664881;
-    s = s * r + 0.1666666666666668; s = s * r + 0.5000000000000019;
-    s = s * r + 1.0; s = s * r + 1.0;
+    vector r2 = r * r, r4 = r2 * r2; /* e^r = 1 + r + r^2 q, q by pairs: few wait for others */
+    vector low = (0.5000000000000019 + r * 0.1666666666666668)
+                 + r2 * (0.0416666666664881 + r * 0.008333333333319601);
+    vector high = (0.0013888888952314775 + r * 0.00019841269890047113)
+                  + r2 * (2.4801485482328494e-05 + r * 2.755724091857897e-06);
+    vector q = low + r4 * (high + r4 * (2.763263963904103e-07 + r * 2.5110037605963777e-08));
+    vector s = 1.0 + (r + r2 * q);
     s *= (vector)(((bits)shifted + 1023) << 52);
     return (vector)((bits)s & (x > -708.0));
 }
@@ -123,8 +124,7 @@ LANES inline double sum(vector a)
 {
     double x[WIDTH]; PUT(x, 0) = a;
     for (int half = WIDTH / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; l++)
-            x[l] += x[l + half];
+        for (int l = 0; l < half; l++) x[l] += x[l + half];
     return x[0];
 }
 
@@ -333,17 +333,17 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
 }
 
 /* ---- prices of atoms ----------------------------------------------------------------------- */
-/* Bit 0: an atom costs at most `price` while a new point is there; bit 1: at most `rest` when it
- * is gone. t = T_pp. */
+/* Bit 0: an atom costs at most `price` while a new point of novelty s is there; bit 1: at most
+ * `rest` when it is gone. */
 LANES int NAME(atoms_within_one)(const double *restrict weights, const double *restrict diagonal,
-                                 ptrdiff_t n, const double *restrict v, double a, double t,
+                                 ptrdiff_t n, const double *restrict v, double a, double s,
                                  double price, double rest)
 {
     int64_t now = 0, then = 0;
 #pragma omp simd reduction(+ : now, then)
     for (ptrdiff_t j = 0; j < VECTORS(n); j++) {
         double u = v[j], w = weights[j], moved = w + a * u;
-        now += w * w <= price * (diagonal[j] + t * u * u);
+        now += s * (w * w) <= price * (s * diagonal[j] + u * u);
         then += moved * moved <= rest * diagonal[j];
     }
     return (now > 0) | (then > 0) << 1;

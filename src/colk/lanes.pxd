@@ -94,8 +94,8 @@ cdef inline void rotate_out(double[:, ::1] factor, Py_ssize_t n, Py_ssize_t j, d
 cdef inline int atoms_within(double[:, ::1] weights, Py_ssize_t n_priced, double[:, ::1] amounts, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, Py_ssize_t p, Py_ssize_t q, double t_pp, double t_pq, double t_qq, double c, double price, double later, double rest) noexcept nogil:
     return _atoms_within(&weights[0, 0], weights.shape[1], n_priced, &amounts[p, 0], &amounts[q, 0], &diagonal[0], n, &solutions[p, 0], &solutions[q, 0], t_pp, t_pq, t_qq, c, price, later, rest)
 
-cdef inline int atoms_within_one(double[:, ::1] weights, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, double amount, double t, double price, double rest) noexcept nogil:
-    return _atoms_within_one(&weights[0, 0], &diagonal[0], n, &solutions[0, 0], amount, t, price, rest)
+cdef inline int atoms_within_one(double[:, ::1] weights, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, double amount, double s, double price, double rest) noexcept nogil:
+    return _atoms_within_one(&weights[0, 0], &diagonal[0], n, &solutions[0, 0], amount, s, price, rest)
 
 cdef inline bint any_within(double[:, ::1] weights, Py_ssize_t n_priced, double[::1] diagonal, Py_ssize_t n, double price) noexcept nogil:
     return _any_within(&weights[0, 0], weights.shape[1], n_priced, &diagonal[0], n, price)

@@ -260,13 +260,13 @@ def atoms_within_one(
     n: int,
     solutions: Array,
     amount: float,
-    t: float,
+    s: float,
     price: float,
     rest: float,
 ) -> int:
-    """1 if an atom costs at most `price` beside a new point; 2 if `rest` when it is gone."""
+    """1 if an atom costs at most `price` beside a point of novelty s; 2 if `rest` without it."""
     v, w = solutions[0, :n], weights[0, :n]
-    now = (w * w <= price * (diagonal[:n] + t * v * v)).any()
+    now = (s * (w * w) <= price * (s * diagonal[:n] + v * v)).any()
     then = ((w + amount * v) ** 2 <= rest * diagonal[:n]).any()
     return int(now) | int(then) << 1
 

@@ -245,7 +245,7 @@ static void try_prices(ptrdiff_t n, ptrdiff_t n_priced, double price, double lat
         last_within |= last <= rest * diagonal[j];
         any |= now <= price * diagonal[j];
         double alone = weights[j] + a_p[0] * u[j];
-        now_alone |= weights[j] * weights[j] <= price * (diagonal[j] + t_pp * u[j] * u[j]);
+        now_alone |= t_pp * weights[j] * weights[j] <= price * (t_pp * diagonal[j] + u[j] * u[j]);
         then_alone |= alone * alone <= rest * diagonal[j];
     }
     expect("atoms_within", n,

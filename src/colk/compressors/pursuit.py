@@ -5,7 +5,7 @@ prices add up over successive drops by Pythagoras, since the subspaces are neste
 priced before any of them is an atom; here one or two of them, in closed form (`block.py` has more).
 With S = K_BB − K_BD K⁻¹ K_DB their Schur complement, T = S⁻¹ and c = −T_pq/T_pp, dropping point p
 costs ‖a_p‖²/T_pp and leaves a_p(V_p − c V_q) to the atoms and a_p c to the other point q; what q
-then costs is known at once. A lone point is a pair in which T_pq and T_qq are 0.
+then costs is known at once.
 """
 
 import math
@@ -79,11 +79,13 @@ def absorb(d: Dictionary, size: int, eps: float, stop_at: int, at_most: int) -> 
     budget, spent, staying, first, settled = eps * eps, 0.0, 0, 0, False
     if size > 2:
         spent, staying = block.drop_block(d, size, budget, stop_at, at_most)
-    elif size > 0:
-        spent, staying, first, settled = drop_pair(d, size, budget, stop_at, at_most)
-        if settled and d.size <= at_most:
-            return math.sqrt(spent)
+    elif size == 2:
+        spent, staying, first, settled = drop_pair(d, budget, stop_at, at_most)
         append_pair(d, staying, first)
+    elif size == 1:
+        spent, staying, settled = drop_one(d, budget, stop_at, at_most)
+    if settled and d.size <= at_most:
+        return math.sqrt(spent)
     return math.sqrt(prune_atoms(d, budget, spent, stop_at, at_most, staying > 0))
 
 
@@ -133,78 +135,105 @@ def find_crowded(d: Dictionary) -> int:
     return worst
 
 
-def invert_pair(d: Dictionary, size: int) -> tuple[float, float, float, bool, bool]:
+def drop_one(d: Dictionary, budget: float, stop_at: int, at_most: int) -> tuple[float, int, bool]:
+    """Drop a lone new point if it is cheapest, else append it: what is spent, how many stay.
+
+    Also whether it is known that no atom need be looked at: none is left that is cheap enough. A
+    point in the span costs as if its novelty were the floor: what it leaves does not depend on it.
+    """
+    lanes.solve(d.factor, d.size, d.columns, 1, d.solutions, d.sums)
+    own, squares = d.gram[0, 0], 0.0
+    for row in range(d.n_priced):
+        squares += d.amounts[0, row] * d.amounts[0, row]
+    novelty = own - d.sums[0]
+    s = max(novelty, lanes.NOVELTY_FLOOR * own, lanes.SMALLEST_PIVOT)
+    charged = s + lanes.ROUNDING * own
+    price = squares * charged
+    if d.n_priced == 1:
+        within = lanes.atoms_within_one(
+            d.weights_t, d.diagonal, d.size, d.solutions, d.amounts[0, 0], s, price, budget - price
+        )
+    else:
+        within = lanes.atoms_within(
+            d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, 0, 0,
+            1.0 / s, 0.0, 0.0, 0.0, price, budget - price, 0.0,
+        )  # fmt: skip
+    atoms = d.size + 1
+    stays = (within & 1) != 0 or atoms <= stop_at or (price > budget and atoms <= at_most)
+    if stays and novelty == s:
+        d.append_row(0, novelty)
+        return 0.0, 1, False
+    for row in range(d.n_fitted):
+        amount = d.amounts[0, row]
+        if amount != 0.0:
+            lanes.add(d.weights_t, row, d.solutions, 0, amount, d.size)
+            d.spent[row] += amount * amount * charged
+    return price, 0, (within & 2) == 0
+
+
+def invert_pair(d: Dictionary) -> tuple[float, float, float, bool, bool]:
     """T_00, T_01 and T_11, and for each point whether it lies in the span of what came before.
 
     The pivot of a point in the span is lifted to the floor: what it leaves to others does not
     depend on it.
     """
-    lanes.solve(d.factor, d.size, d.columns, size, d.solutions, d.sums)
+    lanes.solve(d.factor, d.size, d.columns, 2, d.solutions, d.sums)
     schur, floor = d.gram[0, 0] - d.sums[0], lanes.NOVELTY_FLOOR * d.gram[0, 0]
-    t_00 = 1.0 / max(schur, floor, lanes.SMALLEST_PIVOT)
-    if size == 1:
-        return t_00, 0.0, 0.0, schur <= floor, False
     mixed, last_floor = d.gram[1, 0] - d.sums[1], lanes.NOVELTY_FLOOR * d.gram[1, 1]
+    t_00 = 1.0 / max(schur, floor, lanes.SMALLEST_PIVOT)
     ratio = mixed * t_00
     pivot = d.gram[1, 1] - d.sums[2] - ratio * mixed
     t_11 = 1.0 / max(pivot, last_floor, lanes.SMALLEST_PIVOT)
     return t_00 + ratio * ratio * t_11, -ratio * t_11, t_11, schur <= floor, pivot <= last_floor
 
 
-def products(d: Dictionary, last: int) -> tuple[float, float, float]:
-    """‖a_0‖², ⟨a_0, a_last⟩ and ‖a_last‖² over the rows that price."""
+def products(d: Dictionary) -> tuple[float, float, float]:
+    """‖a_0‖², ⟨a_0, a_1⟩ and ‖a_1‖² over the rows that price."""
     first, mixed, second = 0.0, 0.0, 0.0
     for row in range(d.n_priced):
         first += d.amounts[0, row] * d.amounts[0, row]
-        mixed += d.amounts[0, row] * d.amounts[last, row]
-        second += d.amounts[last, row] * d.amounts[last, row]
+        mixed += d.amounts[0, row] * d.amounts[1, row]
+        second += d.amounts[1, row] * d.amounts[1, row]
     return first, mixed, second
 
 
 def drop_pair(
-    d: Dictionary, size: int, budget: float, stop_at: int, at_most: int
+    d: Dictionary, budget: float, stop_at: int, at_most: int
 ) -> tuple[float, int, int, bool]:
     """Drop new points while they are cheapest: what is spent, how many stay, and the first.
 
-    Also whether it is known that no atom need be looked at: none is left that is cheap enough.
+    Also whether it is known that no atom need be looked at.
     """
-    t_pp, t_pq, t_qq, marked_p, marked_q = invert_pair(d, size)
-    p, q = 0, size - 1
-    squares, product, other_squares = products(d, q)
-    if size == 2 and not marked_p and (marked_q or other_squares * t_pp <= squares * t_qq):
-        p, q = q, p
+    t_pp, t_pq, t_qq, marked_p, marked_q = invert_pair(d)
+    p, q = 0, 1
+    squares, product, other_squares = products(d)
+    if not marked_p and (marked_q or other_squares * t_pp <= squares * t_qq):
+        p, q = 1, 0
         squares, other_squares = other_squares, squares
         t_pp, t_qq = t_qq, t_pp
         marked_p, marked_q = marked_q, marked_p
-    s_p, s_q, later = 1.0 / t_pp, 0.0, 0.0  # novelties: of p given q, of q without p
+    s_p = 1.0 / t_pp  # the novelty of p given q; s_q that of q without p
     c = -t_pq * s_p
+    s_q = 1.0 / (t_qq + t_pq * c) + lanes.ROUNDING * d.gram[q, q]
     s_p += lanes.ROUNDING * d.gram[p, p]
     price = squares * s_p
-    if size == 2:
-        s_q = 1.0 / (t_qq + t_pq * c) + lanes.ROUNDING * d.gram[q, q]
-        later = max(other_squares + c * (2.0 * product + c * squares), 0.0) * s_q
+    later = max(other_squares + c * (2.0 * product + c * squares), 0.0) * s_q
     total = price + later
-    if size == 1 and d.n_priced == 1:
-        within = lanes.atoms_within_one(
-            d.weights_t, d.diagonal, d.size, d.solutions, d.amounts[0, 0], t_pp,
-            price, budget - price,
-        )  # fmt: skip
-    else:
-        within = lanes.atoms_within(
-            d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, p, q, t_pp, t_pq,
-            t_qq, c, price, later if size == 2 else budget - price, budget - total,
-        )  # fmt: skip
+    within = lanes.atoms_within(
+        d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, p, q,
+        t_pp, t_pq, t_qq, c, price, later, budget - total,
+    )  # fmt: skip
     # A point stays if it may not be dropped or is not the cheapest.
-    atoms, settled = d.size + size, (within & (4 if size == 2 else 2)) == 0
+    atoms = d.size + 2
     stays = (within & 1) != 0 or atoms <= stop_at or (price > budget and atoms <= at_most)
     if stays and not marked_p:
-        return 0.0, size, 0, False
+        return 0.0, 2, 0, False
     atoms -= 1
     stays = (within & 2) != 0 or atoms <= stop_at or (total > budget and atoms <= at_most)
-    both = size == 2 and (marked_q or not stays)
+    both = marked_q or not stays
     bequeath(d, p, q, c, both, s_p, s_q)
-    if both or size == 1:
-        return total, 0, 0, settled
+    if both:
+        return total, 0, 0, (within & 4) == 0
     return price, 1, q, False
 
 
