@@ -3,6 +3,8 @@
 Matrices come with the number of a row, and n says how many entries of it count.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from colk._validation import Array
@@ -21,145 +23,74 @@ ROUNDING = 2e-14
 LARGEST = 1e75
 
 
-def _differences(atoms: Array, n: int, points: Array, size: int, scales: Array) -> Array:
+Columns = Callable[[Array, int, Array, int, Array, float, Array, int], None]
+
+
+def _differences(atoms: Array, points: Array, scales: Array) -> Array:
     """(point, feature, atom): differences in units of the bandwidths."""
-    near = atoms[None, : points.shape[1], :n]
-    with np.errstate(over="ignore"):
-        return np.asarray((near - points[:size, :, None]) * scales[None, :, None])
+    return np.asarray((atoms[None, :, :] - points[:, :, None]) * scales[None, :, None])
 
 
-def _squares(atoms: Array, n: int, points: Array, size: int, scales: Array) -> Array:
-    with np.errstate(over="ignore"):
-        return np.asarray((_differences(atoms, n, points, size, scales) ** 2).sum(axis=1))
+def _squares(atoms: Array, points: Array, scales: Array) -> Array:
+    return np.asarray((_differences(atoms, points, scales) ** 2).sum(axis=1))
 
 
-def _products(atoms: Array, n: int, points: Array, size: int) -> Array:
-    return np.asarray(points[:size] @ atoms[: points.shape[1], :n])
+def _distances(atoms: Array, points: Array, scales: Array) -> Array:
+    return np.asarray(np.abs(_differences(atoms, points, scales)).sum(axis=1))
 
 
-def _lay(out: Array, first: int, values: Array) -> None:
-    """Write columns, with zeros behind them to the end of a vector."""
-    size, n = values.shape
-    out[first : first + size, n : (n + 7) & -8] = 0.0
-    out[first : first + size, :n] = values
+def _products(atoms: Array, points: Array, scales: Array) -> Array:
+    return np.asarray(points @ atoms)
 
 
-def gaussian(
-    atoms: Array,
-    n: int,
-    points: Array,
-    size: int,
-    scales: Array,
-    constant: float,
-    out: Array,
-    first: int,
-) -> None:
-    """out[first + b, j] = exp(−½ ‖(d_j − x_b)/h‖²)."""
-    _lay(out, first, np.exp(-0.5 * _squares(atoms, n, points, size, scales)))
+def _shifted(atoms: Array, points: Array, scales: Array) -> Array:
+    return np.asarray(points @ atoms + scales[0])
 
 
-def laplacian(
-    atoms: Array,
-    n: int,
-    points: Array,
-    size: int,
-    scales: Array,
-    constant: float,
-    out: Array,
-    first: int,
-) -> None:
-    """out[first + b, j] = exp(−‖(d_j − x_b)/h‖₁)."""
-    distances = np.abs(_differences(atoms, n, points, size, scales)).sum(axis=1)
-    _lay(out, first, np.exp(-distances))
+def _columns(
+    statistic: Callable[[Array, Array, Array], Array], profile: Callable[[Array, float], Array]
+) -> Columns:
+    """Columns out[first + b, j] = profile of the statistic of atom d_j and point x_b."""
+
+    def lay(
+        atoms: Array,
+        n: int,
+        points: Array,
+        size: int,
+        scales: Array,
+        constant: float,
+        out: Array,
+        first: int,
+    ) -> None:
+        near = atoms[: points.shape[1], :n]
+        with np.errstate(over="ignore"):
+            values = profile(statistic(near, points[:size], scales), constant)
+        out[first : first + size, :n] = values
+        out[first : first + size, n : (n + 7) & -8] = 0.0  # to the end of a vector
+
+    return lay
 
 
-def matern_of_one_half(
-    atoms: Array,
-    n: int,
-    points: Array,
-    size: int,
-    scales: Array,
-    constant: float,
-    out: Array,
-    first: int,
-) -> None:
-    """out[first + b, j] = exp(−r), r = ‖(d_j − x_b)/h‖."""
-    _lay(out, first, np.exp(-np.sqrt(_squares(atoms, n, points, size, scales))))
+def _matern_32(squares: Array, constant: float) -> Array:
+    s = np.minimum(np.sqrt(3.0 * squares), 1e4)
+    return np.asarray((1.0 + s) * np.exp(-s))
 
 
-def matern_of_three_halves(
-    atoms: Array,
-    n: int,
-    points: Array,
-    size: int,
-    scales: Array,
-    constant: float,
-    out: Array,
-    first: int,
-) -> None:
-    """out[first + b, j] = (1 + s) exp(−s), s = √3 ‖(d_j − x_b)/h‖."""
-    s = np.minimum(np.sqrt(3.0 * _squares(atoms, n, points, size, scales)), 1e4)
-    _lay(out, first, (1.0 + s) * np.exp(-s))
+def _matern_52(squares: Array, constant: float) -> Array:
+    s = np.minimum(np.sqrt(5.0 * squares), 1e4)
+    return np.asarray((1.0 + s + s * s / 3.0) * np.exp(-s))
 
 
-def matern_of_five_halves(
-    atoms: Array,
-    n: int,
-    points: Array,
-    size: int,
-    scales: Array,
-    constant: float,
-    out: Array,
-    first: int,
-) -> None:
-    """out[first + b, j] = (1 + s + s²/3) exp(−s), s = √5 ‖(d_j − x_b)/h‖."""
-    s = np.minimum(np.sqrt(5.0 * _squares(atoms, n, points, size, scales)), 1e4)
-    _lay(out, first, (1.0 + s + s * s / 3.0) * np.exp(-s))
-
-
-def rational_quadratic(
-    atoms: Array,
-    n: int,
-    points: Array,
-    size: int,
-    scales: Array,
-    constant: float,
-    out: Array,
-    first: int,
-) -> None:
-    """out[first + b, j] = (1 + ‖(d_j − x_b)/h‖²/(2c))^(−c)."""
-    squares = _squares(atoms, n, points, size, scales)
-    _lay(out, first, (1.0 + squares * (0.5 / constant)) ** -constant)
-
-
-def polynomial(
-    atoms: Array,
-    n: int,
-    points: Array,
-    size: int,
-    scales: Array,
-    constant: float,
-    out: Array,
-    first: int,
-) -> None:
-    """out[first + b, j] = (d_jᵀx_b + offset)^degree; `scales` holds the offset."""
-    with np.errstate(over="ignore"):
-        _lay(out, first, (_products(atoms, n, points, size) + scales[0]) ** int(constant))
-
-
-def linear(
-    atoms: Array,
-    n: int,
-    points: Array,
-    size: int,
-    scales: Array,
-    constant: float,
-    out: Array,
-    first: int,
-) -> None:
-    """out[first + b, j] = d_jᵀx_b."""
-    with np.errstate(over="ignore"):
-        _lay(out, first, _products(atoms, n, points, size))
+# With h the bandwidths and c the constant: exp(−½ ‖(d − x)/h‖²), exp(−‖(d − x)/h‖₁), …
+gaussian = _columns(_squares, lambda s, c: np.exp(-0.5 * s))
+laplacian = _columns(_distances, lambda s, c: np.exp(-s))
+matern_of_one_half = _columns(_squares, lambda s, c: np.exp(-np.sqrt(s)))
+matern_of_three_halves = _columns(_squares, _matern_32)
+matern_of_five_halves = _columns(_squares, _matern_52)
+rational_quadratic = _columns(_squares, lambda s, c: (1.0 + s * (0.5 / c)) ** -c)
+# (dᵀx + offset)^degree, where `scales` holds the offset, and dᵀx.
+polynomial = _columns(_shifted, lambda s, c: s ** int(c))
+linear = _columns(_products, lambda s, c: s)
 
 
 def exponentials(x: Array, row: int, n: int) -> None:

@@ -10,7 +10,7 @@ cdef double VANISHING
 cdef class KernelStream(QuasiGradientStream):
     cdef readonly Compressor compressor
     cdef readonly double norm_bound
-    cdef readonly bint is_orthogonal, is_foreign
+    cdef readonly bint follows_norm, is_foreign
     cdef object kept_safe
     cdef double[::1] values
     @cython.locals(before=Py_ssize_t)

@@ -35,7 +35,7 @@ class KernelStream(QuasiGradientStream):
 
     compressor: Compressor
     norm_bound: float
-    is_orthogonal: bool
+    follows_norm: bool
     is_foreign: bool
     kept_safe: Any  # what a step that a compressor from outside breaks off goes back to
     values: Array  # (outputs,): of `evaluate_row`
@@ -43,10 +43,11 @@ class KernelStream(QuasiGradientStream):
     def __init__(self, compressor: Compressor, norm_bound: float, **common: Any) -> None:
         super().__init__(**common)
         self.compressor, self.norm_bound = compressor, norm_bound
-        self.is_orthogonal = compressor.is_orthogonal
         self.is_foreign, self.kept_safe = is_foreign(compressor), None
         self.values = np.zeros(self.n_outputs)
-        if not self.is_orthogonal:
+        # The norm of f is known where nothing but what is orthogonal to f is forgotten.
+        self.follows_norm = compressor.is_orthogonal and (self.traced or norm_bound < math.inf)
+        if not self.follows_norm:
             self.squared_norm = math.nan
 
     def step(self) -> int:
@@ -60,7 +61,7 @@ class KernelStream(QuasiGradientStream):
         if self.lay_window() == 0 or self.assess(self.tracking_rate.rate(t), True) == 0:
             return 0
         # f~ = (1 − αλ) f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·)
-        squared_norm = self.moved_squared_norm(factor, step)
+        squared_norm = self.moved_squared_norm(factor, step) if self.follows_norm else 0.0
         self.adapt(step)
         self.remember_and_shrink(factor)
         lay_amounts(self.dictionary, self.window, step)
@@ -71,7 +72,7 @@ class KernelStream(QuasiGradientStream):
         else:
             error = self.compressor.settle(self.dictionary, staged, step, t)
         self.error_sum += error
-        if self.is_orthogonal:
+        if self.follows_norm:
             self.squared_norm = max(squared_norm - error * error, 0.0)
             if self.squared_norm > self.norm_bound * self.norm_bound:
                 self.keep_in_ball()

@@ -52,8 +52,12 @@ def test_a_loop_is_its_twin(name, n):
     expected = out[2:, :n]
     # An exponential turns the relative error of its argument into as many times the argument.
     amplified = 1.0 + np.abs(np.log(np.abs(expected)))
-    assert (np.abs(kernel.gram(X, D) - expected) <= 1e-14 * amplified * np.abs(expected)).all()
-    assert (out[2:, n : (n + 3) & -4] == 0.0).all()
+    allowed = 1e-14 * amplified * np.abs(expected)
+    if not kernel.is_shift_invariant:  # an inner product may cancel
+        largest = np.sqrt(np.outer(kernel.diagonal(X), kernel.diagonal(D)))
+        allowed += kernel.rounding(3) * largest
+    assert (np.abs(kernel.gram(X, D) - expected) <= allowed).all()
+    assert (out[2:, n : (n + 7) & -8] == 0.0).all()
     assert np.isnan(out[:2]).all()
 
 
