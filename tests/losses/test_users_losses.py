@@ -101,7 +101,6 @@ def test_a_users_loss_equals_the_built_in_one(custom, built_in):
     assert np.array_equal(again.value(f, y), custom.value(f, y))
 
 
-@pytest.mark.filterwarnings("ignore::colk.errors.SlowFunctionWarning")
 def test_a_function_that_returns_no_number_is_named():
     with pytest.raises(TypeError, match="value must return"):
         CustomLoss(lambda f, y: str(f), squared_slope).value([1.0], [2.0])

@@ -261,7 +261,6 @@ def test_what_a_composition_raises_reaches_the_caller():
     assert state_of(learner) == before
 
 
-@pytest.mark.filterwarnings("ignore::colk.errors.SlowFunctionWarning")
 def test_exceptions_of_any_class_keep_their_class():
     """A plain function may raise what a compiler knows nothing of: then it runs as it is."""
     calls = []
