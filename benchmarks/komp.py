@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from turns import best_times
 
 from colk.compressors import KOMP
+from colk.compressors.pursuit import append, drop
 from colk.dictionary import Dictionary
 from colk.kernels import Gaussian
 from colk.learners import POLK
@@ -64,7 +65,7 @@ class Steady:
         self.dictionary = Dictionary(
             self.kernel, N_FEATURES, block=1, capacity=self.learner.n_atoms + 1
         )
-        self.dictionary.append(function.atoms, function.weights.reshape(-1, 1))
+        append(self.dictionary, function.atoms, function.weights.reshape(-1, 1))
         self.rng = rng
 
     def settled(self, n_atoms: int, rng: np.random.Generator) -> POLK:
@@ -98,8 +99,8 @@ class Steady:
         amount = np.ones((1, 1))
         places = self.rng.integers(0, self.dictionary.size, len(X))
         for x, j in zip(X[:, None, :], places.tolist(), strict=True):
-            self.dictionary.append(x, amount)
-            self.dictionary.drop(j)
+            append(self.dictionary, x, amount)
+            drop(self.dictionary, j)
 
     def floor(self, X: Array) -> float:
         """Seconds of what no exact step can do without."""

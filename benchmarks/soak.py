@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from colk.compressors.pursuit import append, drop
 from colk.dictionary import Dictionary
 from colk.kernels import Gaussian
 
@@ -83,12 +84,12 @@ class Churn:
         amount = np.ones((1, 1))
         for at_most in most.tolist():
             x = next(points)
-            d.append(x[None, :], amount)
+            append(d, x[None, :], amount)
             self.taken.add(self.cell(x))
             while d.size > at_most:
                 j = int(self.rng.integers(d.size))
                 self.taken.remove(self.cell(d.atoms[j]))
-                d.drop(j)
+                drop(d, j)
 
     def reading(self, step: int) -> Reading:
         """The present state."""
