@@ -53,13 +53,13 @@ def merging(kernel, atoms, weights):
     return np.vstack([_without(atoms, p, n), z]), np.vstack([_without(weights, p, n), [[w]]])
 
 
-def best_merger(kernel, atoms, weights, p, n, low=-2.0, high=2.0, points=101, rounds=6):
+def best_merger(kernel, atoms, weights, p, n, low=-2.0, high=2.0, points=401, rounds=6):
     """Return the least loss of replacing p and n by one atom on their line, n, z and its weight."""
     pair, w = atoms[[p, n]], weights[[p, n]]
     for _ in range(rounds):
         h = np.linspace(low, high, points)[:, None]
         Z = h * atoms[p] + (1.0 - h) * atoms[n]
-        own = np.diag(gram(kernel, Z, Z))
+        own = gram(kernel, Z[:1], Z[:1])[0, 0]  # a radial kernel's is the same everywhere
         merged = (gram(kernel, Z, pair) @ w)[:, 0] / own
         lost = (w.T @ gram(kernel, pair, pair) @ w)[0, 0] - merged**2 * own
         best = int(np.argmin(lost))
