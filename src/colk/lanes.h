@@ -66,6 +66,9 @@ CHOOSE(atoms_within) CHOOSE(atoms_within_one) CHOOSE(any_within)
 #define raised NAME(raised_)
 #define sum NAME(sum_)
 #define four_sums NAME(four_sums_)
+#define row_sums NAME(row_sums_)
+#define solve_few NAME(solve_few_)
+#define solve_many NAME(solve_many_)
 #define power NAME(power_)
 
 #if WIDTH > 1
@@ -128,19 +131,37 @@ LANES inline double sum(vector a)
     return x[0];
 }
 
-LANES inline void four_sums(double *z, vector a, vector b, vector c, vector d)
+/* Sums of four vectors, and of WIDTH of them. */
+#undef PAIRS
+#undef FOURS
+#if WIDTH == 8
+#define PAIRS(a, b) (MIX(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + MIX(a, b, 1, 9, 3, 11, 5, 13, 7, 15))
+#define FOURS(a, b) (MIX(a, b, 0, 1, 8, 9, 4, 5, 12, 13) + MIX(a, b, 2, 3, 10, 11, 6, 7, 14, 15))
+#elif WIDTH == 4
+#define PAIRS(a, b) (MIX(a, b, 0, 4, 2, 6) + MIX(a, b, 1, 5, 3, 7))
+#define FOURS(a, b) (MIX(a, b, 0, 1, 4, 5) + MIX(a, b, 2, 3, 6, 7))
+#endif
+LANES inline void four_sums(double *z, const vector *a)
+{
+#if WIDTH >= 4
+    vector s = FOURS(PAIRS(a[0], a[1]), PAIRS(a[2], a[3]));
+    for (int l = 0; l < 4; l++) z[l] = WIDTH == 8 ? s[l] + s[(l + 4) % WIDTH] : s[l];
+#else
+    for (int l = 0; l < 4; l++) z[l] = sum(a[l]);
+#endif
+}
+LANES inline vector row_sums(const vector *a)
 {
 #if WIDTH == 8
-    vector ab = MIX(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + MIX(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
-    vector cd = MIX(c, d, 0, 8, 2, 10, 4, 12, 6, 14) + MIX(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
-    vector s = MIX(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) + MIX(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
-    for (int l = 0; l < 4; l++) z[l] = s[l] + s[l + 4];
+    vector b = FOURS(PAIRS(a[0], a[1]), PAIRS(a[2], a[3]));
+    vector c = FOURS(PAIRS(a[4], a[5]), PAIRS(a[6], a[7]));
+    return MIX(b, c, 0, 1, 2, 3, 8, 9, 10, 11) + MIX(b, c, 4, 5, 6, 7, 12, 13, 14, 15);
 #elif WIDTH == 4
-    vector ab = MIX(a, b, 0, 4, 2, 6) + MIX(a, b, 1, 5, 3, 7);
-    vector cd = MIX(c, d, 0, 4, 2, 6) + MIX(c, d, 1, 5, 3, 7);
-    PUT(z, 0) = MIX(ab, cd, 0, 1, 4, 5) + MIX(ab, cd, 2, 3, 6, 7);
+    return FOURS(PAIRS(a[0], a[1]), PAIRS(a[2], a[3]));
 #else
-    z[0] = sum(a), z[1] = sum(b), z[2] = sum(c), z[3] = sum(d);
+    double z[WIDTH];
+    for (int l = 0; l < WIDTH; l++) z[l] = sum(a[l]);
+    return AT(z, 0);
 #endif
 }
 
@@ -247,63 +268,85 @@ ROWS(multiply, (double *restrict w, const double *restrict u, ptrdiff_t n), w[j]
 ROWS(scale, (double *restrict w, double factor, ptrdiff_t n), w[j] *= factor)
 
 /* ---- the factor U of the inverse Gram matrix, of which the rows of U' are stored ----------- */
-/* z = U'k and v = Uz of two columns k, or of one; sums = (z0 z0, z0 z1, z1 z1). Four rows a turn:
- * the last may read up to three rows behind the atoms, which are 0. */
-#define FOUR_ROWS(i)                                                                           \
-    const double *a = factor + (i) * stride, *b = a + stride, *c = b + stride, *d = c + stride
-#if WIDTH == 8 && !defined(COLK_WIDTH) /* few atoms do not fill vectors of eight */
-#define SMALL(f, ...) if (n < 64) { PASTE(f, 4)(factor, stride, n, __VA_ARGS__, sums); return; }
-#else
-#define SMALL(f, ...)
-#endif
-#define SPREAD(z) ((z[0] * AT(a, j) + z[1] * AT(b, j)) + (z[2] * AT(c, j) + z[3] * AT(d, j)))
+/* z = U'k and v = Uz of two columns k, or of one; sums = (z0 z0, z0 z1, z1 z1). Several rows a
+ * turn: the last may read rows behind the atoms, which are 0. Of few atoms all of z comes first,
+ * and v stays in registers; of many, v follows at once, while the rows are in the cache. */
+#define FEW 64
+#define SOLVE(name)                                                                            \
+    LANES inline void name(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,       \
+                           const double *restrict k0, const double *restrict k1,               \
+                           double *restrict v0, double *restrict v1, double *restrict sums,    \
+                           const int two)
+SOLVE(solve_few)
+{
+    double z0[FEW], z1[FEW];
+    vector s00 = ALL(0.0), s01 = s00, s11 = s00;
+    for (ptrdiff_t i = 0; i < n; i += WIDTH) {
+        vector a[WIDTH] = {0}, b[WIDTH] = {0};
+        for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
+            for (int l = 0; l < WIDTH; l++) {
+                vector row = AT(factor, (i + l) * stride + j);
+                a[l] += row * AT(k0, j);
+                if (two) b[l] += row * AT(k1, j);
+            }
+        vector x = row_sums(a), y = two ? row_sums(b) : x;
+        PUT(z0, i) = x, PUT(z1, i) = y;
+        s00 += x * x, s01 += x * y, s11 += y * y;
+    }
+    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
+        vector a[2] = {0}, b[2] = {0};
+        for (ptrdiff_t i = j; i < n; i += 2)
+            for (int l = 0; l < 2; l++) {
+                vector row = AT(factor, (i + l) * stride + j);
+                a[l] += z0[i + l] * row;
+                if (two) b[l] += z1[i + l] * row;
+            }
+        PUT(v0, j) = a[0] + a[1];
+        if (two) PUT(v1, j) = b[0] + b[1];
+    }
+    sums[0] = sum(s00), sums[1] = sum(s01), sums[2] = sum(s11);
+}
 
-LANES void NAME(solve_two)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
-                           const double *restrict k0, const double *restrict k1,
-                           double *restrict v0, double *restrict v1, double *restrict sums)
+#define SPREAD(z) ((z[0] * row[0] + z[1] * row[1]) + (z[2] * row[2] + z[3] * row[3]))
+SOLVE(solve_many)
 {
     double z0[4], z1[4], s00 = 0.0, s01 = 0.0, s11 = 0.0;
-    SMALL(solve_two, k0, k1, v0, v1)
+    vector row[4];
     for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH)
         PUT(v0, j) = PUT(v1, j) = ALL(0.0);
     for (ptrdiff_t i = 0; i < n; i += 4) {
-        FOUR_ROWS(i);
-        vector a0 = ALL(0.0), b0 = a0, c0 = a0, d0 = a0, a1 = a0, b1 = a0, c1 = a0, d1 = a0;
-        for (ptrdiff_t j = 0; j < i + 4; j += WIDTH) {
-            vector x = AT(k0, j), y = AT(k1, j);
-            a0 += AT(a, j) * x, b0 += AT(b, j) * x, c0 += AT(c, j) * x, d0 += AT(d, j) * x;
-            a1 += AT(a, j) * y, b1 += AT(b, j) * y, c1 += AT(c, j) * y, d1 += AT(d, j) * y;
-        }
-        four_sums(z0, a0, b0, c0, d0);
-        four_sums(z1, a1, b1, c1, d1);
-        for (int l = 0; l < 4; l++)
-            s00 += z0[l] * z0[l], s01 += z0[l] * z1[l], s11 += z1[l] * z1[l];
+        vector a[4] = {0}, b[4] = {0};
         for (ptrdiff_t j = 0; j < i + 4; j += WIDTH)
-            PUT(v0, j) += SPREAD(z0), PUT(v1, j) += SPREAD(z1);
+            for (int l = 0; l < 4; l++) {
+                row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k0, j);
+                if (two) b[l] += row[l] * AT(k1, j);
+            }
+        four_sums(z0, a);
+        if (two) four_sums(z1, b);
+        for (int l = 0; l < 4; l++) {
+            s00 += z0[l] * z0[l];
+            if (two) s01 += z0[l] * z1[l], s11 += z1[l] * z1[l];
+        }
+        for (ptrdiff_t j = 0; j < i + 4; j += WIDTH) {
+            for (int l = 0; l < 4; l++)
+                row[l] = AT(factor, (i + l) * stride + j);
+            PUT(v0, j) += SPREAD(z0);
+            if (two) PUT(v1, j) += SPREAD(z1);
+        }
     }
-    sums[0] = s00, sums[1] = s01, sums[2] = s11;
+    sums[0] = s00, sums[1] = two ? s01 : s00, sums[2] = two ? s11 : s00;
 }
 
-LANES void NAME(solve_one)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
-                           const double *restrict k, double *restrict v, double *restrict sums)
+LANES void NAME(solve_two)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k0,
+                           const double *k1, double *v0, double *v1, double *sums)
 {
-    double z[4], total = 0.0;
-    SMALL(solve_one, k, v)
-    for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH)
-        PUT(v, j) = ALL(0.0);
-    for (ptrdiff_t i = 0; i < n; i += 4) {
-        FOUR_ROWS(i);
-        vector a0 = ALL(0.0), b0 = a0, c0 = a0, d0 = a0;
-        for (ptrdiff_t j = 0; j < i + 4; j += WIDTH) {
-            vector x = AT(k, j);
-            a0 += AT(a, j) * x, b0 += AT(b, j) * x, c0 += AT(c, j) * x, d0 += AT(d, j) * x;
-        }
-        four_sums(z, a0, b0, c0, d0);
-        total += (z[0] * z[0] + z[1] * z[1]) + (z[2] * z[2] + z[3] * z[3]);
-        for (ptrdiff_t j = 0; j < i + 4; j += WIDTH)
-            PUT(v, j) += SPREAD(z);
-    }
-    sums[0] = sums[1] = sums[2] = total;
+    (n <= FEW ? solve_few : solve_many)(factor, stride, n, k0, k1, v0, v1, sums, 1);
+}
+
+LANES void NAME(solve_one)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k,
+                           double *v, double *sums)
+{
+    (n <= FEW ? solve_few : solve_many)(factor, stride, n, k, k, v, v, sums, 0);
 }
 
 /* Out of rows j.. of U' rotate column j of U into `carry`, close the gap, and renew the diagonal
@@ -396,5 +439,4 @@ LANES int NAME(any_within)(const double *restrict weights, ptrdiff_t stride, ptr
 
 #undef WIDTH
 #undef LANES
-#undef SMALL
 #endif
