@@ -312,8 +312,10 @@ SOLVE(solve_many)
 {
     double z0[4], z1[4], s00 = 0.0, s01 = 0.0, s11 = 0.0;
     vector row[4];
-    for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH)
-        PUT(v0, j) = PUT(v1, j) = ALL(0.0);
+    for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH) {
+        PUT(v0, j) = ALL(0.0);
+        if (two) PUT(v1, j) = ALL(0.0);
+    }
     for (ptrdiff_t i = 0; i < n; i += 4) {
         vector a[4] = {0}, b[4] = {0};
         for (ptrdiff_t j = 0; j < i + 4; j += WIDTH)
@@ -346,7 +348,7 @@ LANES void NAME(solve_two)(const double *factor, ptrdiff_t stride, ptrdiff_t n, 
 LANES void NAME(solve_one)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k,
                            double *v, double *sums)
 {
-    (n <= FEW ? solve_few : solve_many)(factor, stride, n, k, k, v, v, sums, 0);
+    (n <= FEW ? solve_few : solve_many)(factor, stride, n, k, NULL, v, NULL, sums, 0);
 }
 
 /* Out of rows j.. of U' rotate column j of U into `carry`, close the gap, and renew the diagonal

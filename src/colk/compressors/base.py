@@ -21,6 +21,8 @@ class Compressor(Term):
     is_orthogonal : bool
         Whether what it forgets is orthogonal to what it keeps, as with a projection: then the norm
         of f is known at every step.
+    is_relative : bool
+        Whether it asks for the size of the steps that are made.
     needs_factor : bool
         Whether it asks the dictionary for the factor of K⁻¹: memory O(M²).
     scratch_rows : int
@@ -46,6 +48,7 @@ class Compressor(Term):
 
     is_orthogonal: ClassVar[bool] = False
     needs_factor: ClassVar[bool] = True
+    is_relative: bool = False
     scratch_rows: ClassVar[int] = 0
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:

@@ -1,5 +1,6 @@
 """KOMP: a step may move the function by so much, and no more."""
 
+import math
 from typing import ClassVar
 
 from colk._validation import check_count, check_number
@@ -32,23 +33,28 @@ class KOMP(Compressor):
     max_atoms : int, optional
         Largest model order. It is a hard bound on memory: where it is reached, the cheapest atoms
         go even at a price above eps, and the error that a step reports says so.
+    fraction : float, optional
+        In place of eps: the bound in units of the steps that are made, a share of the root mean
+        square of the H-norms of about the latest 1000. It does not depend on the scale of the loss.
 
     Examples
     --------
     >>> from colk.compressors import KOMP
     >>> KOMP(eps=2e-3)
-    KOMP(eps=0.002, parsimony=None, max_atoms=None)
+    KOMP(eps=0.002, parsimony=None, max_atoms=None, fraction=None)
     >>> KOMP(parsimony=5.0).eps_at(step_size=0.02)
     0.002
     """
 
-    _fields = ("eps", "parsimony", "max_atoms")
+    _fields = ("eps", "parsimony", "max_atoms", "fraction")
     is_orthogonal: ClassVar[bool] = True
     eps: float | None
     parsimony: float | None
     max_atoms: int | None
+    fraction: float | None
     bound: float
     gain: float
+    part: float
     at_most: int
 
     def __init__(
@@ -56,20 +62,31 @@ class KOMP(Compressor):
         eps: float | None = None,
         parsimony: float | None = None,
         max_atoms: int | None = None,
+        fraction: float | None = None,
     ) -> None:
-        if eps is not None and parsimony is not None:
+        given = [bound for bound in (eps, parsimony, fraction) if bound is not None]
+        if len(given) > 1:
             raise ValueError(
-                "give eps or parsimony, not both: parsimony K means eps = K·step_size²"
+                "give eps, parsimony or fraction, not both: parsimony K means eps = K·step_size², "
+                "fraction a share of the size of the steps"
             )
-        if eps is None and parsimony is None and max_atoms is None:
-            raise ValueError("KOMP needs eps, parsimony or max_atoms")
+        if not given and max_atoms is None:
+            raise ValueError("KOMP needs eps, parsimony, fraction or max_atoms")
         self.eps = None if eps is None else check_number(eps, "eps", at_least=0.0)
         self.parsimony = (
             None if parsimony is None else check_number(parsimony, "parsimony", at_least=0.0)
         )
         self.max_atoms = None if max_atoms is None else check_count(max_atoms, "max_atoms")
-        self.bound, self.gain = self.eps or 0.0, self.parsimony or 0.0
+        self.fraction = (
+            None if fraction is None else check_number(fraction, "fraction", at_least=0.0)
+        )
+        self.bound, self.gain, self.part = eps or 0.0, parsimony or 0.0, fraction or 0.0
         self.at_most = UNBOUNDED if max_atoms is None else max_atoms
+
+    @property
+    def is_relative(self) -> bool:  # type: ignore[override]
+        """Whether the bound is in units of the steps."""
+        return self.fraction is not None
 
     def eps_at(self, step_size: float) -> float:
         """Bound on the H-norm of what a step of this size may forget."""
@@ -78,4 +95,5 @@ class KOMP(Compressor):
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
         """Return what f = KOMP(f~, ε) loses."""
         eps = self.bound + self.gain * step_size * step_size
+        eps += self.part * math.sqrt(d.squared_move)
         return pursuit.absorb(d, staged, eps, 0, self.at_most)

@@ -17,10 +17,11 @@ class TubeStream(KernelStream):
         super().__init__(**common)
         self.adaptive = common["loss"]
 
-    def adapt(self, step: float) -> None:
+    def adapt(self, step: float, factor: float) -> float:
         """Widen the tube where the sample lies outside it, narrow it otherwise."""
         self.adaptive.adapt(
             self.window.predictions[0, 0],
             self.window.targets[0, 0],
             step * self.window.weights[0],
         )
+        return step
