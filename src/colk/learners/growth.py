@@ -3,7 +3,7 @@
 import numpy as np
 
 from colk._validation import Array
-from colk.learners.colk import COLK
+from colk.learners.functional import COLK
 
 __all__ = ["grow"]
 
