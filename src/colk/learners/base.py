@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from inspect import signature
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -158,7 +158,6 @@ class OnlineLearner(StreamLearner):
     batch_size: int = 1
 
     _stream: QuasiGradientStream | None = None
-    _shows_points: ClassVar[bool] = True  # whether the window is given points as they are
     _is_direct = False  # whether one sample can go to the stream as numbers, without arrays
     _is_vector = True
 
@@ -177,13 +176,12 @@ class OnlineLearner(StreamLearner):
         """Check what settings ask of each other."""
         if self.loss.kind == "multiclass" and self._n_outputs is None:
             raise ValueError(f"{type(self.loss).__name__} needs n_outputs, the number of classes")
-        self._check_shrinking()
-
-    def _check_shrinking(self) -> None:
-        if self.step_size.initial * self.regularization >= 1.0:
+        shrunk = self.step_size.initial * self.regularization
+        # A first step of 1/λ scales f = 0 by 0: that is how Pegasos begins.
+        if shrunk >= 1.0 and (self.step_size.power == 0.0 or shrunk > 1.0 + 1e-12):
             raise ValueError(
                 "step_size·regularization must be below 1: f is scaled by 1 minus that, "
-                f"got {self.step_size.initial * self.regularization:g}; lower either"
+                f"got {shrunk:g}; lower either"
             )
 
     def __repr__(self) -> str:
@@ -232,9 +230,9 @@ class OnlineLearner(StreamLearner):
             remembers=remembers,
             traced=self._records is not None,
         )
-        self._is_direct = (
-            self._shows_points and self.loss.kind == "regression" and self._records is None
-        )
+        shows_points = type(self)._shown is OnlineLearner._shown
+        is_plain = self.loss.kind == "regression" and self._records is None
+        self._is_direct = shows_points and is_plain
 
     def _remake(self, packed: dict[str, Any]) -> Stream:
         n_targets = packed["window"]["targets"].shape[1]

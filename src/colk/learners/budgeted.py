@@ -39,18 +39,7 @@ def _rule(maintenance: str, max_atoms: int | None, *without: str) -> Budget:
     return COMPRESSORS[maintenance](max_atoms)
 
 
-class BudgetedLearner(KernelLearner):
-    """A kernel learner that keeps to a number of atoms."""
-
-    max_atoms: int | None
-
-    def _check_shrinking(self) -> None:
-        # A first step of size 1/λ scales f = 0 by 0: that is how Pegasos begins.
-        if self.step_size.initial * self.regularization > 1.0 + 1e-12:
-            super()._check_shrinking()
-
-
-class NORMA(BudgetedLearner):
+class NORMA(KernelLearner):
     """Kernel stochastic gradient descent with forgetting and truncation.
 
     f ← (1 − αλ)f − αℓ'(f(x), y)κ(x, ·); beyond `max_atoms` atoms the oldest goes. Its weight has
@@ -86,6 +75,7 @@ class NORMA(BudgetedLearner):
     (200, True)
     """
 
+    max_atoms: int | None
     nu: float | None
 
     def __init__(
@@ -125,7 +115,7 @@ class NORMA(BudgetedLearner):
         return {**super().__getstate__(), "_tube": self.tube}
 
 
-class CompositionalBSGD(BudgetedLearner):
+class CompositionalBSGD(KernelLearner):
     """COLK's step, BSGD's maintenance: any risk on a fixed budget of atoms.
 
     f~ = (1 − αλ)f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·) as in `COLK`; then, while there are more atoms
@@ -157,6 +147,7 @@ class CompositionalBSGD(BudgetedLearner):
     (20, True)
     """
 
+    max_atoms: int | None
     maintenance: Maintenance
 
     def __init__(
@@ -227,7 +218,7 @@ class BSGD(CompositionalBSGD):
         self._settle(locals())
 
 
-class NPBSGD(BudgetedLearner):
+class NPBSGD(KernelLearner):
     """BSGD with a budget that a coin lets grow.
 
     With the steps α_t = 1/(λt), f ← (1 − 1/t)f − α_t ℓ'(f(x), y)κ(x, ·). Where that makes one
@@ -261,6 +252,7 @@ class NPBSGD(BudgetedLearner):
     True
     """
 
+    max_atoms: int | None
     maintenance: Literal["removal", "projection"]
     growth: float
     horizon: int
