@@ -272,6 +272,7 @@ ROWS(scale, (double *restrict w, double factor, ptrdiff_t n), w[j] *= factor)
  * turn: the last may read rows behind the atoms, which are 0. Of few atoms all of z comes first,
  * and v stays in registers; of many, v follows at once, while the rows are in the cache. */
 #define FEW 64
+#define TURN (WIDTH > 1 ? 2 : 1)
 #define SOLVE(name)                                                                            \
     LANES inline void name(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,       \
                            const double *restrict k0, const double *restrict k1,               \
@@ -293,10 +294,10 @@ SOLVE(solve_few)
         PUT(z0, i) = x, PUT(z1, i) = y;
         s00 += x * x, s01 += x * y, s11 += y * y;
     }
-    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
+    for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH) {
         vector a[2] = {0}, b[2] = {0};
-        for (ptrdiff_t i = j; i < n; i += 2)
-            for (int l = 0; l < 2; l++) {
+        for (ptrdiff_t i = j; i < n; i += TURN)
+            for (int l = 0; l < TURN; l++) {
                 vector row = AT(factor, (i + l) * stride + j);
                 a[l] += z0[i + l] * row;
                 if (two) b[l] += z1[i + l] * row;

@@ -54,35 +54,17 @@ def _as_term(value: Any, kind: type[AnyTerm], names: dict[str, Any], what: str) 
 
 
 def as_loss(loss: Loss | str) -> Loss:
-    """Return the loss that is named.
-
-    Examples
-    --------
-    >>> as_loss("huber")
-    Huber(threshold=1.0)
-    """
+    """Return the loss that is named."""
     return _as_term(loss, Loss, LOSSES, "loss")
 
 
 def as_risk(risk: Risk | str) -> Risk:
-    """Return the risk that is named.
-
-    Examples
-    --------
-    >>> as_risk("mean")
-    Mean()
-    """
+    """Return the risk that is named."""
     return _as_term(risk, Risk, RISKS, "risk")
 
 
 def as_tracker(tracker: Tracker | str) -> Tracker:
-    """Return the tracker that is named.
-
-    Examples
-    --------
-    >>> as_tracker("momentum")
-    Momentum()
-    """
+    """Return the tracker that is named."""
     return _as_term(tracker, Tracker, TRACKERS, "tracker")
 
 

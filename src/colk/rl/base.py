@@ -13,7 +13,7 @@ from colk.errors import DivergenceError
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.lanes import LARGEST
-from colk.learners.streaming import StreamLearner
+from colk.learners.base import StreamLearner
 from colk.rl.bellman import conditional_rms
 from colk.rl.step import TRACE, ValueStream
 from colk.rl.trace import PolicyTrace
