@@ -8,9 +8,14 @@ from colk.functions.base import OfNumbers
 from colk.functions.pickling import reduce_functions
 from colk.losses.base import Kind, Loss
 
-__all__ = ["CustomLoss"]
+__all__ = ["CustomLoss", "claimed"]
 
 Scalar = Callable[[float, float], float]
+
+
+def claimed(name: str) -> Any:
+    """An attribute of a term that is what its user claims."""
+    return property(lambda term: term._claims[name])
 
 
 class CustomLoss(Loss):
@@ -44,6 +49,8 @@ class CustomLoss(Loss):
     (array([16.]), array([32.]))
     """
 
+    kind, is_convex, kinks = claimed("kind"), claimed("is_convex"), claimed("kinks")
+
     def __init__(
         self,
         value: Scalar,
@@ -58,7 +65,7 @@ class CustomLoss(Loss):
         self.value_function, self.slope_function = value, slope
         self._value = OfNumbers(value, Signature("numbers"), "value")
         self._slope = OfNumbers(slope, Signature("numbers"), "slope")
-        self._claims: dict[str, Any] = {
+        self._claims = {
             "kind": kind,
             "is_convex": bool(is_convex),
             "kinks": tuple(kinks),
@@ -75,15 +82,3 @@ class CustomLoss(Loss):
 
     def slope_at(self, f: float, y: float) -> float:
         return self._slope.at(f, y)
-
-    @property
-    def kind(self) -> Kind:  # type: ignore[override]
-        return self._claims["kind"]
-
-    @property
-    def is_convex(self) -> bool:  # type: ignore[override]
-        return self._claims["is_convex"]
-
-    @property
-    def kinks(self) -> tuple[float, ...]:  # type: ignore[override]
-        return self._claims["kinks"]
