@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 from colk._validation import Array, check_rows
 from colk.terms import Term, overridden
 
-__all__ = ["Kind", "Loss", "as_rows"]
-
 Kind = Literal["regression", "binary", "multiclass"]
 
 
@@ -97,8 +95,7 @@ class Loss(Term):
     def probability(self, f: ArrayLike) -> Array:
         """Class probabilities at predictions `f`, for a loss that is a likelihood."""
         raise TypeError(
-            f"{type(self).__name__} is not a likelihood and gives no probabilities; "
-            "Logistic and Softmax do"
+            f"{type(self).__name__} is not a likelihood: Logistic and Softmax give probabilities"
         )
 
     def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:

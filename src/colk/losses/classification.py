@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike
 from colk._validation import Array, check_number
 from colk.losses.base import Loss, as_rows
 
-__all__ = ["Hinge", "Logistic", "SmoothHinge", "Softmax", "SquaredHinge"]
-
 
 class Logistic(Loss):
     """log(1 + exp(−y·f)): the negative log-likelihood of P(y = +1) = 1/(1 + exp(−f)).
@@ -137,17 +135,16 @@ class Softmax(Loss):
                 top = k
         if label < 0:
             return math.nan
-        rest = 0.0  # Σ exp over all but the largest: log1p keeps the tails of well-fitted points
+        # Σ exp over all but the largest, and over all but the label's: exact where p is near 1.
+        rest = others = 0.0
         for k in range(classes):
-            slopes[row, k] = math.exp(F[row, k] - F[row, top])
-            if k != top:
-                rest += slopes[row, k]
-        others = 0.0  # 1 − p summed from the others, exact where p is near 1
+            share = math.exp(F[row, k] - F[row, top])
+            rest += share if k != top else 0.0
+            others += share if k != label else 0.0
+            slopes[row, k] = share
         for k in range(classes):
             slopes[row, k] /= 1.0 + rest
-            if k != label:
-                others += slopes[row, k]
-        slopes[row, label] = -others
+        slopes[row, label] = -others / (1.0 + rest)
         return F[row, top] - F[row, label] + math.log1p(rest)
 
     def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:

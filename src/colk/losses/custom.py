@@ -8,14 +8,12 @@ from colk.functions.base import OfNumbers
 from colk.functions.pickling import reduce_functions
 from colk.losses.base import Kind, Loss
 
-__all__ = ["CustomLoss", "claimed"]
-
 Scalar = Callable[[float, float], float]
 
 
 def claimed(name: str) -> Any:
     """An attribute of a term that is what its user claims."""
-    return property(lambda term: term._claims[name])
+    return property(lambda term: term._given[name])
 
 
 class CustomLoss(Loss):
@@ -49,6 +47,7 @@ class CustomLoss(Loss):
     (array([16.]), array([32.]))
     """
 
+    __reduce__ = reduce_functions
     kind, is_convex, kinks = claimed("kind"), claimed("is_convex"), claimed("kinks")
 
     def __init__(
@@ -65,17 +64,10 @@ class CustomLoss(Loss):
         self.value_function, self.slope_function = value, slope
         self._value = OfNumbers(value, Signature("numbers"), "value")
         self._slope = OfNumbers(slope, Signature("numbers"), "slope")
-        self._claims = {
-            "kind": kind,
-            "is_convex": bool(is_convex),
-            "kinks": tuple(kinks),
-        }
+        self._given = {"kind": kind, "is_convex": bool(is_convex), "kinks": tuple(kinks)}
 
     def _parameters(self) -> dict[str, Any]:
-        return {"value": self.value_function, "slope": self.slope_function, **self._claims}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_functions(self)
+        return {"value": self.value_function, "slope": self.slope_function, **self._given}
 
     def loss_at(self, f: float, y: float) -> float:
         return self._value.at(f, y)

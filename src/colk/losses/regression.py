@@ -6,17 +6,6 @@ from typing import Any, ClassVar
 from colk._validation import check_fraction, check_number
 from colk.losses.base import Loss
 
-__all__ = [
-    "AdaptiveTube",
-    "EpsilonInsensitive",
-    "Expectile",
-    "Huber",
-    "LogCosh",
-    "Pinball",
-    "Squared",
-    "SquaredEpsilonInsensitive",
-]
-
 
 def _check_level(value: Any, name: str) -> float:
     level = check_number(value, name)

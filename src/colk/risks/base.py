@@ -12,8 +12,6 @@ from colk.terms import Term, check_term, overridden
 from colk.trackers import Momentum, Tracker
 from colk.window import Window
 
-__all__ = ["LossRisk", "Risk", "average", "shares"]
-
 Rows = ArrayLike  # (n,) or (n, q)
 
 

@@ -11,18 +11,7 @@ from colk.terms import overridden
 from colk.trackers import Tracker
 from colk.window import Window
 
-__all__ = [
-    "CentralMoments",
-    "Dispersion",
-    "Mean",
-    "MeanSemideviation",
-    "Semideviations",
-    "Semivariance",
-    "Variance",
-]
-
-# The excess over the mean counts by its p-th power up to this multiple of the p-th power tracked,
-# linearly beyond. No sample of fewer than a million points is changed by it.
+# A p-th power counts linearly beyond this multiple of the one tracked: see `MeanSemideviation`.
 _POWER_CAP = 1e6
 
 

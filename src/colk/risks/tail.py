@@ -11,10 +11,7 @@ from colk.risks.base import LossRisk, average, weighed
 from colk.trackers import Tracker
 from colk.window import Window
 
-__all__ = ["CVaR", "Entropic"]
-
-# exp(t(ℓ − c)) is continued linearly beyond this exponent. An exact c keeps the exponent below
-# log n, so that no sample of fewer than 10^13 points is changed by it.
+# exp(t(ℓ − c)) is continued linearly beyond this: see `Entropic`.
 _EXPONENT_CAP = 30.0
 
 
@@ -25,14 +22,13 @@ class CVaR(LossRisk):
     coherent without smoothing.
 
     Two numbers are tracked: the threshold τ, and the spread E|ℓ − τ| that sets the length of its
-    steps, so that scaling the losses scales both. With the tracking rate β,
+    steps, so that scaling the losses scales both. They start at ℓ and |ℓ|. With the rate β,
 
         τ ← τ − β √a · spread · (1 − 1{ℓ > τ}/a),        spread ← (1 − β) spread + β |ℓ − τ|.
 
     √a lies between 1 (fast, with a standard deviation about a^{-1/4} times larger) and a (the
     step of a plain quantile tracker, slow for small tails). τ minimises the outer expectation, so
-    that its noise enters the gradient at second order only; momentum has nothing to correct in it
-    and is not used. The start is τ = ℓ, spread = |ℓ| of the first loss.
+    that its noise enters the gradient at second order only; momentum is not used.
 
     Parameters
     ----------
@@ -41,9 +37,8 @@ class CVaR(LossRisk):
     weight : float
         η, in [0, 1].
     smoothing : float
-        s, at least 0, in the units of ℓ: (ℓ − τ)₊ becomes s·log(1 + exp((ℓ − τ)/s)). With 0 the
-        exact positive part, whose slope is 0 at the kink ℓ = τ; `gradient` then is a
-        subgradient in which the losses at the threshold share what is left of the tail.
+        s, at least 0, in the units of ℓ: (ℓ − τ)₊ becomes s·log(1 + exp((ℓ − τ)/s)). With 0 it is
+        exact, with a slope of 0 at the kink ℓ = τ, and `gradient` is a subgradient.
 
     References
     ----------
@@ -52,8 +47,6 @@ class CVaR(LossRisk):
 
     Examples
     --------
-    >>> CVaR(tail_fraction=0.25).value([1.0, 2.0, 3.0, 10.0])
-    10.0
     >>> CVaR(tail_fraction=0.25, weight=0.5).value([1.0, 2.0, 3.0, 10.0])
     7.0
     """
@@ -115,7 +108,7 @@ class CVaR(LossRisk):
     def track_at(
         self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
-        return (1.0 - rate) * g[i] + rate * self.inner_at(now, g, i)
+        return (1.0 - rate) * g[i] + rate * CVaR.inner_at(self, now, g, i)
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
         """Exact threshold and spread; where several thresholds are exact, the least of them."""
@@ -129,8 +122,7 @@ class CVaR(LossRisk):
     def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
         gradient = super()._gradient(losses, weights, g)
         if not self.is_smooth:
-            # A subgradient: losses equal to the threshold share what the tail fraction leaves, so
-            # that the gradient sums to 1.
+            # A subgradient: losses at the threshold share what is left of the tail.
             ties = losses == g[0]
             gradient[ties] += weights[ties] * (1.0 - gradient.sum()) / weights[ties].sum()
         return gradient
@@ -173,7 +165,7 @@ class Entropic(LossRisk):
     correction would more than halve it (it could turn negative), the moving average is taken. The
     outer function c + (exp(t(ℓ − c)) − 1)/t has its minimum (t > 0) or maximum (t < 0) over c at
     the risk, so that c does not enter the gradient. Its exponent is continued linearly beyond 30:
-    a slope never exceeds e³⁰, and no sample of fewer than 10¹³ points reaches that.
+    an exact c keeps it below log n, so that no sample of fewer than 10¹³ points reaches that.
 
     Examples
     --------
