@@ -16,8 +16,4 @@ cdef class LossRisk(Risk):
     cdef double outer_slope_inner_at(self, double loss, const double[::1] g, Py_ssize_t i) except? -1.5e300 nogil
     cdef double track_at(self, Tracker tracker, const double[::1] g, Py_ssize_t i, double before,
                          double now, double rate) except? -1.5e300 nogil
-    cdef int _tabulate_inner(self, const double[::1] losses, const double[::1] g, double[:, ::1] out) except -1
-    cdef int _tabulate_inner_slope(self, const double[::1] losses, const double[::1] g, double[:, ::1] out) except -1
-    cdef int _tabulate_outer(self, const double[::1] losses, const double[::1] g, double[::1] out) except -1
-    cdef int _tabulate_outer_slope_loss(self, const double[::1] losses, const double[::1] g, double[::1] out) except -1
-    cdef int _tabulate_outer_slope_inner(self, const double[::1] losses, const double[::1] g, double[:, ::1] out) except -1
+    cdef int _tabulate(self, int which, const double[::1] losses, const double[::1] g, double[:, ::1] out) except -1
