@@ -12,14 +12,14 @@
 #include <stdint.h>
 
 #define VECTORS(n) (((n) + 7) & ~(ptrdiff_t)7)
-#define PASTE_(a, b) a##_##b
-#define PASTE(a, b) PASTE_(a, b)
 #if defined(_MSC_VER)
 #define restrict __restrict
 #endif
 #if defined(__x86_64__) && defined(__gnu_linux__) && __GNUC__ >= 12 && !defined(__clang__)        \
-    && !defined(COLK_WIDTH)
-#define NAME(f) PASTE(f, WIDTH)
+    && !defined(COLK_WIDTH) /* else one width alone */
+#define PASTE(a, b) a##_##b
+#define PASTED(a, b) PASTE(a, b)
+#define NAME(f) PASTED(f, WIDTH)
 #define WIDTH 2
 #define LANES __attribute__((unused)) static
 #include "lanes.h"
@@ -40,12 +40,12 @@
     __attribute__((ifunc("choose_" #f), unused)) static __typeof__(f##_2) f;
 CHOOSE(gaussian) CHOOSE(laplacian) CHOOSE(matern_of_one_half) CHOOSE(matern_of_three_halves)
 CHOOSE(matern_of_five_halves) CHOOSE(rational_quadratic) CHOOSE(polynomial) CHOOSE(linear)
-CHOOSE(exponentials) CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach)
-CHOOSE(multiply) CHOOSE(scale) CHOOSE(solve_one) CHOOSE(solve_two) CHOOSE(rotate_out)
-CHOOSE(atoms_within) CHOOSE(atoms_within_one) CHOOSE(any_within)
+CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(multiply)
+CHOOSE(scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within) CHOOSE(atoms_within_one)
+CHOOSE(any_within) CHOOSE(price_mergers)
 #else
 #define NAME(f) f
-#if defined(COLK_WIDTH) /* one width alone, whatever the machine */
+#if defined(COLK_WIDTH)
 #define WIDTH COLK_WIDTH
 #elif defined(__clang__) || __GNUC__ >= 12
 #define WIDTH 4
@@ -64,6 +64,7 @@ CHOOSE(atoms_within) CHOOSE(atoms_within_one) CHOOSE(any_within)
 #define exponential NAME(exponential_)
 #define root NAME(root_)
 #define raised NAME(raised_)
+#define logarithm NAME(logarithm_)
 #define sum NAME(sum_)
 #define four_sums NAME(four_sums_)
 #define row_sums NAME(row_sums_)
@@ -117,11 +118,11 @@ static inline double exponential(double a) { return exp(a); }
     LANES inline vector name arguments                                                         \
     {                                                                                          \
         double x[WIDTH]; PUT(x, 0) = a;                                                        \
-        for (int l = 0; l < WIDTH; l++)                                                        \
-            x[l] = EXPRESSION;                                                                 \
+        for (int l = 0; l < WIDTH; l++) x[l] = EXPRESSION;                                     \
         return AT(x, 0);                                                                       \
     }
 BY_NUMBER(root, (vector a), sqrt(x[l]))
+BY_NUMBER(logarithm, (vector a), log(x[l]))
 BY_NUMBER(raised, (vector a, double exponent), pow(x[l], exponent))
 LANES inline double sum(vector a)
 {
@@ -219,27 +220,19 @@ COLUMNS(rational_quadratic, SQUARE, raised(1.0 + s * (0.5 / c), -c))
 COLUMNS(polynomial, atom *at, power(s + scales[0], (ptrdiff_t)c))
 COLUMNS(linear, atom *at, s)
 
-/* ---- rows: exponentials, random features, sums and products -------------------------------- */
-/* e^x of each x <= 0, in place. */
-LANES void NAME(exponentials)(double *restrict x, ptrdiff_t n)
-{
-    for (ptrdiff_t j = 0; j < n; j += WIDTH)
-        PUT(x, j) = exponential(AT(x, j));
-}
-
+/* ---- rows: random features, sums and products ---------------------------------------------- */
 /* scale * cos(2 pi turns), in place: sin y = y Sum_k (-1)^k y^2k/(2k + 1)! on [-pi/2, pi/2]. */
 LANES void NAME(cosines)(double *restrict turns, double scale, ptrdiff_t n)
 {
     const double magic = 6755399441055744.0; /* adding and subtracting it rounds */
+#define TERM(x) tail = tail * s + (x)
 #pragma omp simd
     for (ptrdiff_t j = 0; j < VECTORS(n); j++) {
-        double whole = (turns[j] + magic) - magic;
+        double whole = (turns[j] + magic) - magic, tail = -8.22063524662433e-18;
         double y = 6.283185307179586 * (0.25 - fabs(turns[j] - whole)), s = y * y;
-        double tail = -8.22063524662433e-18;
-        tail = tail * s + 2.8114572543455206e-15; tail = tail * s + -7.647163731819816e-13;
-        tail = tail * s + 1.6059043836821613e-10; tail = tail * s + -2.505210838544172e-08;
-        tail = tail * s + 2.7557319223985893e-06; tail = tail * s + -0.0001984126984126984;
-        tail = tail * s + 0.008333333333333333; tail = tail * s + -0.16666666666666666;
+        TERM(2.8114572543455206e-15), TERM(-7.647163731819816e-13), TERM(1.6059043836821613e-10);
+        TERM(-2.505210838544172e-08), TERM(2.7557319223985893e-06), TERM(-0.0001984126984126984);
+        TERM(0.008333333333333333), TERM(-0.16666666666666666);
         turns[j] = scale * (y * (1.0 + s * tail));
     }
 }
@@ -255,8 +248,7 @@ LANES double NAME(dot)(const double *restrict a, const double *restrict b, ptrdi
 #define ROWS(name, arguments, statement)                                                       \
     LANES void NAME(name) arguments                                                            \
     {                                                                                          \
-        for (ptrdiff_t j = 0; j < VECTORS(n); j++)                                             \
-            statement;                                                                         \
+        for (ptrdiff_t j = 0; j < VECTORS(n); j++) statement;                                  \
     }
 ROWS(add, (double *restrict w, const double *restrict u, double a, ptrdiff_t n), w[j] += a * u[j])
 ROWS(add_two,
@@ -268,17 +260,15 @@ ROWS(multiply, (double *restrict w, const double *restrict u, ptrdiff_t n), w[j]
 ROWS(scale, (double *restrict w, double factor, ptrdiff_t n), w[j] *= factor)
 
 /* ---- the factor U of the inverse Gram matrix, of which the rows of U' are stored ----------- */
-/* z = U'k and v = Uz of two columns k, or of one; sums = (z0 z0, z0 z1, z1 z1). Several rows a
- * turn: the last may read rows behind the atoms, which are 0. Of few atoms all of z comes first,
- * and v stays in registers; of many, v follows at once, while the rows are in the cache. */
+/* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). Several rows a turn:
+ * the last may read rows behind the atoms, which are 0. Of few atoms all of z comes first, and v
+ * stays in registers; of many, v follows at once, while the rows are in the cache. */
 #define FEW 64
 #define TURN (WIDTH > 1 ? 2 : 1)
-#define SOLVE(name)                                                                            \
-    LANES inline void name(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,       \
-                           const double *restrict k0, const double *restrict k1,               \
-                           double *restrict v0, double *restrict v1, double *restrict sums,    \
-                           const int two)
-SOLVE(solve_few)
+#define SPREAD(z) ((z[0] * row[0] + z[1] * row[1]) + (z[2] * row[2] + z[3] * row[3]))
+#define DOT(x, y) ((x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3]))
+LANES inline void solve_few(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+                            const double *restrict k, double *restrict v, int two, double *sums)
 {
     double z0[FEW], z1[FEW];
     vector s00 = ALL(0.0), s01 = s00, s11 = s00;
@@ -287,8 +277,8 @@ SOLVE(solve_few)
         for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
             for (int l = 0; l < WIDTH; l++) {
                 vector row = AT(factor, (i + l) * stride + j);
-                a[l] += row * AT(k0, j);
-                if (two) b[l] += row * AT(k1, j);
+                a[l] += row * AT(k, j);
+                if (two) b[l] += row * AT(k, stride + j);
             }
         vector x = row_sums(a), y = two ? row_sums(b) : x;
         PUT(z0, i) = x, PUT(z1, i) = y;
@@ -302,54 +292,47 @@ SOLVE(solve_few)
                 a[l] += z0[i + l] * row;
                 if (two) b[l] += z1[i + l] * row;
             }
-        PUT(v0, j) = a[0] + a[1];
-        if (two) PUT(v1, j) = b[0] + b[1];
+        PUT(v, j) = a[0] + a[1];
+        if (two) PUT(v, stride + j) = b[0] + b[1];
     }
     sums[0] = sum(s00), sums[1] = sum(s01), sums[2] = sum(s11);
 }
 
-#define SPREAD(z) ((z[0] * row[0] + z[1] * row[1]) + (z[2] * row[2] + z[3] * row[3]))
-SOLVE(solve_many)
+LANES inline void solve_many(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+                             const double *restrict k, double *restrict v, int two, double *sums)
 {
     double z0[4], z1[4], s00 = 0.0, s01 = 0.0, s11 = 0.0;
     vector row[4];
     for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH) {
-        PUT(v0, j) = ALL(0.0);
-        if (two) PUT(v1, j) = ALL(0.0);
+        PUT(v, j) = ALL(0.0);
+        if (two) PUT(v, stride + j) = ALL(0.0);
     }
     for (ptrdiff_t i = 0; i < n; i += 4) {
         vector a[4] = {0}, b[4] = {0};
         for (ptrdiff_t j = 0; j < i + 4; j += WIDTH)
             for (int l = 0; l < 4; l++) {
-                row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k0, j);
-                if (two) b[l] += row[l] * AT(k1, j);
+                row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k, j);
+                if (two) b[l] += row[l] * AT(k, stride + j);
             }
-        four_sums(z0, a);
-        if (two) four_sums(z1, b);
-        for (int l = 0; l < 4; l++) {
-            s00 += z0[l] * z0[l];
-            if (two) s01 += z0[l] * z1[l], s11 += z1[l] * z1[l];
-        }
+        four_sums(z0, a), s00 += DOT(z0, z0);
+        if (two) four_sums(z1, b), s01 += DOT(z0, z1), s11 += DOT(z1, z1);
         for (ptrdiff_t j = 0; j < i + 4; j += WIDTH) {
             for (int l = 0; l < 4; l++)
                 row[l] = AT(factor, (i + l) * stride + j);
-            PUT(v0, j) += SPREAD(z0);
-            if (two) PUT(v1, j) += SPREAD(z1);
+            PUT(v, j) += SPREAD(z0);
+            if (two) PUT(v, stride + j) += SPREAD(z1);
         }
     }
     sums[0] = s00, sums[1] = two ? s01 : s00, sums[2] = two ? s11 : s00;
 }
 
-LANES void NAME(solve_two)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k0,
-                           const double *k1, double *v0, double *v1, double *sums)
+LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *columns,
+                       ptrdiff_t size, double *solutions, double *sums)
 {
-    (n <= FEW ? solve_few : solve_many)(factor, stride, n, k0, k1, v0, v1, sums, 1);
-}
-
-LANES void NAME(solve_one)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k,
-                           double *v, double *sums)
-{
-    (n <= FEW ? solve_few : solve_many)(factor, stride, n, k, NULL, v, NULL, sums, 0);
+    if (size == 2)
+        (n <= FEW ? solve_few : solve_many)(factor, stride, n, columns, solutions, 1, sums);
+    else
+        (n <= FEW ? solve_few : solve_many)(factor, stride, n, columns, solutions, 0, sums);
 }
 
 /* Out of rows j.. of U' rotate column j of U into `carry`, close the gap, and renew the diagonal
@@ -438,6 +421,28 @@ LANES int NAME(any_within)(const double *restrict weights, ptrdiff_t stride, ptr
         within += squares <= price * diagonal[j];
     }
     return within > 0;
+}
+
+/* What merging an atom of weight `light` with each other loses, for the Gaussian kernel over its
+ * value at 0: column = e^-decay. Four steps of Newton's method from h = 0 solve
+ * h = (1 - h) light/heavy e^-decay(1 - 2h); where heavy is 0, so is light. */
+LANES void NAME(price_mergers)(const double *restrict weights, const double *restrict column,
+                               double light, double own, double *restrict decays,
+                               double *restrict losses, ptrdiff_t n)
+{
+    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
+        vector heavy = AT(weights, j), ratio = least(light / heavy, 1.0), h = ALL(0.0);
+        vector share = AT(column, j) / own, decay = least(-logarithm(share), 700.0);
+        for (int step = 0; step < 4; step++) {
+            vector rest = 1.0 - h, pull = ratio * exponential(decay * (h - rest));
+            h -= (h - rest * pull) / (1.0 + pull - 2.0 * decay * rest * pull);
+            h = least(-least(-h, 1.0), 0.5);
+        }
+        vector merged = light * exponential(-decay * (1.0 - h) * (1.0 - h));
+        merged += heavy * exponential(-decay * h * h);
+        PUT(decays, j) = decay;
+        PUT(losses, j) = light * light + heavy * (heavy + 2.0 * light * share) - merged * merged;
+    }
 }
 
 #undef WIDTH

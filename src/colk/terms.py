@@ -2,10 +2,8 @@
 
 A term is frozen. Its parameters are the arguments of its constructor, listed in `_fields`; from
 them come its repr, its equality, its hash, `replace` and pickling. Its formulas are methods that
-compiled code calls through the class's table of methods. A class written outside the package, in
-plain Python, defines the same methods: where no compiled one stands, the method of that name is
-called as it is, and what it raises reaches the caller. Where a compiled one stands, compiled code
-does not look for another: `check_overrides` refuses a class that has one.
+compiled code calls through the class's table of methods, where one stands; else it calls, as it is,
+the method that a class from outside defines in plain Python, and what it raises reaches the caller.
 """
 
 import sys
@@ -36,8 +34,7 @@ if not cython.compiled:
 def show(value: Any) -> str:
     """How a parameter is shown: functions by their names, the same in every process."""
     if type(value) is tuple:
-        ending = ",)" if len(value) == 1 else ")"
-        return "(" + ", ".join(show(item) for item in value) + ending
+        return f"({', '.join(map(show, value))}{',' if len(value) == 1 else ''})"
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     return str(name or repr(value))
 
@@ -45,8 +42,8 @@ def show(value: Any) -> str:
 def overridden(term: "Term", name: str) -> Callable[..., Any]:
     """Return the method of this name that a class outside the package defines.
 
-    It is asked for by the compiled one, which Python does not see. Uncompiled there is one of both:
-    that it is asked for means that nobody has overridden it.
+    The compiled one, which Python does not see, asks for it; uncompiled, that it is asked for means
+    that there is none.
     """
     method: Callable[..., Any] | None = getattr(term, name, None)
     if method is None or not cython.compiled:
@@ -62,10 +59,9 @@ def _is_outside(kind: type) -> bool:
 
 def _parts(term: "Term") -> list["Term"]:
     """Terms that are parameters of a term, as the kernels of a sum are."""
-    values: list[Any] = []
-    for value in term._parameters().values():
-        values.extend(value if type(value) is tuple else (value,))
-    return [value for value in values if isinstance(value, Term)]
+    values = term._parameters().values()
+    spread = (value if type(value) is tuple else (value,) for value in values)
+    return [value for several in spread for value in several if isinstance(value, Term)]
 
 
 def is_foreign(term: "Term") -> bool:
@@ -106,14 +102,7 @@ def check_overrides(term: "Term") -> None:
 
 
 def check_term(value: Any, kind: type[AnyTerm], name: str) -> AnyTerm:
-    """Return a term of this kind as it is; refuse anything else.
-
-    Examples
-    --------
-    >>> from colk.losses import Huber, Loss
-    >>> check_term(Huber(2.0), Loss, "loss")
-    Huber(threshold=2.0)
-    """
+    """Return a term of this kind as it is; refuse anything else."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__} {value!r}")
     check_overrides(value)

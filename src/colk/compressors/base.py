@@ -1,14 +1,20 @@
 """The contract of a compressor: how a learner keeps its function small."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cython
 
+from colk._validation import check_count
 from colk.dictionary import Dictionary
 from colk.kernels import Kernel
 from colk.terms import Term, overridden
 
-__all__ = ["Compressor"]
+__all__ = ["Compressor", "check_limit"]
+
+
+def check_limit(max_atoms: Any) -> int:
+    """Most atoms; where there is no bound, more than any memory holds."""
+    return 2**62 if max_atoms is None else check_count(max_atoms, "max_atoms")
 
 
 class Compressor(Term):

@@ -26,14 +26,11 @@ def describe(kernel: Kernel) -> dict[str, Any]:
             f"{type(kernel).__name__} holds Python code, which a file must not; pickle it instead, "
             "or save the atoms and weights"
         )
-    description: dict[str, Any] = {"name": _NAMES[type(kernel)]}
-    for field in kernel._fields:
-        value = getattr(kernel, field)
-        if isinstance(value, Kernel):
-            value = describe(value)
-        elif field == "parts":
-            value = [describe(part) for part in value]
-        description[field] = value
+    description = {"name": _NAMES[type(kernel)], **kernel._parameters()}
+    if "kernel" in description:
+        description["kernel"] = describe(description["kernel"])
+    if "parts" in description:
+        description["parts"] = [describe(part) for part in description["parts"]]
     return description
 
 
