@@ -18,7 +18,7 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["slope", "value"]
+__all__ = ["couples_outputs", "slope", "value"]
 
 Pair = tuple[Array, ...]
 
@@ -31,6 +31,11 @@ def value(loss: Any, f: Array, y: Array) -> float:
 def slope(loss: Any, f: Array, y: Array) -> Array:
     """Return ∂ℓ/∂f, of shape (q,)."""
     return np.asarray(_each(loss, f, y)[1])
+
+
+def couples_outputs(loss: Any) -> bool:
+    """Whether the slope of one output depends on the other outputs."""
+    return type(loss).__name__ == "Softmax"
 
 
 def _each(loss: Any, f: Array, y: Array) -> Pair:
