@@ -6,6 +6,8 @@ cdef class Function:
     cdef object plain, machine_code
     cdef size_t address
     cdef bint ready
+    cdef int resolve(self) except -1
+    @cython.final
     cdef size_t found(self) except? 0 nogil
 
 cdef class OfNumbers(Function):

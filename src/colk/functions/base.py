@@ -65,11 +65,15 @@ class Function:
         """The address of its machine code, for which it looks at the first call; 0 without one."""
         if not self.ready:
             with cython.gil:
-                if cython.compiled:  # uncompiled sources have no use for it
-                    code = machine_code(self.given, self.signature, self.role)
-                    self.machine_code, self.address = code
-                self.ready = True
+                self.resolve()
         return self.address
+
+    def resolve(self) -> int:
+        """Look for machine code; uncompiled sources have no use for it."""
+        if cython.compiled:
+            self.machine_code, self.address = machine_code(self.given, self.signature, self.role)
+        self.ready = True
+        return 0
 
 
 class OfNumbers(Function):
@@ -147,7 +151,7 @@ class OfArrays(Function):
             with cython.gil:
                 if self.found() != 0:  # it looks at the size of a result alone, not at its shape
                     self._ask(F, i, Y, j, g, out, start)
-        answer = addresses.of_arrays(self.found(), F, i, Y, j, g, out, start)
+        answer = addresses.of_arrays(self.address, F, i, Y, j, g, out, start)
         if answer != answer:
             with cython.gil:
                 self._ask(F, i, Y, j, g, out, start)

@@ -169,7 +169,8 @@ class OnlineLearner(StreamLearner):
         }
         self._n_outputs: int | None = settings.pop("n_outputs")
         self._records = [] if settings.pop("trace") else None
-        vars(self).update(settings)
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)  # `vars(self)` would slow down each attribute
         self._check()
 
     def _check(self) -> None:
