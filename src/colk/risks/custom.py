@@ -135,7 +135,7 @@ class Composition(Risk):
     outer, outer_slope_prediction, outer_slope_inner : callable (f, y, g)
         The number outer(f, y, g); ∂outer/∂f, of shape (q,); and ∂outer/∂g, of shape (m,). Each of
         the five may be a function of C, `double (double *f, double *y, double *g, double *result)`,
-        that returns 0, or NaN if it failed.
+        that returns 0, or NaN if it failed. Afterwards they are `functions`, a tuple.
     n_inner, n_outputs, n_targets : int
         The sizes m, q and r.
     is_convex, is_monotone : bool
@@ -160,10 +160,11 @@ class Composition(Risk):
     """
 
     __reduce__ = reduce_functions
-    n_inner: ClassVar[int] = claimed("n_inner")
+    n_inner = claimed("n_inner")
     n_outputs: ClassVar[int] = claimed("n_outputs")
     n_targets: ClassVar[int] = claimed("n_targets")
     is_convex, is_monotone = claimed("is_convex"), claimed("is_monotone")
+    functions = property(lambda self: tuple(each.given for each in self._functions().values()))
 
     def __init__(
         self,
@@ -204,11 +205,6 @@ class Composition(Risk):
 
     def _parameters(self) -> dict[str, Any]:
         return {**{name: each.given for name, each in self._functions().items()}, **self._given}
-
-    @property
-    def functions(self) -> tuple[Plain, ...]:
-        """The five functions, in the order of the constructor."""
-        return tuple(each.given for each in self._functions().values())
 
     def check_sizes(self, n_outputs: int, n_targets: int) -> None:
         for name, what, size in (
