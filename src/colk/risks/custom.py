@@ -281,13 +281,10 @@ class Composition(Risk):
 
     def gradient_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
         g = self.estimate_at(loss, f, y, sample_weight)
-        by_prediction, by_inner, jacobians = (
-            self.tabulate(name, f, y, g)
-            for name in ("outer_slope_prediction", "outer_slope_inner", "inner_slope")
-        )
-        weights = shares(len(by_inner), sample_weight)
-        jacobians = jacobians.reshape(len(by_inner), self.n_inner, -1)
-        slopes = by_prediction + average(by_inner, weights) @ jacobians
+        weights = shares(np.shape(f)[0], sample_weight)
+        by_inner = average(self.tabulate("outer_slope_inner", f, y, g), weights)
+        jacobians = self.tabulate("inner_slope", f, y, g).reshape(len(weights), self.n_inner, -1)
+        slopes = self.tabulate("outer_slope_prediction", f, y, g) + by_inner @ jacobians
         return (weights[:, None] * slopes).reshape(np.shape(f))
 
     def tabulate(self, name: str, f: ArrayLike, y: ArrayLike, g: ArrayLike) -> Array:
