@@ -16,17 +16,13 @@ class Loss(Term):
     """A loss ℓ(f, y) of a prediction f and a target y, and its slope ∂ℓ/∂f.
 
     A loss of your own is a class with the methods `loss_at` and `slope_at` of two numbers, summed
-    over the outputs; or, of two functions, a `CustomLoss`.
+    over the outputs; or, of two functions, a `CustomLoss`. At a kink the slope of least magnitude
+    wins.
 
     Attributes
     ----------
     kind : {"regression", "binary", "multiclass"}
         What the targets are: real numbers, one for each output; −1 or +1; the index of a class.
-    is_convex : bool
-        Whether the loss is convex in the prediction.
-    kinks : tuple of float
-        Where the slope jumps: residuals f − y, or margins y·f of a binary loss. There the slope of
-        least magnitude wins.
     couples_outputs : bool
         Whether the loss is no sum over the outputs; then `evaluate` is its formula.
     is_likelihood : bool
@@ -48,10 +44,10 @@ class Loss(Term):
     _sealed = ("evaluate",)
 
     kind: ClassVar[Kind] = "regression"
-    is_convex: ClassVar[bool] = True
-    kinks: ClassVar[tuple[float, ...]] = ()
     couples_outputs: ClassVar[bool] = False
     is_likelihood: ClassVar[bool] = False
+    is_convex = property(lambda self: True, doc="Whether the loss is convex in the prediction.")
+    kinks = property(lambda self: (), doc="Residuals (binary: margins) where the slope jumps.")
 
     def loss_at(self, f: float, y: float) -> float:
         """ℓ(f, y) of one output."""

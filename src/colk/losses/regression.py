@@ -93,13 +93,10 @@ class EpsilonInsensitive(Loss):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("tube",)
+    kinks = property(lambda self: (-self.tube, self.tube))
 
     def __init__(self, tube: float = 0.1) -> None:
         self.tube = check_number(tube, "tube", at_least=0.0)
-
-    @property
-    def kinks(self) -> tuple[float, ...]:  # type: ignore[override]
-        return (-self.tube, self.tube)
 
     def loss_at(self, f: float, y: float) -> float:
         return max(abs(f - y) - self.tube, 0.0)

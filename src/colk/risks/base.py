@@ -38,17 +38,7 @@ def average(values: Array, weights: Array) -> Array:
 class Risk(Term):
     """A functional of predictions and targets, exact on a sample and tracked on a stream.
 
-    Attributes
-    ----------
-    n_inner : int
-        How many numbers are tracked: the size m of g.
-    is_convex : bool
-        Whether the risk is convex in the losses.
-    is_monotone : bool
-        Whether the risk never falls when a loss rises. A risk that is convex and monotone is convex
-        in the predictions wherever the loss is.
-    is_smooth : bool
-        Whether the risk has a gradient everywhere, not a subgradient only.
+    A risk that is convex and monotone is convex in the predictions wherever the loss is.
 
     Examples
     --------
@@ -59,10 +49,10 @@ class Risk(Term):
 
     _hooks: ClassVar[tuple[str, ...]] = ("start", "track", "pair_slopes", "sample_value")
 
-    n_inner: ClassVar[int] = 0
-    is_convex: ClassVar[bool] = True
-    is_monotone: ClassVar[bool] = True
-    is_smooth: ClassVar[bool] = True
+    n_inner = property(lambda self: 0, doc="How many numbers are tracked: the size m of g.")
+    is_convex = property(lambda self: True, doc="Whether the risk is convex in the losses.")
+    is_monotone = property(lambda self: True, doc="Whether it never falls when a loss rises.")
+    is_smooth = property(lambda self: True, doc="Whether it has a gradient everywhere.")
 
     def start(self, w: Window, xi: int) -> int:
         """Set g from the sample at place ξ of the window, the first of the stream."""
@@ -151,6 +141,11 @@ class LossRisk(Risk):
     )
     _sealed: ClassVar[tuple[str, ...]] = ("track_at",)
 
+    n_expectations = property(
+        lambda self: min(self.n_inner, 1),
+        doc="How many components of g are expectations: the first; the others are stationary.",
+    )
+
     # -- the formulas, for one loss ----------------------------------------------------------
 
     def inner_at(self, loss: float, g: Array, i: int) -> float:
@@ -221,11 +216,6 @@ class LossRisk(Risk):
         return self.outer_at(w.losses[theta], w.g)
 
     # -- the formulas over a sample of losses ------------------------------------------------
-
-    @property
-    def n_expectations(self) -> int:
-        """How many components of g are expectations: the first; the others are stationary."""
-        return min(self.n_inner, 1)
 
     def inner(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """inner(ℓ, g) of shape (n, m): its expectation is g where g is exact."""

@@ -135,7 +135,7 @@ class Composition(Risk):
     outer, outer_slope_prediction, outer_slope_inner : callable (f, y, g)
         The number outer(f, y, g); ∂outer/∂f, of shape (q,); and ∂outer/∂g, of shape (m,). Each of
         the five may be a function of C, `double (double *f, double *y, double *g, double *result)`,
-        that returns 0, or NaN if it failed.
+        that returns 0, or NaN if it failed. Afterwards they are `functions`, a tuple.
     n_inner, n_outputs, n_targets : int
         The sizes m, q and r.
     is_convex, is_monotone : bool
@@ -160,10 +160,11 @@ class Composition(Risk):
     """
 
     __reduce__ = reduce_functions
-    n_inner: ClassVar[int] = claimed("n_inner")
+    n_inner = claimed("n_inner")
     n_outputs: ClassVar[int] = claimed("n_outputs")
     n_targets: ClassVar[int] = claimed("n_targets")
     is_convex, is_monotone = claimed("is_convex"), claimed("is_monotone")
+    functions = property(lambda self: tuple(each.given for each in self._functions().values()))
 
     def __init__(
         self,
@@ -204,11 +205,6 @@ class Composition(Risk):
 
     def _parameters(self) -> dict[str, Any]:
         return {**{name: each.given for name, each in self._functions().items()}, **self._given}
-
-    @property
-    def functions(self) -> tuple[Plain, ...]:
-        """The five functions, in the order of the constructor."""
-        return tuple(each.given for each in self._functions().values())
 
     def check_sizes(self, n_outputs: int, n_targets: int) -> None:
         for name, what, size in (
@@ -285,13 +281,10 @@ class Composition(Risk):
 
     def gradient_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
         g = self.estimate_at(loss, f, y, sample_weight)
-        by_prediction, by_inner, jacobians = (
-            self.tabulate(name, f, y, g)
-            for name in ("outer_slope_prediction", "outer_slope_inner", "inner_slope")
-        )
-        weights = shares(len(by_inner), sample_weight)
-        jacobians = jacobians.reshape(len(by_inner), self.n_inner, -1)
-        slopes = by_prediction + average(by_inner, weights) @ jacobians
+        weights = shares(np.shape(f)[0], sample_weight)
+        by_inner = average(self.tabulate("outer_slope_inner", f, y, g), weights)
+        jacobians = self.tabulate("inner_slope", f, y, g).reshape(len(weights), self.n_inner, -1)
+        slopes = self.tabulate("outer_slope_prediction", f, y, g) + by_inner @ jacobians
         return (weights[:, None] * slopes).reshape(np.shape(f))
 
     def tabulate(self, name: str, f: ArrayLike, y: ArrayLike, g: ArrayLike) -> Array:

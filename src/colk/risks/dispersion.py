@@ -41,17 +41,11 @@ class Dispersion(LossRisk):
 
     _fields: ClassVar[tuple[str, ...]] = ("weight",)
     _hooks = ("spread_at", "spread_slope_at")
+    n_inner = property(lambda self: 0 if self.weight == 0.0 else 1)
+    is_monotone = property(lambda self: self.weight == 0.0)
 
     def __init__(self, weight: float = 0.1) -> None:
         self.weight = check_number(weight, "weight", at_least=0.0)
-
-    @property
-    def n_inner(self) -> int:  # type: ignore[override]
-        return 0 if self.weight == 0.0 else 1
-
-    @property
-    def is_monotone(self) -> bool:  # type: ignore[override]
-        return self.weight == 0.0
 
     def spread_at(self, u: float) -> float:
         """d(u) of a deviation u = ℓ − g₁."""
@@ -137,14 +131,11 @@ class CentralMoments(Dispersion):
     """
 
     _fields = ("order", "weight")
+    is_convex = property(lambda self: self.order % 2 == 0 or self.weight == 0.0)
 
     def __init__(self, order: int = 4, weight: float = 0.1) -> None:
         super().__init__(weight)
         self.order = check_count(order, "order", at_least=2)
-
-    @property
-    def is_convex(self) -> bool:  # type: ignore[override]
-        return self.order % 2 == 0 or self.weight == 0.0
 
     def spread_at(self, u: float) -> float:
         return scalars.powers(u, self.order)
@@ -204,9 +195,10 @@ class MeanSemideviation(LossRisk):
     Two numbers are tracked, g₁ = E ℓ and g₂ = E[(ℓ − g₁)₊^p]. The root is written as a minimum,
     g₂^{1/p} = min over r of E[(1/p)(ℓ − g₁)₊^p r^{1/p − 1} + (1 − 1/p) r^{1/p}], attained at
     r = g₂, so that by the envelope theorem g₂ does not enter the gradient. On a stream g₂ starts
-    at |ℓ|^p of the first loss. An excess (ℓ − g₁)₊ whose p-th power is beyond 10⁶·g₂ counts
-    linearly, which no sample of fewer than a million points can reach: that bounds the slope where
-    g₂ is near 0. Where momentum would more than halve g₂, the moving average is taken.
+    at |ℓ|^p of the first loss; where momentum would more than halve it, it is averaged. A p-th
+    power beyond 10⁶·g₂, which no sample of fewer than a million points can reach, counts linearly:
+    that bounds the slope where g₂ is near 0. For p = 1, or where all losses are equal, the gradient
+    is a subgradient.
 
     Parameters
     ----------
@@ -223,23 +215,13 @@ class MeanSemideviation(LossRisk):
 
     _fields = ("order", "weight")
     _sealed = ("relative_excess", "deviation_slope")
+    n_inner = property(lambda self: 0 if self.weight == 0.0 else 2)
+    is_monotone = property(lambda self: self.weight <= 1.0)
+    is_smooth = property(lambda self: self.order > 1.0 or self.weight == 0.0)
 
     def __init__(self, order: float = 2.0, weight: float = 0.5) -> None:
         self.order = check_number(order, "order", at_least=1.0)
         self.weight = check_number(weight, "weight", at_least=0.0)
-
-    @property
-    def n_inner(self) -> int:  # type: ignore[override]
-        return 0 if self.weight == 0.0 else 2
-
-    @property
-    def is_monotone(self) -> bool:  # type: ignore[override]
-        return self.weight <= 1.0
-
-    @property
-    def is_smooth(self) -> bool:  # type: ignore[override]
-        """With an order above 1, wherever the losses are not all equal."""
-        return self.order > 1.0 or self.weight == 0.0
 
     def inner_at(self, loss: float, g: Array, i: int) -> float:
         return loss if i == 0 else scalars.power(max(loss - g[0], 0.0), self.order)

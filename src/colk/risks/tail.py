@@ -53,6 +53,8 @@ class CVaR(LossRisk):
 
     _fields = ("tail_fraction", "weight", "smoothing")
     n_expectations = 0
+    n_inner = property(lambda self: 0 if self.weight == 0.0 or self.tail_fraction == 1.0 else 2)
+    is_smooth = property(lambda self: self.smoothing > 0.0 or self.n_inner == 0)
 
     def __init__(
         self, tail_fraction: float = 0.1, weight: float = 1.0, smoothing: float = 0.0
@@ -62,14 +64,6 @@ class CVaR(LossRisk):
             raise ValueError(f"weight must lie in [0, 1], got {weight!r}")
         self.weight = float(weight)
         self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
-
-    @property
-    def n_inner(self) -> int:  # type: ignore[override]
-        return 0 if self.weight == 0.0 or self.tail_fraction == 1.0 else 2
-
-    @property
-    def is_smooth(self) -> bool:  # type: ignore[override]
-        return self.smoothing > 0.0 or self.n_inner == 0
 
     def inner_at(self, loss: float, g: Array, i: int) -> float:
         if i == 1:
@@ -178,15 +172,12 @@ class Entropic(LossRisk):
     _fields = ("tilt",)
     n_inner = 1
     n_expectations = 0
+    is_convex = property(lambda self: self.tilt > 0.0)
 
     def __init__(self, tilt: float = 1.0) -> None:
         self.tilt = check_number(tilt, "tilt")
         if self.tilt == 0.0:
             raise ValueError("tilt must not be 0; Mean() is the limit of Entropic there")
-
-    @property
-    def is_convex(self) -> bool:  # type: ignore[override]
-        return self.tilt > 0.0
 
     def inner_at(self, loss: float, g: Array, i: int) -> float:
         return self.outer_at(loss, g)
