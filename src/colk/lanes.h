@@ -17,8 +17,8 @@
 #endif
 #if defined(__x86_64__) && defined(__gnu_linux__) && __GNUC__ >= 12 && !defined(__clang__)        \
     && !defined(COLK_WIDTH) /* else one width alone */
-#define PASTE(a, b) a##_##b
-#define PASTED(a, b) PASTE(a, b)
+#define PASTE(f, width) f##_##width
+#define PASTED(f, width) PASTE(f, width)
 #define NAME(f) PASTED(f, WIDTH)
 #define WIDTH 2
 #define LANES __attribute__((unused)) static
@@ -83,8 +83,7 @@ typedef int64_t bits __attribute__((vector_size(8 * WIDTH)));
 LANES inline vector magnitude(vector a) { return (vector)((bits)a & INT64_MAX); }
 LANES inline vector least(vector a, double b)
 {
-    bits below = a < b;
-    return (vector)(((bits)a & below) | ((bits)ALL(b) & ~below));
+    return (vector)(((bits)a & (a < b)) | ((bits)ALL(b) & ~(a < b)));
 }
 
 /* e^x for x <= 0 to one unit in the last place; 0 below e^-708. x = m log 2 + r, |r| <= log 2/2. */
@@ -165,7 +164,6 @@ LANES inline vector row_sums(const vector *a)
     return AT(z, 0);
 #endif
 }
-
 /* a^degree by squaring, for a whole degree. */
 LANES inline vector power(vector a, ptrdiff_t degree)
 {
@@ -176,9 +174,8 @@ LANES inline vector power(vector a, ptrdiff_t degree)
     return result;
 }
 
-/* ---- columns of kernels ------------------------------------------------------------------ */
-/* out[b, j] = PROFILE of the sum s over the features of STATISTIC, for two points a turn. `atom`
- * and `at` are coordinates. Behind the atoms a column is 0. */
+/* Columns of kernels: out[b, j] = PROFILE of the sum s over the features of STATISTIC, of which
+ * `atom` and `at` are coordinates; two points a turn. Behind the atoms a column is 0. */
 #define COLUMNS(name, STATISTIC, PROFILE)                                                      \
     LANES void NAME(name)(const double *restrict atoms, ptrdiff_t stride, ptrdiff_t n,         \
                           const double *restrict points, ptrdiff_t p, ptrdiff_t size,          \
@@ -220,7 +217,6 @@ COLUMNS(rational_quadratic, SQUARE, raised(1.0 + s * (0.5 / c), -c))
 COLUMNS(polynomial, atom *at, power(s + scales[0], (ptrdiff_t)c))
 COLUMNS(linear, atom *at, s)
 
-/* ---- rows: random features, sums and products ---------------------------------------------- */
 /* scale * cos(2 pi turns), in place: sin y = y Sum_k (-1)^k y^2k/(2k + 1)! on [-pi/2, pi/2]. */
 LANES void NAME(cosines)(double *restrict turns, double scale, ptrdiff_t n)
 {
@@ -325,7 +321,6 @@ LANES inline void solve_many(const double *restrict factor, ptrdiff_t stride, pt
     }
     sums[0] = s00, sums[1] = two ? s01 : s00, sums[2] = two ? s11 : s00;
 }
-
 LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *columns,
                        ptrdiff_t size, double *solutions, double *sums)
 {
@@ -361,7 +356,6 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
     }
 }
 
-/* ---- prices of atoms ----------------------------------------------------------------------- */
 /* Bit 0: an atom costs at most `price` while a new point of novelty s is there; bit 1: at most
  * `rest` when it is gone. */
 LANES int NAME(atoms_within_one)(const double *restrict weights, const double *restrict diagonal,
@@ -424,27 +418,34 @@ LANES int NAME(any_within)(const double *restrict weights, ptrdiff_t stride, ptr
 }
 
 /* What merging an atom of weight `light` with each other loses, for the Gaussian kernel over its
- * value at 0: column = e^-decay. Four steps of Newton's method from h = 0 solve
- * h = (1 - h) light/heavy e^-decay(1 - 2h); where heavy is 0, so is light. */
+ * value at 0: column = e^-decay. Three steps of Newton's method from h = 0, of all atoms at once,
+ * solve h = (1 - h) light/heavy e^-decay(1 - 2h); where heavy is 0, so is light. */
 LANES void NAME(price_mergers)(const double *restrict weights, const double *restrict column,
                                double light, double own, double *restrict decays,
-                               double *restrict losses, ptrdiff_t n)
+                               double *restrict places, double *restrict losses, ptrdiff_t n)
 {
-    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
-        vector heavy = AT(weights, j), ratio = least(light / heavy, 1.0), h = ALL(0.0);
-        vector share = AT(column, j) / own, decay = least(-logarithm(share), 700.0);
-        for (int step = 0; step < 4; step++) {
-            vector rest = 1.0 - h, pull = ratio * exponential(decay * (h - rest));
+#define EACH for (ptrdiff_t j = 0; j < n; j += WIDTH)
+#define WITHIN(h) least(-least(-(h), 1.0), 0.5) /* [-1, 1/2] */
+    EACH {
+        vector share = AT(column, j) / own, decay = -logarithm(-least(-share, -1e-304));
+        vector ratio = least(light / AT(weights, j), 1.0), pull = ratio * share;
+        PUT(decays, j) = decay, PUT(losses, j) = ratio;
+        PUT(places, j) = WITHIN(pull / (1.0 + pull - 2.0 * decay * pull));
+    }
+    for (int step = 1; step < 3; step++)
+        EACH {
+            vector decay = AT(decays, j), h = AT(places, j), rest = 1.0 - h;
+            vector pull = AT(losses, j) * exponential(decay * (h - rest));
             h -= (h - rest * pull) / (1.0 + pull - 2.0 * decay * rest * pull);
-            h = least(-least(-h, 1.0), 0.5);
+            PUT(places, j) = WITHIN(h);
         }
-        vector merged = light * exponential(-decay * (1.0 - h) * (1.0 - h));
-        merged += heavy * exponential(-decay * h * h);
-        PUT(decays, j) = decay;
-        PUT(losses, j) = light * light + heavy * (heavy + 2.0 * light * share) - merged * merged;
+    EACH {
+        vector heavy = AT(weights, j), decay = AT(decays, j), h = AT(places, j), rest = 1.0 - h;
+        vector far = exponential(-decay * rest * rest), near = exponential(-decay * h * h);
+        vector merged = light * far + heavy * near, mixed = light * heavy * AT(column, j);
+        PUT(losses, j) = light * light + heavy * heavy + 2.0 * mixed / own - merged * merged;
     }
 }
-
 #undef WIDTH
 #undef LANES
 #endif

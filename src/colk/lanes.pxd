@@ -17,7 +17,7 @@ cdef extern from "lanes.h" nogil:
     int _atoms_within "atoms_within"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, Py_ssize_t, double*, double*, double, double, double, double, double, double, double)
     int _atoms_within_one "atoms_within_one"(double*, double*, Py_ssize_t, double*, double, double, double, double)
     bint _any_within "any_within"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double)
-    void _price_mergers "price_mergers"(double*, double*, double, double, double*, double*, Py_ssize_t)
+    void _price_mergers "price_mergers"(double*, double*, double, double, double*, double*, double*, Py_ssize_t)
 
 cdef inline void lay(Columns loop, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
     loop(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
@@ -45,5 +45,5 @@ cdef inline int atoms_within_one(double[:, ::1] weights, double[::1] diagonal, P
     return _atoms_within_one(&weights[0, 0], &diagonal[0], n, &solutions[0, 0], amount, s, price, rest)
 cdef inline bint any_within(double[:, ::1] weights, Py_ssize_t n_priced, double[::1] diagonal, Py_ssize_t n, double price) noexcept nogil:
     return _any_within(&weights[0, 0], weights.shape[1], n_priced, &diagonal[0], n, price)
-cdef inline void price_mergers(double[:, ::1] weights, double[:, ::1] columns, double light, double own, double[:, ::1] out, Py_ssize_t decays, Py_ssize_t losses, Py_ssize_t n) noexcept nogil:
-    _price_mergers(&weights[0, 0], &columns[0, 0], light, own, &out[decays, 0], &out[losses, 0], n)
+cdef inline void price_mergers(double[:, ::1] weights, double[:, ::1] columns, double light, double own, double[:, ::1] out, Py_ssize_t decays, Py_ssize_t places, Py_ssize_t losses, Py_ssize_t n) noexcept nogil:
+    _price_mergers(&weights[0, 0], &columns[0, 0], light, own, &out[decays, 0], &out[places, 0], &out[losses, 0], n)

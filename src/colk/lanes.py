@@ -156,17 +156,17 @@ def any_within(weights: Array, n_priced: int, diagonal: Array, n: int, price: fl
 
 def price_mergers(
     weights: Array, columns: Array, light: float, own: float,
-    out: Array, decays: int, losses: int, n: int,
+    out: Array, decays: int, places: int, losses: int, n: int,
 ) -> None:  # fmt: skip
     """What merging an atom of weight `light` with each other loses, and −log of its column."""
     heavy, share = weights[0, :n], columns[0, :n] / own
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio, decay = np.fmin(light / heavy, 1.0), np.fmin(-np.log(share), 700.0)
+        ratio, decay = np.fmin(light / heavy, 1.0), -np.log(np.fmax(share, 1e-304))
     h = np.zeros(n)
-    for _ in range(4):
+    for _ in range(3):
         pull = ratio * np.exp(-decay * (1.0 - 2.0 * h))
         h -= (h - (1.0 - h) * pull) / (1.0 + pull - 2.0 * decay * (1.0 - h) * pull)
         h = np.clip(h, -1.0, 0.5)
     merged = light * np.exp(-decay * (1.0 - h) ** 2) + heavy * np.exp(-decay * h * h)
-    out[decays, :n] = decay
+    out[decays, :n], out[places, :n] = decay, h
     out[losses, :n] = light**2 + heavy**2 + 2.0 * light * heavy * share - merged**2

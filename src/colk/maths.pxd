@@ -1,7 +1,17 @@
 # What `math` is to compiled code.
 cdef extern from "<math.h>" nogil:
-    double sqrt(double), exp(double), expm1(double), log(double), log1p(double), floor(double)
-    double cos(double), tan(double), tanh(double), sinh(double)
-    double pow(double, double), hypot(double, double)
-    bint isfinite(double), isnan(double)
+    double sqrt(double x)
+    double exp(double x)
+    double expm1(double x)
+    double log(double x)
+    double log1p(double x)
+    double cos(double x)
+    double tan(double x)
+    double tanh(double x)
+    double sinh(double x)
+    double pow(double x, double y)
+    double hypot(double x, double y)
+    double floor(double x)
+    bint isfinite(double x)
+    bint isnan(double x)
     double inf "INFINITY", nan "NAN", pi "3.141592653589793"

@@ -265,11 +265,12 @@ static void try_mergers(ptrdiff_t n, double light, double reach)
     double *decays = filled(1, size, 0, NAN), *losses = filled(1, size, 0, NAN);
     for (ptrdiff_t j = 0; j < n; j++) /* also atoms that are far apart */
         column[j] = own * exp(-reach * fabs(column[j]));
-    price_mergers(weights, column, light, own, decays, losses, n);
+    double *places = filled(1, size, 0, NAN);
+    price_mergers(weights, column, light, own, decays, places, losses, n);
     for (ptrdiff_t j = 0; j < n; j++) {
         double heavy = weights[j], share = column[j] / own, h = 0.0;
-        double decay = fmin(-log(share), 700.0), ratio = fmin(light / heavy, 1.0);
-        for (int step = 0; step < 4; step++) {
+        double decay = -log(fmax(share, 1e-304)), ratio = fmin(light / heavy, 1.0);
+        for (int step = 0; step < 3; step++) {
             double pull = ratio * exp(decay * (2.0 * h - 1.0));
             h -= (h - (1.0 - h) * pull) / (1.0 + pull - 2.0 * decay * (1.0 - h) * pull);
             h = fmin(fmax(h, -1.0), 0.5);
@@ -278,9 +279,10 @@ static void try_mergers(ptrdiff_t n, double light, double reach)
             light * exp(-decay * (1.0 - h) * (1.0 - h)) + heavy * exp(-decay * h * h);
         double whole = light * light + heavy * heavy + 2.0 * light * heavy * share;
         expect("decays", n, decays[j], decay, decay);
+        expect("places", n, places[j], h, 1e3);
         expect("price_mergers", n, losses[j], whole - merged * merged, 1e3);
     }
-    free(weights), free(column), free(decays), free(losses);
+    free(weights), free(column), free(decays), free(places), free(losses);
 }
 
 int main(void)

@@ -120,7 +120,9 @@ def gaussian_position(ratio: float, decay: float) -> float:
 def choose_gaussian(d: Dictionary, p: int) -> int:
     """The best n for p, for the Gaussian kernel and one output; its h is noted."""
     light = d.weights_t[0, p]
-    lanes.price_mergers(d.weights_t, d.columns, light, d.own[p], d.scratch, LENGTHS, LOSSES, d.size)
+    lanes.price_mergers(
+        d.weights_t, d.columns, light, d.own[p], d.scratch, LENGTHS, PLACES, LOSSES, d.size
+    )
     n = least_loss(d, p)
     d.scratch[PLACES, n] = 0.0
     if light != 0.0:

@@ -3,16 +3,12 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-import numpy as np
-
 from colk import draws, lanes
 from colk._validation import Array, check_number
-from colk.kernels.base import Kernel
+from colk.kernels.base import UNIT, Kernel
 from colk.kernels.inner_product import Constant
 
 __all__ = ["Product", "Scaled", "Sum"]
-
-_UNIT = float(np.finfo(np.float64).eps)
 
 
 class Composite(Kernel):
@@ -105,7 +101,7 @@ class Sum(Composite):
 
     def rounding(self, n_features: int) -> float:
         """Return the larger of the halves' and a unit: Σ_i √(κ_i κ_i) ≤ √(κ κ)."""
-        return max(self.left.rounding(n_features), self.right.rounding(n_features)) + _UNIT
+        return max(self.left.rounding(n_features), self.right.rounding(n_features)) + UNIT
 
 
 class Product(Composite):
@@ -142,7 +138,7 @@ class Product(Composite):
 
     def rounding(self, n_features: int) -> float:
         """Return the sum of the halves', and a unit for the multiplication."""
-        return self.left.rounding(n_features) + self.right.rounding(n_features) + _UNIT
+        return self.left.rounding(n_features) + self.right.rounding(n_features) + UNIT
 
 
 class Scaled(Product):

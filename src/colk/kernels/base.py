@@ -17,7 +17,8 @@ __all__ = ["Formula", "Kernel", "evaluate", "tabulate"]
 # Points whose columns are formed at a time: they stay in the nearest cache.
 _TURN = 16
 
-_UNIT = float(np.finfo(np.float64).eps)
+# The spacing of numbers at 1.
+UNIT = float(np.finfo(np.float64).eps)
 
 
 class Kernel(Term):
@@ -124,7 +125,7 @@ class Kernel(Term):
         A kernel takes a few operations for each feature, and exponentials do not amplify their
         errors, since s·exp(−s) ≤ 1.
         """
-        return _UNIT * (n_features + 12.0)
+        return UNIT * (n_features + 12.0)
 
     def gram(self, U: ArrayLike, V: ArrayLike | None = None) -> Array:
         """Return the matrix of κ(u_i, v_j), of shape (n, m); V is U where it is not given."""

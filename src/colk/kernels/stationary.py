@@ -86,10 +86,7 @@ class Stationary(Formula):
 class Gaussian(Stationary):
     """The Gaussian kernel κ(u, v) = exp(−‖u − v‖² / (2c²)).
 
-    Parameters
-    ----------
-    bandwidth : float or sequence of float
-        The length c, or one for each feature.
+    Its bandwidth is the length c, or one for each feature.
 
     Examples
     --------
@@ -114,12 +111,8 @@ class Gaussian(Stationary):
 class Laplacian(Stationary):
     """The Laplacian kernel κ(u, v) = exp(−‖u − v‖₁ / c), of the L1 distance.
 
-    It has a kink wherever u and v share a coordinate; gradients take the slope 0 there.
-
-    Parameters
-    ----------
-    bandwidth : float or sequence of float
-        The length c, or one for each feature.
+    Its bandwidth is the length c, or one for each feature. It has a kink wherever u and v share a
+    coordinate; gradients take the slope 0 there.
 
     Examples
     --------
