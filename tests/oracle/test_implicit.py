@@ -84,14 +84,14 @@ def test_no_scale_of_the_loss_runs_away(scale):
     X, Y = stream(4000, Squared())
     learner = COLK(KERNEL, loss, compressor=KOMP(fraction=0.1), implicit=True, step_size=1.0,
                    regularization=0.0, gradient_bound=np.inf)  # fmt: skip
-    residual = learner.learn(X, Y).predict(X) - np.sin(6.0 * X[:, 0])
+    residual = learner.learn(X, Y[:, 0]).predict(X) - np.sin(6.0 * X[:, 0])
     assert np.mean(residual**2) < (0.2 if scale < 0.01 else 0.02)
 
 
 def test_a_composition_is_refused():
     risk = Composition(
         inner=lambda f, y: f, inner_slope=lambda f, y: 1.0, outer=lambda f, y, g: f,
-        outer_slope=lambda f, y, g: 1.0, outer_slope_inner=lambda f, y, g: 0.0, n_inner=1,
+        outer_slope_prediction=lambda f, y, g: 1.0, outer_slope_inner=lambda f, y, g: 0.0, n_inner=1,
     )  # fmt: skip
     with pytest.raises(ValueError, match="implicit"):
         COLK(KERNEL, risk=risk, implicit=True)

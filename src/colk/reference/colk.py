@@ -183,11 +183,17 @@ class COLK:
             changes[b] = weight[b] / len(X) * c
             changes[len(X) + b] = weight[b] * weight_inner[b] / len(X) * c_inner
         points, factor = np.vstack([X, X_inner]), 1.0 - step * self.regularization
-        K = gram(self.kernel, points, points)
         if self.implicit:
             factor = 1.0 / (1.0 + step * self.regularization)
             step *= factor
-            values, targets = np.vstack([F, F_inner]), np.vstack([Y, Y_inner])
+            samples = np.hstack([points, np.vstack([Y, Y_inner]), np.vstack([F, F_inner])])
+            samples, places = np.unique(samples, axis=0, return_inverse=True)  # in two roles: one
+            points, targets, values = np.split(samples, [X.shape[1], X.shape[1] + Y.shape[1]], 1)
+            changes = np.stack(
+                [changes[places.ravel() == i].sum(axis=0) for i in range(len(points))]
+            )
+        K = gram(self.kernel, points, points)
+        if self.implicit:
             changes = take_ahead(self.loss, changes, values, targets, K, step, factor)
         atoms, weights = self.atoms, factor * self.weights
         for x, own, change in zip(points, np.diag(K), changes, strict=True):
