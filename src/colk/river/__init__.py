@@ -6,6 +6,7 @@ with needed_for("colk.river", extra="river"):
     import river  # noqa: F401  # to say what to install where it is missing
 
 from colk.river.classifier import COLKClassifier
+from colk.river.conformal import ConformalRegressor
 from colk.river.regressor import COLKRegressor
 
-__all__ = ["COLKClassifier", "COLKRegressor"]
+__all__ = ["COLKClassifier", "COLKRegressor", "ConformalRegressor"]
