@@ -95,10 +95,10 @@ def test_quantiles_are_corrected_at_both_ends():
     """A heteroscedastic stream: intervals from quantiles are wide where the noise is."""
 
     class Ends(Useless):
-        quantiles = (0.05, 0.95)
+        quantiles = (0.95, 0.5, 0.05)
 
         def predict(self, X):
-            return X[:, :1] * [-1.0, 1.0]
+            return X[:, :1] * [1.0, 0.0, -1.0]
 
     rng = np.random.default_rng(0)
     X = rng.uniform(0.1, 1.0, (3000, 1))

@@ -27,7 +27,7 @@ class ConformalRegressor:
     model : OnlineLearner or estimator
         What predicts: a learner, an estimator with `partial_fit`, or one that is fitted and stays
         as it is. It is not copied: it learns what the intervals learn. Where it has `quantiles` and
-        predicts a column for each, the interval between the first and the last is corrected.
+        predicts a column for each, the interval between the outermost is corrected.
     coverage : float
         Nominal coverage.
     rate, window
@@ -185,12 +185,13 @@ class ConformalRegressor:
         values = np.asarray(self.model.predict(points), dtype=np.float64)
         if values.ndim == 1 or values.shape[1] == 1:
             return np.column_stack([values, values])
-        if not hasattr(self.model, "quantiles"):
+        levels = getattr(self.model, "quantiles", None)
+        if levels is None:
             raise ValueError(
                 f"{type(self.model).__name__} has {values.shape[1]} outputs; intervals are of one: "
                 "give each output a model of its own"
             )
-        return np.column_stack([values[:, 0], values[:, -1]])
+        return values[:, [int(np.argmin(levels)), int(np.argmax(levels))]]
 
 
 def _has_learned(model: Any) -> bool:
