@@ -1,6 +1,7 @@
 """The face that every learner shows: learn a stream, learn one sample, predict."""
 
 from abc import abstractmethod
+from inspect import signature
 from typing import Self
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.typing import ArrayLike
 from colk._validation import Array, check_count, check_number, check_points, check_vector
 from colk.learners.streaming import StreamLearner
 from colk.losses import Loss
-from colk.terms import check_term
+from colk.schedules import PowerDecay
+from colk.terms import check_term, show
 
 __all__ = ["OnlineLearner"]
 
@@ -43,6 +45,17 @@ class OnlineLearner(StreamLearner):
             raise ValueError(f"{type(loss).__name__} needs n_outputs, the number of classes")
         self._n_outputs = None if n_outputs is None else check_count(n_outputs, "n_outputs")
         self._is_vector = True
+
+    def __repr__(self) -> str:
+        shown = []
+        for name, parameter in signature(type(self)).parameters.items():
+            default = parameter.default
+            value = getattr(self, name, default) if name != "trace" else self._records is not None
+            if isinstance(value, PowerDecay) and value.power == 0.0:
+                value = value.initial
+            if value is not default and (default is parameter.empty or value != default):
+                shown.append(f"{name}={show(value)}")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     @abstractmethod
     def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:

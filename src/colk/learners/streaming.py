@@ -2,16 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from colk._validation import Array
 from colk.errors import DivergenceError
-from colk.schedules import PowerDecay
 from colk.stream import Stream
-from colk.terms import show
 
 __all__ = ["StreamLearner"]
 
@@ -22,8 +19,8 @@ _BLOCK = 1024
 class StreamLearner(ABC):
     """A learner whose state is a stream, made when the first samples show their shape.
 
-    Settings are read-only, and shown as the call that makes a learner like it. A learner that is
-    copied or pickled goes on bit by bit, and shares nothing with its copy.
+    Settings are read-only. A learner that is copied or pickled goes on bit by bit, and shares
+    nothing with its copy.
     """
 
     _stream: Stream | None = None
@@ -37,17 +34,6 @@ class StreamLearner(ABC):
                 "with it; make another learner"
             )
         super().__setattr__(name, value)
-
-    def __repr__(self) -> str:
-        shown = []
-        for name, parameter in signature(type(self)).parameters.items():
-            default = parameter.default
-            value = getattr(self, name, default) if name != "trace" else self._records is not None
-            if isinstance(value, PowerDecay) and value.power == 0.0:
-                value = value.initial
-            if value is not default and (default is parameter.empty or value != default):
-                shown.append(f"{name}={show(value)}")
-        return f"{type(self).__name__}({', '.join(shown)})"
 
     @abstractmethod
     def _divergence(self, sample: int) -> DivergenceError:
