@@ -1,31 +1,6 @@
-"""What can go wrong, by name."""
+"""What can go wrong while learning, by name."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-__all__ = ["DivergenceError", "SlowFunctionWarning", "UncompiledWarning", "needed_for"]
-
-
-@contextmanager
-def needed_for(what: str, extra: str) -> Iterator[None]:
-    """Let an import that fails name the extra that installs what is missing.
-
-    Examples
-    --------
-    >>> from colk.errors import needed_for
-    >>> with needed_for("flying", extra="wings"):
-    ...     import feathers
-    Traceback (most recent call last):
-    ...
-    ModuleNotFoundError: flying needs feathers: pip install 'colk[wings]'
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        missing = str(error.name).partition(".")[0]
-        raise ModuleNotFoundError(
-            f"{what} needs {missing}: pip install 'colk[{extra}]'", name=missing
-        ) from error
+__all__ = ["DivergenceError", "SlowFunctionWarning", "UncompiledWarning"]
 
 
 class DivergenceError(ArithmeticError):

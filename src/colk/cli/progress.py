@@ -3,7 +3,7 @@
 from types import TracebackType
 from typing import Self
 
-from colk.errors import needed_for
+from colk.extras import needed_for
 
 with needed_for("colk.cli.progress", extra="cli"):
     from rich.console import Console

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from colk._validation import Array, check_count, check_fraction
 from colk.compressors import KOMP
-from colk.errors import needed_for
 from colk.experiments.style import PALETTE, RC, letter
+from colk.extras import needed_for
 from colk.kernels import Gaussian
 from colk.rl import (
     TDC,

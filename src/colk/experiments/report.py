@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from colk._version import __version__
-from colk.errors import needed_for
 from colk.experiments.chapter import Chapter, Figure, Plan, Table, Verdict, as_columns
 from colk.experiments.style import RC
+from colk.extras import needed_for
 
 __all__ = ["write_report"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colk._validation import Array, check_count
-from colk.errors import needed_for
+from colk.extras import needed_for
 from colk.rl.base import ValueLearner
 from colk.rl.monte_carlo import Agreement, MonteCarloValues, agreement, horizon_of
 from colk.rl.transitions import Transitions

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_vector
-from colk.errors import needed_for
 from colk.estimators.displays.pipelines import final, unwrapped
+from colk.extras import needed_for
 
 __all__ = ["IntervalDisplay"]
 
