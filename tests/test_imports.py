@@ -49,7 +49,6 @@ def test_an_estimator_loads_neither_pictures_nor_compilers():
     ("missing", "extra", "use"),
     [
         ("river", "river", "import colk; colk.river"),
-        ("river", "river", "from colk.river import COLKRegressor"),
         ("gymnasium", "rl", "from colk.rl import rollout; rollout('Pendulum-v1', abs, 1)"),
         ("matplotlib", "plot", "import colk; colk.estimators.ModelOrderDisplay([], []).plot()"),
         ("matplotlib", "cli", "from colk.experiments.policy import figures; figures({})"),

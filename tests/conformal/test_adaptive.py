@@ -32,7 +32,7 @@ def walk(interval, residuals, coverage, size=1):
     return seen, missed
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     residuals=STREAMS,
     coverage=st.floats(0.5, 0.95),
