@@ -12,6 +12,9 @@ __all__ = ["AdaptiveInterval", "check_coverage"]
 
 EVERYTHING = (-math.inf, math.inf)
 
+# Targets in a round beyond which their mean counts: what came late should not be overdone.
+_FULL_ROUND = 25
+
 
 def check_coverage(coverage: float) -> float:
     """Return a coverage that lies between 0 and 1.
@@ -45,9 +48,9 @@ class AdaptiveInterval:
     among T samples is at most α + (α + rate)/(rate·T), for the sum telescopes; and it is at least
     α − (1 − α)/(rate·T), unless α_t reaches 1 and stays there, where single points miss too seldom.
 
-    A round is a set of targets that become known together. Their intervals were made with the same
-    α_t, which moves by the sum of what they missed; rounds of B put B·rate in the place of the
-    first rate.
+    A round is a set of B targets that become known together. Their intervals were made with the
+    same α_t, which moves by the sum of what they missed; beyond 25 targets, by 25 times the mean.
+    With r for rate·min(1, 25/B) the share of misses is then at most α + (α + rB)/(rT).
 
     Parameters
     ----------
@@ -99,11 +102,11 @@ class AdaptiveInterval:
         """
         self.follow(coverage)
         aim = self._levels[coverage].aim
-        if aim <= 0.0 or not self._is_known(coverage):
+        if aim <= 0.0 or not self.is_known(coverage):
             return EVERYTHING
         return _quantile(self._below, 0.5 * aim), _quantile(self._above, 1.0 - 0.5 * aim)
 
-    def _is_known(self, coverage: float) -> bool:
+    def is_known(self, coverage: float) -> bool:
         """Whether both tails have a residual, or the window cannot hold as many as that takes."""
         needed = math.ceil(round(2.0 / (1.0 - coverage), 6))
         return len(self._recent) >= min(needed, self.window)
@@ -118,14 +121,14 @@ class AdaptiveInterval:
             predicted.
         """
         for coverage, level in self._levels.items():
-            if not self._is_known(coverage):
+            if not self.is_known(coverage):
                 continue
             low, high = self.reach(coverage)
             missed = sum(b < low or a > high for b, a in zip(below, above, strict=True))
             level.seen += len(below)
             level.missed += missed
-            step = self.rate * (len(below) * (1.0 - coverage) - missed)
-            level.aim = min(level.aim + step, 1.0)
+            rate = self.rate * min(1.0, _FULL_ROUND / len(below))
+            level.aim = min(level.aim + rate * (len(below) * (1.0 - coverage) - missed), 1.0)
         for pair in zip(below, above, strict=True):
             self._remember(pair)
 

@@ -10,8 +10,9 @@ from colk.conformal.adaptive import AdaptiveInterval, check_coverage
 
 __all__ = ["ConformalRegressor"]
 
-# Samples whose targets are taken to become known together, where one call brings more.
-_ROUND = 50
+# Most samples whose targets are taken to become known together, where one call brings more; and as
+# long as intervals are the whole line, so that nothing is judged.
+_ROUND, _FIRST_ROUND = 500, 10
 
 
 class ConformalRegressor:
@@ -88,8 +89,9 @@ class ConformalRegressor:
     def learn(self, X: Any, y: ArrayLike) -> Self:
         """Learn from samples in their order: first what their intervals missed, then the model.
 
-        Up to 50 samples are one round, and `predict_interval` right before gave the intervals that
-        are judged; more of them are rounds of 50.
+        Up to 500 samples are one round, and `predict_interval` right before gave the intervals that
+        are judged; more of them are rounds of 500. The fewer at a time, the sooner a jump is
+        noticed, and the fewer intervals are infinite behind it.
 
         Parameters
         ----------
@@ -101,9 +103,12 @@ class ConformalRegressor:
         n = len(check_points(np.asarray(X), None))
         targets = check_vector(y, n, "y")
         rows = X.iloc if hasattr(X, "iloc") else np.asarray(X)
-        for start in range(0, n, _ROUND):
-            part = slice(start, start + _ROUND)
+        start = 0
+        while start < n:
+            known = self._interval.is_known(self.coverage)
+            part = slice(start, start + (_ROUND if known else _FIRST_ROUND))
             self._learn_round(rows[part], targets[part])
+            start = part.stop
         return self
 
     def _learn_round(self, X: Any, y: Array) -> None:
