@@ -11,6 +11,7 @@ from colk._version import __version__
 
 if TYPE_CHECKING:
     from colk.compression import Compression, compress
+    from colk.conformal import ConformalRegressor
     from colk.errors import DivergenceError
     from colk.estimators import COLKClassifier, COLKRegressor, KernelCompressor
     from colk.expansion import KernelExpansion
@@ -25,6 +26,7 @@ __all__ = [
     "COLKClassifier",
     "COLKRegressor",
     "Compression",
+    "ConformalRegressor",
     "DivergenceError",
     "KernelCompressor",
     "KernelExpansion",
@@ -42,6 +44,7 @@ _HOMES = {
     "COLKClassifier": "colk.estimators",
     "COLKRegressor": "colk.estimators",
     "Compression": "colk.compression",
+    "ConformalRegressor": "colk.conformal",
     "DivergenceError": "colk.errors",
     "KernelCompressor": "colk.estimators",
     "KernelExpansion": "colk.expansion",
@@ -58,6 +61,7 @@ _MODULES = frozenset(
         "batch",
         "compression",
         "compressors",
+        "conformal",
         "errors",
         "estimators",
         "expansion",

@@ -121,7 +121,7 @@ class ImplicitStream(KernelStream):
     def excess(
         self, b: int, first: int, last: int, move: float, share: float, product: float
     ) -> float:
-        """r − ⟨c, ℓ' after the r-th part of the step⟩/⟨c, ℓ' before⟩."""
+        """Return r − ⟨c, ℓ' after the r-th part of the step⟩/⟨c, ℓ' before⟩."""
         reach = move * share * self.dictionary.gram[b, b]
         for c in range(first, last):
             self.trial[b, c] = self.ahead[b, c] - reach * self.explicit[b, c]

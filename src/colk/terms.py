@@ -8,7 +8,7 @@ the method that a class from outside defines in plain Python, and what it raises
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -16,7 +16,15 @@ import cython
 
 from colk.errors import UncompiledWarning
 
-__all__ = ["Term", "check_overrides", "check_term", "is_foreign", "overridden", "show"]
+__all__ = [
+    "Term",
+    "check_overrides",
+    "check_term",
+    "is_foreign",
+    "overridden",
+    "show",
+    "with_parameters",
+]
 
 AnyTerm = TypeVar("AnyTerm", bound="Term")
 
@@ -109,6 +117,45 @@ def check_term(value: Any, kind: type[AnyTerm], name: str) -> AnyTerm:
     return value
 
 
+def _children(value: Any) -> dict[str, Any]:
+    """Parameters of a term, or items of a tuple by their places."""
+    if isinstance(value, Term):
+        return value._parameters()
+    return {str(i): item for i, item in enumerate(value)} if type(value) is tuple else {}
+
+
+def _descendants(value: Any) -> Iterator[tuple[str, Any]]:
+    for name, child in _children(value).items():
+        yield name, child
+        for below, item in _descendants(child):
+            yield f"{name}__{below}", item
+
+
+def with_parameters(value: Any, changes: dict[str, Any]) -> Any:
+    """Return a term in which other values stand at the places that `name__name` names.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian, Linear
+    >>> with_parameters(Gaussian(1.0) + Linear(), {"parts__0__bandwidth": 0.5})
+    Sum(parts=(Gaussian(bandwidth=0.5), Linear()))
+    """
+    children = _children(value)
+    deeper: dict[str, dict[str, Any]] = {}
+    for path, new in changes.items():
+        name, _, rest = path.partition("__")
+        if name not in children:
+            known = ", ".join(children) or "none"
+            raise ValueError(f"{show(value)} has no parameter {name!r}; it has: {known}")
+        if rest:
+            deeper.setdefault(name, {})[rest] = new
+        else:
+            children[name] = new
+    for name, below in deeper.items():
+        children[name] = with_parameters(children[name], below)
+    return value.replace(**children) if isinstance(value, Term) else tuple(children.values())
+
+
 class Term:
     """A frozen piece of the objective, made of its parameters.
 
@@ -120,6 +167,8 @@ class Term:
     Huber(threshold=1.0)
     >>> loss == Huber(2.0)
     True
+    >>> loss.get_params()
+    {'threshold': 2.0}
     """
 
     # The parameters of the constructor, in its order.
@@ -136,6 +185,18 @@ class Term:
     def replace(self, **changes: Any) -> Self:
         """Return the same term with other parameters."""
         return type(self)(**{**self._parameters(), **changes})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; with `deep` also those of terms below, as `name__name`."""
+        return dict(_descendants(self)) if deep else self._parameters()
+
+    def set_params(self, **changes: Any) -> Self:
+        """Return the term with other parameters, also of terms below: it is itself frozen."""
+        changed: Self = with_parameters(self, changes)
+        return changed
+
+    def __sklearn_clone__(self) -> Self:
+        return self
 
     def __replace__(self, **changes: Any) -> Self:
         return self.replace(**changes)

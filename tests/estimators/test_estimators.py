@@ -234,7 +234,7 @@ def test_bad_samples_leave_a_fitted_regressor_unchanged(points, y, message, meth
 
 
 BAD_SETTINGS = {
-    "kernel": ("rbf", "kernel 'rbf' is unknown; choose one of"),
+    "kernel": ("cosine", "kernel 'cosine' is unknown; choose one of"),
     "bandwidth": ("wide", "'scale' or 'median'"),
     "loss": ("logistic", "a loss of classifiers"),
     "risk": (0.5, "risk must be a Risk or one of"),

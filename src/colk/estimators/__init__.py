@@ -12,6 +12,7 @@ from colk.estimators.regressor import COLKRegressor
 if TYPE_CHECKING:
     from colk.estimators.compressor import KernelCompressor
     from colk.estimators.displays import (
+        IntervalDisplay,
         LearnedFunctionDisplay,
         LossDistributionDisplay,
         ModelOrderDisplay,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COLKClassifier",
     "COLKRegressor",
+    "IntervalDisplay",
     "KernelCompressor",
     "LearnedFunctionDisplay",
     "LossDistributionDisplay",
@@ -30,6 +32,7 @@ __all__ = [
 
 _HOMES = {
     "KernelCompressor": "colk.estimators.compressor",
+    "IntervalDisplay": "colk.estimators.displays",
     "LearnedFunctionDisplay": "colk.estimators.displays",
     "LossDistributionDisplay": "colk.estimators.displays",
     "ModelOrderDisplay": "colk.estimators.displays",

@@ -1,10 +1,10 @@
 """What the regressor and the classifier share: building the learner, epochs, attributes."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,15 +18,25 @@ from colk.learners import COLK
 from colk.learners.naming import (
     as_averaging,
     as_kernel,
+    as_loss,
     as_risk,
+    check_bandwidth,
     choose_bandwidth,
     choose_eps,
     choose_step,
+    kernel_size,
     takes_bandwidth,
 )
 from colk.losses import Loss
+from colk.terms import Term, with_parameters
 
 __all__ = ["COLKEstimator"]
+
+_BY_NAME: dict[str, Callable[[Any], Term]] = {
+    "kernel": as_kernel,
+    "loss": as_loss,
+    "risk": as_risk,
+}
 
 
 class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -67,6 +77,42 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         tags.non_deterministic = False
         tags.input_tags.sparse = False
         return tags
+
+    # -- settings ----------------------------------------------------------------------------
+
+    def set_params(self, **params: Any) -> Self:
+        """Set settings by name; those of a term, `loss__quantile`, put another in its place.
+
+        Parameters
+        ----------
+        **params : dict
+            Settings. A loss or a risk that was named is made from its name.
+        """
+        nested = dict.fromkeys(path.partition("__")[0] for path in params if "__" in path)
+        plain = {name: value for name, value in params.items() if "__" not in name}
+        unknown = nested.keys() - self.get_params(deep=False).keys()
+        super().set_params(**plain, **dict.fromkeys(unknown))
+        for name in nested:
+            prefix = f"{name}__"
+            below = {
+                path.removeprefix(prefix): value
+                for path, value in params.items()
+                if path.startswith(prefix)
+            }
+            setattr(self, name, with_parameters(self._term(name), below))
+        return self
+
+    def _term(self, name: str) -> Term:
+        """The term that is a setting, made from its name where it was named."""
+        value = getattr(self, name)
+        if name in _BY_NAME and isinstance(value, str) and not takes_bandwidth(value):
+            return _BY_NAME[name](value)
+        if not isinstance(value, Term):
+            raise TypeError(
+                f"{name}={value!r} of {type(self).__name__} is no object with parameters of its "
+                f"own: pass one, such as kernel=Gaussian(1.0), to set {name}__..."
+            )
+        return value
 
     # -- what a task brings ------------------------------------------------------------------
 
@@ -112,14 +158,16 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
 
     def _start(self, X: Array, loss: Loss, step_size: float, n_outputs: int | None = None) -> None:
         """Make the learner, with what its settings leave to the first data."""
+        check_bandwidth(self)
         self.bandwidth_: Any = getattr(self.kernel, "bandwidth", None)
         if takes_bandwidth(self.kernel):
             self.bandwidth_ = choose_bandwidth(self.kernel, self.bandwidth, X)
         self.kernel_ = as_kernel(self.kernel, self.bandwidth_)
         self.loss_ = loss
         self.risk_ = as_risk(self.risk)
-        self.step_size_ = choose_step(self.step_size, self.risk_, step_size)
-        self.eps_ = choose_eps(self.eps, self.step_size_)
+        size, norm = kernel_size(self.kernel_, X)
+        self.step_size_ = choose_step(self.step_size, self.risk_, step_size / size)
+        self.eps_ = choose_eps(self.eps, self.step_size_, norm)
         self._learner = COLK(
             self.kernel_,
             self.loss_,

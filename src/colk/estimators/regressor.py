@@ -33,26 +33,28 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     ----------
     kernel : Kernel or str
         A kernel, or the name of one: "laplacian", which suits tables of mixed features best,
-        "gaussian", which is smooth and needs fewer atoms where there are few features, "matern",
-        "rational_quadratic", "polynomial", "linear".
+        "gaussian" or "rbf", which is smooth and needs fewer atoms where there are few features,
+        "matern", "rational_quadratic", "polynomial" (of degree 3), "linear".
     bandwidth : "scale", "median" or float
-        Of a kernel that is named: "scale" takes √(p·var(X)/2) of the first data seen, as
-        scikit-learn's gamma="scale" (p·std(X)/2 for the Laplacian), "median" the median distance.
+        Of a kernel that is named; beside an object it is refused. "scale" takes √(p·var(X)/2) of
+        the first data seen, as scikit-learn's gamma="scale" (p·std(X)/2 for the Laplacian),
+        "median" the median distance.
     loss : Loss or str
         Such as "huber", "squared", "epsilon_insensitive", "pinball". Thresholds of a loss are in
         units of the targets' standard deviation, unless `scale_targets` is off.
     risk : Risk or str
         Such as "mean", "variance", "semivariance", "cvar", "entropic".
     step_size : float, PowerDecay or None
-        α. None is 1 for the risk "mean" and 0.05 for others; classifiers take twice that. Large
-        steps are noisy, which averaging removes; without it take a smaller one.
+        α. None is 1 for the risk "mean" and 0.05 for others; classifiers take twice that. It is
+        divided by E[κ²]/E[κ] of κ = κ(x, x) where that is not 1, as of a polynomial. Large steps
+        are noisy, which averaging removes; without it take a smaller one.
     tracking_rate : float or PowerDecay
         β of the tracker of the risk's inner value.
     regularization : float
         λ.
     eps : float or None
         H-norm that a step may forget, in units of the targets' standard deviation. None is a
-        tenth of the step size.
+        tenth of the step size, times √E[κ(x, x)].
     max_atoms : int or None
         Largest model order. More atoms fit more, at a cost of O(max_atoms²) a step.
     pairing : {"overlap", "independent", "same"}

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from colk._validation import Array, check_count, check_fraction
 from colk.compressors import KOMP
 from colk.experiments.style import PALETTE, RC, letter
+from colk.extras import needed_for
 from colk.kernels import Gaussian
 from colk.rl import (
     TDC,
@@ -340,8 +341,9 @@ DRAWINGS: dict[str, Callable[["Figure", Results], None]] = {
 
 def figures(results: Results) -> "dict[str, Figure]":
     """All figures, drawn from the numbers of `run`."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
+    with needed_for("a figure", extra="cli"):
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
 
     drawn = {}
     with mpl.rc_context(cast(Any, RC)):

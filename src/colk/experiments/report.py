@@ -14,6 +14,7 @@ from typing import Any, cast
 from colk._version import __version__
 from colk.experiments.chapter import Chapter, Figure, Plan, Table, Verdict, as_columns
 from colk.experiments.style import RC
+from colk.extras import needed_for
 
 __all__ = ["write_report"]
 
@@ -66,9 +67,10 @@ def _write(path: Path, text: str) -> None:
 
 def _write_figure(figure: Figure, folder: Path) -> str:
     """Write CSV, PNG and SVG; return the SVG as a data URI."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
+    with needed_for("a figure", extra="cli"):
+        import matplotlib as mpl
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure as Canvas
 
     _write(folder / f"{figure.name}.csv", _csv(figure.columns))
     with mpl.rc_context(cast(Any, RC)):

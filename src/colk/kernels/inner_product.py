@@ -32,7 +32,7 @@ class Polynomial(Formula):
     degree: int
     offset: float
 
-    def __init__(self, degree: int, offset: float = 1.0) -> None:
+    def __init__(self, degree: int = 3, offset: float = 1.0) -> None:
         self.degree = check_count(degree, "degree")
         # With a negative offset the kernel would not be positive semidefinite.
         self.offset = check_number(offset, "offset", at_least=0.0)
@@ -82,7 +82,7 @@ class Constant(Kernel):
 
     value: float
 
-    def __init__(self, value: float) -> None:
+    def __init__(self, value: float = 1.0) -> None:
         # With a negative value the kernel would not be positive semidefinite.
         self.value = check_number(value, "value", at_least=0.0)
 

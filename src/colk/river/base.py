@@ -19,8 +19,10 @@ from colk.learners.naming import (
     as_averaging,
     as_kernel,
     as_risk,
+    check_bandwidth,
     choose_eps,
     choose_step,
+    kernel_size,
     standard_bandwidth,
     takes_bandwidth,
 )
@@ -69,21 +71,25 @@ class OnlineModel:
         """Return the loss of the learner."""
 
     def _make(self, n_features: int, n_outputs: int) -> COLK:
+        check_bandwidth(self)
         bandwidth = self.bandwidth
         if takes_bandwidth(self.kernel):
             if bandwidth == "scale":
                 bandwidth = standard_bandwidth(str(self.kernel), n_features)
             bandwidth = check_number(bandwidth, "bandwidth", above=0.0)
         risk = as_risk(self.risk)
-        step_size = choose_step(self.step_size, risk, self._step_of_mean)
+        kernel = as_kernel(self.kernel, bandwidth)  # type: ignore[arg-type]
+        # Features are taken to be standardised: none has been seen when the first step is made.
+        size, norm = kernel_size(kernel, np.random.default_rng(0).normal(size=(500, n_features)))
+        step_size = choose_step(self.step_size, risk, self._step_of_mean / size)
         return COLK(
-            as_kernel(self.kernel, bandwidth),  # type: ignore[arg-type]
+            kernel,
             self._loss(),
             risk,
             step_size=step_size,
             tracking_rate=self.tracking_rate,
             regularization=self.regularization,
-            compressor=KOMP(eps=choose_eps(self.eps, step_size), max_atoms=self.max_atoms),
+            compressor=KOMP(eps=choose_eps(self.eps, step_size, norm), max_atoms=self.max_atoms),
             pairing=self.pairing,
             gradient_bound=self.gradient_bound,
             averaging=as_averaging(self.averaging),
