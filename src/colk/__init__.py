@@ -73,6 +73,7 @@ _MODULES = frozenset(
         "river",
         "rl",
         "schedules",
+        "selection",
         "testing",
         "theory",
         "trackers",

@@ -1,0 +1,225 @@
+"""Kernel, bandwidth and a scale for each feature, chosen by the first samples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from colk._validation import Array
+from colk.kernels import Kernel
+from colk.selection.contenders import Contender
+from colk.selection.course import Course
+from colk.selection.relevance import FACTORS, feature_scales
+
+__all__ = ["LARGEST", "Entry", "Race", "race"]
+
+# Samples that a race looks at.
+LARGEST = 1000
+
+# Fewer samples choose nothing.
+_FEWEST = 30
+
+# What the best must lead the default by: standard errors, and a share of the default's loss.
+_LEAD_ERRORS = 2.5
+_LEAD_SHARE = 0.05
+
+
+class Entry(NamedTuple):
+    """A line of the table: how a kernel with a bandwidth fared.
+
+    Examples
+    --------
+    >>> Entry("gaussian", 1.0, 0.7, False, 0.25, 0.1, 0.02).loss
+    0.25
+    """
+
+    name: str
+    factor: float  # the bandwidth in units of the standard one
+    bandwidth: float
+    scaled: bool  # whether features have a scale each
+    loss: float  # mean over the samples, each left out
+    lead: float  # by how much it is below the default's
+    error: float  # standard error of the lead
+
+    @property
+    def leads_clearly(self) -> bool:
+        """Whether it is better than the default by more than chance and more than a trifle."""
+        share = self.lead / (self.lead + self.loss) if self.loss > 0.0 else 1.0
+        return self.lead > _LEAD_ERRORS * self.error and share > _LEAD_SHARE
+
+
+@dataclass(frozen=True, eq=False)
+class Race:
+    """Who ran, and who won.
+
+    Parameters
+    ----------
+    entries : tuple of Entry
+        The table: each kernel with each bandwidth, features as they are and scaled. The first
+        entry of factor 1 is the default, which has to be beaten by 2.5 standard errors and by 5 %.
+    winner : Entry
+        The one that won.
+    kernel : Kernel
+        Its kernel.
+    scales : array of shape (p,)
+        By what it multiplies the features; 1 where they stay as they are.
+    n_samples : int
+        Samples that were looked at.
+
+    Examples
+    --------
+    >>> from colk.selection import contenders_for
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> result = race(X, np.sin(X[:, :1]), contenders_for("auto"))
+    >>> result.winner.scaled, bool(result.scales[0] > 5.0 * result.scales[1])
+    (True, True)
+    """
+
+    entries: tuple[Entry, ...]
+    winner: Entry
+    kernel: Kernel
+    scales: Array
+    n_samples: int
+
+    def __str__(self) -> str:
+        lines = [f"{'kernel':18} {'bandwidth':>9} {'loss':>8} {'lead':>8} ± error"]
+        for entry in sorted(self.entries, key=lambda entry: entry.loss):
+            name = entry.name + (", scaled" if entry.scaled else "")
+            chosen = " <" if entry is self.winner else ""
+            lines.append(
+                f"{name:18} {entry.bandwidth:9.4g} {entry.loss:8.4f} "
+                f"{entry.lead:8.4f} ± {entry.error:.4f}{chosen}"
+            )
+        return "\n".join(lines)
+
+
+def race(
+    X: Array,
+    Y: Array,
+    contenders: Sequence[Contender],
+    *,
+    bandwidth: str | float = "auto",
+    weight: Array | None = None,
+    are_labels: bool = False,
+) -> Race:
+    """Choose a kernel, its bandwidth, and a scale for each feature.
+
+    Each kernel is the ridge of 200 atoms, with each bandwidth, and each sample is predicted
+    by what the others say of it. Scales of features are found on one half of the samples and
+    judged on the other; those that win are then found on all. The first kernel with its standard
+    bandwidth is the default, and stays unless the best is better by 2.5 standard errors and by 5 %.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Points. Of more than 1000 samples the first 1000 are looked at.
+    Y : array of shape (n, q)
+        Targets of standard deviation 1, or labels −1 and 1.
+    contenders : sequence of Contender
+        The kernels, the default first.
+    bandwidth : "auto", "scale", "median" or float
+        "auto" chooses the bandwidth and the scales; with others only the kernel is chosen.
+    weight : array of shape (n,), optional
+        How much each sample counts; those of weight 0 are left out.
+    are_labels : bool
+        Whether Y holds labels.
+
+    Examples
+    --------
+    >>> from colk.selection import contenders_for
+    >>> X = np.random.default_rng(0).uniform(-2.0, 2.0, size=(500, 1))
+    >>> race(X, np.sin(3.0 * X), contenders_for("auto")).winner.name
+    'gaussian'
+    """
+    course = _course(X, Y, np.ones(len(X)) if weight is None else weight, are_labels)
+    factors = FACTORS if bandwidth == "auto" else (1.0,)
+    field = _Field(course, contenders, [kind.unit(bandwidth, X) for kind in contenders])
+    if len(course.X) >= _FEWEST:
+        field.run_plain(factors)
+        if bandwidth == "auto" and (course.spread > 0.0).sum() > 1:
+            field.run_scaled(factors)
+    return field.result()
+
+
+def _course(X: Array, Y: Array, weight: Array, are_labels: bool) -> Course:
+    rows = np.flatnonzero(weight > 0.0)[:LARGEST]
+    counts = weight[rows] / weight[rows].mean() if len(rows) else weight[rows]
+    return Course(X[rows], Y[rows], counts, are_labels)
+
+
+class _Field:
+    """All who run: losses of the samples by kernel, factor, and whether features are scaled."""
+
+    def __init__(
+        self, course: Course, contenders: Sequence[Contender], units: Sequence[float]
+    ) -> None:
+        self.course, self.contenders, self.units = course, contenders, units
+        self.losses: dict[tuple[int, float, bool], Array] = {}
+
+    def _run(self, place: int, factor: float, scales: Array | None = None) -> Array:
+        kernel = self.contenders[place].with_bandwidth(factor * self.units[place], scales)
+        return self.course.losses(self.course.run(kernel))
+
+    def _best_factor(self, place: int) -> float:
+        means = {
+            factor: self.course.mean(losses)
+            for (who, factor, scaled), losses in self.losses.items()
+            if who == place and not scaled
+        }
+        return min(means, key=lambda factor: means[factor])
+
+    def run_plain(self, factors: Sequence[float]) -> None:
+        """Let each kernel run with the features as they are."""
+        for place in range(len(self.contenders)):
+            for factor in factors:
+                self.losses[place, factor, False] = self._run(place, factor)
+
+    def run_scaled(self, factors: Sequence[float]) -> None:
+        """Let each kernel run with scaled features: what one half found is judged on the other."""
+        found: dict[bool, list[Array]] = {}
+        for place, contender in enumerate(self.contenders):
+            scout = self._scout(place)
+            if contender.adds_up not in found:
+                found[contender.adds_up] = [
+                    self._scales(half, scout) for half in self.course.halves()
+                ]
+            by_even, by_odd = found[contender.adds_up]
+            for factor in factors:
+                losses = self._run(place, factor, by_odd)
+                losses[1::2] = self._run(place, factor, by_even)[1::2]
+                self.losses[place, factor, True] = losses
+
+    def _scout(self, place: int) -> int:
+        """The smoothest kernel of the same distances: it finds scales for all of them."""
+        adds_up = self.contenders[place].adds_up
+        return max(i for i, one in enumerate(self.contenders) if one.adds_up == adds_up)
+
+    def _scales(self, course: Course, place: int) -> Array:
+        return feature_scales(
+            course, self.contenders[place], self.units[place], self._best_factor(place)
+        )
+
+    def result(self) -> Race:
+        """Return the table, and the winner with its scales."""
+        n_features = self.course.X.shape[1]
+        default = self.losses.get((0, 1.0, False), np.zeros(0))
+        entries = {key: self._entry(key, default) for key in self.losses}
+        won = (0, 1.0, False)
+        if entries:
+            best = min(entries, key=lambda key: entries[key].loss)
+            won = best if entries[best].leads_clearly else won
+        else:
+            entries[won] = Entry(self.contenders[0].name, 1.0, self.units[0], False, *[np.nan] * 3)
+        place, factor, scaled = won
+        scales = self._scales(self.course, self._scout(place)) if scaled else None
+        kernel = self.contenders[place].with_bandwidth(factor * self.units[place], scales)
+        ones = np.ones(n_features) if scales is None else scales
+        return Race(tuple(entries.values()), entries[won], kernel, ones, len(self.course.X))
+
+    def _entry(self, key: tuple[int, float, bool], default: Array) -> Entry:
+        (place, factor, scaled), losses, mean = key, self.losses[key], self.course.mean
+        lead = default - losses
+        bandwidth = factor * self.units[place]
+        name, error = self.contenders[place].name, self.course.error(lead)
+        return Entry(name, factor, bandwidth, scaled, mean(losses), mean(lead), error)
