@@ -150,7 +150,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
             first = not self.__sklearn_is_fitted__()
             if first and classes is None:
                 raise ValueError("classes must be given in the first call of partial_fit")
-            self._pass(*self._prepare(X, y, sample_weight, first, classes))
+            self._follow(*self._prepare(X, y, sample_weight, first, classes))
         return self
 
     def _prepare(

@@ -181,7 +181,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         """
         with self._unchanged_on_error():
             first = not self.__sklearn_is_fitted__()
-            self._pass(*self._prepare(X, y, sample_weight, first))
+            self._follow(*self._prepare(X, y, sample_weight, first))
         return self
 
     def _prepare(
@@ -216,6 +216,12 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
 
     def _encode(self, y: Any) -> Array:
         return self._targets.scaled(np.asarray(y, dtype=np.float64))
+
+    def _unscaled(self, Y: Array) -> Array:
+        return self._targets.unscaled(Y)
+
+    def _scaled(self, Y: Array) -> Array:
+        return self._targets.scaled(Y)
 
     @property
     def intercept_(self) -> Any:

@@ -2,5 +2,21 @@
 
 from colk.selection.contenders import CONTENDERS, Contender, contenders_for
 from colk.selection.race import LARGEST, Entry, Race, race
+from colk.selection.settings import choose, is_open, rows_to_race, until_chosen
+from colk.selection.warm_up import WARM_UP, KeptSamples
 
-__all__ = ["CONTENDERS", "LARGEST", "Contender", "Entry", "Race", "contenders_for", "race"]
+__all__ = [
+    "CONTENDERS",
+    "LARGEST",
+    "WARM_UP",
+    "Contender",
+    "Entry",
+    "KeptSamples",
+    "Race",
+    "choose",
+    "contenders_for",
+    "is_open",
+    "race",
+    "rows_to_race",
+    "until_chosen",
+]

@@ -82,6 +82,21 @@ class Race:
     scales: Array
     n_samples: int
 
+    def kernel_for(self, n_features: int) -> Kernel:
+        """Return the kernel for points that have gained features, whose scale is 1.
+
+        Parameters
+        ----------
+        n_features : int
+            The number of features, not less than there were.
+        """
+        if not self.winner.scaled:
+            return self.kernel
+        gained = n_features - len(self.scales)
+        return self.kernel.replace(
+            bandwidth=(*self.kernel.bandwidth, *[self.winner.bandwidth] * gained)  # type: ignore[attr-defined]
+        )
+
     def __str__(self) -> str:
         lines = [f"{'kernel':18} {'bandwidth':>9} {'loss':>8} {'lead':>8} ± error"]
         for entry in sorted(self.entries, key=lambda entry: entry.loss):
