@@ -162,7 +162,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             self._n_outputs or 1,
         )
         self._kept = None
-        if self.race_.winner.leads_clearly:
+        if not self.race_.default_won:
             self.kernel_ = self.race_.kernel
             self._learner = self._make_learner()
 

@@ -90,7 +90,7 @@ class OnlineModel:
 
     def _kernel(self, n_features: int) -> Kernel:
         """Return the kernel in use for as many features."""
-        if self._race is not None and self._race.winner.leads_clearly:
+        if self._race is not None and not self._race.default_won:
             return self._race.kernel_for(n_features)
         kernel, bandwidth = until_chosen(self.kernel, self.bandwidth)
         if takes_bandwidth(kernel):
@@ -176,7 +176,7 @@ class OnlineModel:
             n_outputs,
         )
         self._race, self._kept = found, None
-        if found.winner.leads_clearly:
+        if not found.default_won:
             learner = self._make(points.shape[1], n_outputs).learn(points, targets, weights)
             learner._learn(X[rest], Y[rest], weight[rest])
             self._learner = learner

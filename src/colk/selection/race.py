@@ -20,9 +20,16 @@ LARGEST = 1000
 # Fewer samples choose nothing.
 _FEWEST = 30
 
-# What the best must lead the default by: standard errors, and a share of the default's loss.
+# What the default must be beaten by: standard errors, and a share of its loss. Among those who
+# beat it, the errors by which a smoother kernel must be better than a rougher one.
 _LEAD_ERRORS = 2.5
 _LEAD_SHARE = 0.05
+_SMOOTHER_ERRORS = 1.0
+
+
+# Place of a contender, factor, and whether features are scaled.
+Key = tuple[int, float, bool]
+_DEFAULT: Key = (0, 1.0, False)
 
 
 class Entry(NamedTuple):
@@ -42,12 +49,6 @@ class Entry(NamedTuple):
     lead: float  # by how much it is below the default's
     error: float  # standard error of the lead
 
-    @property
-    def leads_clearly(self) -> bool:
-        """Whether it is better than the default by more than chance and more than a trifle."""
-        share = self.lead / (self.lead + self.loss) if self.loss > 0.0 else 1.0
-        return self.lead > _LEAD_ERRORS * self.error and share > _LEAD_SHARE
-
 
 @dataclass(frozen=True, eq=False)
 class Race:
@@ -56,8 +57,9 @@ class Race:
     Parameters
     ----------
     entries : tuple of Entry
-        The table: each kernel with each bandwidth, features as they are and scaled. The first
-        entry of factor 1 is the default, which has to be beaten by 2.5 standard errors and by 5 %.
+        The table: each kernel with each bandwidth, features as they are and scaled.
+    default : Entry
+        The one that has to be beaten.
     winner : Entry
         The one that won.
     kernel : Kernel
@@ -77,10 +79,16 @@ class Race:
     """
 
     entries: tuple[Entry, ...]
+    default: Entry
     winner: Entry
     kernel: Kernel
     scales: Array
     n_samples: int
+
+    @property
+    def default_won(self) -> bool:
+        """Whether nobody beat the default."""
+        return self.winner is self.default
 
     def kernel_for(self, n_features: int) -> Kernel:
         """Return the kernel for points that have gained features, whose scale is 1.
@@ -123,7 +131,8 @@ def race(
     Each kernel is the ridge of 200 atoms, with each bandwidth, and each sample is predicted
     by what the others say of it. Scales of features are found on one half of the samples and
     judged on the other; those that win are then found on all. The first kernel with its standard
-    bandwidth is the default, and stays unless the best is better by 2.5 standard errors and by 5 %.
+    bandwidth is the default, and has to be beaten by 2.5 standard errors and by 5 %. Of those who
+    do, a smoother kernel wins where it is better than the rougher one by a standard error.
 
     Parameters
     ----------
@@ -170,7 +179,7 @@ class _Field:
         self, course: Course, contenders: Sequence[Contender], units: Sequence[float]
     ) -> None:
         self.course, self.contenders, self.units = course, contenders, units
-        self.losses: dict[tuple[int, float, bool], Array] = {}
+        self.losses: dict[Key, Array] = {}
 
     def _run(self, place: int, factor: float, scales: Array | None = None) -> Array:
         kernel = self.contenders[place].with_bandwidth(factor * self.units[place], scales)
@@ -217,24 +226,43 @@ class _Field:
 
     def result(self) -> Race:
         """Return the table, and the winner with its scales."""
-        n_features = self.course.X.shape[1]
-        default = self.losses.get((0, 1.0, False), np.zeros(0))
-        entries = {key: self._entry(key, default) for key in self.losses}
-        won = (0, 1.0, False)
-        if entries:
-            best = min(entries, key=lambda key: entries[key].loss)
-            won = best if entries[best].leads_clearly else won
-        else:
-            entries[won] = Entry(self.contenders[0].name, 1.0, self.units[0], False, *[np.nan] * 3)
+        won = self._winner()
+        entries = {key: self._entry(key) for key in self.losses or [_DEFAULT]}
         place, factor, scaled = won
         scales = self._scales(self.course, self._scout(place)) if scaled else None
-        kernel = self.contenders[place].with_bandwidth(factor * self.units[place], scales)
-        ones = np.ones(n_features) if scales is None else scales
-        return Race(tuple(entries.values()), entries[won], kernel, ones, len(self.course.X))
+        return Race(
+            tuple(entries.values()),
+            entries[_DEFAULT],
+            entries[won],
+            self.contenders[place].with_bandwidth(factor * self.units[place], scales),
+            np.ones(self.course.X.shape[1]) if scales is None else scales,
+            len(self.course.X),
+        )
 
-    def _entry(self, key: tuple[int, float, bool], default: Array) -> Entry:
-        (place, factor, scaled), losses, mean = key, self.losses[key], self.course.mean
-        lead = default - losses
-        bandwidth = factor * self.units[place]
-        name, error = self.contenders[place].name, self.course.error(lead)
-        return Entry(name, factor, bandwidth, scaled, mean(losses), mean(lead), error)
+    def _winner(self) -> Key:
+        """The last who beat the one before him."""
+        champion = _DEFAULT
+        for place in range(len(self.contenders)):
+            mine = [key for key in self.losses if key[0] == place]
+            if mine:
+                best = min(mine, key=lambda key: self.course.mean(self.losses[key]))
+                champion = best if self._beats(best, champion) else champion
+        return champion
+
+    def _beats(self, key: Key, champion: Key) -> bool:
+        """Whether it is better by more than chance, and than the default by more than a trifle."""
+        lead = self.losses[champion] - self.losses[key]
+        mean, error = self.course.mean(lead), self.course.error(lead)
+        if champion != _DEFAULT:
+            return mean > _SMOOTHER_ERRORS * error
+        share = _LEAD_SHARE * self.course.mean(self.losses[_DEFAULT])
+        return mean > max(_LEAD_ERRORS * error, share)
+
+    def _entry(self, key: Key) -> Entry:
+        place, factor, scaled = key
+        who = (self.contenders[place].name, factor, factor * self.units[place], scaled)
+        if key not in self.losses:
+            return Entry(*who, np.nan, np.nan, np.nan)
+        lead = self.losses[_DEFAULT] - self.losses[key]
+        mean, error = self.course.mean, self.course.error
+        return Entry(*who, mean(self.losses[key]), mean(lead), error(lead))
