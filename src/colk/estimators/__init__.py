@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         LearnedFunctionDisplay,
         LossDistributionDisplay,
         ModelOrderDisplay,
+        RaceDisplay,
         RiskTradeoffDisplay,
     )
 
@@ -25,6 +26,7 @@ __all__ = [
     "LearnedFunctionDisplay",
     "LossDistributionDisplay",
     "ModelOrderDisplay",
+    "RaceDisplay",
     "RiskTradeoffDisplay",
 ]
 
@@ -33,6 +35,7 @@ _HOMES = {
     "LearnedFunctionDisplay": "colk.estimators.displays",
     "LossDistributionDisplay": "colk.estimators.displays",
     "ModelOrderDisplay": "colk.estimators.displays",
+    "RaceDisplay": "colk.estimators.displays",
     "RiskTradeoffDisplay": "colk.estimators.displays",
 }
 

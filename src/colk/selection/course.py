@@ -74,6 +74,19 @@ class Course:
         capped = np.minimum(size, _THRESHOLD)
         return np.asarray((capped * (size - 0.5 * capped)).sum(axis=1))
 
+    def mistakes(self, left_out: LeftOut) -> Array:
+        """Return 1 for each sample whose label is not found, and 0 for the others.
+
+        Parameters
+        ----------
+        left_out : LeftOut
+            What `run` returned.
+        """
+        found = self.Y - left_out.residuals
+        if self.Y.shape[1] == 1:
+            return np.asarray((self.Y * found <= 0.0)[:, 0], dtype=np.float64)
+        return np.asarray(found.argmax(axis=1) != self.Y.argmax(axis=1), dtype=np.float64)
+
     def mean(self, losses: Array) -> float:
         """Return the weighted mean.
 

@@ -26,6 +26,9 @@ _LEAD_ERRORS = 2.5
 _LEAD_SHARE = 0.05
 _SMOOTHER_ERRORS = 1.0
 
+# Labels are found or not, whatever the margins: errors by which there must be fewer mistakes.
+_MISTAKES_ERRORS = 1.5
+
 
 # Place of a contender, factor, and whether features are scaled.
 Key = tuple[int, float, bool]
@@ -132,7 +135,8 @@ def race(
     by what the others say of it. Scales of features are found on one half of the samples and
     judged on the other; those that win are then found on all. The first kernel with its standard
     bandwidth is the default, and has to be beaten by 2.5 standard errors and by 5 %. Of those who
-    do, a smoother kernel wins where it is better than the rougher one by a standard error.
+    do, a smoother kernel wins where it is better than the rougher one by a standard error. Labels
+    must also be found more often than by the default, by 1.5 standard errors.
 
     Parameters
     ----------
@@ -180,10 +184,18 @@ class _Field:
     ) -> None:
         self.course, self.contenders, self.units = course, contenders, units
         self.losses: dict[Key, Array] = {}
+        self.mistakes: dict[Key, Array] = {}
 
-    def _run(self, place: int, factor: float, scales: Array | None = None) -> Array:
+    def _run(self, key: Key, judged: slice, scales: Array | None = None) -> None:
+        """Note how those samples fare that are to be judged."""
+        place, factor, _ = key
         kernel = self.contenders[place].with_bandwidth(factor * self.units[place], scales)
-        return self.course.losses(self.course.run(kernel))
+        left_out, n = self.course.run(kernel), len(self.course.X)
+        for table, of in (
+            (self.losses, self.course.losses),
+            (self.mistakes, self.course.mistakes),
+        ):
+            table.setdefault(key, np.empty(n))[judged] = of(left_out)[judged]
 
     def _best_factor(self, place: int) -> float:
         means = {
@@ -197,7 +209,7 @@ class _Field:
         """Let each kernel run with the features as they are."""
         for place in range(len(self.contenders)):
             for factor in factors:
-                self.losses[place, factor, False] = self._run(place, factor)
+                self._run((place, factor, False), slice(None))
 
     def run_scaled(self, factors: Sequence[float]) -> None:
         """Let each kernel run with scaled features: what one half found is judged on the other."""
@@ -210,9 +222,8 @@ class _Field:
                 ]
             by_even, by_odd = found[contender.adds_up]
             for factor in factors:
-                losses = self._run(place, factor, by_odd)
-                losses[1::2] = self._run(place, factor, by_even)[1::2]
-                self.losses[place, factor, True] = losses
+                self._run((place, factor, True), slice(0, None, 2), by_odd)
+                self._run((place, factor, True), slice(1, None, 2), by_even)
 
     def _scout(self, place: int) -> int:
         """The smoothest kernel of the same distances: it finds scales for all of them."""
@@ -251,12 +262,26 @@ class _Field:
 
     def _beats(self, key: Key, champion: Key) -> bool:
         """Whether it is better by more than chance, and than the default by more than a trifle."""
-        lead = self.losses[champion] - self.losses[key]
-        mean, error = self.course.mean(lead), self.course.error(lead)
         if champion != _DEFAULT:
-            return mean > _SMOOTHER_ERRORS * error
-        share = _LEAD_SHARE * self.course.mean(self.losses[_DEFAULT])
-        return mean > max(_LEAD_ERRORS * error, share)
+            return self._leads(self.losses, key, champion, _SMOOTHER_ERRORS)
+        if self.course.are_labels and not self._leads(
+            self.mistakes, key, champion, _MISTAKES_ERRORS
+        ):
+            return False
+        return self._leads(self.losses, key, champion, _LEAD_ERRORS, _LEAD_SHARE)
+
+    def _leads(
+        self,
+        table: dict[Key, Array],
+        key: Key,
+        champion: Key,
+        errors: float,
+        share: float = 0.0,
+    ) -> bool:
+        """Whether it leads by so many standard errors, and by this share of the champion's."""
+        lead = table[champion] - table[key]
+        least = max(errors * self.course.error(lead), share * self.course.mean(table[champion]))
+        return self.course.mean(lead) > least
 
     def _entry(self, key: Key) -> Entry:
         place, factor, scaled = key
