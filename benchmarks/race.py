@@ -85,6 +85,7 @@ def design(folder: Path | None) -> dict[str, Callable[[], Sample]]:
         "adult_a1a (classes)": lambda: adult(folder),
         "digits (classes)": lambda: datasets.load_digits(return_X_y=True),
         "breast cancer (classes)": lambda: datasets.load_breast_cancer(return_X_y=True),
+        "iris (classes)": lambda: datasets.load_iris(return_X_y=True),
         "moons (classes)": lambda: datasets.make_moons(3000, noise=0.3, random_state=0),
         "checkerboard (classes)": lambda: checkerboard(3000, seed=5),
     }
@@ -106,7 +107,12 @@ def held_out(folder: Path | None) -> dict[str, Callable[[], Sample]]:
         "smooth, 3 features": lambda: smooth(5000, 3, seed=12),
         "smooth, 15 features": lambda: smooth(8000, 15, seed=13),
         "wine (classes)": lambda: make.load_wine(return_X_y=True),
-        "iris (classes)": lambda: make.load_iris(return_X_y=True),
+        "blobs (classes)": lambda: make.make_blobs(
+            2000, 4, centers=5, cluster_std=4.0, random_state=1
+        ),
+        "3 of 10 features (classes)": lambda: make.make_classification(
+            600, 10, n_informative=3, n_redundant=0, random_state=2
+        ),
         "circles (classes)": lambda: make.make_circles(3000, noise=0.2, factor=0.5, random_state=1),
         "Hastie (classes)": lambda: make.make_hastie_10_2(5000, random_state=1),
         "5 of 20 features (classes)": lambda: make.make_classification(
@@ -239,7 +245,10 @@ def main() -> None:
     header = ["set", "one epoch, 200 atoms", "ridge on 200", "on 600", "least gain", "chosen"]
     for kind in (design, held_out):
         if kind.__name__ in arguments.sets:
-            rows = [row(name, make) for name, make in kind(arguments.data).items()]
+            rows = []
+            for name, make in kind(arguments.data).items():
+                rows.append(row(name, make))
+                print(*rows[-1], flush=True)
             publish(f"race_{kind.__name__}", header, rows)
     if "streams" in arguments.sets:
         entries = river_streams(arguments.data).items()

@@ -14,6 +14,7 @@ from colk.estimators import (
     LearnedFunctionDisplay,
     LossDistributionDisplay,
     ModelOrderDisplay,
+    RaceDisplay,
     RiskTradeoffDisplay,
 )
 from colk.estimators.displays.losses import tail_mean
@@ -86,3 +87,19 @@ def test_tradeoff_has_a_point_for_each_risk():
     assert display.means[0] == pytest.approx(expected._losses(X, Y).mean())
     assert (display.tails > display.means).all()
     assert len(display.ax_.get_legend().get_texts()) == 2
+
+
+def test_race_has_a_line_for_each_kernel():
+    model = COLKRegressor(kernel="auto", bandwidth="auto", random_state=0).fit(X, Y)
+    display = RaceDisplay.from_estimator(model)
+    *lines, default, chosen = display.ax_.get_lines()
+    assert len(lines) == 8
+    drawn = {(x, y) for line in lines for x, y in zip(*line.get_data(), strict=True)}
+    assert drawn == {(entry.factor, entry.loss) for entry in model.race_.entries}
+    assert chosen.get_ydata()[0] == model.race_.winner.loss <= default.get_ydata()[0]
+
+
+def test_without_a_race_there_is_nothing_to_draw():
+    model = COLKRegressor(kernel="gaussian", bandwidth=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match="there was no race"):
+        RaceDisplay.from_estimator(model)

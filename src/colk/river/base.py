@@ -192,7 +192,8 @@ class OnlineModel:
         """Let the learner have all columns, and this many outputs."""
         if self._learner is not None:
             if self._race is not None and self._race.winner.scaled:
-                self._learner.kernel = self._race.kernel_for(len(self._names))
+                # Read-only, but the same kernel as long as the new features are 0.
+                self._learner.__dict__["kernel"] = self._race.kernel_for(len(self._names))
             grow(self._learner, len(self._names), n_outputs)
             self._connect()
 

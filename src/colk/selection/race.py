@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -21,13 +22,16 @@ LARGEST = 1000
 _FEWEST = 30
 
 # What the default must be beaten by: standard errors, and a share of its loss. Among those who
-# beat it, the errors by which a smoother kernel must be better than a rougher one.
+# beat it, the errors by which a smoother kernel must be better than a rougher one, and features
+# with scales than those without.
 _LEAD_ERRORS = 2.5
 _LEAD_SHARE = 0.05
-_SMOOTHER_ERRORS = 1.0
+_NEXT_ERRORS = 1.0
 
-# Labels are found or not, whatever the margins: errors by which there must be fewer mistakes.
+# Labels are found or not, whatever the margins: the standard errors, and the number, by which
+# there must be fewer mistakes. Five in favour and none against is less than one chance in twenty.
 _MISTAKES_ERRORS = 1.5
+_MISTAKES = 5
 
 
 # Place of a contender, factor, and whether features are scaled.
@@ -135,8 +139,9 @@ def race(
     by what the others say of it. Scales of features are found on one half of the samples and
     judged on the other; those that win are then found on all. The first kernel with its standard
     bandwidth is the default, and has to be beaten by 2.5 standard errors and by 5 %. Of those who
-    do, a smoother kernel wins where it is better than the rougher one by a standard error. Labels
-    must also be found more often than by the default, by 1.5 standard errors.
+    do, a smoother kernel wins where it is better than the rougher one by a standard error, as do
+    features with scales. Labels must also be found more often than by the default: by 1.5 errors,
+    and by five samples.
 
     Parameters
     ----------
@@ -253,8 +258,8 @@ class _Field:
     def _winner(self) -> Key:
         """The last who beat the one before him."""
         champion = _DEFAULT
-        for place in range(len(self.contenders)):
-            mine = [key for key in self.losses if key[0] == place]
+        for group in product(range(len(self.contenders)), (False, True)):
+            mine = [key for key in self.losses if (key[0], key[2]) == group]
             if mine:
                 best = min(mine, key=lambda key: self.course.mean(self.losses[key]))
                 champion = best if self._beats(best, champion) else champion
@@ -263,25 +268,20 @@ class _Field:
     def _beats(self, key: Key, champion: Key) -> bool:
         """Whether it is better by more than chance, and than the default by more than a trifle."""
         if champion != _DEFAULT:
-            return self._leads(self.losses, key, champion, _SMOOTHER_ERRORS)
-        if self.course.are_labels and not self._leads(
-            self.mistakes, key, champion, _MISTAKES_ERRORS
-        ):
-            return False
-        return self._leads(self.losses, key, champion, _LEAD_ERRORS, _LEAD_SHARE)
+            return self._leads(self.losses, key, champion, _NEXT_ERRORS, 0.0)
+        trifle = _LEAD_SHARE * self.course.mean(self.losses[_DEFAULT])
+        clear = self._leads(self.losses, key, champion, _LEAD_ERRORS, trifle)
+        if not self.course.are_labels:
+            return clear
+        few = (_MISTAKES - 0.5) / len(self.course.X)
+        return clear and self._leads(self.mistakes, key, champion, _MISTAKES_ERRORS, few)
 
     def _leads(
-        self,
-        table: dict[Key, Array],
-        key: Key,
-        champion: Key,
-        errors: float,
-        share: float = 0.0,
+        self, table: dict[Key, Array], key: Key, champion: Key, errors: float, least: float
     ) -> bool:
-        """Whether it leads by so many standard errors, and by this share of the champion's."""
+        """Whether its lead is more than so many standard errors, and more than the least."""
         lead = table[champion] - table[key]
-        least = max(errors * self.course.error(lead), share * self.course.mean(table[champion]))
-        return self.course.mean(lead) > least
+        return self.course.mean(lead) > max(errors * self.course.error(lead), least)
 
     def _entry(self, key: Key) -> Entry:
         place, factor, scaled = key
