@@ -104,7 +104,7 @@ def test_attributes():
     assert model.n_atoms_ == model.function_.n_atoms <= 200
     assert model.bandwidth_ == pytest.approx(np.sqrt(np.var(X)))
     assert model.n_features_in_ == 2
-    assert (model.step_size_, model.eps_) == (0.05, pytest.approx(0.005))
+    assert (model.step_size_, model.eps_) == (0.5, pytest.approx(0.05))
     assert not hasattr(model, "feature_names_in_")
 
 

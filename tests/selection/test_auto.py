@@ -85,6 +85,8 @@ def test_one_of_the_two_may_be_fixed():
     bandwidth = COLKRegressor(kernel="gaussian", bandwidth="auto", epochs=1).fit(X, Y)
     assert isinstance(bandwidth.kernel_, Gaussian)
     assert bandwidth.kernel_.bandwidth[0] < bandwidth.kernel_.bandwidth[1]
+    chosen = COLKRegressor(kernel="auto", epochs=1).fit(X, Y)
+    assert chosen.race_.winner.scaled
     kernel = COLKRegressor(kernel="auto", bandwidth=1.5, epochs=1).fit(X, Y)
     assert kernel.kernel_.bandwidth == 1.5
     given = COLKRegressor(kernel=Laplacian(2.0), epochs=1).fit(X, Y)

@@ -56,7 +56,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         The decision function: one output for two classes, C for more.
     n_atoms_, n_steps_, inner_estimate_, loss_curve_, bandwidth_, step_size_, eps_
         As in `COLKRegressor`.
-    kernel_, loss_, risk_
+    kernel_, loss_, risk_, race_
         As in `COLKRegressor`.
     n_features_in_, feature_names_in_
         As in `COLKRegressor`.
@@ -79,7 +79,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         self,
         *,
         kernel: Kernel | str = "laplacian",
-        bandwidth: Literal["scale", "median"] | float = "scale",
+        bandwidth: Literal["auto", "scale", "median"] | float = "scale",
         loss: Loss | str = "logistic",
         risk: Risk | str = "mean",
         step_size: Rate | None = None,

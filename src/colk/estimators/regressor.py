@@ -34,9 +34,11 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     kernel : Kernel or str
         A kernel, or the name of one: "laplacian", which suits tables of mixed features best,
         "gaussian", which is smooth and needs fewer atoms where there are few features, "matern",
-        "rational_quadratic", "polynomial", "linear".
-    bandwidth : "scale", "median" or float
-        Of a kernel that is named: "scale" takes √(p·var(X)/2) of the first data seen, as
+        "rational_quadratic", "polynomial", "linear". "auto" lets the data choose kernel, bandwidth
+        and a scale for each feature: `fit` by up to 1000 samples; `partial_fit` by the first 500,
+        which the Laplacian learns, and then anew what was chosen.
+    bandwidth : "auto", "scale", "median" or float
+        Of a kernel that is named; "auto" lets the data choose it, and the scales. "scale" takes √(p·var(X)/2) of the first data seen, as
         scikit-learn's gamma="scale" (p·std(X)/2 for the Laplacian), "median" the median distance.
     loss : Loss or str
         Such as "huber", "squared", "epsilon_insensitive", "pinball". Thresholds of a loss are in
@@ -44,8 +46,8 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     risk : Risk or str
         Such as "mean", "variance", "semivariance", "cvar", "entropic".
     step_size : float, PowerDecay or None
-        α. None is 1 for the risk "mean" and 0.05 for others; classifiers take twice that. Large
-        steps are noisy, which averaging removes; without it take a smaller one.
+        α. None is 1 for the risk "mean" (2 for classifiers), 0.1 for "cvar" and 0.5 for others.
+        Large steps are noisy, which averaging removes; without it take a smaller one.
     tracking_rate : float or PowerDecay
         β of the tracker of the risk's inner value.
     regularization : float
@@ -85,8 +87,11 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     loss_curve_ : list of float
         Mean loss of the scaled targets before each step, one entry for each epoch or call of
         `partial_fit`.
-    bandwidth_ : float
-        The bandwidth in use; None for a kernel that has none.
+    bandwidth_ : float or tuple of float
+        The bandwidth in use, one for each feature where they were given scales; None for a kernel
+        that has none.
+    race_ : Race or None
+        How the data chose, with the losses of every kernel and bandwidth; None where they did not.
     step_size_, eps_ : float
         The step size, and the bound on what a step forgets.
     kernel_, loss_, risk_ : Kernel, Loss, Risk
@@ -112,7 +117,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         self,
         *,
         kernel: Kernel | str = "laplacian",
-        bandwidth: Literal["scale", "median"] | float = "scale",
+        bandwidth: Literal["auto", "scale", "median"] | float = "scale",
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",
         step_size: Rate | None = None,

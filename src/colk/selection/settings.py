@@ -65,6 +65,8 @@ def choose(
 ) -> Race:
     """Let samples as a learner sees them choose what the settings leave open.
 
+    With kernel="auto" they choose the bandwidth as well, unless it is a number or "median".
+
     Parameters
     ----------
     kernel, bandwidth : str, or float for the bandwidth
@@ -99,7 +101,7 @@ def choose(
         X,
         targets,
         contenders_for(kernel),
-        bandwidth=bandwidth,
+        bandwidth="auto" if kernel == "auto" and bandwidth == "scale" else bandwidth,
         weight=weight,
         are_labels=are_labels,
     )
