@@ -14,16 +14,16 @@ from colk.selection import WARM_UP
 
 AUTO = {"kernel": "auto", "bandwidth": "auto"}
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(900, 8))
-Y = 1e3 * (np.sin(2.0 * X[:, 0]) + 0.1 * RNG.normal(size=900))
+X = RNG.normal(size=(640, 5))
+Y = 1e3 * (np.sin(2.0 * X[:, 0]) + 0.1 * RNG.normal(size=640))
 LABELS = np.where(Y > 500.0, "high", np.where(Y < -500.0, "low", "middle"))
-ROWS = [dict(zip("abcdefgh", row, strict=True)) for row in X.tolist()]
+ROWS = [dict(zip("abcde", row, strict=True)) for row in X.tolist()]
 
 
 def test_regression_gains():
     fixed = COLKRegressor(kernel="laplacian", bandwidth="scale", epochs=1, random_state=0)
     auto = COLKRegressor(**AUTO, epochs=1, random_state=0)
-    before, after = (m.fit(X[:700], Y[:700]).score(X[700:], Y[700:]) for m in (fixed, auto))
+    before, after = (m.fit(X[:500], Y[:500]).score(X[500:], Y[500:]) for m in (fixed, auto))
     assert after > before + 0.1
     assert auto.kernel_ == auto.race_.kernel
     assert auto.bandwidth_ == auto.kernel_.bandwidth
@@ -34,13 +34,13 @@ def test_classification_gains():
     fixed = COLKClassifier(kernel="laplacian", bandwidth="scale", epochs=1, random_state=0)
     auto = COLKClassifier(**AUTO, epochs=1, random_state=0)
     before, after = (
-        m.fit(X[:700], LABELS[:700]).score(X[700:], LABELS[700:]) for m in (fixed, auto)
+        m.fit(X[:500], LABELS[:500]).score(X[500:], LABELS[500:]) for m in (fixed, auto)
     )
     assert after > before + 0.05
 
 
 def test_what_nobody_beats_is_the_fixed_default():
-    noise = np.random.default_rng(1).integers(2, size=900)
+    noise = np.random.default_rng(1).integers(2, size=640)
     fixed = COLKClassifier(kernel="laplacian", bandwidth="scale", random_state=0).fit(X, noise)
     auto = COLKClassifier(**AUTO, random_state=0).fit(X, noise)
     assert auto.race_.default_won
@@ -51,10 +51,10 @@ def test_chunks_change_nothing_once_the_unit_of_the_targets_is_known():
     whole = COLKRegressor(**AUTO).partial_fit(X[:200], Y[:200])
     pieces = clone(whole).partial_fit(X[:200], Y[:200])
     whole.partial_fit(X[200:], Y[200:])
-    for i in range(200, 900, 7):
+    for i in range(200, 640, 7):
         pieces.partial_fit(X[i : i + 7], Y[i : i + 7])
     np.testing.assert_allclose(pieces.predict(X), whole.predict(X), rtol=1e-9)
-    assert whole.n_steps_ == pieces.n_steps_ == 900
+    assert whole.n_steps_ == pieces.n_steps_ == 640
     assert pieces.kernel_ == whole.kernel_
 
 
@@ -77,7 +77,7 @@ def test_before_there_are_enough_the_default_predicts():
 def test_a_refused_call_leaves_the_samples_that_are_kept():
     model = COLKRegressor(**AUTO).partial_fit(X[:400], Y[:400])
     with pytest.raises(ValueError, match="NaN"):
-        model.partial_fit(X[400:], np.full(500, np.nan))
+        model.partial_fit(X[400:], np.full(240, np.nan))
     assert model._kept.count == 400
 
 
@@ -99,7 +99,7 @@ def test_order_is_walked_with_the_kernel_that_is_chosen():
     assert display.n_atoms[-1] == model.fit(X[:200], Y[:200]).n_atoms_
 
 
-def stream(model, targets, until=900):
+def stream(model, targets, until=640):
     for x, y in zip(ROWS[:until], targets[:until], strict=True):
         model.learn_one(x, y)
     return model
@@ -126,8 +126,8 @@ def test_a_stream_by_rows_and_by_tables_is_the_same():
     one = stream(colk_river.COLKRegressor(**AUTO), Y.tolist())
     many = colk_river.COLKRegressor(**AUTO)
     table = pd.DataFrame(ROWS)
-    for i in range(0, 900, 130):
-        many.learn_many(table[i : i + 130], pd.Series(Y[i : i + 130]))
+    for i in range(0, 640, 90):
+        many.learn_many(table[i : i + 90], pd.Series(Y[i : i + 90]))
     assert many.race.winner == one.race.winner
     for row in ROWS[::50]:
         assert many.predict_one(row) == pytest.approx(one.predict_one(row), rel=1e-9)
@@ -137,8 +137,8 @@ def test_features_may_appear_before_and_after_the_choice():
     model = colk_river.COLKRegressor(**AUTO)
     for i, (x, y) in enumerate(zip(ROWS, Y.tolist(), strict=True)):
         late = {"new": 0.5} if i > 300 else {}
-        model.learn_one({**x, **late, **({"last": 1.0} if i > 700 else {})}, y)
-    assert model.function.n_features == 10
-    assert len(model.function.kernel.bandwidth) == 10
+        model.learn_one({**x, **late, **({"last": 1.0} if i > 600 else {})}, y)
+    assert model.function.n_features == 7
+    assert len(model.function.kernel.bandwidth) == 7
     errors = [abs(model.predict_one(x) - y) for x, y in zip(ROWS[:100], Y[:100], strict=True)]
     assert np.mean(errors) < 600.0

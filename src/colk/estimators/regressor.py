@@ -38,8 +38,9 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         and a scale for each feature: `fit` by up to 1000 samples; `partial_fit` by the first 500,
         which the Laplacian learns, and then anew what was chosen.
     bandwidth : "auto", "scale", "median" or float
-        Of a kernel that is named; "auto" lets the data choose it, and the scales. "scale" takes √(p·var(X)/2) of the first data seen, as
-        scikit-learn's gamma="scale" (p·std(X)/2 for the Laplacian), "median" the median distance.
+        Of a kernel that is named; "auto" lets the data choose it, and the scales. "scale" takes
+        √(p·var(X)/2) of the first data seen, as scikit-learn's gamma="scale" (p·std(X)/2 for the
+        Laplacian), "median" the median distance.
     loss : Loss or str
         Such as "huber", "squared", "epsilon_insensitive", "pinball". Thresholds of a loss are in
         units of the targets' standard deviation, unless `scale_targets` is off.

@@ -33,8 +33,9 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         and a scale for each feature; until then the Laplacian learns and predicts, and what was
         chosen learns them anew. `race` tells how it was chosen.
     bandwidth : "auto", "scale" or float
-        Of a kernel that is named; "auto" lets the first samples choose it. "scale" suits standardised features: √(p/2), or p/2 for the
-        Laplacian, with p the number of features of the first sample.
+        Of a kernel that is named; "auto" lets the first samples choose it. "scale" suits
+        standardised features: √(p/2), or p/2 for the Laplacian, with p the number of features of
+        the first sample.
     loss : Loss or str
         Thresholds are in units of the targets' standard deviation.
     risk : Risk or str
