@@ -163,7 +163,7 @@ def race(
     >>> from colk.selection import contenders_for
     >>> X = np.random.default_rng(0).uniform(-2.0, 2.0, size=(500, 1))
     >>> race(X, np.sin(3.0 * X), contenders_for("auto")).winner.name
-    'gaussian'
+    'matern 3/2'
     """
     course = _course(X, Y, np.ones(len(X)) if weight is None else weight, are_labels)
     factors = FACTORS if bandwidth == "auto" else (1.0,)
