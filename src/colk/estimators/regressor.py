@@ -32,11 +32,11 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     Parameters
     ----------
     kernel : Kernel or str
-        A kernel, or the name of one: "laplacian", which suits tables of mixed features best,
-        "gaussian", which is smooth and needs fewer atoms where there are few features, "matern",
-        "rational_quadratic", "polynomial", "linear". "auto" lets the data choose kernel, bandwidth
-        and a scale for each feature: `fit` by up to 1000 samples; `partial_fit` by the first 500,
-        which the Laplacian learns, and then anew what was chosen.
+        A kernel, or the name of one. "auto" lets the data choose kernel, bandwidth and a scale for
+        each feature: `fit` by up to 1000 samples; `partial_fit` by the first 500, which the
+        Laplacian learns, and then anew what was chosen. "laplacian" suits tables of mixed features,
+        "gaussian" is smooth and needs fewer atoms where there are few features; "matern",
+        "rational_quadratic", "polynomial", "linear".
     bandwidth : "auto", "scale", "median" or float
         Of a kernel that is named; "auto" lets the data choose it, and the scales. "scale" takes
         √(p·var(X)/2) of the first data seen, as scikit-learn's gamma="scale" (p·std(X)/2 for the
@@ -117,7 +117,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     def __init__(
         self,
         *,
-        kernel: Kernel | str = "laplacian",
+        kernel: Kernel | str = "auto",
         bandwidth: Literal["auto", "scale", "median"] | float = "scale",
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",

@@ -62,7 +62,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
 
     def __init__(
         self,
-        kernel: Kernel | str = "laplacian",
+        kernel: Kernel | str = "auto",
         bandwidth: str | float = "scale",
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",
