@@ -77,6 +77,7 @@ _MODULES = frozenset(
         "river",
         "rl",
         "schedules",
+        "selection",
         "testing",
         "theory",
         "trackers",

@@ -21,6 +21,7 @@ from colk.estimators import (
     LearnedFunctionDisplay,
     LossDistributionDisplay,
     ModelOrderDisplay,
+    RaceDisplay,
     RiskTradeoffDisplay,
 )
 from colk.estimators.displays.losses import tail_mean
@@ -192,3 +193,17 @@ def test_intervals_that_are_known():
     assert np.isfinite([low, high]).all()
     with pytest.raises(ValueError, match="position"):
         IntervalDisplay.from_predictions([1.0], [0.0], [2.0], position=[1.0, 2.0])
+def test_race_has_a_line_for_each_kernel():
+    model = COLKRegressor(kernel="auto", bandwidth="auto", random_state=0).fit(X, Y)
+    display = RaceDisplay.from_estimator(model)
+    *lines, default, chosen = display.ax_.get_lines()
+    assert len(lines) == 8
+    drawn = {(x, y) for line in lines for x, y in zip(*line.get_data(), strict=True)}
+    assert drawn == {(entry.factor, entry.loss) for entry in model.race_.entries}
+    assert chosen.get_ydata()[0] == model.race_.winner.loss <= default.get_ydata()[0]
+
+
+def test_without_a_race_there_is_nothing_to_draw():
+    model = COLKRegressor(kernel="gaussian", bandwidth=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match="there was no race"):
+        RaceDisplay.from_estimator(model)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         LearnedFunctionDisplay,
         LossDistributionDisplay,
         ModelOrderDisplay,
+        RaceDisplay,
         RiskTradeoffDisplay,
     )
 
@@ -27,6 +28,7 @@ __all__ = [
     "LearnedFunctionDisplay",
     "LossDistributionDisplay",
     "ModelOrderDisplay",
+    "RaceDisplay",
     "RiskTradeoffDisplay",
 ]
 
@@ -36,6 +38,7 @@ _HOMES = {
     "LearnedFunctionDisplay": "colk.estimators.displays",
     "LossDistributionDisplay": "colk.estimators.displays",
     "ModelOrderDisplay": "colk.estimators.displays",
+    "RaceDisplay": "colk.estimators.displays",
     "RiskTradeoffDisplay": "colk.estimators.displays",
 }
 

@@ -29,6 +29,7 @@ from colk.learners.naming import (
 )
 from colk.losses import Loss
 from colk.terms import Term, with_parameters
+from colk.selection import KeptSamples, Race, choose, is_open, rows_to_race, until_chosen
 
 __all__ = ["COLKEstimator"]
 
@@ -136,6 +137,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
     def _walk(self, X: Any, y: Any, n_points: int) -> tuple[Array, Array]:
         """Learn the stream in stretches; returns samples seen and model order after each."""
         X, Y, weight = self._prepare(X, y, None, first=True)
+        self._choose_kernel(X, Y, weight, None)
         ends = np.unique(np.linspace(0, len(X), n_points + 1).astype(int))
         orders = []
         for start, end in pairwise(ends):
@@ -159,16 +161,25 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
     def _start(self, X: Array, loss: Loss, step_size: float, n_outputs: int | None = None) -> None:
         """Make the learner, with what its settings leave to the first data."""
         check_bandwidth(self)
-        self.bandwidth_: Any = getattr(self.kernel, "bandwidth", None)
-        if takes_bandwidth(self.kernel):
-            self.bandwidth_ = choose_bandwidth(self.kernel, self.bandwidth, X)
-        self.kernel_ = as_kernel(self.kernel, self.bandwidth_)
+        kernel, bandwidth = until_chosen(self.kernel, self.bandwidth)
+        if takes_bandwidth(kernel):
+            bandwidth = choose_bandwidth(kernel, bandwidth, X)
+        self.kernel_ = as_kernel(kernel, bandwidth)
         self.loss_ = loss
         self.risk_ = as_risk(self.risk)
         size, norm = kernel_size(self.kernel_, X)
         self.step_size_ = choose_step(self.step_size, self.risk_, step_size / size)
         self.eps_ = choose_eps(self.eps, self.step_size_, norm)
-        self._learner = COLK(
+        self._n_outputs = n_outputs
+        self._learner = self._make_learner()
+        self.loss_curve_: list[float] = []
+        self.race_: Race | None = None
+        self._kept = KeptSamples() if is_open(self.kernel, self.bandwidth) else None
+
+    def _make_learner(self) -> COLK:
+        """Return a learner of the terms and settings in use that has seen nothing."""
+        self.bandwidth_: Any = getattr(self.kernel_, "bandwidth", None)
+        return COLK(
             self.kernel_,
             self.loss_,
             self.risk_,
@@ -179,9 +190,61 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             pairing=self.pairing,
             gradient_bound=self.gradient_bound,
             averaging=as_averaging(self.averaging),
-            n_outputs=n_outputs,
+            n_outputs=self._n_outputs,
         )
-        self.loss_curve_: list[float] = []
+
+    # -- what the data choose ----------------------------------------------------------------
+
+    def _choose_kernel(self, X: Array, Y: Array, weight: Array, random: Any) -> None:
+        """Let samples choose what the settings leave open, and make the learner anew."""
+        if self._kept is None:
+            return
+        rows = rows_to_race(len(X), random)
+        self.race_ = choose(
+            self.kernel,
+            self.bandwidth,
+            X[rows],
+            Y[rows],
+            weight[rows],
+            self.loss_,
+            self._n_outputs or 1,
+        )
+        self._kept = None
+        if not self.race_.default_won:
+            self.kernel_ = self.race_.kernel
+            self._learner = self._make_learner()
+
+    def _follow(self, X: Array, Y: Array, weight: Array) -> None:
+        """Learn a stretch of a stream; its first samples are kept until they choose the kernel.
+
+        Until then the default kernel learns them, so that there is something to predict with;
+        one that is chosen learns them anew.
+        """
+        if self._kept is None:
+            self._pass(X, Y, weight)
+            return
+        here = slice(None, self._kept.lacking)
+        self._kept = self._kept.including(X[here], self._unscaled(Y[here]), weight[here])
+        self._pass(X, Y, weight)
+        if self._kept.lacking == 0:
+            points, targets, weights = self._kept.arrays()
+            learner, targets = self._learner, self._scaled(targets)
+            self._choose_kernel(points, targets, weights, None)
+            if self._learner is not learner:
+                rest = slice(here.stop, None)
+                self._learner.learn(points, targets, weights)
+                if len(X[rest]):
+                    self._learner.learn(X[rest], Y[rest], weight[rest])
+
+    def _unscaled(self, Y: Array) -> Array:
+        """Targets without the unit they are learned in, which may still change."""
+        return Y
+
+    def _scaled(self, Y: Array) -> Array:
+        """Targets in the unit they are learned in."""
+        return Y
+
+    # -- passes ------------------------------------------------------------------------------
 
     def _pass(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn from valid samples in this order, and note their prequential loss."""
@@ -194,6 +257,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
     def _epochs(self, X: Array, Y: Array, weight: Array) -> None:
         """Pass over the samples as often, and in such orders, as the settings say."""
         random = check_random_state(self.random_state)
+        self._choose_kernel(X, Y, weight, random if self.shuffle else None)
         for _ in range(check_count(self.epochs, "epochs")):
             if self.shuffle:
                 order = random.permutation(len(X))

@@ -61,7 +61,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         The decision function: one output for two classes, C for more.
     n_atoms_, n_steps_, inner_estimate_, loss_curve_, bandwidth_, step_size_, eps_
         As in `COLKRegressor`.
-    kernel_, loss_, risk_
+    kernel_, loss_, risk_, race_
         As in `COLKRegressor`.
     n_features_in_, feature_names_in_
         As in `COLKRegressor`.
@@ -83,8 +83,8 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
     def __init__(
         self,
         *,
-        kernel: Kernel | str = "laplacian",
-        bandwidth: Literal["scale", "median"] | float = "scale",
+        kernel: Kernel | str = "auto",
+        bandwidth: Literal["auto", "scale", "median"] | float = "scale",
         loss: Loss | str = "logistic",
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
@@ -163,7 +163,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
                     "sees; give partial_fit a dict, as "
                     "sklearn.utils.class_weight.compute_class_weight counts it"
                 )
-            self._pass(*self._prepare(X, y, sample_weight, first, classes))
+            self._follow(*self._prepare(X, y, sample_weight, first, classes))
         return self
 
     def _prepare(

@@ -32,20 +32,22 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     Parameters
     ----------
     kernel : Kernel or str
-        A kernel, or the name of one: "laplacian", which suits tables of mixed features best,
-        "gaussian" or "rbf", which is smooth and needs fewer atoms where there are few features,
-        "matern", "rational_quadratic", "polynomial" (of degree 3), "linear".
-    bandwidth : "scale", "median" or float
-        Of a kernel that is named; beside an object it is refused. "scale" takes √(p·var(X)/2) of
-        the first data seen, as scikit-learn's gamma="scale" (p·std(X)/2 for the Laplacian),
-        "median" the median distance.
+        A kernel, or the name of one. "auto" lets the data choose kernel, bandwidth and a scale for
+        each feature: `fit` by up to 1000 samples; `partial_fit` by the first 500, which the
+        Laplacian learns, and then anew what was chosen. "laplacian" suits tables of mixed features,
+        "gaussian" or "rbf" is smooth and needs fewer atoms where there are few features; "matern",
+        "rational_quadratic", "polynomial" (of degree 3), "linear".
+    bandwidth : "auto", "scale", "median" or float
+        Of a kernel that is named; beside an object it is refused. "auto" lets the data choose it,
+        and the scales. "scale" takes √(p·var(X)/2) of the first data seen, as scikit-learn's
+        gamma="scale" (p·std(X)/2 for the Laplacian), "median" the median distance.
     loss : Loss or str
         Such as "huber", "squared", "epsilon_insensitive", "pinball". Thresholds of a loss are in
         units of the targets' standard deviation, unless `scale_targets` is off.
     risk : Risk or str
         Such as "mean", "variance", "semivariance", "cvar", "entropic".
     step_size : float, PowerDecay or None
-        α. None is 1 for the risk "mean" and 0.05 for others; classifiers take twice that. It is
+        α. None is 1 for the risk "mean" (2 for classifiers), 0.1 for "cvar" and 0.5 for others,
         divided by E[κ²]/E[κ] of κ = κ(x, x) where that is not 1, as of a polynomial. Large steps
         are noisy, which averaging removes; without it take a smaller one.
     tracking_rate : float or PowerDecay
@@ -87,8 +89,11 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     loss_curve_ : list of float
         Mean loss of the scaled targets before each step, one entry for each epoch or call of
         `partial_fit`.
-    bandwidth_ : float
-        The bandwidth in use; None for a kernel that has none.
+    bandwidth_ : float or tuple of float
+        The bandwidth in use, one for each feature where they were given scales; None for a kernel
+        that has none.
+    race_ : Race or None
+        How the data chose, with the losses of every kernel and bandwidth; None where they did not.
     step_size_, eps_ : float
         The step size, and the bound on what a step forgets.
     kernel_, loss_, risk_ : Kernel, Loss, Risk
@@ -113,8 +118,8 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     def __init__(
         self,
         *,
-        kernel: Kernel | str = "laplacian",
-        bandwidth: Literal["scale", "median"] | float = "scale",
+        kernel: Kernel | str = "auto",
+        bandwidth: Literal["auto", "scale", "median"] | float = "scale",
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
@@ -183,7 +188,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         """
         with self._unchanged_on_error():
             first = not self.__sklearn_is_fitted__()
-            self._pass(*self._prepare(X, y, sample_weight, first))
+            self._follow(*self._prepare(X, y, sample_weight, first))
         return self
 
     def _prepare(
@@ -218,6 +223,12 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
 
     def _encode(self, y: Any) -> Array:
         return self._targets.scaled(np.asarray(y, dtype=np.float64))
+
+    def _unscaled(self, Y: Array) -> Array:
+        return self._targets.unscaled(Y)
+
+    def _scaled(self, Y: Array) -> Array:
+        return self._targets.scaled(Y)
 
     @property
     def intercept_(self) -> Any:

@@ -9,7 +9,7 @@ from colk._validation import Array, check_number
 from colk.averaging import Averaging, PolyakRuppert
 from colk.kernels import KERNELS, Kernel, Laplacian
 from colk.losses import LOSSES, Loss
-from colk.risks import RISKS, Risk
+from colk.risks import RISKS, CVaR, Risk
 from colk.schedules import Rate, as_decay
 from colk.terms import Term, check_term
 from colk.trackers import TRACKERS, Tracker
@@ -37,8 +37,10 @@ _OTHER_NAMES = {"rbf": "gaussian", "poly": "polynomial"}
 # What a step may forget, as a share of its size: the function hovers about as far from the best.
 _FORGOTTEN_SHARE = 0.1
 
-# Steps under a risk, as a share of those for the mean: its gradients are rare and large products.
-_RISK_SHARE = 0.05
+# Largest steps under a risk; of tails, and of risks from outside, whose gradients may be rare and
+# large.
+_RISK_STEP = 0.5
+_TAIL_STEP = 0.1
 
 # Points whose pairwise distances the rule "median" looks at, and those that tell the size of κ.
 _MEDIAN_POINTS = 500
@@ -96,16 +98,23 @@ def as_averaging(averaging: Averaging | bool | None) -> Averaging | None:
 def choose_step(step_size: Rate | None, risk: Risk, of_mean: float) -> Rate:
     """Return the step size, or where it is None what suits the mean loss, less under a risk.
 
+    CVaR multiplies the slopes in its tail by the inverse of the tail's share, and needs less again.
+
     Examples
     --------
     >>> choose_step(None, as_risk("mean"), of_mean=1.0)
     1.0
     >>> choose_step(None, as_risk("variance"), of_mean=1.0)
-    0.05
+    0.5
+    >>> choose_step(None, as_risk("cvar"), of_mean=1.0)
+    0.1
     """
     if step_size is not None:
         return step_size
-    return of_mean if risk.n_inner == 0 else _RISK_SHARE * of_mean
+    if risk.n_inner == 0:
+        return of_mean
+    is_gentle = type(risk) in RISKS.values() and not isinstance(risk, CVaR)
+    return min(of_mean, _RISK_STEP if is_gentle else _TAIL_STEP)
 
 
 def choose_eps(eps: float | None, step_size: Rate, norm: float = 1.0) -> float:

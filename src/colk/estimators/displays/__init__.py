@@ -4,6 +4,7 @@ from colk.estimators.displays.function import LearnedFunctionDisplay
 from colk.estimators.displays.intervals import IntervalDisplay
 from colk.estimators.displays.losses import LossDistributionDisplay
 from colk.estimators.displays.order import ModelOrderDisplay
+from colk.estimators.displays.race import RaceDisplay
 from colk.estimators.displays.tradeoff import RiskTradeoffDisplay
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "LearnedFunctionDisplay",
     "LossDistributionDisplay",
     "ModelOrderDisplay",
+    "RaceDisplay",
     "RiskTradeoffDisplay",
 ]
