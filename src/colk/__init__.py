@@ -68,6 +68,7 @@ _MODULES = frozenset(
         "learners",
         "losses",
         "objectives",
+        "polish",
         "reference",
         "risks",
         "river",

@@ -1,0 +1,213 @@
+"""Loss and risk over a sample, their kinks rounded: values, slopes and curvature.
+
+A kinked loss is a smooth one plus positive parts at known places, ℓ(f) = s(f) + Σ_k j_k (f − t_k)₊:
+a loss names its kinks, and the jumps j_k are read off its slopes on both sides. Rounded over a width
+h, the positive part u₊ is (u + h)²/(4h) for |u| < h. It is too large by at most h/4, which bounds
+what rounding does to the objective.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from colk._validation import Array
+from colk.losses import Loss
+from colk.risks import CVaR, LossRisk, Mean, Risk
+
+__all__ = ["RoundedTerms", "Terms"]
+
+# Steps of finite differences, relative to what they are taken of.
+_STEP = 1e-5
+# Distance from a kink at which the slopes on both its sides are read.
+_ASIDE = 1e-7
+
+
+class Terms:
+    """A risk of a loss on one sample, as a function of the predictions F of shape (n, q).
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
+    risk : Risk
+        The risk.
+    y : array of shape (n,) or (n, r)
+        Targets.
+    share : array of shape (n,)
+        Weights of the samples, which sum to 1.
+    n_outputs : int
+        q.
+    """
+
+    def __init__(self, loss: Loss, risk: Risk, y: Array, share: Array, n_outputs: int) -> None:
+        self.loss, self.risk, self.share, self.n_outputs = loss, risk, share, n_outputs
+        composed = not isinstance(risk, LossRisk)
+        self.Y = y if composed else loss.check_targets(y, n_outputs, len(share))
+        self.kinks, self.jumps = [], []
+        if loss.kinks and not composed:
+            self.kinks = [self._place(kink) for kink in sorted(set(np.add(loss.kinks, 0.0)))]
+            self.jumps = [self._jump(kink) for kink in self.kinks]
+
+    def _place(self, kink: float) -> Array:
+        """Predictions at which a kink is met: it is a residual, or a margin."""
+        place = self.Y * kink if self.loss.kind == "binary" else self.Y + kink
+        return np.ascontiguousarray(np.broadcast_to(place, (len(place), self.n_outputs)))
+
+    def _jump(self, place: Array) -> Array:
+        aside = _ASIDE * (1.0 + np.abs(place))
+        above, below = (self.loss.slope(place + side, self.Y) for side in (aside, -aside))
+        return np.asarray(above - below)
+
+    @property
+    def is_kinked(self) -> bool:
+        """Whether there is a kink, in the loss or in the risk."""
+        return bool(self.kinks) or not self.risk.is_smooth
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the objective is convex in the predictions."""
+        if not isinstance(self.risk, LossRisk):
+            return self.risk.is_convex
+        return self.loss.is_convex and self.risk.is_convex and self.risk.is_monotone
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether the objective is a sum over samples and outputs."""
+        coupled = self.loss.couples_outputs and self.n_outputs > 1
+        return isinstance(self.risk, LossRisk) and self.risk.n_inner == 0 and not coupled
+
+    def value(self, F: Array) -> float:
+        """The exact risk."""
+        return self.risk.value_at(self.loss, F, self.Y, self.share)
+
+    def unit(self, F: Array) -> tuple[float, float]:
+        """Widths, of predictions and of losses, over which rounding begins."""
+        if not isinstance(self.risk, LossRisk):
+            return 1.0, 1.0
+        losses = self.loss.value(F, self.Y)
+        level = float(self.share @ np.abs(losses))
+        spread = float(self.share @ np.abs(losses - self.share @ losses))
+        steepness = float(sum(self.share @ jump.sum(axis=1) for jump in self.jumps))
+        width = level / steepness if steepness > 0.0 else 0.0
+        return width or 1.0, max(spread, 0.1 * level) or 1.0
+
+
+class RoundedTerms:
+    """The same with every kink rounded: of the loss over `width`, of CVaR over `softness`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.losses import Hinge
+    >>> from colk.risks import Mean
+    >>> terms = Terms(Hinge(), Mean(), np.ones(2), np.full(2, 0.5), 1)
+    >>> rounded = RoundedTerms(terms, width=0.5, softness=0.0)
+    >>> F = np.array([[0.0], [1.0]])  # the second sample sits on the kink
+    >>> terms.value(F), rounded.value(F)
+    (0.5, 0.5625)
+    >>> rounded.slopes(F)[:, 0], rounded.excess
+    (array([-0.5 , -0.25]), 0.125)
+    """
+
+    def __init__(self, terms: Terms, width: float, softness: float) -> None:
+        self.terms, self.width = terms, width
+        self.risk = terms.risk
+        if isinstance(self.risk, CVaR) and self.risk.n_inner > 0:
+            self.risk = self.risk.replace(smoothing=max(softness, self.risk.smoothing))
+
+    @property
+    def excess(self) -> float:
+        """By how much, at most, rounding raises the objective; infinite where that is not known."""
+        terms, total = self.terms, 0.0
+        per_sample = sum((jump.sum(axis=1) for jump in terms.jumps), np.zeros(1)) * self.width / 4.0
+        if isinstance(self.risk, Mean) or self.risk.n_inner == 0:
+            return float(terms.share @ per_sample) if terms.jumps else 0.0
+        if isinstance(self.risk, CVaR):
+            added = self.risk.smoothing - terms.risk.smoothing
+            total = self.risk.weight * added * np.log(2.0) / self.risk.tail_fraction
+            return float(total + per_sample.max())
+        return float("inf") if terms.is_kinked else 0.0
+
+    def losses(self, F: Array) -> Array:
+        """Losses of the samples, of shape (n,)."""
+        terms = self.terms
+        values = terms.loss.value(F, terms.Y)
+        for place, jump in zip(terms.kinks, terms.jumps, strict=True):
+            u = np.minimum(np.abs(F - place), self.width)
+            values += (jump * (self.width - u) ** 2).sum(axis=1) / (4.0 * self.width)
+        return values
+
+    def loss_slopes(self, F: Array) -> Array:
+        """Slopes of the losses, of shape (n, q)."""
+        terms = self.terms
+        for place in terms.kinks:  # on a kink its right side is taken, which the jump then mends
+            F = np.where(place == F, F + _ASIDE * (1.0 + np.abs(F)) * min(self.width, 1.0), F)
+        slopes = terms.loss.slope(F, terms.Y)
+        for place, jump in zip(terms.kinks, terms.jumps, strict=True):
+            u = np.clip((F - place) / self.width, -1.0, 1.0)
+            slopes = slopes + jump * (0.5 * (u + 1.0) - (F > place))
+        return slopes
+
+    def value(self, F: Array) -> float:
+        """The rounded risk."""
+        if isinstance(self.risk, LossRisk):
+            return self.risk.value(self.losses(F), self.terms.share)
+        return self.terms.value(F)
+
+    def slopes(self, F: Array) -> Array:
+        """Its gradient in the predictions, of shape (n, q)."""
+        terms = self.terms
+        if isinstance(self.risk, LossRisk):
+            return self.risk.gradient(self.losses(F), terms.share)[:, None] * self.loss_slopes(F)
+        return self.risk.gradient_at(terms.loss, F, terms.Y, terms.share).reshape(F.shape)
+
+    def step_of(self, F: Array) -> float:
+        """A step of the predictions for finite differences."""
+        size = float(np.sqrt(np.mean(F * F))) + 1.0
+        return _STEP * (min(self.width, size) if self.terms.kinks else size)
+
+    def bend(self, F: Array, change: Array) -> Array:
+        """The second derivative in the predictions times a change of them, by a difference."""
+        largest = float(np.abs(change).max())
+        if largest == 0.0:
+            return change
+        h = 10.0 * self.step_of(F) / largest
+        if isinstance(self.risk, CVaR) and self.risk.n_inner > 0:
+            moved = float(np.abs((self.loss_slopes(F) * change).sum(axis=1)).max())
+            h = min(h, 1e-3 * self.risk.smoothing / max(moved, 1e-300))
+        difference = self.slopes(F + h * change) - self.slopes(F - h * change)
+        return np.asarray(difference / (2.0 * h))
+
+    def curvature(self, F: Array) -> Array:
+        """A nonnegative diagonal for the second derivative in the predictions, (n, q).
+
+        Exact where the objective is a sum over samples and outputs; otherwise without what
+        couples them: outer' · ℓ'' + outer'' · ℓ'², in which g stands still.
+        """
+        step = self.step_of(F)
+        if not isinstance(self.risk, LossRisk):
+            curved = (self.slopes(F + step) - self.slopes(F - step)) / (2.0 * step)
+            return np.asarray(np.abs(curved))
+        by_loss = np.maximum(self.risk.gradient(losses := self.losses(F), self.terms.share), 0.0)
+        curved = by_loss[:, None] * np.maximum(self._loss_curvature(F, step), 0.0)
+        if self.risk.n_inner > 0:
+            g = self.risk.estimate(losses, self.terms.share)
+            around = _STEP * (float(self.terms.share @ np.abs(losses)) or 1.0)
+            outer = (
+                self.risk.outer_slope_loss(losses + around, g)
+                - self.risk.outer_slope_loss(losses - around, g)
+            ) / (2.0 * around)
+            bent = self.terms.share * np.maximum(outer, 0.0)
+            curved = curved + bent[:, None] * self.loss_slopes(F) ** 2
+        return np.asarray(curved)
+
+    def _loss_curvature(self, F: Array, step: float) -> Array:
+        if not self.terms.loss.couples_outputs:
+            return np.asarray(self.loss_slopes(F + step) - self.loss_slopes(F - step)) / (2 * step)
+        curved = np.empty_like(F)
+        for c in range(F.shape[1]):
+            move: Any = step * (np.arange(F.shape[1]) == c)
+            difference = self.loss_slopes(F + move) - self.loss_slopes(F - move)
+            curved[:, c] = difference[:, c] / (2.0 * step)
+        # One number for all outputs: a majoriser of what couples them.
+        return np.broadcast_to(curved.max(axis=1, keepdims=True), F.shape)
