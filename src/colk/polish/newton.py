@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from colk._validation import Array
+from colk.polish.interior import follow_path
 from colk.polish.rounding import RoundedTerms, Terms
 from colk.polish.span import Solver, Span
 
@@ -98,6 +99,8 @@ def solve(
     (True, array([1., 2.]))
     """
     point = _Point(span, terms, regularization, start)
+    if terms.is_piecewise_linear:
+        return _inside(point, tolerance, max_steps)
     best_v, best = start, point.value(terms)
     at_zero = _Point(span, terms, regularization, np.zeros_like(start))
     units = terms.unit(point.F)
@@ -131,6 +134,16 @@ def solve(
             break
         share *= _NARROWING
     return Solution(best_v, best, norm, float(gap), count, converged)
+
+
+def _inside(point: _Point, tolerance: float, max_steps: int) -> Solution:
+    """The same for losses that are piecewise linear, by an interior-point method."""
+    v, gap, norm, steps = follow_path(
+        point.span, point.terms, point.decay, point.v, tolerance=tolerance, steps=max_steps
+    )
+    found = _Point(point.span, point.terms, point.decay, v)
+    value = found.value(point.terms)
+    return Solution(v, value, norm, gap, steps, bool(gap <= tolerance * abs(value)))
 
 
 def _descend(

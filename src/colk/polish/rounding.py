@@ -45,7 +45,8 @@ class Terms:
         self.Y = y if composed else loss.check_targets(y, n_outputs, len(share))
         self.kinks, self.jumps = [], []
         if loss.kinks and not composed:
-            self.kinks = [self._place(kink) for kink in sorted(set(np.add(loss.kinks, 0.0)))]
+            places = [self._place(kink) for kink in sorted(set(np.add(loss.kinks, 0.0)))]
+            self.kinks = list(np.sort(places, axis=0))  # margins of −1 turn the order round
             self.jumps = [self._jump(kink) for kink in self.kinks]
 
     def _place(self, kink: float) -> Array:
@@ -75,6 +76,26 @@ class Terms:
         """Whether the objective is a sum over samples and outputs."""
         coupled = self.loss.couples_outputs and self.n_outputs > 1
         return isinstance(self.risk, LossRisk) and self.risk.n_inner == 0 and not coupled
+
+    @property
+    def is_piecewise_linear(self) -> bool:
+        """Whether the objective is a sum of lines and positive parts."""
+        if not self.kinks or not self.is_separable or not self.loss.is_convex:
+            return False
+        slopes = self.left_slopes()
+        edges = [self.kinks[0] - 2.0, *self.kinks, self.kinks[-1] + 2.0]
+        for k, jump in enumerate([np.zeros(1), *self.jumps]):
+            slopes = slopes + jump
+            for share in (0.25, 0.75):
+                between = (1.0 - share) * edges[k] + share * edges[k + 1]
+                if not np.allclose(self.loss.slope(between, self.Y), slopes, atol=1e-6):
+                    return False
+        return True
+
+    def left_slopes(self) -> Array:
+        """Slopes of the loss below its kinks, of shape (n, q)."""
+        lowest = np.min(self.kinks, axis=0)
+        return self.loss.slope(lowest - _ASIDE * (1.0 + np.abs(lowest)), self.Y)
 
     def value(self, F: Array) -> float:
         """The exact risk."""
