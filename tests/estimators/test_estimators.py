@@ -34,7 +34,13 @@ def classifier(**settings):
 @pytest.mark.parametrize("risk", ["mean", "variance", "cvar"])
 @pytest.mark.parametrize("averaging", [True, False])
 def test_one_epoch_without_shuffling_is_partial_fit_to_the_bit(risk, averaging):
-    settings = {"epochs": 1, "shuffle": False, "risk": risk, "averaging": averaging}
+    settings = {
+        "epochs": 1,
+        "shuffle": False,
+        "polish": False,
+        "risk": risk,
+        "averaging": averaging,
+    }
     whole, part = regressor(**settings).fit(X, Y), regressor(**settings).partial_fit(X, Y)
     np.testing.assert_array_equal(whole.predict(X), part.predict(X))
     assert whole.function_ == part.function_

@@ -25,8 +25,12 @@ from colk.learners.naming import (
     takes_bandwidth,
 )
 from colk.losses import Loss
+from colk.polish import polish
 
 __all__ = ["COLKEstimator"]
+
+# What the polish takes for a regularisation of 0, under which weights are not unique.
+_LEAST_REGULARIZATION = 1e-12
 
 
 class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -152,6 +156,20 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
                 self._pass(X[order], Y[order], weight[order])
             else:
                 self._pass(X, Y, weight)
+        if self.polish:
+            self._polish(X, Y, weight)
+
+    def _polish(self, X: Array, Y: Array, weight: Array) -> None:
+        """Give the atoms the weights that are best for all of the data; see `colk.polish`."""
+        function = self._learner.function
+        if not (weight > 0.0).any() or function.n_atoms == 0:
+            return
+        least = max(self.regularization, _LEAST_REGULARIZATION)
+        terms = self.loss_, self.risk_
+        self.polished_ = polish(
+            function, X, Y, *terms, least, choose=True, sample_weight=weight, tolerance=1e-3
+        )
+        _adopt(self._learner, self.polished_.function)
 
     def _is_plain(self, X: Any) -> bool:
         """Whether scikit-learn would take X as it is: what its checks cost a row takes 200 µs.
@@ -184,3 +202,11 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
         return weight
+
+
+def _adopt(learner: COLK, function: KernelExpansion) -> None:
+    """Let a learner go on from a function on its own atoms: the iterate, its average, its memory."""
+    dictionary = learner._state().dictionary
+    weights = function.weights.reshape(function.n_atoms, -1)
+    dictionary.set_weights(np.tile(weights, (1, dictionary.n_rows // weights.shape[1])))
+    dictionary.clear_ghosts()

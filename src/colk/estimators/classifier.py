@@ -45,7 +45,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
     loss : Loss or str
         "logistic" is the softmax loss where there are more than two classes. The margin losses
         "hinge", "squared_hinge" and "smooth_hinge" then set each class against the rest.
-    eps, max_atoms, pairing, averaging, gradient_bound, epochs, shuffle, random_state
+    eps, max_atoms, pairing, averaging, gradient_bound, epochs, shuffle, polish, random_state
         As in `COLKRegressor`.
 
     Attributes
@@ -54,7 +54,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         The labels, sorted.
     function_ : KernelExpansion
         The decision function: one output for two classes, C for more.
-    n_atoms_, n_steps_, inner_estimate_, loss_curve_, bandwidth_, step_size_, eps_
+    n_atoms_, n_steps_, inner_estimate_, loss_curve_, polished_, bandwidth_, step_size_, eps_
         As in `COLKRegressor`.
     kernel_, loss_, risk_
         As in `COLKRegressor`.
@@ -92,6 +92,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         gradient_bound: float = 10.0,
         epochs: int = 5,
         shuffle: bool = True,
+        polish: bool = True,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -108,6 +109,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         self.gradient_bound = gradient_bound
         self.epochs = epochs
         self.shuffle = shuffle
+        self.polish = polish
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:

@@ -67,6 +67,10 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         Passes over the data that `fit` makes; `partial_fit` makes one.
     shuffle : bool
         Whether `fit` shuffles the samples anew in each epoch.
+    polish : bool
+        Whether `fit` ends with the weights that are best for all of the data on the atoms found,
+        by Newton's method (`colk.polish`). Leave-one-out then chooses how much to regularise, but
+        no less than `regularization`. `partial_fit` goes on from there by single steps.
     random_state : int, RandomState or None
         Of the shuffling.
 
@@ -89,6 +93,8 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         The bandwidth in use; None for a kernel that has none.
     step_size_, eps_ : float
         The step size, and the bound on what a step forgets.
+    polished_ : Polished
+        What the polish of the last `fit` found, the regularisation it chose included.
     kernel_, loss_, risk_ : Kernel, Loss, Risk
         The terms in use.
     n_features_in_ : int
@@ -126,6 +132,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         scale_targets: bool = True,
         epochs: int = 5,
         shuffle: bool = True,
+        polish: bool = True,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -143,6 +150,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         self.scale_targets = scale_targets
         self.epochs = epochs
         self.shuffle = shuffle
+        self.polish = polish
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:

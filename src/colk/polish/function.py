@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._validation import check_count, check_number, check_points
+from colk._validation import Array, check_count, check_number, check_points
 from colk.expansion import KernelExpansion
 from colk.losses import Loss
+from colk.polish.leaving_out import Choice, choose_regularization
 from colk.polish.newton import solve
 from colk.polish.rounding import Terms
 from colk.polish.span import Span
@@ -34,14 +35,24 @@ class Polished:
         Steps of Newton's method.
     converged : bool
         Whether the tolerance was met.
+    regularization : float
+        λ, given or chosen.
+    candidates : tuple of (float, float)
+        Where λ was chosen, each one tried and the risk of samples predicted from the others.
     """
 
     function: KernelExpansion
     value: float
     value_before: float
+    regularization: float
     gap: float
     n_steps: int
     converged: bool
+    candidates: tuple[tuple[float, float], ...] = ()
+
+
+# Samples that the choice of λ looks at.
+_LOOKED_AT = 4000
 
 
 def polish(
@@ -52,6 +63,7 @@ def polish(
     risk: Risk | None = None,
     regularization: float = 1e-6,
     *,
+    choose: bool = False,
     sample_weight: ArrayLike | None = None,
     tolerance: float = 1e-4,
     max_steps: int = 100,
@@ -77,6 +89,9 @@ def polish(
         `Mean()` by default.
     regularization : float
         λ > 0.
+    choose : bool
+        Whether to take the λ, no less than `regularization`, with which the samples, up to 4000
+        of them, are best predicted from each other: leave-one-out in closed form.
     sample_weight : array of shape (n,), optional
         Weights of the samples.
     tolerance : float
@@ -108,25 +123,54 @@ def polish(
     check_number(tolerance, "tolerance", above=0.0)
     check_count(max_steps, "max_steps")
     share = shares(len(points), sample_weight)
-    before = function.weights.reshape(function.n_atoms, -1)
+    targets = np.asarray(y, dtype=np.float64)
+    candidates: tuple[tuple[float, float], ...] = ()
     if function.n_atoms == 0:
-        value = risk.value_at(loss, function(points), y, share)
-        return Polished(function, value, value, np.inf, 0, False)
+        value = risk.value_at(loss, function(points), targets, share)
+        return Polished(function, value, value, decay, np.inf, 0, False)
+    if choose:
+        choice = chosen(function, points, targets, loss, risk, decay, share)
+        decay, candidates = choice.regularization, choice.candidates
     span = Span(function.kernel, points, function.atoms)
-    terms = Terms(loss, risk, np.asarray(y, dtype=np.float64), share, function.n_outputs)
-    found = solve(
-        span, terms, decay, span.coordinates(before), tolerance=tolerance, max_steps=max_steps
-    )
-    value_before = risk.value_at(loss, function(points), y, share)
-    value_before += 0.5 * decay * function.norm() ** 2
-    after = (span.basis @ found.coordinates).reshape(function.weights.shape)
-    if not found.value < value_before:
-        return Polished(function, value_before, value_before, found.gap, found.n_steps, False)
+    start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
+    terms = Terms(loss, risk, targets, share, function.n_outputs)
+    found = solve(span, terms, decay, start, tolerance=tolerance, max_steps=max_steps)
+    before = risk.value_at(loss, function(points), targets, share)
+    before += 0.5 * decay * function.norm() ** 2
+    weights = (span.basis @ found.coordinates).reshape(function.weights.shape)
+    is_better = found.value < before
     return Polished(
-        KernelExpansion(function.kernel, function.atoms, after),
-        found.value,
-        value_before,
+        KernelExpansion(function.kernel, function.atoms, weights) if is_better else function,
+        found.value if is_better else before,
+        before,
+        decay,
         found.gap,
         found.n_steps,
-        found.converged,
+        found.converged and is_better,
+        candidates,
+    )
+
+
+def chosen(
+    function: KernelExpansion,
+    X: Array,
+    y: Array,
+    loss: Loss,
+    risk: Risk,
+    least: float,
+    share: Array,
+) -> Choice:
+    """Choose λ by samples spread evenly over all; one is worth as much as one of them all."""
+    rows = np.unique(np.linspace(0, len(X) - 1, _LOOKED_AT).astype(int))
+    rows = rows[share[rows] > 0.0] if (share[rows] > 0.0).any() else np.flatnonzero(share > 0.0)
+    part = float(share[rows].sum())
+    span = Span(function.kernel, X[rows], function.atoms)
+    terms = Terms(loss, risk, y[rows], share[rows] / part, function.n_outputs)
+    start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
+    found = choose_regularization(span, terms, least / part, start)
+    return Choice(
+        found.regularization * part,
+        found.coordinates,
+        found.left_out,
+        tuple((decay * part, risk) for decay, risk in found.candidates),
     )

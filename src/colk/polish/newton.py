@@ -15,7 +15,7 @@ from colk.polish.interior import follow_path
 from colk.polish.rounding import RoundedTerms, Terms
 from colk.polish.span import Solver, Span
 
-__all__ = ["Solution", "solve"]
+__all__ = ["Point", "Solution", "descend", "solve"]
 
 # By how much roundings narrow, and where they end: beyond it is rounding errors that rule.
 _NARROWING = 0.15
@@ -55,20 +55,22 @@ class Solution:
     converged: bool
 
 
-class _Point:
+class Point:
     """Where the search is: coordinates and predictions, which move together."""
 
-    def __init__(self, span: Span, terms: Terms, decay: float, v: Array) -> None:
-        self.span, self.terms, self.decay = span, terms, decay
-        self.v, self.F = v, span.predict(v)
+    def __init__(self, span: Span, decay: float, v: Array) -> None:
+        self.span, self.decay, self.v, self.F = span, decay, v, span.predict(v)
 
     def value(self, terms: Terms | RoundedTerms) -> float:
+        """The objective."""
         return terms.value(self.F) + 0.5 * self.decay * float(np.sum(self.v * self.v))
 
     def gradient(self, terms: RoundedTerms) -> Array:
+        """Its gradient in the coordinates."""
         return self.span.gather(terms.slopes(self.F)) + self.decay * self.v
 
     def move(self, step: float, direction: Array, change: Array) -> None:
+        """Go along a direction, whose change of predictions is known."""
         self.v, self.F = self.v + step * direction, self.F + step * change
 
 
@@ -98,11 +100,11 @@ def solve(
     >>> found.converged, span.predict(found.coordinates)[:, 0].round(6)
     (True, array([1., 2.]))
     """
-    point = _Point(span, terms, regularization, start)
+    point = Point(span, regularization, start)
     if terms.is_piecewise_linear:
-        return _inside(point, tolerance, max_steps)
+        return _inside(point, terms, tolerance, max_steps)
     best_v, best = start, point.value(terms)
-    at_zero = _Point(span, terms, regularization, np.zeros_like(start))
+    at_zero = Point(span, regularization, np.zeros_like(start))
     units = terms.unit(point.F)
     reference = float(np.linalg.norm(at_zero.gradient(RoundedTerms(terms, *units)))) or 1.0
     share, count = 1.0 if terms.is_kinked else 1e-3, 0
@@ -114,7 +116,7 @@ def solve(
         target = tolerance * reference
         if not exact:
             target = max(target, np.sqrt(0.02 * share * regularization * abs(best)))
-        steps, norm = _descend(point, rounded, target, max_steps - count)
+        steps, norm = descend(point, rounded, target, max_steps - count)
         count += steps
         value = point.value(terms)
         if value <= best:
@@ -136,18 +138,18 @@ def solve(
     return Solution(best_v, best, norm, float(gap), count, converged)
 
 
-def _inside(point: _Point, tolerance: float, max_steps: int) -> Solution:
+def _inside(point: Point, terms: Terms, tolerance: float, max_steps: int) -> Solution:
     """The same for losses that are piecewise linear, by an interior-point method."""
     v, gap, norm, steps = follow_path(
-        point.span, point.terms, point.decay, point.v, tolerance=tolerance, steps=max_steps
+        point.span, terms, point.decay, point.v, tolerance=tolerance, steps=max_steps
     )
-    found = _Point(point.span, point.terms, point.decay, v)
-    value = found.value(point.terms)
+    found = Point(point.span, point.decay, v)
+    value = found.value(terms)
     return Solution(v, value, norm, gap, steps, bool(gap <= tolerance * abs(value)))
 
 
-def _descend(
-    point: _Point, terms: RoundedTerms, target: float, max_steps: int
+def descend(
+    point: Point, terms: RoundedTerms, target: float, max_steps: int
 ) -> tuple[int, float]:
     """Newton steps on a rounded objective until its gradient is as short as `target`."""
     gradient = point.gradient(terms)
@@ -172,7 +174,7 @@ def _descend(
 
 
 def _conjugate(
-    point: _Point, terms: RoundedTerms, factor: Solver, gradient: Array, accuracy: float
+    point: Point, terms: RoundedTerms, factor: Solver, gradient: Array, accuracy: float
 ) -> Array:
     """Preconditioned conjugate gradients; what there is where curvature turns negative."""
     total, residual = np.zeros_like(gradient), -gradient
@@ -196,7 +198,7 @@ def _conjugate(
 
 
 def _search(
-    point: _Point, terms: RoundedTerms, direction: Array, change: Array, slope: float
+    point: Point, terms: RoundedTerms, direction: Array, change: Array, slope: float
 ) -> float:
     """Return a step at which the slope along the line has halved, and the objective has fallen."""
     if not slope < 0.0:

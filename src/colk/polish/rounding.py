@@ -199,18 +199,19 @@ class RoundedTerms:
         difference = self.slopes(F + h * change) - self.slopes(F - h * change)
         return np.asarray(difference / (2.0 * h))
 
-    def curvature(self, F: Array) -> Array:
+    def curvature(self, F: Array, shared: bool = True) -> Array:
         """A nonnegative diagonal for the second derivative in the predictions, (n, q).
 
         Exact where the objective is a sum over samples and outputs; otherwise without what
-        couples them: outer' · ℓ'' + outer'' · ℓ'², in which g stands still.
+        couples them: outer' · ℓ'' + outer'' · ℓ'², in which g stands still. Where the loss couples
+        its outputs, the largest entry is taken for all of them, if it is to be `shared`.
         """
         step = self.step_of(F)
         if not isinstance(self.risk, LossRisk):
             curved = (self.slopes(F + step) - self.slopes(F - step)) / (2.0 * step)
             return np.asarray(np.abs(curved))
         by_loss = np.maximum(self.risk.gradient(losses := self.losses(F), self.terms.share), 0.0)
-        curved = by_loss[:, None] * np.maximum(self._loss_curvature(F, step), 0.0)
+        curved = by_loss[:, None] * np.maximum(self._loss_curvature(F, step, shared), 0.0)
         if self.risk.n_inner > 0:
             g = self.risk.estimate(losses, self.terms.share)
             around = _STEP * (float(self.terms.share @ np.abs(losses)) or 1.0)
@@ -222,7 +223,7 @@ class RoundedTerms:
             curved = curved + bent[:, None] * self.loss_slopes(F) ** 2
         return np.asarray(curved)
 
-    def _loss_curvature(self, F: Array, step: float) -> Array:
+    def _loss_curvature(self, F: Array, step: float, shared: bool) -> Array:
         if not self.terms.loss.couples_outputs:
             return np.asarray(self.loss_slopes(F + step) - self.loss_slopes(F - step)) / (2 * step)
         curved = np.empty_like(F)
@@ -230,5 +231,4 @@ class RoundedTerms:
             move: Any = step * (np.arange(F.shape[1]) == c)
             difference = self.loss_slopes(F + move) - self.loss_slopes(F - move)
             curved[:, c] = difference[:, c] / (2.0 * step)
-        # One number for all outputs: a majoriser of what couples them.
-        return np.broadcast_to(curved.max(axis=1, keepdims=True), F.shape)
+        return np.broadcast_to(curved.max(axis=1, keepdims=True), F.shape) if shared else curved

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangular
 
 from colk._validation import Array
 from colk.kernels import Kernel
@@ -82,6 +82,13 @@ class Span:
             total += Z.T @ slopes[rows]
         return total
 
+    def leverages(self, curvature: Array, regularization: float) -> Array:
+        """z_iᵀ(λI + Σ_j b_j z_j z_jᵀ)⁻¹z_i, of shape (n, q) like the curvature."""
+        solver, out = self.solver(curvature, regularization), np.empty_like(curvature)
+        for rows, Z in self._blocks():
+            out[rows] = solver.leverages(Z)
+        return out
+
     def solver(self, curvature: Array, regularization: float) -> "Solver":
         """Solve with λI + Σ_i b_i z_i z_iᵀ, one for each column of the curvature (n, q)."""
         shared = bool((curvature == curvature[:, :1]).all())
@@ -108,6 +115,11 @@ class Solver:
             return np.asarray(cho_solve(self._factors[0], right, check_finite=False))
         columns = zip(self._factors, right.T, strict=True)
         return np.column_stack([cho_solve(f, column, check_finite=False) for f, column in columns])
+
+    def leverages(self, Z: Array) -> Array:
+        """z_iᵀA⁻¹z_i for the rows of Z, one column for each factor."""
+        halves = [solve_triangular(f[0], Z.T, lower=True, check_finite=False) for f in self._factors]
+        return np.column_stack([np.sum(half * half, axis=0) for half in halves])
 
 
 def _factor(matrix: Array) -> Any:
