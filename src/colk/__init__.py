@@ -12,7 +12,12 @@ from colk._version import __version__
 if TYPE_CHECKING:
     from colk.compression import Compression, compress
     from colk.errors import DivergenceError
-    from colk.estimators import COLKClassifier, COLKRegressor, KernelCompressor
+    from colk.estimators import (
+        COLKClassifier,
+        COLKQuantileRegressor,
+        COLKRegressor,
+        KernelCompressor,
+    )
     from colk.expansion import KernelExpansion
     from colk.interop import Affine, from_sklearn
     from colk.learners import COLK, POLK
@@ -23,6 +28,7 @@ __all__ = [
     "POLK",
     "Affine",
     "COLKClassifier",
+    "COLKQuantileRegressor",
     "COLKRegressor",
     "Compression",
     "DivergenceError",
@@ -40,6 +46,7 @@ _HOMES = {
     "POLK": "colk.learners",
     "Affine": "colk.interop",
     "COLKClassifier": "colk.estimators",
+    "COLKQuantileRegressor": "colk.estimators",
     "COLKRegressor": "colk.estimators",
     "Compression": "colk.compression",
     "DivergenceError": "colk.errors",

@@ -68,6 +68,17 @@ def leave_one_out(point: Point, terms: RoundedTerms) -> Array:
     return np.asarray(point.F + slopes * leverage / np.maximum(1.0 - curvature * leverage, 1e-2))
 
 
+def left_out_and_kept(
+    span: Span, terms: Terms, regularization: float, start: Array
+) -> tuple[Array, Array]:
+    """Predictions (n, q) of each sample without it and with it, kinks rounded, from a minimum."""
+    point = Point(span, regularization, start)
+    rounded = RoundedTerms(terms, *terms.unit(point.F))
+    reference = float(np.linalg.norm(Point(span, 0.0, 0.0 * start).gradient(rounded))) or 1.0
+    descend(point, rounded, _ACCURACY * reference, _NEWTON_STEPS)
+    return leave_one_out(point, rounded), point.F
+
+
 def choose_regularization(span: Span, terms: Terms, least: float, start: Array) -> Choice:
     """Return the λ, no less than `least`, with the least risk left out.
 

@@ -158,8 +158,11 @@ def descend(
         if norm <= target:
             return step, norm
         factor = point.span.solver(terms.curvature(point.F), point.decay)
+        coupling = terms.coupling(point.F)
         if terms.terms.is_separable:
             direction = -factor(gradient)
+        elif coupling is not None and coupling[1] > 0.0:
+            direction = _downdated(point.span.gather(coupling[0]), coupling[1], factor, gradient)
         else:
             accuracy = min(0.1, max(norm / first, 1e-6))
             direction = _conjugate(point, terms, factor, gradient, accuracy)
@@ -171,6 +174,15 @@ def descend(
         gradient = point.gradient(terms)
         norm = float(np.linalg.norm(gradient))
     return max_steps, norm
+
+
+def _downdated(p: Array, total: float, factor: Solver, gradient: Array) -> Array:
+    """Solve with A − ppᵀ/D, by Sherman and Morrison; with A alone where that is not positive."""
+    plain, helped = -factor(gradient), factor(p)
+    left = total - float(np.sum(p * helped))
+    if left <= 1e-8 * total:
+        return plain
+    return np.asarray(plain + helped * (float(np.sum(p * plain)) / left))
 
 
 def _conjugate(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from colk._validation import Array
-from colk.losses import Loss
+from colk.losses import Loss, Quantiles
 from colk.risks import CVaR, LossRisk, Mean, Risk
 
 __all__ = ["RoundedTerms", "Terms"]
@@ -74,8 +74,13 @@ class Terms:
     @property
     def is_separable(self) -> bool:
         """Whether the objective is a sum over samples and outputs."""
-        coupled = self.loss.couples_outputs and self.n_outputs > 1
+        coupled = self.couples_outputs and self.n_outputs > 1
         return isinstance(self.risk, LossRisk) and self.risk.n_inner == 0 and not coupled
+
+    @property
+    def couples_outputs(self) -> bool:
+        """Whether the loss is no sum over the outputs."""
+        return self.loss.couples_outputs and not isinstance(self.loss, Quantiles)
 
     @property
     def is_piecewise_linear(self) -> bool:
@@ -213,18 +218,33 @@ class RoundedTerms:
         by_loss = np.maximum(self.risk.gradient(losses := self.losses(F), self.terms.share), 0.0)
         curved = by_loss[:, None] * np.maximum(self._loss_curvature(F, step, shared), 0.0)
         if self.risk.n_inner > 0:
-            g = self.risk.estimate(losses, self.terms.share)
-            around = _STEP * (float(self.terms.share @ np.abs(losses)) or 1.0)
-            outer = (
-                self.risk.outer_slope_loss(losses + around, g)
-                - self.risk.outer_slope_loss(losses - around, g)
-            ) / (2.0 * around)
-            bent = self.terms.share * np.maximum(outer, 0.0)
-            curved = curved + bent[:, None] * self.loss_slopes(F) ** 2
+            curved = curved + self._outer_curvature(losses)[:, None] * self.loss_slopes(F) ** 2
         return np.asarray(curved)
 
+    def _outer_curvature(self, losses: Array) -> Array:
+        """share · ∂²outer/∂ℓ² of each sample, g standing still; of shape (n,)."""
+        risk, share = self.risk, self.terms.share
+        if not isinstance(risk, LossRisk):
+            raise TypeError(f"{type(risk).__name__} is no risk of a loss")
+        g = risk.estimate(losses, share)
+        around = _STEP * (float(share @ np.abs(losses)) or 1.0)
+        if isinstance(risk, CVaR):
+            around = min(around, 0.01 * risk.smoothing)
+        above, below = (risk.outer_slope_loss(losses + side, g) for side in (around, -around))
+        return np.asarray(share * np.maximum((above - below) / (2.0 * around), 0.0))
+
+    def coupling(self, F: Array) -> tuple[Array, float] | None:
+        """What CVaR's threshold, which follows the predictions, takes off the second derivative.
+
+        That is ppᵀ/D with p = Σ z_i c_i: returned are c (n, 1) and D; None for other terms.
+        """
+        if not isinstance(self.risk, CVaR) or self.risk.n_inner == 0 or F.shape[1] > 1:
+            return None
+        outer = self._outer_curvature(self.losses(F))
+        return outer[:, None] * self.loss_slopes(F), float(outer.sum())
+
     def _loss_curvature(self, F: Array, step: float, shared: bool) -> Array:
-        if not self.terms.loss.couples_outputs:
+        if not self.terms.couples_outputs:
             return np.asarray(self.loss_slopes(F + step) - self.loss_slopes(F - step)) / (2 * step)
         curved = np.empty_like(F)
         for c in range(F.shape[1]):
