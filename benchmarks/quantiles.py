@@ -76,22 +76,22 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1000, help="the first seed")
     parser.add_argument("--features", type=int, nargs="+", default=[1, 2, 5, 10])
     parser.add_argument("--noise", nargs="+", default=["normal", "skewed", "heavy"])
-    parser.add_argument("--alone", action="store_true", help="leave gradient boosting out")
+    parser.add_argument("--peers", type=int, default=10, help="seeds that boosting is run with")
     arguments = parser.parse_args()
     rows = []
     for p in arguments.features:
         for kind in arguments.noise:
             seeds = range(arguments.first, arguments.first + arguments.seeds)
-            runs = [compare(p, kind, seed, not arguments.alone) for seed in seeds]
+            runs = [compare(p, kind, seed, k < arguments.peers) for k, seed in enumerate(seeds)]
             coverage = np.mean([run["coverage"] for run in runs], axis=0)
-            ratio, seconds = (np.mean([run[name] for run in runs]) for name in ("ratio", "seconds"))
+            ratio = np.nanmean([run["ratio"] for run in runs])
+            seconds = np.mean([run["seconds"] for run in runs])
             shown = [f"{value:.3f}" for value in (*coverage, ratio)]
             rows.append([str(p), kind, *shown, f"{seconds:.1f}"])
             print(rows[-1], flush=True)
     names = [f"below the {level:g} quantile" for level in LEVELS]
     columns = ["features", "noise", *names, "pinball loss / boosting's", "s"]
-    if not arguments.alone:
-        publish("quantiles", columns, rows)
+    publish("quantiles", columns, rows)
 
 
 if __name__ == "__main__":

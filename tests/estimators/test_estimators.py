@@ -107,7 +107,7 @@ def test_attributes():
     assert len(model.loss_curve_) == 3
     assert model.loss_curve_[2] < model.loss_curve_[0]
     assert model.inner_estimate_.shape == (1,)
-    assert model.n_atoms_ == model.function_.n_atoms <= 200
+    assert model.n_atoms_ == model.function_.n_atoms <= 400
     assert model.bandwidth_ == pytest.approx(np.sqrt(np.var(X)))
     assert model.n_features_in_ == 2
     assert (model.step_size_, model.eps_) == (0.05, pytest.approx(0.005))

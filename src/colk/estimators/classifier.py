@@ -45,7 +45,9 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
     loss : Loss or str
         "logistic" is the softmax loss where there are more than two classes. The margin losses
         "hinge", "squared_hinge" and "smooth_hinge" then set each class against the rest.
-    eps, max_atoms, pairing, averaging, gradient_bound, epochs, shuffle, polish, random_state
+    eps, max_atoms, pairing, averaging, gradient_bound, epochs, shuffle
+        As in `COLKRegressor`.
+    polish, early_stopping, verbose, random_state
         As in `COLKRegressor`.
 
     Attributes
@@ -86,13 +88,15 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
         eps: float | None = None,
-        max_atoms: int | None = 200,
+        max_atoms: int | None = 400,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float = 10.0,
         epochs: int = 5,
         shuffle: bool = True,
         polish: bool = True,
+        early_stopping: bool = False,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -110,6 +114,8 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         self.epochs = epochs
         self.shuffle = shuffle
         self.polish = polish
+        self.early_stopping = early_stopping
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from colk._validation import Array
 from colk.averaging import Averaging
-from colk.estimators.base import COLKEstimator
+from colk.estimators.base import LEAST_REGULARIZATION, COLKEstimator
 from colk.estimators.targets import TargetScale
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
@@ -50,6 +50,8 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
 
     Attributes
     ----------
+    quantiles_ : tuple of float
+        The levels.
     functions_ : list of KernelExpansion
         A function for each level, in the units of y.
     intercepts_ : array of shape (Q,)
@@ -111,7 +113,8 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
     tracking_rate = 0.1
     pairing = "overlap"
     gradient_bound = 10.0
-    polish = False
+    early_stopping = False
+    verbose = False
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn anew from X and y, in `epochs` passes and a polish.
@@ -127,15 +130,17 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
         """
         with self._unchanged_on_error():
             X, Y, weight = self._prepare(X, y, sample_weight, first=True)
-            fitting, kept_out = self._split(weight)
+            if (weight == 0.0).any():
+                X, Y, weight = (rows[weight > 0.0] for rows in (X, Y, weight))
+            fitting, kept_out = self._split(len(X))
             self._epochs(X[fitting], Y[fitting], weight[fitting])
             self._finish(X, Y[:, 0], weight, kept_out)
         return self
 
-    def _split(self, weight: Array) -> tuple[Array, Array]:
+    def _split(self, n_samples: int) -> tuple[Any, Any]:
         """Samples that atoms are found in, and the others; with few of them these are all."""
-        order = check_random_state(self.random_state).permutation(np.flatnonzero(weight > 0.0))
-        size = int(_FOUND_IN * len(order))
+        order = check_random_state(self.random_state).permutation(n_samples)
+        size = int(_FOUND_IN * n_samples)
         if size < _ENOUGH:
             return np.sort(order), np.sort(order)
         return np.sort(order[:size]), np.sort(order[size:])
@@ -147,6 +152,7 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
         loss = Quantiles(self.quantiles)
         X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C", y_numeric=True)
         weight = self._weights(sample_weight, X)
+        self.quantiles_ = loss.levels
         self._start(X, loss, step_size=1.0, n_outputs=len(loss.levels))
         self._targets = TargetScale(()).updated(np.asarray(y, dtype=np.float64), weight)
         return X, self._encode(y), weight
@@ -154,18 +160,21 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
     def _encode(self, y: Any) -> Array:
         return self._targets.scaled(np.asarray(y, dtype=np.float64))[:, None]
 
+    def _conclude(self, X: Array, Y: Array, weight: Array, forgotten: float) -> None:
+        """Leave the rest to `_finish`: slopes of quantiles stay as steep as they are."""
+
     def _finish(self, X: Array, y: Array, weight: Array, kept_out: Array) -> None:
         """Give each level its weights, and the constant with which its coverage holds."""
         shared = self._learner.function
         self.functions_, intercepts, chosen = [], [], []
-        for level, weights in zip(self.loss_.levels, shared.weights.T, strict=True):
+        for level, weights in zip(self.quantiles_, shared.weights.T, strict=True):
             start, loss = KernelExpansion(shared.kernel, shared.atoms, weights), Pinball(level)
             found = polish(
                 start,
                 X,
                 y,
                 loss,
-                regularization=self.regularization,
+                regularization=max(self.regularization, LEAST_REGULARIZATION),
                 choose=True,
                 sample_weight=weight,
                 tolerance=1e-3,
@@ -213,7 +222,7 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
         predictions = self.predict(X)
         targets = np.asarray(y, dtype=np.float64)
         weight = self._weights(sample_weight, predictions)
-        constants = [_quantile(targets, weight, level) for level in self.loss_.levels]
+        constants = [_quantile(targets, weight, level) for level in self.quantiles_]
         found, least = (
             float(weight @ self.loss_.value(F, targets))
             for F in (predictions, np.tile(constants, (len(targets), 1)))

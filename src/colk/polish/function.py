@@ -124,6 +124,8 @@ def polish(
     check_count(max_steps, "max_steps")
     share = shares(len(points), sample_weight)
     targets = np.asarray(y, dtype=np.float64)
+    if (share == 0.0).any():  # samples of weight 0 are not seen
+        points, targets, share = (rows[share > 0.0] for rows in (points, targets, share))
     candidates: tuple[tuple[float, float], ...] = ()
     if function.n_atoms == 0:
         value = risk.value_at(loss, function(points), targets, share)
@@ -162,7 +164,6 @@ def chosen(
 ) -> Choice:
     """Choose λ by samples spread evenly over all; one is worth as much as one of them all."""
     rows = np.unique(np.linspace(0, len(X) - 1, _LOOKED_AT).astype(int))
-    rows = rows[share[rows] > 0.0] if (share[rows] > 0.0).any() else np.flatnonzero(share > 0.0)
     part = float(share[rows].sum())
     span = Span(function.kernel, X[rows], function.atoms)
     terms = Terms(loss, risk, y[rows], share[rows] / part, function.n_outputs)

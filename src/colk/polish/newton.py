@@ -148,9 +148,7 @@ def _inside(point: Point, terms: Terms, tolerance: float, max_steps: int) -> Sol
     return Solution(v, value, norm, gap, steps, bool(gap <= tolerance * abs(value)))
 
 
-def descend(
-    point: Point, terms: RoundedTerms, target: float, max_steps: int
-) -> tuple[int, float]:
+def descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) -> tuple[int, float]:
     """Newton steps on a rounded objective until its gradient is as short as `target`."""
     gradient = point.gradient(terms)
     norm = first = float(np.linalg.norm(gradient))
@@ -167,12 +165,15 @@ def descend(
             accuracy = min(0.1, max(norm / first, 1e-6))
             direction = _conjugate(point, terms, factor, gradient, accuracy)
         change = point.span.predict(direction)
-        length = _search(point, terms, direction, change, float(np.sum(gradient * direction)))
+        slope = float(np.sum(gradient * direction))
+        length = _search(point, terms, direction, change, slope)
         if length == 0.0:
             return step + 1, norm
         point.move(length, direction, change)
-        gradient = point.gradient(terms)
+        gradient, before = point.gradient(terms), norm
         norm = float(np.linalg.norm(gradient))
+        if -slope <= _NOISE * abs(point.value(terms)) and norm > 0.5 * before:
+            return step + 1, norm  # rounding errors have won
     return max_steps, norm
 
 

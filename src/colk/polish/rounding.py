@@ -1,9 +1,9 @@
 """Loss and risk over a sample, their kinks rounded: values, slopes and curvature.
 
 A kinked loss is a smooth one plus positive parts at known places, ℓ(f) = s(f) + Σ_k j_k (f − t_k)₊:
-a loss names its kinks, and the jumps j_k are read off its slopes on both sides. Rounded over a width
-h, the positive part u₊ is (u + h)²/(4h) for |u| < h. It is too large by at most h/4, which bounds
-what rounding does to the objective.
+a loss names its kinks, and the jumps j_k are read off its slopes on both sides. Rounded over a
+width h, the positive part u₊ is (u + h)²/(4h) for |u| < h. It is too large by at most h/4, which
+bounds what rounding does to the objective.
 """
 
 from typing import Any
@@ -149,7 +149,8 @@ class RoundedTerms:
         if isinstance(self.risk, Mean) or self.risk.n_inner == 0:
             return float(terms.share @ per_sample) if terms.jumps else 0.0
         if isinstance(self.risk, CVaR):
-            added = self.risk.smoothing - terms.risk.smoothing
+            given = terms.risk.smoothing if isinstance(terms.risk, CVaR) else 0.0
+            added = self.risk.smoothing - given
             total = self.risk.weight * added * np.log(2.0) / self.risk.tail_fraction
             return float(total + per_sample.max())
         return float("inf") if terms.is_kinked else 0.0
@@ -171,7 +172,7 @@ class RoundedTerms:
         slopes = terms.loss.slope(F, terms.Y)
         for place, jump in zip(terms.kinks, terms.jumps, strict=True):
             u = np.clip((F - place) / self.width, -1.0, 1.0)
-            slopes = slopes + jump * (0.5 * (u + 1.0) - (F > place))
+            slopes = slopes + jump * (0.5 * (u + 1.0) - (place < F))
         return slopes
 
     def value(self, F: Array) -> float:
@@ -222,7 +223,7 @@ class RoundedTerms:
         return np.asarray(curved)
 
     def _outer_curvature(self, losses: Array) -> Array:
-        """share · ∂²outer/∂ℓ² of each sample, g standing still; of shape (n,)."""
+        """The share times ∂²outer/∂ℓ² of each sample, g standing still; of shape (n,)."""
         risk, share = self.risk, self.terms.share
         if not isinstance(risk, LossRisk):
             raise TypeError(f"{type(risk).__name__} is no risk of a loss")

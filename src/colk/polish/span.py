@@ -118,7 +118,9 @@ class Solver:
 
     def leverages(self, Z: Array) -> Array:
         """z_iᵀA⁻¹z_i for the rows of Z, one column for each factor."""
-        halves = [solve_triangular(f[0], Z.T, lower=True, check_finite=False) for f in self._factors]
+        halves = [
+            solve_triangular(f[0], Z.T, lower=True, check_finite=False) for f in self._factors
+        ]
         return np.column_stack([np.sum(half * half, axis=0) for half in halves])
 
 
