@@ -156,6 +156,7 @@ def bent_slope(f, y):
     return (f > y) - (f < y) + (f - y)
 
 
+@pytest.mark.slow
 def test_a_users_loss_with_a_kink_and_curvature():
     X, y = data()
     loss = CustomLoss(bent, bent_slope, is_convex=True, kinks=(0.0,))

@@ -18,7 +18,7 @@ from colk.polish.span import Span
 __all__ = ["Choice", "choose_regularization", "leave_one_out"]
 
 # λ in units of one sample of the mean curvature, from strong to weak.
-_STRENGTHS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
+_STRENGTHS = (8.0, 2.0, 0.5, 0.12, 0.03, 0.008)
 # Candidates in a row that are worse than the best before the search ends.
 _PATIENCE = 2
 _NEWTON_STEPS = 25
