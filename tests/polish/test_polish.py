@@ -20,6 +20,7 @@ from colk.losses import (
     Squared,
 )
 from colk.polish import polish, predict_left_out, span
+from colk.polish.rounding import RoundedTerms, Terms
 from colk.risks import (
     CentralMoments,
     CVaR,
@@ -240,3 +241,15 @@ def test_bad_input_meets_one_clear_error():
     nothing = polish(KernelExpansion.zero(Gaussian(1.0), 2), X, y, Squared())
     assert nothing.function.n_atoms == 0
     assert not nothing.converged
+
+
+@pytest.mark.parametrize("loss", [Hinge(), Pinball(0.3), EpsilonInsensitive(0.5)], ids=repr)
+def test_rounded_slopes_are_derivatives_on_kinks_too(loss):
+    y = targets(loss, np.array([0.7, -0.4, 0.2, 0.9]))
+    terms = Terms(loss, Mean(), y, np.full(4, 0.25), 1)
+    rounded = RoundedTerms(terms, width=0.3, softness=1.0)
+    F = np.stack([terms.kinks[0][0], terms.kinks[-1][1], y[2:3] + 0.1, y[3:] - 2.0])
+    for i in range(4):
+        move = 1e-6 * (np.arange(4) == i)[:, None]
+        rise = (rounded.value(F + move) - rounded.value(F - move)) / 2e-6
+        assert rounded.slopes(F)[i, 0] == pytest.approx(rise, abs=1e-7)

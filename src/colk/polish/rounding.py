@@ -167,7 +167,7 @@ class RoundedTerms:
     def loss_slopes(self, F: Array) -> Array:
         """Slopes of the losses, of shape (n, q)."""
         terms = self.terms
-        aside = F  # on a kink its right side is taken, which the jump then mends
+        aside = F  # on a kink the slope to its right is taken
         for place in terms.kinks:
             aside = np.where(
                 place == F, F + _ASIDE * (1.0 + np.abs(F)) * min(self.width, 1.0), aside
@@ -175,7 +175,7 @@ class RoundedTerms:
         slopes = terms.loss.slope(aside, terms.Y)
         for place, jump in zip(terms.kinks, terms.jumps, strict=True):
             u = np.clip((F - place) / self.width, -1.0, 1.0)
-            slopes = slopes + jump * (0.5 * (u + 1.0) - (place < F))
+            slopes = slopes + jump * (0.5 * (u + 1.0) - (place <= F))
         return slopes
 
     def value(self, F: Array) -> float:
