@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from colk.compression import Compression, compress
     from colk.conformal import ConformalRegressor
     from colk.errors import DivergenceError
-    from colk.estimators import COLKClassifier, COLKRegressor, KernelCompressor
+    from colk.estimators import (
+        COLKClassifier,
+        COLKQuantileRegressor,
+        COLKRegressor,
+        KernelCompressor,
+    )
     from colk.expansion import KernelExpansion
     from colk.interop import Affine, from_sklearn
     from colk.learners import COLK, POLK
@@ -24,6 +29,7 @@ __all__ = [
     "POLK",
     "Affine",
     "COLKClassifier",
+    "COLKQuantileRegressor",
     "COLKRegressor",
     "Compression",
     "ConformalRegressor",
@@ -42,6 +48,7 @@ _HOMES = {
     "POLK": "colk.learners",
     "Affine": "colk.interop",
     "COLKClassifier": "colk.estimators",
+    "COLKQuantileRegressor": "colk.estimators",
     "COLKRegressor": "colk.estimators",
     "Compression": "colk.compression",
     "ConformalRegressor": "colk.conformal",
@@ -72,6 +79,7 @@ _MODULES = frozenset(
         "learners",
         "losses",
         "objectives",
+        "polish",
         "reference",
         "risks",
         "river",

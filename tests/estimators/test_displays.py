@@ -193,6 +193,8 @@ def test_intervals_that_are_known():
     assert np.isfinite([low, high]).all()
     with pytest.raises(ValueError, match="position"):
         IntervalDisplay.from_predictions([1.0], [0.0], [2.0], position=[1.0, 2.0])
+
+
 def test_race_has_a_line_for_each_kernel():
     model = COLKRegressor(kernel="auto", bandwidth="auto", random_state=0).fit(X, Y)
     display = RaceDisplay.from_estimator(model)

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from colk.estimators.classifier import COLKClassifier
+from colk.estimators.quantiles import COLKQuantileRegressor
 from colk.estimators.regressor import COLKRegressor
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLKClassifier",
+    "COLKQuantileRegressor",
     "COLKRegressor",
     "IntervalDisplay",
     "KernelCompressor",

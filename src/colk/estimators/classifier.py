@@ -50,7 +50,9 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         How much samples of a class count, beside their `sample_weight`; classes that a dict leaves
         out count 1. "balanced" gives every class the same share of the data that `fit` sees, by
         n/(C·n_c); `partial_fit`, which sees a part of the data, needs a dict.
-    eps, max_atoms, pairing, averaging, gradient_bound, epochs, shuffle, random_state
+    eps, max_atoms, pairing, averaging, gradient_bound, epochs, shuffle
+        As in `COLKRegressor`.
+    polish, early_stopping, verbose, random_state
         As in `COLKRegressor`.
 
     Attributes
@@ -59,7 +61,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         The labels, sorted.
     function_ : KernelExpansion
         The decision function: one output for two classes, C for more.
-    n_atoms_, n_steps_, inner_estimate_, loss_curve_, bandwidth_, step_size_, eps_
+    n_atoms_, n_steps_, inner_estimate_, loss_curve_, polished_, bandwidth_, step_size_, eps_
         As in `COLKRegressor`.
     kernel_, loss_, risk_, race_
         As in `COLKRegressor`.
@@ -91,13 +93,16 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
         eps: float | None = None,
-        max_atoms: int | None = 200,
+        max_atoms: int | None = 400,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float = 10.0,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         epochs: int = 5,
         shuffle: bool = True,
+        polish: bool = True,
+        early_stopping: bool = False,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -115,6 +120,9 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         self.class_weight = class_weight
         self.epochs = epochs
         self.shuffle = shuffle
+        self.polish = polish
+        self.early_stopping = early_stopping
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:

@@ -71,8 +71,17 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         Passes over the data that `fit` makes; `partial_fit` makes one.
     shuffle : bool
         Whether `fit` shuffles the samples anew in each epoch.
+    polish : bool
+        Whether `fit` ends with the weights that are best for all of the data on the atoms found,
+        by Newton's method (`colk.polish`). Leave-one-out then chooses how much to regularise, but
+        no less than `regularization`. `partial_fit` goes on from there by single steps.
+    early_stopping : bool
+        Whether `fit` holds a tenth of the samples out, and makes no further epoch once one has
+        not lowered their loss by 1 %. The polish sees them all.
+    verbose : bool
+        Whether `fit` prints a line for each epoch.
     random_state : int, RandomState or None
-        Of the shuffling.
+        Of the shuffling, and of what is held out.
 
     Attributes
     ----------
@@ -96,6 +105,8 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         How the data chose, with the losses of every kernel and bandwidth; None where they did not.
     step_size_, eps_ : float
         The step size, and the bound on what a step forgets.
+    polished_ : Polished
+        What the polish of the last `fit` found, the regularisation it chose included.
     kernel_, loss_, risk_ : Kernel, Loss, Risk
         The terms in use.
     n_features_in_ : int
@@ -111,7 +122,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     >>> X = rng.uniform(-2, 2, size=(1000, 1))
     >>> y = 1e6 * np.sin(2 * X[:, 0]) + 1e5 * rng.normal(size=1000)
     >>> model = COLKRegressor(random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.95), model.n_atoms_ <= 200
+    >>> bool(model.score(X, y) > 0.95), model.n_atoms_ <= 400
     (True, True)
     """
 
@@ -126,13 +137,16 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
         eps: float | None = None,
-        max_atoms: int | None = 200,
+        max_atoms: int | None = 400,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float = 10.0,
         scale_targets: bool = True,
         epochs: int = 5,
         shuffle: bool = True,
+        polish: bool = True,
+        early_stopping: bool = False,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -150,6 +164,9 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         self.scale_targets = scale_targets
         self.epochs = epochs
         self.shuffle = shuffle
+        self.polish = polish
+        self.early_stopping = early_stopping
+        self.verbose = verbose
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
