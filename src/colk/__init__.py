@@ -11,9 +11,10 @@ from colk._version import __version__
 
 if TYPE_CHECKING:
     from colk.compression import Compression, compress
-    from colk.errors import DivergenceError
+    from colk.errors import DivergenceError, FileFormatError
     from colk.estimators import COLKClassifier, COLKRegressor, KernelCompressor
     from colk.expansion import KernelExpansion
+    from colk.files import load, save
     from colk.interop import Affine, from_sklearn
     from colk.learners import COLK, POLK
     from colk.objectives import Objective, objective
@@ -26,13 +27,16 @@ __all__ = [
     "COLKRegressor",
     "Compression",
     "DivergenceError",
+    "FileFormatError",
     "KernelCompressor",
     "KernelExpansion",
     "Objective",
     "__version__",
     "compress",
     "from_sklearn",
+    "load",
     "objective",
+    "save",
 ]
 
 _HOMES = {
@@ -43,12 +47,15 @@ _HOMES = {
     "COLKRegressor": "colk.estimators",
     "Compression": "colk.compression",
     "DivergenceError": "colk.errors",
+    "FileFormatError": "colk.errors",
     "KernelCompressor": "colk.estimators",
     "KernelExpansion": "colk.expansion",
     "Objective": "colk.objectives",
     "compress": "colk.compression",
     "from_sklearn": "colk.interop",
+    "load": "colk.files",
     "objective": "colk.objectives",
+    "save": "colk.files",
 }
 
 
@@ -62,7 +69,9 @@ _MODULES = frozenset(
         "estimators",
         "expansion",
         "experiments",
+        "export",
         "features",
+        "files",
         "interop",
         "kernels",
         "learners",
