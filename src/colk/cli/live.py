@@ -20,19 +20,17 @@ class LiveLine:
     ----------
     size : int or None
         Of the data, in the units of `done`; None where it cannot be known.
-    done : int
-        What was done before.
     error_name : str
         What the error is called.
     """
 
-    def __init__(self, size: int | None, done: int, error_name: str) -> None:
+    def __init__(self, size: int | None, error_name: str) -> None:
         self._console = Console(stderr=True)
         columns = [TextColumn("{task.description}")]
         if size is not None:
             columns = [BarColumn(bar_width=20), *columns, TimeRemainingColumn()]  # type: ignore[list-item]
         self._bars = Progress(*columns, console=self._console, transient=True)
-        self._bar = self._bars.add_task("", total=size, completed=done)
+        self._bar = self._bars.add_task("", total=size)
         self._size, self._name = size, error_name
         self._began = self._shown = time.monotonic()
         self._rows = 0

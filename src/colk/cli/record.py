@@ -2,7 +2,7 @@
 
 import heapq
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,10 @@ import numpy as np
 from colk._validation import Array
 from colk.tabular import TableModel
 
-__all__ = ["Record"]
+__all__ = ["Record", "Score"]
+
+# Predictions, |residuals|, and what each row counts as an error.
+Counted = tuple[Any, Array, Array]
 
 # Stretches of the stream that are told apart; two are made one when there are more.
 _STRETCHES = 200
@@ -20,11 +23,58 @@ _SAMPLE = 1000
 _WORST = 20
 
 
-class Record:
-    """Errors of rows before they are learned, in a size that does not grow.
+class Score:
+    """Sums of errors.
 
     A residual is target − prediction; for classes it is 1 − the probability of the label, or 1
     for a wrong label where there are no probabilities.
+
+    Parameters
+    ----------
+    rows : int
+        How many rows.
+    absolute, squares : float
+        Sums of |residual|, or of wrong labels, and of squared residuals.
+
+    Examples
+    --------
+    >>> Score(4, 2.0, 16.0).error, Score(4, 2.0, 16.0).root_mean_square
+    (0.5, 2.0)
+    """
+
+    def __init__(self, rows: int = 0, absolute: float = 0.0, squares: float = 0.0) -> None:
+        self.rows, self.absolute, self.squares = rows, absolute, squares
+
+    @property
+    def error(self) -> float:
+        """Mean |residual|, or share of wrong labels."""
+        return self.absolute / self.rows if self.rows else math.nan
+
+    @property
+    def root_mean_square(self) -> float:
+        """Root of the mean squared residual."""
+        return math.sqrt(self.squares / self.rows) if self.rows else math.nan
+
+    def count(self, model: TableModel, columns: Mapping[str, Any], y: Any) -> "Counted":
+        """Predict rows and count their errors; returns what was found.
+
+        Parameters
+        ----------
+        model : TableModel
+            What predicts.
+        columns, y
+            The rows.
+        """
+        predictions = model.predict(columns)
+        sizes, errors = _residuals(model, columns, y, predictions)
+        self.rows += len(y)
+        self.absolute += float(errors.sum())
+        self.squares += float((sizes**2).sum())
+        return predictions, sizes, errors
+
+
+class Record(Score):
+    """Errors of rows before they are learned, in a size that does not grow.
 
     Parameters
     ----------
@@ -45,47 +95,41 @@ class Record:
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         state = state or {}
-        self.rows = int(state.get("rows", 0))
-        self.absolute = float(state.get("absolute", 0.0))
-        self.squares = float(state.get("squares", 0.0))
+        super().__init__(
+            int(state.get("rows", 0)),
+            float(state.get("absolute", 0.0)),
+            float(state.get("squares", 0.0)),
+        )
         self.width = int(state.get("width", 1))
         # Rows, sum of |residual| (wrong labels for classes) and last model order of each stretch.
-        self.curve: list[list[float]] = [list(each) for each in state.get("curve", ())]
+        self.curve: list[list[float]] = _rows_of(state.get("curve", ()))
         self.stride = int(state.get("stride", 1))
-        self.sample: list[list[Any]] = [list(each) for each in state.get("sample", ())]
+        self.sample: list[list[Any]] = _rows_of(state.get("sample", ()))
         # |residual|, then file, line, target and prediction: a heap, least first.
-        self.worst: list[tuple[Any, ...]] = [tuple(each) for each in state.get("worst", ())]
+        self.worst: list[tuple[Any, ...]] = [
+            tuple(each) for each in _rows_of(state.get("worst", ()))
+        ]
 
     @property
     def state(self) -> dict[str, Any]:
-        """Everything, as lists and numbers."""
+        """Everything, as numbers and columns of them."""
         return {
             "rows": self.rows,
             "absolute": self.absolute,
             "squares": self.squares,
             "width": self.width,
-            "curve": self.curve,
+            "curve": _columns_of(self.curve),
             "stride": self.stride,
-            "sample": self.sample,
-            "worst": [list(each) for each in self.worst],
+            "sample": _columns_of(self.sample),
+            "worst": _columns_of(self.worst),
         }
 
     @property
-    def error(self) -> float:
-        """Mean |residual|, or share of wrong labels, before learning."""
-        return self.absolute / self.rows if self.rows else math.nan
-
-    @property
     def recent(self) -> float:
-        """The same over the last two stretches."""
+        """The mean error over the last two stretches."""
         last = self.curve[-2:]
         rows = sum(each[0] for each in last)
         return sum(each[1] for each in last) / rows if rows else math.nan
-
-    @property
-    def root_mean_square(self) -> float:
-        """Root of the mean squared residual."""
-        return math.sqrt(self.squares / self.rows) if self.rows else math.nan
 
     def watch(
         self, model: TableModel, columns: Mapping[str, Any], y: Any, path: str, lines: Any
@@ -103,17 +147,14 @@ class Record:
         """
         if model.rows == 0 or len(y) == 0:
             return
-        predictions = model.predict(columns)
-        sizes, errors = _residuals(model, columns, y, predictions)
+        first = -self.rows % self.stride
+        predictions, sizes, errors = self.count(model, columns, y)
         self._keep_worst(sizes, path, lines, y, predictions)
-        for row in range(-self.rows % self.stride, len(y), self.stride):
+        for row in range(first, len(y), self.stride):
             self.sample.append([_plain(y[row]), _plain(predictions[row])])
         while len(self.sample) > _SAMPLE:
             self.sample, self.stride = self.sample[::2], 2 * self.stride
         self._extend(errors, model.n_atoms)
-        self.rows += len(y)
-        self.absolute += float(errors.sum())
-        self.squares += float((sizes**2).sum())
 
     def _keep_worst(self, sizes: Array, path: str, lines: Any, y: Any, predictions: Any) -> None:
         least = self.worst[0][0] if len(self.worst) == _WORST else -1.0
@@ -167,3 +208,11 @@ def _residuals(
 
 def _plain(value: Any) -> float | str:
     return value if isinstance(value, str) else float(value)
+
+
+def _columns_of(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _rows_of(columns: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    return [list(row) for row in zip(*columns, strict=True)]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from colk.files import estimators, expansions, learners, online
+from colk.files import estimators, expansions, learners, online, tabular
 from colk.files.memory import Memory
 
 __all__ = ["FAMILIES", "Memory", "pack", "restore", "tag_of"]
@@ -32,6 +32,7 @@ _SCALE = Family("colk.estimators.targets", estimators.pack_scale, estimators.res
 _RANDOM = Family("numpy.random", estimators.pack_random, estimators.restore_random)
 _RIVER = Family("colk.river", online.pack, online.restore)
 _RUNNING = Family("colk.river.scale", online.pack_scale, online.restore_scale)
+_TABULAR = Family("colk.tabular", tabular.pack, tabular.restore)
 
 FAMILIES: dict[str, Family] = {
     "KernelExpansion": _EXPANSION,
@@ -58,6 +59,7 @@ FAMILIES: dict[str, Family] = {
     "river.COLKRegressor": _RIVER,
     "river.COLKClassifier": _RIVER,
     "river.RunningScale": _RUNNING,
+    "TableModel": _TABULAR,
 }
 
 
