@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from colk._version import __version__
-from colk.cli import reproduce
+from colk.cli import compress, export, fit, predict, reproduce, show
 
 __all__ = ["main"]
 
@@ -28,7 +28,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"colk {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    reproduce.add_parser(commands)
+    for command in (fit, predict, show, compress, export, reproduce):
+        command.add_parser(commands)
     return parser
 
 
@@ -48,10 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = _parser().parse_args(arguments)
     try:
         parsed.run(parsed)
-    except KeyboardInterrupt:
-        print("colk: stopped; the same command continues where it was", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        told = str(interrupt) or "stopped"
+        print(f"colk: {told}", file=sys.stderr)
         return _INTERRUPTED
-    except (ValueError, TypeError, ArithmeticError, OSError, ImportError) as error:
+    except (ValueError, TypeError, ArithmeticError, LookupError, OSError, ImportError) as error:
         print(f"colk: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     return 0

@@ -33,6 +33,9 @@ __all__ = ["TableModel", "Task"]
 
 Task = Literal["regression", "classification"]
 
+# Classes beyond which labels are taken for something else.
+MOST_CLASSES = 256
+
 # Steps that suit the mean loss of scaled targets; as the estimators take them.
 _STEPS: dict[str, float] = {"regression": 1.0, "classification": 2.0}
 
@@ -209,6 +212,10 @@ class TableModel:
                 f"{type(self.loss).__name__} tells two classes apart, {self.labels[0]!r} and "
                 f"{self.labels[1]!r}; for {label!r} too leave the loss out"
             )
+        if len(self.labels) == MOST_CLASSES:
+            raise ValueError(
+                f"{self.target} has more than {MOST_CLASSES} classes; is it a regression?"
+            )
         self.labels.append(label)
         if self.loss.kind == "multiclass" and len(self.labels) > 2:
             self._grow(len(self.labels))
@@ -275,7 +282,7 @@ class TableModel:
         if not isinstance(self.loss, Softmax):
             raise ValueError(f"{type(self.loss).__name__} gives no probabilities; Softmax does")
         known = self._scores(columns)[:, : len(self.labels)]
-        return self.loss.probability(known)
+        return self.loss.probability(known) if len(self.labels) > 1 else np.ones_like(known)
 
     # -- what was learned --------------------------------------------------------------------
 
@@ -293,6 +300,11 @@ class TableModel:
     def columns(self) -> list[str]:
         """Names of the columns that the learner sees."""
         return self._encoder.names
+
+    @property
+    def indicators(self) -> list[tuple[str, str]]:
+        """Column and value of each indicator, in the order of appearance."""
+        return list(self._encoder.indicators)
 
     @property
     def function(self) -> KernelExpansion:
