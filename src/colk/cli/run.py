@@ -19,7 +19,7 @@ from colk.tabular import TableModel
 __all__ = ["Place", "Run"]
 
 # Rows that are predicted, then learned, at a time; fewer at the beginning.
-_PIECE = 1024
+_PIECE = 4096
 # A piece has at most this share of the rows before it.
 _SHARE = 8
 
