@@ -148,7 +148,9 @@ def pack_random(random: Any) -> dict[str, Any]:
     """Return the state of a generator of random numbers."""
     name, key, position, has_normal, normal = random.get_state(legacy=True)
     if name != "MT19937":
-        raise TypeError(f"random numbers of {name} cannot be saved; use numpy.random.RandomState(0)")
+        raise TypeError(
+            f"random numbers of {name} cannot be saved; use numpy.random.RandomState(0)"
+        )
     return {"key": key, "position": position, "has_normal": has_normal, "normal": normal}
 
 
