@@ -177,7 +177,8 @@ class Decoder:
         if (sizes < 0).any() or (sizes > len(data)).any() or sizes.sum() != len(data):
             raise FileFormatError("the lengths of texts do not add up")
         whole, ends = data.tobytes(), np.cumsum(sizes)
-        return [whole[i:j].decode() for i, j in zip((ends - sizes).tolist(), ends.tolist())]
+        starts = ends - sizes
+        return [whole[i:j].decode() for i, j in np.column_stack([starts, ends]).tolist()]
 
 
 def _special(value: Any) -> float:
