@@ -58,17 +58,21 @@ def restore_scaler(kind: type[Any], parts: dict[str, Any], memory: Memory) -> An
     for name in _VECTORS:
         if fitted[name] is not None:
             fitted[name] = check_vector(fitted[name], p, name).copy()
-    seen = fitted["n_samples_seen_"]
-    if isinstance(seen, np.ndarray):
-        if seen.dtype != np.int64 or seen.shape != (p,) or not (0 <= seen).all():
-            raise FileFormatError("the samples that a scaler has seen are not counted")
-        fitted["n_samples_seen_"] = seen.copy()
-    else:
-        fitted["n_samples_seen_"] = np.int64(whole(seen, 0, _MOST, "the samples seen"))
+    fitted["n_samples_seen_"] = _check_counts(fitted["n_samples_seen_"], p)
     if names is not None:
         fitted["feature_names_in_"] = _check_names(names, p)
     vars(scaler).update(fitted)
     return scaler
+
+
+def _check_counts(seen: Any, n_features: int) -> Any:
+    """Return how many samples were seen, as a scalar of NumPy's or as one for each feature."""
+    counts = np.array(seen)
+    if counts.shape not in ((), (n_features,)) or counts.dtype not in (np.int64, np.float64):
+        raise FileFormatError("the samples that a scaler has seen are not counted")
+    if not ((counts >= 0) & (counts <= _MOST)).all():
+        raise FileFormatError("the samples that a scaler has seen are beyond all counting")
+    return counts[()]
 
 
 def _check_names(names: Any, n_features: int) -> Any:
