@@ -131,7 +131,9 @@ def load(path: str | os.PathLike[str], terms: Mapping[str, Any] | None = None) -
             if given.missing is not None:
                 raise
             said = str(error) or type(error).__name__
-            raise FileFormatError(f"{os.fspath(path)} is not a model that can be loaded: {said}") from error
+            raise FileFormatError(
+                f"{os.fspath(path)} is not a model that can be loaded: {said}"
+            ) from error
 
 
 def _check_header(header: dict[str, Any]) -> None:

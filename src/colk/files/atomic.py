@@ -1,5 +1,6 @@
 """Files that are written whole or not at all."""
 
+import errno
 import os
 import secrets
 from collections.abc import Iterable
@@ -23,23 +24,31 @@ def write_whole(path: str | os.PathLike[str], pieces: Iterable[Any]) -> None:
     ...     (pathlib.Path(folder) / "greeting").read_bytes()
     b'hello, world'
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
+        _check_target(target)
         try:
             with open(draft, "xb", buffering=0) as file:
                 for piece in pieces:
                     _write(file, piece)
                 os.fsync(file.fileno())
             os.replace(draft, target)
-            _sync_folder(target.parent)
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise type(error)(
-            error.errno, f"cannot write the model, {_said(error)}; the old file is as it was", path
-        ) from error
+        said = f"cannot write, {_said(error)}; what was there is as it was"
+        raise OSError(error.errno, said, os.fspath(path)) from error
+    _sync_folder(target.parent)
+
+
+def _check_target(target: Path) -> None:
+    """Refuse to replace what is no plain file, or must not be written."""
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "it is no plain file")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise OSError(errno.EACCES, "permission denied")
 
 
 def _said(error: OSError) -> str:

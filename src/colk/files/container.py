@@ -58,7 +58,7 @@ def lay_out(header: dict[str, Any], arrays: Arrays) -> list[bytes | memoryview]:
     text += b" " * (-(_PROLOGUE.size + len(text)) % _ALIGNMENT)
     pieces: list[bytes | memoryview] = [text]
     for array in laid:
-        pieces.append(memoryview(array.reshape(-1).view(np.uint8)))
+        pieces.append(array.reshape(-1).view(np.uint8).data)
         if array.nbytes % _ALIGNMENT:
             pieces.append(b"\0" * (-array.nbytes % _ALIGNMENT))
     return [_prologue(len(text), pieces), *pieces]

@@ -20,17 +20,27 @@ from colk.losses import Loss, Softmax
 from colk.risks import Risk
 from colk.schedules import PowerDecay
 
-__all__ = ["pack", "pack_random", "pack_scale", "restore", "restore_random", "restore_scale"]
+__all__ = [
+    "is_labels",
+    "is_names",
+    "pack",
+    "pack_random",
+    "pack_scale",
+    "restore",
+    "restore_random",
+    "restore_scale",
+]
 
 _MOST = 2**31
 
 
-def _is_names(value: Any) -> bool:
+def is_names(value: Any) -> bool:
+    """Whether these are names of features, as scikit-learn keeps them."""
     return isinstance(value, np.ndarray) and value.dtype.kind == "O" and value.ndim == 1
 
 
-def _is_labels(value: Any) -> bool:
-    """At least two, sorted."""
+def is_labels(value: Any) -> bool:
+    """Whether these are labels: at least two, sorted."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or len(value) < 2:
         return False
     return bool((value[:-1] < value[1:]).all())
@@ -56,8 +66,8 @@ def _is(kind: type[Any]) -> Callable[[Any], bool]:
 # Attributes of a fitted estimator, and what they look like.
 _FITTED: dict[str, Callable[[Any], bool]] = {
     "n_features_in_": lambda value: type(value) is int and 0 < value < _MOST,
-    "feature_names_in_": _is_names,
-    "classes_": _is_labels,
+    "feature_names_in_": is_names,
+    "classes_": is_labels,
     "bandwidth_": _is_bandwidth,
     "kernel_": _is(Kernel),
     "loss_": _is(Loss),
@@ -148,7 +158,9 @@ def pack_random(random: Any) -> dict[str, Any]:
     """Return the state of a generator of random numbers."""
     name, key, position, has_normal, normal = random.get_state(legacy=True)
     if name != "MT19937":
-        raise TypeError(f"random numbers of {name} cannot be saved; use numpy.random.RandomState(0)")
+        raise TypeError(
+            f"random numbers of {name} cannot be saved; use numpy.random.RandomState(0)"
+        )
     return {"key": key, "position": position, "has_normal": has_normal, "normal": normal}
 
 

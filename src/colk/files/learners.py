@@ -15,7 +15,6 @@ from colk.errors import FileFormatError
 from colk.files.memory import Memory
 from colk.files.parts import take, whole
 from colk.files.state import Shapes, check_packed
-from colk.learners.streaming import StreamLearner
 
 __all__ = ["pack", "restore"]
 
@@ -75,7 +74,7 @@ def _restore_stream(learner: Any, packed: Any, memory: Memory) -> None:
     stream.unpack(packed)
 
 
-def _restore_lines(learner: StreamLearner, lines: Any) -> None:
+def _restore_lines(learner: Any, lines: Any) -> None:
     if not isinstance(lines, np.ndarray) or lines.dtype != np.float64 or lines.ndim != 2:
         raise FileFormatError("a trace is no table of numbers")
     if learner._records is None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from colk.files import estimators, expansions, learners, online, tabular
+from colk.files import estimators, expansions, learners, online, pipelines, tabular
 from colk.files.memory import Memory
 
 __all__ = ["FAMILIES", "Memory", "pack", "restore", "tag_of"]
@@ -33,6 +33,12 @@ _RANDOM = Family("numpy.random", estimators.pack_random, estimators.restore_rand
 _RIVER = Family("colk.river", online.pack, online.restore)
 _RUNNING = Family("colk.river.scale", online.pack_scale, online.restore_scale)
 _TABULAR = Family("colk.tabular", tabular.pack, tabular.restore)
+_SCALER = Family("sklearn.preprocessing", pipelines.pack_scaler, pipelines.restore_scaler)
+_PIPELINE = Family("sklearn.pipeline", pipelines.pack_pipeline, pipelines.restore_pipeline)
+_COMPRESSOR = Family("colk.estimators", pipelines.pack_compressor, pipelines.restore_compressor)
+_CERTIFICATE = Family("colk.compression", pipelines.pack_certificate, pipelines.restore_certificate)
+_MACHINE = Family("sklearn.svm", pipelines.pack_unfitted, pipelines.restore_unfitted)
+_RIDGE = Family("sklearn.kernel_ridge", pipelines.pack_unfitted, pipelines.restore_unfitted)
 
 FAMILIES: dict[str, Family] = {
     "KernelExpansion": _EXPANSION,
@@ -56,6 +62,15 @@ FAMILIES: dict[str, Family] = {
     "COLKClassifier": _ESTIMATOR,
     "TargetScale": _SCALE,
     "RandomState": _RANDOM,
+    "StandardScaler": _SCALER,
+    "Pipeline": _PIPELINE,
+    "KernelCompressor": _COMPRESSOR,
+    "Compression": _CERTIFICATE,
+    "SVR": _MACHINE,
+    "NuSVR": _MACHINE,
+    "SVC": _MACHINE,
+    "NuSVC": _MACHINE,
+    "KernelRidge": _RIDGE,
     "river.COLKRegressor": _RIVER,
     "river.COLKClassifier": _RIVER,
     "river.RunningScale": _RUNNING,

@@ -59,7 +59,7 @@ class Shapes(NamedTuple):
         numbers = capacity * (4.0 * p + 4.0 * rows + (4.0 + 2.0 * depth) * block + 32.0)
         numbers += block * (10.0 * block + width + p + 10.0 * rows + self.n_targets)
         numbers += (m + 1.0) * (q + 2.0)
-        if compressor is not None and compressor.needs_factor or not hasattr(learner, "risk"):
+        if compressor is not None and compressor.needs_factor:
             numbers += capacity * capacity
         return 8.0 * numbers
 

@@ -42,9 +42,10 @@ def known_terms() -> dict[str, type[Term]]:
         module = import_module(home)
         for name in module.__all__:
             kind = getattr(module, name)
-            if isinstance(kind, type) and issubclass(kind, Term) and name not in _OF_FUNCTIONS:
-                if "_hooks" not in vars(kind):  # a class with hooks leaves its formula to others
-                    found[name] = kind
+            is_term = isinstance(kind, type) and issubclass(kind, Term)
+            # A class with hooks leaves its formula to others.
+            if is_term and name not in _OF_FUNCTIONS and "_hooks" not in vars(kind):
+                found[name] = kind
     return found
 
 

@@ -79,7 +79,9 @@ class Encoder:
             return {"is": "array", "array": self._store(value)}
         texts = value.reshape(-1).tolist()
         if not all(type(text) is str for text in texts) or value.ndim != 1:
-            raise TypeError(f"an array of dtype {value.dtype} cannot be saved, but for one of texts")
+            raise TypeError(
+                f"an array of dtype {value.dtype} cannot be saved, but for one of texts"
+            )
         kind = "array" if value.dtype.kind == "U" and not _is_uneven(texts) else "objects"
         return {"is": "texts", "of": kind, **self._texts(texts)}
 
@@ -132,7 +134,7 @@ class Decoder:
         if tag == "tuple":
             return tuple(self.decode(list(tree["items"]), depth))
         if tag == "dict":
-            pairs = [(self.decode(k, depth + 1), self.decode(v, depth + 1)) for k, v in tree["items"]]
+            pairs = [self.decode(list(pair), depth + 1) for pair in tree["items"]]
             return dict(pairs)
         if tag == "array":
             return self._find(tree["array"])
@@ -174,9 +176,9 @@ class Decoder:
             raise FileFormatError("texts are not stored as lengths and bytes")
         if (sizes < 0).any() or (sizes > len(data)).any() or sizes.sum() != len(data):
             raise FileFormatError("the lengths of texts do not add up")
-        ends = np.cumsum(sizes)
-        whole = data.tobytes()
-        return [whole[e - s : e].decode() for s, e in zip(sizes.tolist(), ends.tolist(), strict=True)]
+        whole, ends = data.tobytes(), np.cumsum(sizes)
+        starts = ends - sizes
+        return [whole[i:j].decode() for i, j in np.column_stack([starts, ends]).tolist()]
 
 
 def _special(value: Any) -> float:
