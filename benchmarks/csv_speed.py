@@ -53,6 +53,7 @@ class Memory:
             time.sleep(0.005)
 
     def largest(self) -> float:
+        """Return it, in megabytes, and begin anew."""
         time.sleep(0.02)
         found, self._largest = self._largest, 0.0
         return found

@@ -50,8 +50,8 @@ def start(arguments: list[str]) -> int:
     """Fork a child that runs the command line."""
     child = os.fork()
     if child == 0:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")
-        os._exit(run_colk(arguments))
+        with open(os.devnull, "w", encoding="utf-8") as sys.stdout:
+            os._exit(run_colk(arguments))
     return child
 
 

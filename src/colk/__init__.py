@@ -82,6 +82,8 @@ _MODULES = frozenset(
         "river",
         "rl",
         "schedules",
+        "tables",
+        "tabular",
         "testing",
         "theory",
         "trackers",

@@ -38,9 +38,10 @@ def ahead(items: Iterator[Item], stopped: Callable[[], bool] = lambda: False) ->
     def put(item: object) -> None:
         while not left.is_set():
             try:
-                return waiting.put(item, timeout=_PATIENCE)
+                waiting.put(item, timeout=_PATIENCE)
             except queue.Full:
                 continue
+            return
 
     def read() -> None:
         try:
@@ -49,7 +50,7 @@ def ahead(items: Iterator[Item], stopped: Callable[[], bool] = lambda: False) ->
                 if left.is_set():
                     return
             put(_END)
-        except BaseException as error:  # noqa: BLE001, it is raised where the items are used
+        except BaseException as error:  # raised where the items are used
             put(error)
 
     threading.Thread(target=read, daemon=True).start()

@@ -43,6 +43,7 @@ def _run(arguments: argparse.Namespace) -> None:
     check_file(arguments.out, "--out")
     bounds = {"eps": arguments.eps, "max_atoms": arguments.max_atoms}
     model, unit = load_model(arguments.model), 1.0
+    smaller: Any
     if isinstance(model, TableModel):
         smaller, found = model.compressed(**bounds)
         unit = model.target_unit
@@ -53,7 +54,7 @@ def _run(arguments: argparse.Namespace) -> None:
         found = compress(model, **bounds)
         smaller = found.function
     else:
-        raise ValueError(
+        raise TypeError(
             f"a {type(model).__name__} learns on and is not compressed; save its function first"
         )
     save(smaller, arguments.out)

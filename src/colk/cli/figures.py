@@ -92,10 +92,7 @@ def predictions(record: Record, model: TableModel) -> "Callable[[Figure], None]"
     def counts(figure: "Figure") -> None:
         labels = list(dict.fromkeys([*model.labels, *targets]))[: 2 * _MOST_CLASSES]
         table = np.array(
-            [
-                [sum(pair == [of, as_] for pair in record.sample) for as_ in labels]
-                for of in labels
-            ],
+            [[sum(pair == [of, as_] for pair in record.sample) for as_ in labels] for of in labels],
             dtype=np.float64,
         )
         shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1.0)

@@ -143,12 +143,12 @@ def _run(arguments: argparse.Namespace) -> None:
         raise ValueError(
             f"{arguments.model} is there already: --resume goes on with it, --overwrite replaces it"
         )
-    source = open_source(arguments)
-    if arguments.holdout and source.waits:
-        raise ValueError("--holdout needs files: standard input cannot be read twice")
-    model = _resumed(arguments, source) if goes_on else _begun(arguments, source)
-    with _prepared(model, source, arguments, goes_on) as run:
-        _learn(run, arguments)
+    with open_source(arguments) as source:
+        if arguments.holdout and source.waits:
+            raise ValueError("--holdout needs files: standard input cannot be read twice")
+        model = _resumed(arguments, source) if goes_on else _begun(arguments, source)
+        with _prepared(model, source, arguments, goes_on) as run:
+            _learn(run, arguments)
 
 
 # -- the model -----------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ def _learn(run: "Run", arguments: argparse.Namespace) -> None:
 @contextmanager
 def _signals() -> Iterator[Callable[[], bool]]:
     """Let Ctrl-C and SIGTERM end the run between two steps; a second Ctrl-C ends it at once."""
-    asked = []
+    asked: list[int] = []
 
     def ask(number: int, frame: Any) -> None:
         if asked:
@@ -334,4 +334,6 @@ def _tell(run: "Run", arguments: argparse.Namespace, line: "LiveLine") -> None:
     for name, text in {"model": str(arguments.model), **lines}.items():
         print(f"{name:<9}{text}")
     if run.rejects.count and arguments.rejects is None:
-        print(f"colk: rejected, first: {run.rejects.first}; --rejects FILE lists all", file=sys.stderr)
+        print(
+            f"colk: rejected, first: {run.rejects.first}; --rejects FILE lists all", file=sys.stderr
+        )

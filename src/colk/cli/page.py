@@ -15,9 +15,7 @@ from colk.tabular import TableModel
 __all__ = ["write_page"]
 
 
-def write_page(
-    path: Path, model: TableModel, record: Record, lines: Mapping[str, str]
-) -> None:
+def write_page(path: Path, model: TableModel, record: Record, lines: Mapping[str, str]) -> None:
     """Write a page about a model.
 
     Parameters
@@ -42,9 +40,7 @@ def write_page(
         ]
     paint, n_rows = features(model)
     parts.append(
-        _figure(
-            "The learned function", draw(paint, 9.0, 0.6 + 2.4 * n_rows, "svg"), _FEATURES
-        )
+        _figure("The learned function", draw(paint, 9.0, 0.6 + 2.4 * n_rows, "svg"), _FEATURES)
     )
     parts += ["<h2>Settings</h2>", _pairs(_settings(model))]
     title = html.escape(f"{model.target}, learned")
@@ -89,7 +85,9 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     body = "\n".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    return (
+        f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def _settings(model: TableModel) -> dict[str, str]:

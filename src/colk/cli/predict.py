@@ -52,10 +52,10 @@ def _run(arguments: argparse.Namespace) -> None:
     check_file(arguments.out, "--out")
     check_file(arguments.rejects, "--rejects")
     model = load_table_model(arguments.model)
-    source = open_source(arguments)
     numbers = tuple(name for name in model.features if name not in model.categorical)
     wanted = Columns(numbers, model.categorical)
     with (
+        open_source(arguments) as source,
         Rejects(arguments.rejects, arguments.strict) as rejects,
         writer(arguments.out, arguments.to, source.paths) as write,
     ):
@@ -79,6 +79,4 @@ def _predicted(model: "TableModel", rows: "Rows") -> Mapping[str, list[Any]]:
             column = [] if shares is None else shares[:, place].tolist()
             found[f"share of {label}"] = column
     nothing = [None] * len(rows.rejects)
-    return {
-        name: [(column + nothing)[place] for place in order] for name, column in found.items()
-    }
+    return {name: [(column + nothing)[place] for place in order] for name, column in found.items()}

@@ -1,7 +1,7 @@
 """A run over a stream: batches are watched, learned and, now and then, saved with their place."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class Place:
     """
 
     epoch: int = 0
-    position: Position = Position()
+    position: Position = field(default_factory=Position)
     begun: bool = False
     before: int = 0
     taken: int = 0
@@ -146,9 +146,7 @@ class Run:
             start = self.place.taken
             stop = min(len(rows), start + self._piece())
             self._learn_piece(rows, slice(start, stop), path)
-            self.place = replace(
-                self.place, taken=stop, total=self.place.total + stop - start
-            )
+            self.place = replace(self.place, taken=stop, total=self.place.total + stop - start)
             show(stop - start, rows.done)
             if self.every is not None and self.place.total % self.every == 0:
                 self.save()

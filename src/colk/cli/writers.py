@@ -40,8 +40,10 @@ def writer(path: Path | None, to: str | None, reads: list[str]) -> Iterator[Writ
         with _WRITERS[chosen](sys.stdout.buffer) as write:
             yield write
         return
-    if any(name != "-" and Path(name).exists() and path.exists() and os.path.samefile(name, path)
-           for name in reads):
+    if any(
+        name != "-" and Path(name).exists() and path.exists() and os.path.samefile(name, path)
+        for name in reads
+    ):
         raise ValueError(f"{path} is what is read; write elsewhere")
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
@@ -55,7 +57,7 @@ def writer(path: Path | None, to: str | None, reads: list[str]) -> Iterator[Writ
 
 @contextmanager
 def _csv(file: BinaryIO) -> Iterator[Write]:
-    begun = []
+    begun: list[bool] = []
 
     def write(columns: Mapping[str, list[Any]]) -> None:
         text = io.StringIO(newline="")

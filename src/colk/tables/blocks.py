@@ -21,7 +21,7 @@ class Readable(Protocol):
 
 @dataclass(frozen=True)
 class Block:
-    """Whole records.
+    r"""Whole records.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Block:
 
     Examples
     --------
-    >>> Block(b"1,2\\n", 8, 3, 4).n_lines
+    >>> Block(b"1,2\n", 8, 3, 4).n_lines
     1
     """
 
@@ -51,7 +51,9 @@ class Block:
         return self.data.count(b"\n")
 
 
-def blocks(stream: Readable, offset: int = 0, line: int = 1, quoted: bool = False) -> Iterator[Block]:
+def blocks(
+    stream: Readable, offset: int = 0, line: int = 1, quoted: bool = False
+) -> Iterator[Block]:
     r"""Cut a stream into blocks of whole records, as they arrive, in bounded memory.
 
     Parameters
@@ -72,7 +74,7 @@ def blocks(stream: Readable, offset: int = 0, line: int = 1, quoted: bool = Fals
     --------
     >>> import io
     >>> [block.data for block in blocks(io.BytesIO(b"1\n2"))]
-    [b'1\n2\n']
+    [b'1\n', b'2\n']
     """
     rest = b""
     while True:

@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 
 from colk.tables.rows import Column
 
 __all__ = ["as_number", "column", "is_number"]
 
 # What pyarrow takes for a missing value.
-_MISSING = frozenset(
-    ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"]
-    + ["N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"]
-)
+_MISSING = frozenset(pa.csv.ConvertOptions().null_values)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SHOWN = 40
 

@@ -35,6 +35,8 @@ class ParquetTable:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        if path == "-":
+            raise ValueError("Parquet cannot be read from standard input: name a file")
         try:
             self._file = pa.parquet.ParquetFile(path, buffer_size=1 << 16, pre_buffer=False)
         except pa.ArrowException as error:
@@ -82,12 +84,9 @@ class ParquetTable:
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    return (
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_boolean(kind)
-    )
+    types = pa.types
+    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+    return any(test(kind) for test in tests)
 
 
 def _first_line(error: Exception) -> str:

@@ -24,7 +24,7 @@ _SHOWN = 200
 
 
 class Delimited:
-    """Records of cells between delimiters, below a line of names.
+    r"""Records of cells between delimiters, below a line of names.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Delimited:
     Examples
     --------
     >>> table = Delimited()
-    >>> table.look(Block(b"a,b\\n1,x\\n", 0, 1, 8))
+    >>> table.look(Block(b"a,b\n1,x\n", 0, 1, 8))
     4
     >>> table.kinds
     {'a': 'number', 'b': 'text'}
@@ -118,9 +118,7 @@ class Delimited:
         lines, rejects = [], []
         for line, text in self._records(block):
             try:
-                cells = self._cells(text)
-                if len(cells) != len(self._names):
-                    raise ValueError(f"it has {len(cells)} cells, expected {len(self._names)}")
+                cells = self._whole(text)
                 numbers = [as_number(cells[places[name]], name) for name in wanted.numbers]
                 texts = [cells[places[name]] for name in wanted.texts]
             except (csv.Error, ValueError) as error:
@@ -135,10 +133,18 @@ class Delimited:
         }
         return columns, np.array(lines, dtype=np.int64), rejects
 
+    def _whole(self, text: str) -> list[str]:
+        cells = self._cells(text)
+        if len(cells) != len(self._names):
+            raise ValueError(f"it has {len(cells)} cells, expected {len(self._names)}")
+        return cells
+
     def _cells(self, text: str) -> list[str]:
         if "\ufffd" in text:
             raise ValueError("it is not UTF-8")
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True))
+        rows = list(
+            csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True)
+        )
         return rows[0] if len(rows) == 1 else []
 
     def _records(self, block: Block) -> Iterator[tuple[int, str]]:

@@ -19,7 +19,7 @@ _MOST_FEATURES = 100_000
 
 
 class LibSVM:
-    """Lines such as `1 1:0.5 3:2`; features that a line leaves out are 0 there.
+    r"""Lines such as `1 1:0.5 3:2`; features that a line leaves out are 0 there.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class LibSVM:
     Examples
     --------
     >>> table = LibSVM()
-    >>> block = Block(b"1 1:0.5 3:2\\n", 0, 1, 12)
+    >>> block = Block(b"1 1:0.5 3:2\n", 0, 1, 12)
     >>> table.look(block), list(table.kinds)
     (0, ['label', '1', '2', '3'])
     """

@@ -30,7 +30,7 @@ class Parser(Protocol):
 
 
 class LineTable:
-    """A file of lines, or a pipe, behind a parser.
+    r"""A file of lines, or a pipe, behind a parser.
 
     Parameters
     ----------
@@ -44,29 +44,38 @@ class LineTable:
     >>> import tempfile
     >>> from colk.tables.delimited import Delimited
     >>> with tempfile.NamedTemporaryFile(suffix=".csv") as file:
-    ...     _ = file.write(b"a,b\\n1,2\\n"), file.flush()
+    ...     _ = file.write(b"a,b\n1,2\n"), file.flush()
     ...     table = LineTable(file.name, Delimited())
     ...     next(table.rows(Columns(("b",)), Position())).columns
+    ...     table.close()
     {'b': array([2.])}
     """
 
     def __init__(self, path: str | os.PathLike[str] | int, parser: Parser) -> None:
         # Unbuffered: what is there is read at once, and no lock is held while waiting.
-        self._stream: BinaryIO = open(path, "rb", buffering=0, closefd=not isinstance(path, int))  # type: ignore[assignment]  # noqa: SIM115
+        self._stream: BinaryIO = open(path, "rb", buffering=0, closefd=not isinstance(path, int))  # noqa: SIM115
         self._parser = parser
         self._waits = not self._stream.seekable()
         self.size = None if self._waits else os.fstat(self._stream.fileno()).st_size
         self._blocks = blocks(self._stream, quoted=parser.quoted)
+        try:
+            first, header = self._look()
+        except BaseException:
+            self.close()
+            raise
+        body = first.data[header:]
+        line = first.line + first.data.count(b"\n", 0, header)
+        self._body = Position(0, header, line)
+        self._first = Block(body, header, line, first.size - header)
+
+    def _look(self) -> tuple[Block, int]:
+        """Return the first block, and the size of the header in it."""
         first = next(self._blocks, None)
         if first is None:
             raise ValueError("there is nothing in it")
         if not first.data:
             raise ValueError("its first line is too long")
-        header = parser.look(first)
-        body = first.data[header:]
-        line = first.line + first.data.count(b"\n", 0, header)
-        self._body = Position(0, header, line)
-        self._first = Block(body, header, line, first.size - header)
+        return first, self._parser.look(first)
 
     @property
     def kinds(self) -> dict[str, Kind]:

@@ -22,12 +22,12 @@ _SHOWN = 40
 
 
 class Objects:
-    """An object of numbers and strings in each line.
+    r"""An object of numbers and strings in each line.
 
     Examples
     --------
     >>> table = Objects()
-    >>> block = Block(b'{"a": 1, "b": "x"}\\n', 0, 1, 19)
+    >>> block = Block(b'{"a": 1, "b": "x"}\n', 0, 1, 19)
     >>> table.look(block), table.kinds
     (0, {'a': 'number', 'b': 'text'})
     """
@@ -65,9 +65,7 @@ class Objects:
         try:
             table = pa.json.read_json(
                 pa.BufferReader(block.data),
-                read_options=pa.json.ReadOptions(
-                    use_threads=False, block_size=len(block.data) + 1
-                ),
+                read_options=pa.json.ReadOptions(use_threads=False, block_size=len(block.data) + 1),
                 parse_options=pa.json.ParseOptions(
                     explicit_schema=schema, unexpected_field_behavior="ignore"
                 ),

@@ -7,15 +7,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._validation import Array
+from colk.tabular.scale import LARGEST
 
-__all__ = ["LARGEST", "Column", "Columns", "Kind", "Position", "Reject", "Rows", "sift"]
+__all__ = ["Column", "Columns", "Kind", "Position", "Reject", "Rows", "sift"]
 
 Kind = Literal["number", "text"]
 Column = NDArray[Any]  # float64, or objects that are str
-
-# Squares of larger numbers, summed over a stream, would overflow.
-LARGEST = 1e140
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from colk.tables.columnar import ParquetTable
 from colk.tables.delimited import Delimited
@@ -132,7 +132,9 @@ class Source:
             self._first = None
             missing = [name for name in wanted.names if name not in table.kinds]
             if missing:
-                raise ValueError(f"{path} has no column {missing[0]!r}; it has {_list(table.kinds)}")
+                raise ValueError(
+                    f"{path} has no column {missing[0]!r}; it has {_list(table.kinds)}"
+                )
             at = start if number == start.file else Position(number)
             done = 0
             try:
@@ -147,6 +149,18 @@ class Source:
                 table.close()
             before += done
 
+    def close(self) -> None:
+        """Close what is open and was never read."""
+        if self._first is not None:
+            self._first.close()
+            self._first = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     def _format_of(self, number: int) -> Format:
         return self._format or format_of(self.paths[number])
 
@@ -154,8 +168,6 @@ class Source:
         path, chosen = self.paths[number], self._format_of(number)
         try:
             if chosen == "parquet":
-                if path == "-":
-                    raise ValueError("Parquet cannot be read from standard input: name a file")
                 return ParquetTable(path)
             return LineTable(0 if path == "-" else path, self._parser(path, chosen))
         except ValueError as error:

@@ -6,7 +6,10 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["RunningScales"]
+__all__ = ["LARGEST", "RunningScales"]
+
+# Squares of larger numbers, summed over a stream, would overflow.
+LARGEST = 1e140
 
 
 class RunningScales:
@@ -80,7 +83,7 @@ class RunningScales:
         int
             How many rows.
         """
-        n, width = X.shape[0], self._means.shape[0]
+        n, width = len(X), len(self._means)
         for i in range(n):
             self.count += 1.0
             for j in range(width):
