@@ -1,6 +1,7 @@
 """`colk`: the parser, and one line for each error."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -11,6 +12,7 @@ from colk.cli import compress, export, fit, predict, reproduce, show
 __all__ = ["main"]
 
 _INTERRUPTED = 130
+_UNREAD = 141
 
 
 class _Parser(argparse.ArgumentParser):
@@ -44,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, 2 for an error that the message explains, 130 after Ctrl-C.
+        The exit code: 0, 2 for an error that the message explains, 130 after Ctrl-C,
+        141 where nobody reads the output.
     """
     parsed = _parser().parse_args(arguments)
     try:
@@ -53,6 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         told = str(interrupt) or "stopped"
         print(f"colk: {told}", file=sys.stderr)
         return _INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _UNREAD
     except (ValueError, TypeError, ArithmeticError, LookupError, OSError, ImportError) as error:
         print(f"colk: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2

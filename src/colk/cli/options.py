@@ -61,16 +61,17 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_source(arguments: argparse.Namespace) -> "Source":
-    """Open the data that were named."""
+def open_source(arguments: argparse.Namespace, features: Sequence[str] = ()) -> "Source":
+    """Open the data that were named; `features` are those that a model knows."""
     from colk.tables import Source
+    from colk.tables.libsvm import largest_feature
 
     return Source(
         arguments.data,
         arguments.format,
         arguments.delimiter,
         arguments.columns,
-        arguments.n_features,
+        arguments.n_features or largest_feature(features),
     )
 
 

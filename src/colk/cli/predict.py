@@ -53,11 +53,11 @@ def _run(arguments: argparse.Namespace) -> None:
     check_file(arguments.rejects, "--rejects")
     model = load_table_model(arguments.model)
     numbers = tuple(name for name in model.features if name not in model.categorical)
-    wanted = Columns(numbers, model.categorical)
+    wanted, labels = Columns(numbers, model.categorical), model.task == "classification"
     with (
-        open_source(arguments) as source,
+        open_source(arguments, model.features) as source,
         Rejects(arguments.rejects, arguments.strict) as rejects,
-        writer(arguments.out, arguments.to, source.paths) as write,
+        writer(arguments.out, arguments.to, source.paths, labels) as write,
     ):
         for rows in source.rows(wanted):
             rejects.add(source.paths[rows.start.file], rows.rejects)

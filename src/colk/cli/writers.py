@@ -19,7 +19,9 @@ Write = Callable[[Mapping[str, list[Any]]], None]
 
 
 @contextmanager
-def writer(path: Path | None, to: str | None, reads: list[str]) -> Iterator[Write]:
+def writer(
+    path: Path | None, to: str | None, reads: list[str], labels: bool = False
+) -> Iterator[Write]:
     """Open a table to write: a file whole or not at all, or standard output, flushed each time.
 
     Parameters
@@ -30,6 +32,8 @@ def writer(path: Path | None, to: str | None, reads: list[str]) -> Iterator[Writ
         Its format, by default what its extension says, or CSV.
     reads : list of str
         What is read meanwhile, and must not be written to.
+    labels : bool
+        Whether the first column holds text.
     """
     chosen = to or ("csv" if path is None else format_of(str(path)))
     if chosen not in _WRITERS:
@@ -37,7 +41,7 @@ def writer(path: Path | None, to: str | None, reads: list[str]) -> Iterator[Writ
     if path is None:
         if chosen == "parquet":
             raise ValueError("Parquet cannot be written to standard output: name a file by --out")
-        with _WRITERS[chosen](sys.stdout.buffer) as write:
+        with _WRITERS[chosen](sys.stdout.buffer, labels) as write:
             yield write
         return
     if any(
@@ -47,7 +51,7 @@ def writer(path: Path | None, to: str | None, reads: list[str]) -> Iterator[Writ
         raise ValueError(f"{path} is what is read; write elsewhere")
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with open(draft, "xb") as file, _WRITERS[chosen](file) as write:
+        with open(draft, "xb") as file, _WRITERS[chosen](file, labels) as write:
             yield write
         os.replace(draft, path)
     except BaseException:
@@ -56,7 +60,7 @@ def writer(path: Path | None, to: str | None, reads: list[str]) -> Iterator[Writ
 
 
 @contextmanager
-def _csv(file: BinaryIO) -> Iterator[Write]:
+def _csv(file: BinaryIO, labels: bool) -> Iterator[Write]:
     begun: list[bool] = []
 
     def write(columns: Mapping[str, list[Any]]) -> None:
@@ -78,7 +82,7 @@ def _csv(file: BinaryIO) -> Iterator[Write]:
 
 
 @contextmanager
-def _jsonl(file: BinaryIO) -> Iterator[Write]:
+def _jsonl(file: BinaryIO, labels: bool) -> Iterator[Write]:
     def write(columns: Mapping[str, list[Any]]) -> None:
         for row in zip(*columns.values(), strict=True):
             line = json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False)
@@ -89,7 +93,7 @@ def _jsonl(file: BinaryIO) -> Iterator[Write]:
 
 
 @contextmanager
-def _parquet(file: BinaryIO) -> Iterator[Write]:
+def _parquet(file: BinaryIO, labels: bool) -> Iterator[Write]:
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -97,13 +101,11 @@ def _parquet(file: BinaryIO) -> Iterator[Write]:
 
     def write(columns: Mapping[str, list[Any]]) -> None:
         if not made:
-            kinds = {name: _kind(name, values) for name, values in columns.items()}
+            kinds = dict.fromkeys(columns, pa.float64())
+            if labels:
+                kinds[next(iter(columns))] = pa.string()
             made.append(pa.parquet.ParquetWriter(file, pa.schema(kinds.items())))
         made[0].write_table(pa.table(dict(columns), schema=made[0].schema))
-
-    def _kind(name: str, values: list[Any]) -> Any:
-        label = name == "prediction" and any(isinstance(value, str) for value in values)
-        return pa.string() if label else pa.float64()
 
     try:
         yield write

@@ -1,6 +1,7 @@
 """LIBSVM's format: a label, then pairs of a feature's number and its value."""
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from colk.tables.cells import as_number
 from colk.tables.lines import Parsed
 from colk.tables.rows import Column, Columns, Kind, Reject
 
-__all__ = ["LABEL", "LibSVM"]
+__all__ = ["LABEL", "LibSVM", "largest_feature"]
 
 # Name of the column of labels; features are named by their numbers.
 LABEL = "label"
@@ -51,9 +52,9 @@ class LibSVM:
         labels = [line.split(maxsplit=1)[:1] for line in block.data.split(b"\n")]
         plain = sum(_is_plain(label[0]) for label in labels if label)
         text = 2 * plain < sum(bool(label) for label in labels)
-        self._first = min(1, *found) if len(found) > 1 else min(1, found[0])
+        lowest = min(1, *found, largest)
         self.kinds = {LABEL: "text" if text else "number"}
-        self.kinds |= {str(place): "number" for place in range(self._first, largest + 1)}
+        self.kinds |= {str(place): "number" for place in range(lowest, largest + 1)}
         return 0
 
     def parse(self, block: Block, wanted: Columns) -> Parsed:
@@ -98,6 +99,17 @@ class LibSVM:
             if name in places:
                 values[places[name]] = as_number(match[2], name)
         return label, values
+
+
+def largest_feature(names: Iterable[str]) -> int | None:
+    """Return the largest number that names a feature, if there is one.
+
+    Examples
+    --------
+    >>> largest_feature(["label", "1", "12"])
+    12
+    """
+    return max((int(name) for name in names if name.isdecimal()), default=None)
 
 
 def _is_plain(label: bytes) -> bool:

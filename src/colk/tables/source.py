@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from colk.tables.columnar import ParquetTable
 from colk.tables.delimited import Delimited
-from colk.tables.libsvm import LibSVM
+from colk.tables.libsvm import LibSVM, largest_feature
 from colk.tables.lines import LineTable
 from colk.tables.objects import Objects
 from colk.tables.rows import Columns, Kind, Position, Rows
@@ -92,6 +92,8 @@ class Source:
         self._names, self._n_features = names, n_features
         self._first: LineTable | ParquetTable | None = self._open(0)
         self.kinds: dict[str, Kind] = dict(self._first.kinds)
+        if self._n_features is None and self._format_of(0) == "libsvm":
+            self._n_features = largest_feature(self.kinds)  # what other files have too
 
     @property
     def waits(self) -> bool:
@@ -127,11 +129,10 @@ class Source:
         """
         before = 0 if self.waits else sum(self._size(number) for number in range(start.file))
         for number in range(start.file, len(self.paths)):
-            path = self.paths[number]
-            table = self._first if number == 0 and self._first is not None else self._open(number)
-            self._first = None
+            path, table = self.paths[number], self._take(number)
             missing = [name for name in wanted.names if name not in table.kinds]
             if missing:
+                table.close()
                 raise ValueError(
                     f"{path} has no column {missing[0]!r}; it has {_list(table.kinds)}"
                 )
@@ -148,6 +149,14 @@ class Source:
             finally:
                 table.close()
             before += done
+
+    def _take(self, number: int) -> LineTable | ParquetTable:
+        """Return a table to read: the first one is open already."""
+        if number == 0 and self._first is not None:
+            table, self._first = self._first, None
+            return table
+        self.close()
+        return self._open(number)
 
     def close(self) -> None:
         """Close what is open and was never read."""
