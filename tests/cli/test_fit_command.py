@@ -81,7 +81,9 @@ def test_formats_make_the_same_model(colk, houses, tmp_path, kind):
     elif kind == "tsv":
         path.write_text("\n".join("\t".join(row) for row in [head, *rows]))
     else:
-        dicts = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        dicts = [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
         path.write_text("\n".join(map(json.dumps, dicts)))
     for data, model in ((houses, "a"), (path, "b")):
         assert colk("fit", data, *ALL, "--model", tmp_path / f"{model}.colk")[0] == 0

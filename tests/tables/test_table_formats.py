@@ -35,7 +35,9 @@ def write(path, table, kind):
         cells = [[str(a), str(b), '"' + c.replace('"', '""') + '"'] for a, b, c in rows]
         path.write_text("\n".join(",".join(row) for row in [list(table), *cells]) + "\n")
     elif kind == "jsonl":
-        path.write_text("".join(json.dumps(dict(zip(table, row, strict=True))) + "\n" for row in rows))
+        path.write_text(
+            "".join(json.dumps(dict(zip(table, row, strict=True))) + "\n" for row in rows)
+        )
     else:
         pa.parquet.write_table(pa.table(table), path, row_group_size=1700)
     return str(path)
@@ -95,7 +97,9 @@ def test_rows_that_cannot_be_used(tmp_path):
     path.write_text("\n".join([*lines, "1,2,", '7,"8', "+1,2,z", "1_0,2,z"]) + "\n")
     with Source([str(path)]) as source:
         _, batches = read(source)
-    columns = {name: np.concatenate([b.columns[name] for b in batches]).tolist() for name in ("a", "city")}
+    columns = {
+        name: np.concatenate([b.columns[name] for b in batches]).tolist() for name in ("a", "city")
+    }
     assert columns == {"a": [1.0, 3.0, 1.0], "city": ["x", "two\nlines", "z"]}
     assert np.concatenate([b.lines for b in batches]).tolist() == [2, 4, 12]
     assert [reject for batch in batches for reject in batch.rejects] == [
@@ -107,6 +111,17 @@ def test_rows_that_cannot_be_used(tmp_path):
         Reject(11, "a quote is never closed"),
         Reject(13, "a is '1_0', not a number"),
     ]
+
+
+@pytest.mark.parametrize("start", [b"\n\r\n", b"\xef\xbb\xbf"])
+def test_what_stands_before_the_names(tmp_path, start):
+    (tmp_path / "t.csv").write_bytes(start + b'"a",b\r\n1,2\r\n3,\xff\r\n')
+    line = 2 + start.count(b"\n")
+    with Source([str(tmp_path / "t.csv")]) as source:
+        (batch,) = source.rows(Columns(("a",), ("b",)))
+    assert batch.columns["a"].tolist() == [1.0]
+    assert batch.lines.tolist() == [line]
+    assert batch.rejects == [Reject(line + 1, "it is not UTF-8")]
 
 
 CELLS = st.one_of(
@@ -139,7 +154,11 @@ VALUES = st.one_of(st.floats(), st.integers(), st.booleans(), st.none(), st.text
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=6))
 def test_whole_blocks_and_single_lines_agree_in_json(rows):
     text = "".join(json.dumps({"a": a, "b": b}) + "\n" for a, b in rows)
-    block, wanted, parser = Block(text.encode(), 0, 1, len(text)), Columns(("a",), ("b",)), Objects()
+    block, wanted, parser = (
+        Block(text.encode(), 0, 1, len(text)),
+        Columns(("a",), ("b",)),
+        Objects(),
+    )
     whole = parser._parse_whole(block, wanted)
     if whole is not None:
         columns, lines, rejects = parser._parse_lines(block, wanted)
@@ -183,7 +202,10 @@ def test_a_line_without_end_takes_no_memory(tmp_path, monkeypatch):
     path.write_text("a,b\n1,2\n" + "9" * 50_000 + "\n3,4\n" + '"' + "5,6\n" * 2000)
     with Source([str(path)]) as source:
         batches = list(source.rows(Columns(("a", "b"))))
-    assert np.concatenate([batch.columns["a"] for batch in batches]).tolist() == [1.0, 3.0] + [5.0] * 1999
+    assert (
+        np.concatenate([batch.columns["a"] for batch in batches]).tolist()
+        == [1.0, 3.0] + [5.0] * 1999
+    )
     rejects = [reject for batch in batches for reject in batch.rejects]
     assert [reject.line for reject in rejects] == [3, 5]
 
@@ -193,6 +215,8 @@ def test_a_line_without_end_takes_no_memory(tmp_path, monkeypatch):
     [
         ("t.csv", "", "there is nothing in it"),
         ("t.csv", "1,2\n3,4\n", "numbers, not names"),
+        ("t.csv", "\n\r\n", "blank"),
+        ("t.csv", '"a,b\n1,2\n', "quote is never closed"),
         ("t.csv", "a,a\n3,4\n", "'a' appears twice"),
         ("t.jsonl", "1\n", "no JSON objects"),
         ("t.parquet", "PAR1", "no Parquet file"),

@@ -94,7 +94,9 @@ def test_it_learns():
     assert (classifier.predict(columns) == labels).mean() > 0.8
     shares = classifier.predict_proba(columns)
     assert np.allclose(shares.sum(axis=1), 1.0)
-    assert np.array_equal(np.array(classifier.labels)[shares.argmax(axis=1)], classifier.predict(columns))
+    assert np.array_equal(
+        np.array(classifier.labels)[shares.argmax(axis=1)], classifier.predict(columns)
+    )
 
 
 def test_scales_are_those_of_all_rows():

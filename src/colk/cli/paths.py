@@ -4,7 +4,7 @@ import os
 import secrets
 from pathlib import Path
 
-__all__ = ["check_file", "check_folder", "write_whole"]
+__all__ = ["check_file", "check_folder"]
 
 
 def check_file(path: Path | None, option: str) -> None:
@@ -29,11 +29,8 @@ def check_file(path: Path | None, option: str) -> None:
     if path.is_dir():
         raise OSError(f"{option} {path} cannot be written: it is a folder")
     if not folder.is_dir():
-        what = "is no folder" if folder.exists() else ""
-        raise OSError(
-            f"{option} {path} cannot be written: "
-            + (f"{folder} {what}" if what else f"there is no folder {folder}")
-        )
+        why = f"{folder} is no folder" if folder.exists() else f"there is no folder {folder}"
+        raise OSError(f"{option} {path} cannot be written: {why}")
     if path.exists() and not os.access(path, os.W_OK):
         raise OSError(f"{option} {path} cannot be written: it is read-only")
     _try(folder, f"{option} {path}")
@@ -65,23 +62,3 @@ def _try(folder: Path, what: str) -> None:
         raise OSError(f"{what} cannot be written: {error.strerror}") from error
     finally:
         probe.unlink(missing_ok=True)
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole(Path(folder, "a"), b"all of it")
-    ...     Path(folder, "a").read_bytes()
-    b'all of it'
-    """
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        draft.write_bytes(data)
-        os.replace(draft, path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise

@@ -53,15 +53,7 @@ class Delimited:
 
     def look(self, block: Block) -> int:
         """Take names and kinds of columns from the first block; return the header's size."""
-        header, size = self._given, 0
-        if header is None:
-            text = next(self._records(block))[1]
-            header, size = self._cells(text.removeprefix("\ufeff")), len(text.encode())
-            header = [name.strip() for name in header]
-            if header and all(is_number(name) for name in header):
-                raise ValueError(
-                    "the first line holds numbers, not names of columns; name them with --columns"
-                )
+        header, size = (self._given, 0) if self._given is not None else self._header(block)
         twice = {name for name in header if header.count(name) > 1}
         if twice:
             raise ValueError(f"column {min(twice)!r} appears twice; name them with --columns")
@@ -71,13 +63,31 @@ class Delimited:
         self.kinds = self._judge(body)
         return size
 
+    def _header(self, block: Block) -> tuple[list[str], int]:
+        """Return the names in the first record, and the bytes up to its end."""
+        line, text = next(self._records(block), (0, ""))
+        if not text:
+            raise ValueError("its first lines are blank")
+        try:
+            cells = self._cells(text.removeprefix("\ufeff"))
+            names = [_decoded(name).strip() for name in cells]
+        except (csv.Error, ValueError) as error:
+            raise ValueError(f"its first line holds no names: {_reason(error)}") from error
+        if all(is_number(name) for name in names):
+            raise ValueError(
+                "the first line holds numbers, not names of columns; name them with --columns"
+            )
+        blank = block.data.split(b"\n", line - block.line)[:-1]
+        before = sum(len(each) + 1 for each in blank)
+        return names, before + len(text.encode(errors="surrogateescape"))
+
     def _judge(self, block: Block) -> dict[str, Kind]:
         """Columns of which most cells are no numbers hold text."""
         balance = dict.fromkeys(self._names, 0)
         for _, (_, text) in zip(range(_LOOKED_AT), self._records(block), strict=False):
             try:
                 cells = self._cells(text)
-            except (csv.Error, UnicodeDecodeError):
+            except csv.Error:
                 continue
             if len(cells) == len(self._names):
                 for name, cell in zip(self._names, cells, strict=True):
@@ -120,7 +130,7 @@ class Delimited:
             try:
                 cells = self._whole(text)
                 numbers = [as_number(cells[places[name]], name) for name in wanted.numbers]
-                texts = [cells[places[name]] for name in wanted.texts]
+                texts = [_decoded(cells[places[name]]) for name in wanted.texts]
             except (csv.Error, ValueError) as error:
                 rejects.append(Reject(line, _reason(error)))
                 continue
@@ -140,8 +150,6 @@ class Delimited:
         return cells
 
     def _cells(self, text: str) -> list[str]:
-        if "\ufffd" in text:
-            raise ValueError("it is not UTF-8")
         rows = list(
             csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True)
         )
@@ -149,7 +157,7 @@ class Delimited:
 
     def _records(self, block: Block) -> Iterator[tuple[int, str]]:
         """Lines, or as many of them as it takes to close a quote, with the number of the first."""
-        lines = io.StringIO(block.data.decode(errors="replace"), newline="\n").readlines()
+        lines = io.StringIO(block.data.decode(errors="surrogateescape"), newline="\n").readlines()
         first = 0
         while first < len(lines):
             last = first + 1
@@ -168,11 +176,18 @@ class Delimited:
             except csv.Error as error:
                 if "unexpected end of data" not in str(error):
                     break
-            except ValueError:
-                break
             else:
                 return last
         return first + 1
+
+
+def _decoded(cell: str) -> str:
+    """Return a cell that is text, and not bytes of something else."""
+    try:
+        cell.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("it is not UTF-8") from error
+    return cell
 
 
 def _reason(error: Exception) -> str:
