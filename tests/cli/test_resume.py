@@ -48,7 +48,7 @@ def same(folders):
     )
 
 
-class Stop(Exception):
+class StopError(Exception):
     """What stands for a kill within one process."""
 
 
@@ -64,14 +64,14 @@ def test_a_run_that_is_broken_off_anywhere(colk, houses, folders, monkeypatch, s
     def count(call, *arguments):
         left[0] -= 1
         if left[0] < 0:
-            raise Stop
+            raise StopError
         return call(*arguments)
 
     monkeypatch.setattr(run, "save", lambda *a: count(original_save, *a))
     monkeypatch.setattr(run.Run, "_learn_piece", lambda *a: count(original_learn, *a))
     for _ in range(8):
         left[0] = draw.randrange(40)
-        with pytest.raises(Stop):
+        with pytest.raises(StopError):
             colk(*command(houses, folders[1], "--resume"))
     left[0] = 10**9
     assert colk(*command(houses, folders[1], "--resume"))[0] == 0

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from colk._validation import Array
 from colk.cli.record import Record
 from colk.experiments.style import PALETTE, RC
 from colk.tabular import TableModel
@@ -22,6 +23,8 @@ _MOST_CLASSES = 6
 _COLUMNS = 3
 # Deviations to each side of the mean along which a function is drawn.
 _REACH = 2.5
+# Deviations beyond the outermost atoms.
+_MARGIN = 0.1
 _COLORS = ("blue", "vermillion", "green", "orange", "purple", "sky")
 
 
@@ -86,7 +89,7 @@ def predictions(record: Record, model: TableModel) -> "Callable[[Figure], None]"
         ends = [min(*targets, *predicted), max(*targets, *predicted)]
         axes.plot(ends, ends, color=PALETTE["grey"], linewidth=0.8)
         axes.set_xlabel(model.target)
-        axes.set_ylabel("predicted before learning")
+        axes.set_ylabel("predicted before the step")
         axes.set_aspect("equal", adjustable="datalim")
 
     def counts(figure: "Figure") -> None:
@@ -104,7 +107,7 @@ def predictions(record: Record, model: TableModel) -> "Callable[[Figure], None]"
             axes.text(j, i, f"{table[i, j]:.0f}", ha="center", va="center", color=color)
         axes.set_xticks(range(len(labels)), labels)
         axes.set_yticks(range(len(labels)), labels)
-        axes.set_xlabel("predicted before learning")
+        axes.set_xlabel("predicted before the step")
         axes.set_ylabel(model.target)
 
     return cloud if model.task == "regression" else counts
@@ -135,14 +138,16 @@ def features(model: TableModel) -> "tuple[Callable[[Figure], None], int]":
 def _line(axes: "Axes", model: TableModel, name: str) -> None:
     place = model.columns.index(name)
     center, unit = model.center, model.unit
-    reach = _REACH * (unit[place] if model.scale else _spread(model, place))
-    grid = np.linspace(center[place] - reach, center[place] + reach, 200)
+    atoms = model.function.atoms[:, place] * unit[place] + center[place]
+    middle, spread = _extent(model, place, atoms)
+    low = max(middle - _REACH * spread, atoms.min() - _MARGIN * spread)
+    high = min(middle + _REACH * spread, atoms.max() + _MARGIN * spread)
+    grid = np.linspace(low, high, 200)
     rows: dict[str, Any] = _typical(model, len(grid))
     rows[name] = grid
     for label, values, color in _values(model, rows):
         axes.plot(grid, values, color=color, label=label)
-    atoms = model.function.atoms[:, place] * unit[place] + center[place]
-    inside = atoms[np.abs(atoms - center[place]) <= reach]
+    inside = atoms[(atoms >= low) & (atoms <= high)]
     axes.plot(
         inside,
         np.full(len(inside), 0.01),
@@ -166,9 +171,11 @@ def _bars(axes: "Axes", model: TableModel, name: str) -> None:
     axes.set_xlim(-0.5, len(values) - 0.5)
 
 
-def _spread(model: TableModel, place: int) -> float:
-    """Deviation of the atoms, where columns are not scaled."""
-    return float(model.function.atoms[:, place].std()) or 1.0
+def _extent(model: TableModel, place: int, atoms: Array) -> tuple[float, float]:
+    """Mean and deviation of a column; those of its atoms where columns are not scaled."""
+    if model.scale:
+        return float(model.center[place]), float(model.unit[place])
+    return float(atoms.mean()), float(atoms.std()) or 1.0
 
 
 def _typical(model: TableModel, size: int) -> dict[str, Any]:

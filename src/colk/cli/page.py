@@ -48,8 +48,8 @@ def write_page(path: Path, model: TableModel, record: Record, lines: Mapping[str
     write_whole(path, [page.encode()])
 
 
-_STREAM = "Each row is predicted before it is learned."
-_CLOUD = "A sample of the stream, each row predicted before it was learned."
+_STREAM = "Each row is predicted before its step; in passes after the first it was met before."
+_CLOUD = "A sample of the stream, each row predicted before its step."
 _FEATURES = (
     "Along each feature, other numbers at their mean, other categories at the first that was seen. "
     "Ticks are atoms. Twelve features at most."

@@ -33,7 +33,9 @@ def summary(run: "Run") -> dict[str, str]:
     """Return what a run found, line by line."""
     model, record = run.model, run.record
     lines = {"rows": f"{model.rows:,} learned, {run.rejects.count:,} rejected"}
-    lines["error"] = f"{tell_score(record, model)} (each row before it was learned)"
+    passes = run.place.epoch + 1
+    over = "" if passes == 1 else f", over {passes} passes"
+    lines["error"] = f"{tell_score(record, model)} (each row before its step{over})"
     if run.holdout > 0.0:
         score = run.test()
         lines["holdout"] = f"{tell_score(score, model)} on {score.rows:,} rows never learned"
