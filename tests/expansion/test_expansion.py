@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colk.expansion import KernelExpansion
-from colk.kernels import CustomKernel, Gaussian, Laplacian, Linear, Matern, Polynomial
+from colk.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial
 
 KERNELS = [
     Gaussian(0.8),

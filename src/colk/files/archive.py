@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from colk.errors import FileFormatError
 from colk.expansion import KernelExpansion
-from colk.kernels.description import from_description
+from colk.kernels import KERNELS, Kernel, Product, Scaled, Sum
 
 __all__ = ["is_archive", "read"]
 
@@ -31,6 +31,13 @@ _TOLD = re.compile(
     rb"\{'descr': '(?P<dtype>[^']{3})', 'fortran_order': (?P<order>True|False), "
     rb"'shape': \((?P<shape>(\d{1,15}, ?)*(\d{1,15})?)\), \}\s*"
 )
+
+_KERNELS: dict[str, type[Kernel]] = {
+    **KERNELS,
+    "product": Product,
+    "scaled": Scaled,
+    "sum": Sum,
+}
 
 _ENTRIES = (("header", "|u1"), ("atoms", "<f8"), ("weights", "<f8"))
 
@@ -55,7 +62,7 @@ def read(file: BinaryIO, size: int) -> KernelExpansion:
     if len(text) > _LONGEST_HEADER:
         raise FileFormatError(f"its header has {len(text)} bytes")
     header = _check_header(json.loads(text.tobytes()))
-    return KernelExpansion(from_description(header["kernel"]), atoms, weights)
+    return KernelExpansion(_kernel_of(header["kernel"]), atoms, weights)
 
 
 def _entry(archive: zipfile.ZipFile, name: str, dtype: str, size: int) -> NDArray[Any]:
@@ -83,3 +90,18 @@ def _check_header(header: Any) -> dict[str, Any]:
             f"it has version {header.get('version')!r} of the format, this colk reads {_VERSION}"
         )
     return header
+
+
+def _kernel_of(description: Any) -> Kernel:
+    """Return the kernel that a header describes by its name and parameters."""
+    if not isinstance(description, dict):
+        raise FileFormatError(f"a kernel is described by a {type(description).__name__}")
+    parameters = dict(description)
+    name = parameters.pop("name", None)
+    if not isinstance(name, str) or name not in _KERNELS:
+        raise FileFormatError(f"there is no kernel named {name!r}")
+    if "kernel" in parameters:
+        parameters["kernel"] = _kernel_of(parameters["kernel"])
+    if "parts" in parameters:
+        parameters["parts"] = tuple(_kernel_of(part) for part in parameters["parts"])
+    return _KERNELS[name](**parameters)
