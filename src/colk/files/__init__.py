@@ -8,6 +8,7 @@ it makes is in proportion to its size.
 
 import os
 import struct
+import zipfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,16 +27,21 @@ __all__ = ["load", "save"]
 _FORMAT = "colk"
 _VERSION = 1
 
+# Letters of what is said about a file that may itself have chosen them.
+_LONGEST_MESSAGE = 300
+
 # What constructors and readers raise on damaged or hostile files.
 _DAMAGE = (
     ArithmeticError,
     AttributeError,
+    EOFError,
     LookupError,
     MemoryError,
-    RecursionError,
+    RuntimeError,
     TypeError,
     ValueError,
     struct.error,
+    zipfile.BadZipFile,
 )
 
 
@@ -130,7 +136,7 @@ def load(path: str | os.PathLike[str], terms: Mapping[str, Any] | None = None) -
         except _DAMAGE as error:
             if given.missing is not None:
                 raise
-            said = str(error) or type(error).__name__
+            said = (str(error) or type(error).__name__)[:_LONGEST_MESSAGE]
             raise FileFormatError(
                 f"{os.fspath(path)} is not a model that can be loaded: {said}"
             ) from error

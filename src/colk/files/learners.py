@@ -12,7 +12,7 @@ import numpy as np
 
 from colk._validation import check_number
 from colk.errors import FileFormatError
-from colk.files.memory import Memory
+from colk.files.memory import Memory, padding
 from colk.files.parts import take, whole
 from colk.files.state import Shapes, check_packed
 
@@ -20,7 +20,7 @@ __all__ = ["pack", "restore"]
 
 _MOST = 2**31
 
-_PARTS = ("settings", "n_features", "is_vector", "tube", "state", "lines")
+_PARTS = ("settings", "n_features", "is_vector", "tube", "state", "lines", "room")
 
 
 def pack(learner: Any) -> dict[str, Any]:
@@ -38,12 +38,21 @@ def pack(learner: Any) -> dict[str, Any]:
         "tube": state.get("_tube"),
         "state": state.get("_packed"),
         "lines": np.concatenate(lines) if lines else None,
+        "room": _room(learner, state.get("_packed")),
     }
+
+
+def _room(learner: Any, packed: Any) -> Any:
+    """Return zeros that make the file as large as a learner of large batches asks for."""
+    if packed is None:
+        return None
+    size = padding(Shapes.of(packed).bytes_needed(learner))
+    return np.zeros(size, dtype=np.uint8) if size > 0 else None
 
 
 def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
     """Return the learner, which goes on bit for bit."""
-    settings, n_features, is_vector, tube, packed, lines = take(parts, *_PARTS)
+    settings, n_features, is_vector, tube, packed, lines, _ = take(parts, *_PARTS)
     if not isinstance(settings, dict):
         raise FileFormatError(f"the settings of a {kind.__name__} are missing")
     learner = kind(**settings)

@@ -2,11 +2,22 @@
 
 from colk.errors import FileFormatError
 
-__all__ = ["Memory"]
+__all__ = ["Memory", "padding"]
 
 # What a file may ask for, as a multiple of its own size, and beyond it.
 _FACTOR = 64
-_FREE = 2**28
+_FREE = 2**24
+
+
+def padding(needed: float) -> int:
+    """Return how many bytes a file must at least have for a model that takes so much memory.
+
+    Examples
+    --------
+    >>> padding(1e6), padding(1e9)
+    (0, 15362857)
+    """
+    return max(0, int((needed - _FREE) / _FACTOR) + 1)
 
 
 class Memory:

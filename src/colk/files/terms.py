@@ -78,7 +78,8 @@ def name_of_own(term: Any) -> str:
     'cauchy'
     """
     if isinstance(term, Term) and not is_foreign(term):
-        return show(next(iter(term._parameters().values())))
+        function = next(iter(term._parameters().values()))
+        return str(getattr(function, "__name__", show(function)))
     return type(term).__name__
 
 
