@@ -76,6 +76,7 @@ def test_standard_input_to_standard_output_line_by_line(model):
     assert third == first
 
 
+@pytest.mark.slow
 def test_predictions_that_nobody_reads(houses, model):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("sh") is None, reason="needs a shell")
 def test_the_lines_run(tmp_path):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -173,6 +173,7 @@ def _begun(colk, houses, tmp_path):
     return model, [str(option) for option in options]
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_checkpoint(colk, houses, tmp_path):
     model, options = _begun(colk, houses, tmp_path)
     before = model.read_bytes()
