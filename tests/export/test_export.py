@@ -181,7 +181,7 @@ CLASSIFIERS = {
     "truth": COLKClassifier(loss="hinge").fit(X, Y > 0.0),
     "three texts": COLKClassifier(kernel="gaussian").fit(X, LABELS),
     "three against the rest": COLKClassifier(loss="squared_hinge").fit(X, LABELS),
-    "numbers": COLKClassifier().fit(X, (Y > 0.0) * 0.5 + (Y > 0.6)),
+    "numbers": COLKClassifier().fit(X, (Y > 0.0) * 2.0 + (Y > 0.6)),
     "pipeline": make_pipeline(StandardScaler(), COLKClassifier()).fit(9.0 * X, LABELS),
     "pipeline by margin": make_pipeline(StandardScaler(), COLKClassifier(loss="hinge")).fit(
         9.0 * X, Y > 0.0
