@@ -40,6 +40,8 @@ from colk.kernels import (
 from colk.learners import BSGD, NASA, SCGD, DoublySGD, RandomFeatureSGD
 from colk.losses import Softmax
 
+pytestmark = pytest.mark.slow  # interpreters and runtimes are started
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
 Y = np.sin(2.0 * X[:, 0]) + 0.1 * RNG.normal(size=120)
@@ -124,36 +126,42 @@ def test_every_kernel(kernel, tmp_path):
 
 FEATURES = RBFNetwork(9, 0.5, (-2.0,) * 3, (2.0,) * 3)
 VALUES = {
-    "function": (KernelExpansion(Gaussian(1.0), X[:5], Y[:5]), "__call__"),
-    "one atom": (KernelExpansion(0.3 * Linear(), X[:1], Y[:1]), "__call__"),
-    "no atom": (KernelExpansion.zero(Gaussian(1.0), 3), "__call__"),
-    "SVR": (from_sklearn(SVR().fit(X, Y)), "__call__"),
-    "KernelRidge": (
+    "function": lambda: (KernelExpansion(Gaussian(1.0), X[:5], Y[:5]), "__call__"),
+    "one atom": lambda: (KernelExpansion(0.3 * Linear(), X[:1], Y[:1]), "__call__"),
+    "no atom": lambda: (KernelExpansion.zero(Gaussian(1.0), 3), "__call__"),
+    "SVR": lambda: (from_sklearn(SVR().fit(X, Y)), "__call__"),
+    "KernelRidge": lambda: (
         from_sklearn(KernelRidge(kernel="rbf").fit(X, np.column_stack([Y, -Y]))),
         "__call__",
     ),
-    "COLK": (COLK(Gaussian(1.0)).learn(X, Y), "predict"),
-    "BSGD": (BSGD(Laplacian(1.0), max_atoms=9, maintenance="removal").learn(X, Y), "predict"),
-    "softmax learner": (
+    "COLK": lambda: (COLK(Gaussian(1.0)).learn(X, Y), "predict"),
+    "BSGD": lambda: (
+        BSGD(Laplacian(1.0), max_atoms=9, maintenance="removal").learn(X, Y),
+        "predict",
+    ),
+    "softmax learner": lambda: (
         COLK(Gaussian(1.0), Softmax(), n_outputs=2).learn(X, (Y > 0.0) * 1.0),
         "predict",
     ),
-    "SCGD": (SCGD(FEATURES).learn(X, Y), "predict"),
-    "NASA": (NASA(RandomFourierFeatures(Gaussian(1.0), 9)).learn(X, Y), "predict"),
-    "DoublySGD": (DoublySGD(Gaussian(1.0)).learn(X, Y), "predict"),
-    "RandomFeatureSGD": (RandomFeatureSGD(Gaussian(1.0)).learn(X, Y), "predict"),
-    "PolicyEvaluator": (
+    "SCGD": lambda: (SCGD(FEATURES).learn(X, Y), "predict"),
+    "NASA": lambda: (NASA(RandomFourierFeatures(Gaussian(1.0), 9)).learn(X, Y), "predict"),
+    "DoublySGD": lambda: (DoublySGD(Gaussian(1.0)).learn(X, Y), "predict"),
+    "RandomFeatureSGD": lambda: (RandomFeatureSGD(Gaussian(1.0)).learn(X, Y), "predict"),
+    "PolicyEvaluator": lambda: (
         rl.PolicyEvaluator(Gaussian(1.0), 0.9).learn(X[:-1], Y[:-1], X[1:]),
         "value",
     ),
-    "COLKRegressor": (COLKRegressor().fit(X, 1e6 + 1e5 * Y), "predict"),
-    "COLKRegressor of two": (
+    "COLKRegressor": lambda: (COLKRegressor().fit(X, 1e6 + 1e5 * Y), "predict"),
+    "COLKRegressor of two": lambda: (
         COLKRegressor(kernel="matern").fit(X, np.column_stack([Y, 1e6 * Y])),
         "predict",
     ),
-    "KernelCompressor": (KernelCompressor(SVR(), max_atoms=20).fit(X, Y), "predict"),
-    "pipeline": (make_pipeline(StandardScaler(), COLKRegressor()).fit(100.0 * X, Y), "predict"),
-    "pipeline of two": (
+    "KernelCompressor": lambda: (KernelCompressor(SVR(), max_atoms=20).fit(X, Y), "predict"),
+    "pipeline": lambda: (
+        make_pipeline(StandardScaler(), COLKRegressor()).fit(100.0 * X, Y),
+        "predict",
+    ),
+    "pipeline of two": lambda: (
         make_pipeline(
             MinMaxScaler(), StandardScaler(with_mean=False), COLKRegressor(kernel=0.3 * Linear())
         ).fit(100.0 * X, np.column_stack([Y, -Y])),
@@ -164,7 +172,7 @@ VALUES = {
 
 @pytest.mark.parametrize("name", VALUES)
 def test_values(name, tmp_path):
-    model, predict = VALUES[name]
+    model, predict = VALUES[name]()
     expected = getattr(model, predict)(NEW)
     if not expected.any():
         assert not by_onnx(model, NEW)["values"].any()
@@ -176,14 +184,14 @@ def test_values(name, tmp_path):
 
 
 CLASSIFIERS = {
-    "two texts": COLKClassifier().fit(X, np.where(Y > 0.0, "yes", "no")),
-    "two numbers": COLKClassifier(loss="softmax").fit(X, (Y > 0.0) * 7),
-    "truth": COLKClassifier(loss="hinge").fit(X, Y > 0.0),
-    "three texts": COLKClassifier(kernel="gaussian").fit(X, LABELS),
-    "three against the rest": COLKClassifier(loss="squared_hinge").fit(X, LABELS),
-    "numbers": COLKClassifier().fit(X, (Y > 0.0) * 0.5 + (Y > 0.6)),
-    "pipeline": make_pipeline(StandardScaler(), COLKClassifier()).fit(9.0 * X, LABELS),
-    "pipeline by margin": make_pipeline(StandardScaler(), COLKClassifier(loss="hinge")).fit(
+    "two texts": lambda: COLKClassifier().fit(X, np.where(Y > 0.0, "yes", "no")),
+    "two numbers": lambda: COLKClassifier(loss="softmax").fit(X, (Y > 0.0) * 7),
+    "truth": lambda: COLKClassifier(loss="hinge").fit(X, Y > 0.0),
+    "three texts": lambda: COLKClassifier(kernel="gaussian").fit(X, LABELS),
+    "three against the rest": lambda: COLKClassifier(loss="squared_hinge").fit(X, LABELS),
+    "numbers": lambda: COLKClassifier().fit(X, (Y > 0.0) * 2.0 + (Y > 0.6)),
+    "pipeline": lambda: make_pipeline(StandardScaler(), COLKClassifier()).fit(9.0 * X, LABELS),
+    "pipeline by margin": lambda: make_pipeline(StandardScaler(), COLKClassifier(loss="hinge")).fit(
         9.0 * X, Y > 0.0
     ),
 }
@@ -191,7 +199,7 @@ CLASSIFIERS = {
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_classes(name, tmp_path):
-    model = CLASSIFIERS[name]
+    model = CLASSIFIERS[name]()
     labels, graph = model.predict(NEW), by_onnx(model, NEW)
     np.testing.assert_array_equal(graph["labels"], labels)
     found = [by_numpy(model, NEW), by_python(model, NEW, tmp_path)]

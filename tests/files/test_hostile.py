@@ -167,7 +167,7 @@ def test_classes_have_an_output_each(tmp_path):
         np.array([1, 1], dtype="<i8"),
         np.frombuffer(b"ab", dtype="u1"),
     )
-    with pytest.raises(FileFormatError, match="learner of 1 outputs"):
+    with pytest.raises(FileFormatError, match="needs a learner of 2 outputs"):
         colk.load(write(header, arrays, tmp_path))
 
 

@@ -31,6 +31,8 @@ from colk.losses import LOSSES, Loss
 from colk.risks import RISKS
 from colk.rl.step import FunctionTrackingStream, ScalarTrackingStream
 from colk.schedules import PowerDecay
+from colk.tabular.encoder import Encoder
+from colk.tabular.scale import RunningScales
 from colk.trackers import TRACKERS, Tracker
 
 RNG = np.random.default_rng(1)
@@ -102,7 +104,7 @@ def test_the_document_lists_every_type_that_skops_must_trust():
     homes = {tag: family.home for tag, family in FAMILIES.items() if "colk" in family.home}
     kinds = [getattr(import_module(home), tag.split(".")[-1]) for tag, home in homes.items()]
     kinds += [*known_terms().values(), RBFNetwork, RandomFourierFeatures]
-    kinds += [FunctionTrackingStream, ScalarTrackingStream]
+    kinds += [FunctionTrackingStream, ScalarTrackingStream, Encoder, RunningScales]
     assert {f"{kind.__module__}.{kind.__name__}" for kind in kinds} == set(trusted_types())
 
 

@@ -113,21 +113,17 @@ def _is_from(model: Any, home: str) -> bool:
 
 
 def _of_function(f: KernelExpansion) -> Formula:
-    weights = np.array(f.weights)
-    return Formula(
-        f.kernel, np.array(f.atoms), weights.reshape(len(weights), -1), weights.ndim == 1
-    )
+    weights = np.array(f.weights).reshape(f.n_atoms, f.n_outputs)
+    return Formula(f.kernel, np.array(f.atoms), weights, f.weights.ndim == 1)
 
 
 def _of_learner(learner: OnlineLearner) -> Formula:
-    n_features = learner.n_features  # a learner that has seen nothing says so
     if isinstance(learner, KernelLearner):
         return _of_function(learner.function)
     if isinstance(learner, DoublySGD):
         stream = learner._state()
         weights = stream.snapshot(stream.averaged)[1]
-        spectrum = Spectrum(learner.kernel, learner.seed, n_features)
-        return _of_waves(spectrum, spectrum.amplitude * weights, learner._is_vector)
+        return _of_waves(learner, learner.kernel, learner.seed, weights, 1.0)
     if not isinstance(learner, FeatureLearner):
         raise TypeError(f"a {type(learner).__name__} cannot be exported")
     weights, features = learner._columns(), learner.features
@@ -135,19 +131,23 @@ def _of_learner(learner: OnlineLearner) -> Formula:
         kernel = Gaussian(features.radius / np.sqrt(2.0))
         return Formula(kernel, features.centres, weights, learner._is_vector)
     if isinstance(features, RandomFourierFeatures):
-        spectrum = Spectrum(features.kernel, features.seed, n_features)
-        amplitude = spectrum.amplitude / np.sqrt(features.n_components)
-        return _of_waves(spectrum, amplitude * weights, learner._is_vector)
+        share = 1.0 / np.sqrt(features.n_components)
+        return _of_waves(learner, features.kernel, features.seed, weights, share)
     raise TypeError(
         f"features of {type(features).__name__} are your own and cannot be exported; use "
         "RBFNetwork or RandomFourierFeatures"
     )
 
 
-def _of_waves(spectrum: Spectrum, weights: Array, is_vector: bool) -> Formula:
-    waves = np.zeros((spectrum.frequency.shape[0] + 1, len(weights)))
+def _of_waves(
+    learner: OnlineLearner, kernel: Kernel, seed: int, weights: Array, share: float
+) -> Formula:
+    """Random features, drawn once more."""
+    spectrum = Spectrum(kernel, seed, learner.n_features)
+    waves = np.zeros((learner.n_features + 1, len(weights)))
     spectrum.draw(len(weights), waves)
-    return Formula(None, np.ascontiguousarray(waves[:-1].T), weights, is_vector, waves[-1])
+    frequencies, heights = np.ascontiguousarray(waves[:-1].T), spectrum.amplitude * share * weights
+    return Formula(None, frequencies, heights, learner._is_vector, waves[-1])
 
 
 def _of_evaluator(model: Any) -> Formula | None:

@@ -15,6 +15,7 @@ from colk.errors import FileFormatError
 from colk.files.memory import Memory, padding
 from colk.files.parts import take, whole
 from colk.files.state import Shapes, check_packed
+from colk.files.triangle import folded, unfolded
 
 __all__ = ["pack", "restore"]
 
@@ -27,7 +28,7 @@ def pack(learner: Any) -> dict[str, Any]:
     """Return settings, shapes, the state of the stream, and the lines of a trace."""
     state = learner.__getstate__()
     names = [name for name in signature(type(learner)).parameters if name != "trace"]
-    lines = state.get("_records")
+    lines, packed = state.get("_records"), state.get("_packed")
     return {
         "settings": {
             **{name: getattr(learner, name) for name in names},
@@ -36,9 +37,9 @@ def pack(learner: Any) -> dict[str, Any]:
         "n_features": state.get("_n_features"),
         "is_vector": state.get("_is_vector"),
         "tube": state.get("_tube"),
-        "state": state.get("_packed"),
+        "state": None if packed is None else folded(packed),
         "lines": np.concatenate(lines) if lines else None,
-        "room": _room(learner, state.get("_packed")),
+        "room": _room(learner, packed),
     }
 
 
@@ -78,6 +79,7 @@ def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
 def _restore_stream(learner: Any, packed: Any, memory: Memory) -> None:
     shapes = Shapes.of(packed)
     memory.check(shapes.bytes_needed(learner), f"a {type(learner).__name__}")
+    packed = unfolded(packed, shapes.n_atoms)
     stream = learner._remake(packed)
     check_packed(stream, packed, getattr(learner, "loss", None))
     stream.unpack(packed)

@@ -155,17 +155,18 @@ def _check_dictionary(stream: Stream, packed: dict[str, Any], fresh: dict[str, A
         count = ghosts if name == "ghosts" else n
         shape = tuple(length or count for length in empty.shape)
         array = _check_shape(name, packed[name], shape)
-        if name != "diagonal" or "factor" in fresh:
-            _check_finite(name, array)
+        if name == "factor" or (name == "diagonal" and "factor" not in fresh):
+            continue  # sums of squares are finite where all numbers are; a diagonal of nothing
+        _check_finite(name, array)
     if "factor" in fresh:
         _check_factor(packed)
 
 
 def _check_factor(packed: dict[str, Any]) -> None:
-    """Uᵀ is triangular, and the diagonal is that of K⁻¹ = U Uᵀ, at least 1/κ(d, d)."""
+    """Uᵀ is regular, and the diagonal is that of K⁻¹ = U Uᵀ, at least 1/κ(d, d)."""
     factor, diagonal, own = packed["factor"], packed["diagonal"], packed["own"]
-    if np.triu(factor, 1).any() or (np.diagonal(factor) == 0.0).any():
-        raise FileFormatError("the factor is not triangular and regular")
+    if (np.diagonal(factor) == 0.0).any():
+        raise FileFormatError("the factor is singular")
     if (own <= 0.0).any() or (diagonal * own < 1.0 - _DRIFT).any():
         raise FileFormatError("the diagonal is not that of an inverse Gram matrix")
     with np.errstate(over="ignore", invalid="ignore"):
