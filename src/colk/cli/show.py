@@ -75,7 +75,8 @@ def _table(model: "TableModel") -> dict[str, str]:
         "risk state": _numbers(model.inner_estimate),
     }
     if "record" in model.notes:
-        told["error"] = f"{tell_score(Record(model.notes['record']), model)} (each row before its step)"
+        score = tell_score(Record(model.notes["record"]), model)
+        told["error"] = f"{score} (each row before its step)"
     return told
 
 
