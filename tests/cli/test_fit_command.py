@@ -195,7 +195,7 @@ def test_standard_input_is_learned_as_it_arrives(tmp_path):
     assert process.wait(60) == 130
     process.stdin.close()
     process.stdout.close()
-    assert package.load(model).rows == 4
+    assert package.load(model).rows in (3, 4)  # it stops between two rows
 
 
 @pytest.mark.parametrize(
