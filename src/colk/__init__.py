@@ -12,7 +12,7 @@ from colk._version import __version__
 if TYPE_CHECKING:
     from colk.compression import Compression, compress
     from colk.conformal import ConformalRegressor
-    from colk.errors import DivergenceError
+    from colk.errors import DivergenceError, FileFormatError
     from colk.estimators import (
         COLKClassifier,
         COLKQuantileRegressor,
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         KernelCompressor,
     )
     from colk.expansion import KernelExpansion
+    from colk.files import load, save
     from colk.interop import Affine, from_sklearn
     from colk.learners import COLK, POLK
     from colk.objectives import Objective, objective
@@ -34,13 +35,16 @@ __all__ = [
     "Compression",
     "ConformalRegressor",
     "DivergenceError",
+    "FileFormatError",
     "KernelCompressor",
     "KernelExpansion",
     "Objective",
     "__version__",
     "compress",
     "from_sklearn",
+    "load",
     "objective",
+    "save",
 ]
 
 _HOMES = {
@@ -53,12 +57,15 @@ _HOMES = {
     "Compression": "colk.compression",
     "ConformalRegressor": "colk.conformal",
     "DivergenceError": "colk.errors",
+    "FileFormatError": "colk.errors",
     "KernelCompressor": "colk.estimators",
     "KernelExpansion": "colk.expansion",
     "Objective": "colk.objectives",
     "compress": "colk.compression",
     "from_sklearn": "colk.interop",
+    "load": "colk.files",
     "objective": "colk.objectives",
+    "save": "colk.files",
 }
 
 
@@ -73,7 +80,9 @@ _MODULES = frozenset(
         "estimators",
         "expansion",
         "experiments",
+        "export",
         "features",
+        "files",
         "interop",
         "kernels",
         "learners",
@@ -86,6 +95,8 @@ _MODULES = frozenset(
         "rl",
         "schedules",
         "selection",
+        "tables",
+        "tabular",
         "testing",
         "theory",
         "trackers",

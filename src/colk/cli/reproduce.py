@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from colk.cli.options import need
+from colk.cli.paths import check_file, check_folder
+
 if TYPE_CHECKING:
     from colk.experiments.reproduce import Reproduction
 
@@ -76,19 +79,26 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    missing = [name for name in ("matplotlib", "rich") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ImportError(f"colk reproduce needs {' and '.join(missing)}: pip install 'colk[cli]'")
+    need("reproduce", "matplotlib", "rich")
     from colk.cli.progress import Progress
     from colk.experiments.chapter import Plan
     from colk.experiments.reproduce import STUDIES, reproduce
 
     plan = Plan(arguments.runs, arguments.seed, arguments.scale)
     names = _choose(arguments.experiment, tuple(STUDIES))
+    check_folder(arguments.out, "--out")
+    check_file(arguments.out / "report.html", "the report")
     total = sum(STUDIES[name].count(plan) for name in names)
-    with Progress(total, f"{len(names)} experiments" if len(names) > 1 else names[0]) as progress:
-        made = reproduce(names, plan, arguments.out, arguments.jobs, progress.advance)
+    try:
+        with Progress(total, _title(names)) as progress:
+            made = reproduce(names, plan, arguments.out, arguments.jobs, progress.advance)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped; the same command continues where it was") from None
     _summarise(made)
+
+
+def _title(names: tuple[str, ...]) -> str:
+    return f"{len(names)} experiments" if len(names) > 1 else names[0]
 
 
 def _choose(experiment: str, known: tuple[str, ...]) -> tuple[str, ...]:
