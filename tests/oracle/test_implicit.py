@@ -91,7 +91,7 @@ def test_no_scale_of_the_loss_runs_away(scale):
 def test_a_composition_is_refused():
     risk = Composition(
         inner=lambda f, y: f, inner_slope=lambda f, y: 1.0, outer=lambda f, y, g: f,
-        outer_slope_prediction=lambda f, y, g: 1.0, outer_slope_inner=lambda f, y, g: 0.0, n_inner=1,
+        outer_slope_prediction=lambda f, y, g: 1.0, outer_slope_inner=lambda f, y, g: 0.0,
     )  # fmt: skip
     with pytest.raises(ValueError, match="implicit"):
         COLK(KERNEL, risk=risk, implicit=True)
