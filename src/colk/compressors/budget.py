@@ -27,6 +27,7 @@ def enrol(d: Dictionary, staged: int) -> int:
     --------
     >>> import numpy as np
     >>> from colk.compressors import enrol
+    >>> from colk.dictionary import Dictionary
     >>> from colk.kernels import Gaussian
     >>> d = Dictionary(Gaussian(0.5), n_features=1, has_factor=False)
     >>> d.lay(np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]]))
@@ -57,6 +58,7 @@ def remove(d: Dictionary, j: int) -> None:
     Examples
     --------
     >>> from colk.compressors import remove
+    >>> from colk.dictionary import Dictionary
     >>> from colk.kernels import Gaussian
     >>> d = Dictionary(Gaussian(0.5), n_features=1, has_factor=False)
     >>> d.occupy(2)

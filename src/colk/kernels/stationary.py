@@ -136,7 +136,7 @@ class Laplacian(Stationary):
         return 0
 
     def _pull(self, scaled: Array) -> Array:
-        return np.sign(scaled) * np.exp(-np.abs(scaled).sum(axis=0))
+        return np.asarray(np.sign(scaled) * np.exp(-np.abs(scaled).sum(axis=0)))
 
 
 class Matern(Stationary):
