@@ -20,6 +20,8 @@ __all__ = [
 
 # By which share a loss may exceed that of a constant before it is news; few samples tell less.
 _MARGIN = 0.05
+# A loss below this is that of equal targets, after rounding.
+_ROUNDING = 1e-12
 # Samples that are looked at for clipped steps.
 _LOOKED_AT = 2000
 
@@ -40,7 +42,7 @@ def constant_loss(loss: Loss, Y: Array, weight: Array, n_outputs: int) -> float:
 def warn_of_loss(found: float, constant: float, size: int, cure: str) -> None:
     """Warn where the loss over `size` samples is above that of a constant."""
     margin = max(_MARGIN, 2.0 / np.sqrt(size))
-    if not found <= (1.0 + margin) * constant and constant > 0.0:
+    if not found <= (1.0 + margin) * constant and constant > _ROUNDING:
         warnings.warn(
             f"the model does not learn: its loss of {found:.3g} is above the {constant:.3g} of "
             f"predicting a constant; {cure}",
@@ -51,7 +53,7 @@ def warn_of_loss(found: float, constant: float, size: int, cure: str) -> None:
 
 def warn_of_nothing(constant: float, eps: float) -> None:
     """Warn where there was something to learn, and every step was forgotten."""
-    if constant > 0.0:
+    if constant > _ROUNDING:
         warnings.warn(
             f"nothing was learned: every step is shorter than eps={eps:.2g} and was forgotten; "
             "lower eps, or raise step_size",
