@@ -198,6 +198,24 @@ def test_orders_that_a_step_would_count_for_ever_are_refused(tmp_path):
         colk.load(write(header, arrays, tmp_path))
 
 
+def test_features_do_not_ask_for_what_the_file_cannot_pay(tmp_path):
+    """Centres in as many dimensions as a file lists would be a product of two of its lengths."""
+    make, learn = CASES["SCGD"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    features = next(v for k, v in header["model"]["settings"]["items"] if k == "features")
+    for corner, value in (("low", 0.0), ("high", 1.0)):
+        features[corner] = {"is": "tuple", "items": [value] * 30_000}
+    with pytest.raises(FileFormatError, match="centres of 30000 features"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+def test_a_term_is_no_model(tmp_path):
+    header, arrays = parts(COLK(Gaussian(1.0)), tmp_path)
+    header |= {"class": "Gaussian", "model": {"is": "Gaussian", "bandwidth": 1.0}}
+    with pytest.raises(FileFormatError, match="it holds no model"):
+        colk.load(write(header, arrays, tmp_path))
+
+
 def test_versions_to_come_are_named(tmp_path):
     header, arrays = parts(COLK(Gaussian(1.0)), tmp_path)
     header |= {"version": 2, "library": "9.0"}
