@@ -215,6 +215,8 @@ def supervise(folder, seed, start, stop, tally, faults):
                 faults.append(f"{number}: {''.join(rest).strip()}")
             elif word != "at":
                 tally[word] = tally.get(word, 0) + 1
+                if sum(tally.values()) % 10_000 == 0:
+                    print(f"{sum(tally.values())} files, {len(faults)} faults", flush=True)
         code = child.wait()
         if at < start:
             errors.seek(0)
