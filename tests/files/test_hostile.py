@@ -158,6 +158,18 @@ def test_names_have_a_column_each(tmp_path):
         colk.load(write(header, arrays, tmp_path))
 
 
+@pytest.mark.parametrize("trace", [True, 1e-8])
+def test_a_traced_learner_is_none_of_rivers(trace, tmp_path):
+    """The stream would write lines of a trace where there is room for one."""
+    make, learn = CASES["river.COLKRegressor"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    for item in header["model"]["learner"]["settings"]["items"]:
+        if item[0] == "trace":
+            item[1] = trace
+    with pytest.raises(FileFormatError, match=r"none that it makes|settings of a COLK are missing"):
+        colk.load(write(header, arrays, tmp_path))
+
+
 def test_classes_have_an_output_each(tmp_path):
     make, learn = CASES["COLKClassifier"]
     header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
