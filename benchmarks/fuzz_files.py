@@ -10,6 +10,7 @@ runs, or memory grows beyond the order of the file.
 
 import argparse
 import faulthandler
+import gc
 import os
 import pathlib
 import random
@@ -195,6 +196,8 @@ def work(folder, seed, start, stop):
         if fault or watch.seen:
             print("fault", number, said, fault, watch.seen[:3], flush=True)
             watch.seen.clear()
+        if number % 100 == 0:
+            gc.collect()  # what was damaged shows when it is freed
         print(said, number, flush=True)
 
 
@@ -215,13 +218,15 @@ def supervise(folder, seed, start, stop, tally, faults):
                 faults.append(f"{number}: {''.join(rest).strip()}")
             elif word != "at":
                 tally[word] = tally.get(word, 0) + 1
+                if sum(tally.values()) % 10_000 == 0:
+                    print(f"{sum(tally.values())} files, {len(faults)} faults", flush=True)
         code = child.wait()
         if at < start:
             errors.seek(0)
             raise RuntimeError(f"the worker did not begin: {errors.read()[-2000:]}")
         if code != 0:
             errors.seek(0)
-            faults.append(f"{at}: the process ended with {code}: {errors.read()[-1500:]}")
+            faults.append(f"{at}: the process ended with {code}: {errors.read(1500)}")
     return at + 1
 
 

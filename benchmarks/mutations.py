@@ -1,5 +1,6 @@
 """Damage to the bytes of saved models: by chance, and by somebody who knows the format."""
 
+import copy
 import io
 import json
 import random
@@ -109,7 +110,7 @@ def swarm(good, others, rng):
     return seal(text.encode(), b"")
 
 
-def places(tree, path=()):
+def places(tree):
     """Yield (container, key) for every place of a tree."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree)
     for key, value in list(items):
@@ -141,7 +142,7 @@ def retell(good, others, rng):
         elif way < 0.15 and isinstance(holder, dict):
             holder[rng.choice(WILD_TEXTS)] = rng.choice(WILD_NUMBERS)
         else:
-            holder[key] = wild(holder[key], rng, spare)
+            holder[key] = copy.deepcopy(wild(holder[key], rng, spare))
         if not header:
             break
     return told(header, body)

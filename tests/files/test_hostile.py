@@ -158,6 +158,18 @@ def test_names_have_a_column_each(tmp_path):
         colk.load(write(header, arrays, tmp_path))
 
 
+@pytest.mark.parametrize("trace", [True, 1e-8])
+def test_a_traced_learner_is_none_of_rivers(trace, tmp_path):
+    """The stream would write lines of a trace where there is room for one."""
+    make, learn = CASES["river.COLKRegressor"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    for item in header["model"]["learner"]["settings"]["items"]:
+        if item[0] == "trace":
+            item[1] = trace
+    with pytest.raises(FileFormatError, match=r"none that it makes|settings of a COLK are missing"):
+        colk.load(write(header, arrays, tmp_path))
+
+
 def test_classes_have_an_output_each(tmp_path):
     make, learn = CASES["COLKClassifier"]
     header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
@@ -195,6 +207,24 @@ def test_orders_that_a_step_would_count_for_ever_are_refused(tmp_path):
     settings["risk"] = {"is": "CentralMoments", "order": 10**15, "weight": 0.1}
     header["model"]["settings"]["items"] = [list(item) for item in settings.items()]
     with pytest.raises(FileFormatError, match="beyond 10000"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+def test_features_do_not_ask_for_what_the_file_cannot_pay(tmp_path):
+    """Centres in as many dimensions as a file lists would be a product of two of its lengths."""
+    make, learn = CASES["SCGD"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    features = next(v for k, v in header["model"]["settings"]["items"] if k == "features")
+    for corner, value in (("low", 0.0), ("high", 1.0)):
+        features[corner] = {"is": "tuple", "items": [value] * 30_000}
+    with pytest.raises(FileFormatError, match="centres of 30000 features"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+def test_a_term_is_no_model(tmp_path):
+    header, arrays = parts(COLK(Gaussian(1.0)), tmp_path)
+    header |= {"class": "Gaussian", "model": {"is": "Gaussian", "bandwidth": 1.0}}
+    with pytest.raises(FileFormatError, match="it holds no model"):
         colk.load(write(header, arrays, tmp_path))
 
 

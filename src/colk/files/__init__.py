@@ -18,7 +18,7 @@ from colk.files import archive
 from colk.files.atomic import write_whole
 from colk.files.container import MAGIC, lay_out, read
 from colk.files.memory import Memory
-from colk.files.models import tag_of
+from colk.files.models import FAMILIES, tag_of
 from colk.files.terms import Given
 from colk.files.tree import Decoder, Encoder
 
@@ -150,6 +150,6 @@ def _check_header(header: dict[str, Any]) -> None:
             f"it has version {header.get('version')!r} of the format, this colk reads {_VERSION}; "
             f"it was written by colk {header.get('library')!r}"
         )
-    model = header.get("model")
-    if not isinstance(model, dict) or model.get("is") != header.get("class"):
-        raise FileFormatError("its header does not say what it holds")
+    model, kind = header.get("model"), header.get("class")
+    if not isinstance(model, dict) or model.get("is") != kind or kind not in FAMILIES:
+        raise FileFormatError(f"it holds no model, but {kind!r}")

@@ -54,7 +54,7 @@ def _room(learner: Any, packed: Any) -> Any:
 def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
     """Return the learner, which goes on bit for bit."""
     settings, n_features, is_vector, tube, packed, lines, _ = take(parts, *_PARTS)
-    if not isinstance(settings, dict):
+    if not isinstance(settings, dict) or type(settings.get("trace")) is not bool:
         raise FileFormatError(f"the settings of a {kind.__name__} are missing")
     learner = kind(**settings)
     known = learner.__dict__

@@ -52,6 +52,9 @@ def _check_names(names: Any, learner: Any) -> None:
         return
     if not isinstance(learner, COLK) or learner._stream is None:
         raise FileFormatError("the learner of a River model has learned nothing")
+    if learner._records is not None or learner.loss.kind == "binary":
+        # Samples go straight to the stream, which has no room for the lines of a trace.
+        raise FileFormatError("the learner of a River model is none that it makes")
     if learner.n_features != len(names):
         raise FileFormatError(f"there are {len(names)} names for {learner.n_features} features")
 

@@ -71,6 +71,9 @@ class Shapes(NamedTuple):
         count = getattr(features, "n_centres", None) or getattr(features, "n_components", None)
         if isinstance(count, int) and count != self.n_atoms:
             raise FileFormatError(f"there are weights for {self.n_atoms} features of {count}")
+        corner = getattr(features, "low", None)
+        if isinstance(corner, tuple) and len(corner) != learner.n_features:
+            raise FileFormatError(f"centres of {len(corner)} features are not those of points")
 
 
 def _section(packed: Any, name: str) -> dict[str, Any]:
