@@ -58,9 +58,9 @@ def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
         raise FileFormatError(f"the settings of a {kind.__name__} are missing")
     learner = kind(**settings)
     known = learner.__dict__
-    if (is_vector is None) != ("_is_vector" not in known) or is_vector not in (None, False, True):
-        raise FileFormatError(f"is_vector of a {kind.__name__} is {is_vector!r}")
     if is_vector is not None:
+        if type(is_vector) is not bool or not hasattr(kind, "_is_vector"):
+            raise FileFormatError(f"is_vector of a {kind.__name__} is {is_vector!r}")
         known["_is_vector"] = is_vector
     if (tube is None) != ("_tube" not in known):
         raise FileFormatError(f"the tube of a {kind.__name__} is {tube!r}")

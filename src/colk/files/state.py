@@ -13,6 +13,7 @@ from colk._validation import Array
 from colk.errors import FileFormatError
 from colk.files.parts import take, whole
 from colk.losses import Loss
+from colk.pairing import roles
 from colk.stream import Stream
 
 __all__ = ["Shapes", "check_packed"]
@@ -50,7 +51,9 @@ class Shapes(NamedTuple):
         """What the buffers of the learner's stream take, from above."""
         self._check_features(learner)
         p, q = float(learner.n_features), float(getattr(learner, "n_outputs", None) or 1)
-        block = float(learner._roles().window) if hasattr(learner, "_roles") else 2.0
+        block = 2.0
+        if hasattr(learner, "pairing"):
+            block = roles(learner.pairing, learner.risk.n_inner, learner.batch_size).window
         kernel, compressor = getattr(learner, "kernel", None), getattr(learner, "compressor", None)
         depth = 0.0 if kernel is None else float(kernel.depth)
         m = float(learner.risk.n_inner) if hasattr(learner, "risk") else 1.0

@@ -68,8 +68,8 @@ class Terms:
     def is_convex(self) -> bool:
         """Whether the objective is convex in the predictions."""
         if not isinstance(self.risk, LossRisk):
-            return self.risk.is_convex
-        return self.loss.is_convex and self.risk.is_convex and self.risk.is_monotone
+            return bool(self.risk.is_convex)
+        return bool(self.loss.is_convex and self.risk.is_convex and self.risk.is_monotone)
 
     @property
     def is_separable(self) -> bool:
