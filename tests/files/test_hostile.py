@@ -183,6 +183,15 @@ def test_classes_have_an_output_each(tmp_path):
         colk.load(write(header, arrays, tmp_path))
 
 
+def test_predictions_are_numbers_or_rows_as_the_estimator_wants_them(tmp_path):
+    make, learn = CASES["COLKClassifier of two"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    fitted = dict(header["model"]["fitted"]["items"])
+    fitted["_learner"]["is_vector"] = False
+    with pytest.raises(FileFormatError, match="needs a learner of 1 outputs"):
+        colk.load(write(header, arrays, tmp_path))
+
+
 def test_the_position_of_random_numbers_is_in_their_key(tmp_path):
     """NumPy reads its key there without looking."""
     model = COLKRegressor(random_state=np.random.RandomState(0)).fit(X, Y)

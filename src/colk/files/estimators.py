@@ -121,9 +121,10 @@ def _check_together(kind: type[Any], fitted: dict[str, Any]) -> None:
         raise FileFormatError(f"there are {len(names)} names for {p} features")
     if classifies:
         outputs = _outputs_of(fitted["loss_"], len(fitted["classes_"]))
+        is_vector = outputs == 1
     else:
-        outputs = math.prod(fitted["_targets"].shape)
-    if outputs != learner.n_outputs:
+        outputs, is_vector = math.prod(fitted["_targets"].shape), not fitted["_targets"].shape
+    if outputs != learner.n_outputs or is_vector != learner._is_vector:
         raise FileFormatError(f"a {kind.__name__} needs a learner of {outputs} outputs")
 
 
