@@ -147,7 +147,7 @@ def _check_together(kind: type[Any], fitted: dict[str, Any]) -> None:
     outputs = _outputs(fitted)
     if learner.n_outputs != outputs or fitted["_n_outputs"] not in (None, outputs):
         raise FileFormatError(f"a {kind.__name__} needs a learner of {outputs} outputs")
-    is_vector = outputs == 1 if classifies else not fitted["_targets"].shape
+    is_vector = outputs == 1 if "classes_" in fitted else not fitted["_targets"].shape
     if "quantiles_" not in fitted and is_vector != learner._is_vector:
         raise FileFormatError(f"a {kind.__name__} needs a learner of {outputs} outputs")
     for term in ("kernel", "loss", "risk"):
