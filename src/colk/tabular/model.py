@@ -21,6 +21,7 @@ from colk.learners.naming import (
     choose_eps,
     choose_step,
     standard_bandwidth,
+    standard_kernel_size,
     takes_bandwidth,
 )
 from colk.losses import Logistic, Loss, Softmax
@@ -120,8 +121,9 @@ class TableModel:
         self.kernel = as_kernel(kernel, cast(float, bandwidth))
         self.loss = _choose_loss(loss, task)
         self.risk = as_risk(risk)
-        self.step_size = choose_step(step_size, self.risk, _STEPS[task])
-        self.eps = choose_eps(eps, self.step_size)
+        size, norm = standard_kernel_size(self.kernel, len(self.features))
+        self.step_size = choose_step(step_size, self.risk, _STEPS[task] / size)
+        self.eps = choose_eps(eps, self.step_size, norm)
         self.max_atoms, self.averaging = max_atoms, as_averaging(averaging)
         self.scale = bool(scale)
         self.rows = 0
