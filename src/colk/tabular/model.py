@@ -246,8 +246,7 @@ class TableModel:
         """
         X = self._encoder.encode(self._checked(columns))
         if self.scale:
-            n = len(self._encoder.numbers)
-            X[:, :n] = (X[:, :n] - self._inputs.means) / self._inputs.units
+            self._inputs.scale(X)
         return X
 
     def _scores(self, columns: Mapping[str, Any]) -> Array:
@@ -386,7 +385,8 @@ def _numbers(values: Any, name: str) -> Array:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must be a column of numbers, got {array.dtype} {array.shape}")
-    numbers = array.astype(np.float64)
-    if not (np.abs(numbers) <= LARGEST).all():
+    numbers = array.astype(np.float64, copy=False)
+    # Both comparisons fail where a value is missing.
+    if len(numbers) and not (numbers.min() >= -LARGEST and numbers.max() <= LARGEST):
         raise ValueError(f"{name} has values that are missing or beyond ±{LARGEST:g}")
     return numbers
