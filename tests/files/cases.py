@@ -127,7 +127,9 @@ CASES |= {
         _fitted(Y),
     ),
     "COLKQuantileRegressor": (
-        lambda: COLKQuantileRegressor((0.1, 0.5, 0.9), random_state=np.random.RandomState(5)),
+        lambda: COLKQuantileRegressor(
+            (0.1, 0.9), max_atoms=20, epochs=1, random_state=np.random.RandomState(5)
+        ),
         _anew,
     ),
     "COLKClassifier": (lambda: COLKClassifier(), _fitted(LABELS, classes=np.unique(LABELS))),

@@ -12,7 +12,8 @@ import joblib
 import numpy as np
 import pytest
 import skops.io
-from cases import CASES, SEEN, X, Y
+from cases import CASES, LABELS, SEEN, X, Y
+from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
 
@@ -75,6 +76,57 @@ def test_learning_goes_on_bit_for_bit(name, tmp_path):
     after = stored(model, tmp_path)
     assert after != before
     assert stored(twin, tmp_path) == after
+
+
+def _fed(model, points, targets):
+    for x, y in zip(points.tolist(), targets.tolist(), strict=True):
+        model.learn_one({"a": x[0], "b": x[1]}, y)
+
+
+@pytest.mark.parametrize(
+    ("make", "learn"),
+    [
+        (colk.COLKRegressor, colk.COLKRegressor.partial_fit),
+        (river_classes.COLKRegressor, _fed),
+    ],
+    ids=["COLKRegressor", "river.COLKRegressor"],
+)
+def test_samples_that_are_kept_still_choose_the_kernel(make, learn, tmp_path):
+    """480 samples before the file, the choice behind it; then another file, and on."""
+    points = np.random.default_rng(5).normal(size=(600, 2))
+    targets = np.sin(3.0 * points[:, 0])
+    model = make()
+    learn(model, points[:480], targets[:480])
+    twin = by_file(model, tmp_path)
+    for rows in (slice(480, 540), slice(540, 600)):
+        for one in (model, twin):
+            learn(one, points[rows], targets[rows])
+        assert stored(twin, tmp_path) == stored(model, tmp_path)
+        twin = by_file(twin, tmp_path)
+    race = twin.race if make is river_classes.COLKRegressor else twin.race_
+    assert race.winner.scaled
+    assert not race.default_won
+    assert str(race) == str(model.race if make is river_classes.COLKRegressor else model.race_)
+
+
+def test_a_feature_that_comes_after_the_choice_is_learned_on(tmp_path):
+    points = np.random.default_rng(5).normal(size=(600, 2))
+    model = river_classes.COLKRegressor()
+    _fed(model, points[:520], np.sin(3.0 * points[:520, 0]))
+    twin = by_file(model, tmp_path)
+    for one in (model, twin):
+        for x in points[520:].tolist():
+            one.learn_one({"a": x[0], "b": x[1], "c": 1.0}, x[0])
+    assert stored(twin, tmp_path) == stored(model, tmp_path)
+    assert len(by_file(twin, tmp_path).function.kernel.bandwidth) == 3
+
+
+def test_what_fit_found_is_kept(tmp_path):
+    model = colk.COLKRegressor(random_state=0).fit(X, Y)
+    twin = by_file(model, tmp_path)
+    assert twin.polished_ == model.polished_
+    assert str(twin.race_) == str(model.race_)
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("copied", [by_joblib, by_skops])
@@ -197,6 +249,21 @@ def test_a_compressed_machine_is_kept_without_the_large_one(tmp_path):
     assert twin.error_ == model.error_
     assert repr(twin) == repr(model)
     assert not hasattr(twin, "estimator_")
+
+
+@pytest.mark.parametrize("machine", [SVC(), SVC(break_ties=True), colk.COLKClassifier()], ids=repr)
+def test_a_compressed_machine_of_several_classes_is_kept(machine, tmp_path):
+    model = KernelCompressor(machine, max_atoms=30).fit(X, LABELS)
+    twin = by_file(model, tmp_path)
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+    np.testing.assert_array_equal(twin.decision_function(X), model.decision_function(X))
+
+
+def test_a_compressed_machine_that_was_frozen_is_kept(tmp_path):
+    model = KernelCompressor(FrozenEstimator(SVC().fit(X, LABELS)), max_atoms=30).fit(X, LABELS)
+    twin = by_file(model, tmp_path)
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+    assert repr(twin) == repr(model)
 
 
 # -- a user's own terms ----------------------------------------------------------------------

@@ -229,7 +229,8 @@ def _of_compressor(model: Any) -> Formula | None:
     if not _is_from(model, "colk.estimators.compressor"):
         return None
     formula = read(Affine(model.function_, model.intercept_))
-    classes, count = getattr(model, "classes_", None), None
+    classes = getattr(model, "classes_", None)
+    count: Count | None = None
     if classes is not None and len(classes) > 2 and model._is_of_pairs():
         count = "confidences" if model._breaks_ties() else "votes"
     return replace(formula, classes=classes, count=count)

@@ -167,8 +167,8 @@ def to_python(model: Any, *, numpy: bool = False) -> str:
 
     It has `predict(X)` of a list of points, which returns a list of numbers, of lists of numbers
     where there are several outputs, or of labels; `scores(X)`, which of a classifier are what
-    labels are chosen by, of each class or each pair of them; and `predict_proba(X)` where there are probabilities. It needs nothing but
-    the standard library.
+    labels are chosen by, of each class or of each pair of them; and `predict_proba(X)` where there
+    are probabilities. It needs nothing but the standard library.
 
     Parameters
     ----------

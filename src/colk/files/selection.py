@@ -1,4 +1,4 @@
-"""What estimators know of the choice of their kernel, in files: the race, and samples kept for it."""
+"""How a kernel was chosen, in files: the race, and samples that are kept for one."""
 
 from typing import Any
 

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from colk.features import RandomFourierFeatures, RBFNetwork
 from colk.files.models import FAMILIES
@@ -34,7 +35,7 @@ def trusted_types() -> list[str]:
     >>> "colk.kernels.stationary.Gaussian" in trusted_types()
     True
     """
-    kinds = [*known_terms().values(), RBFNetwork, RandomFourierFeatures]
+    kinds: list[type[Any]] = [*known_terms().values(), RBFNetwork, RandomFourierFeatures]
     homes = [(family.home, tag.rpartition(".")[2]) for tag, family in FAMILIES.items()]
     for home, name in (*homes, *_PARTS):
         package = ".".join(home.split(".")[:2])

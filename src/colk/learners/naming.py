@@ -26,6 +26,7 @@ __all__ = [
     "choose_step",
     "kernel_size",
     "standard_bandwidth",
+    "standard_kernel_size",
     "takes_bandwidth",
 ]
 
@@ -42,9 +43,11 @@ _FORGOTTEN_SHARE = 0.1
 _RISK_STEP = 0.5
 _TAIL_STEP = 0.1
 
-# Points whose pairwise distances the rule "median" looks at, and those that tell the size of κ.
+# Points whose pairwise distances the rule "median" looks at, and those that tell the size of κ:
+# of data, and drawn.
 _MEDIAN_POINTS = 500
 _SIZE_POINTS = 1000
+_DRAWN_POINTS = 500
 
 
 def _as_term(value: Any, kind: type[AnyTerm], names: dict[str, Any], what: str) -> AnyTerm:
@@ -148,6 +151,19 @@ def kernel_size(kernel: Kernel, X: Array) -> tuple[float, float]:
     if not (mean > 0.0 and np.isfinite(square)):
         return 1.0, 1.0
     return square / mean, float(np.sqrt(mean))
+
+
+def standard_kernel_size(kernel: Kernel, n_features: int) -> tuple[float, float]:
+    """Return `kernel_size` at normal points: features that are standardised, but not yet seen.
+
+    Examples
+    --------
+    >>> from colk.kernels import Linear
+    >>> [round(value, 1) for value in standard_kernel_size(Linear(), 4)]
+    [5.9, 2.0]
+    """
+    points = np.random.default_rng(0).normal(size=(_DRAWN_POINTS, n_features))
+    return kernel_size(kernel, points)
 
 
 def takes_bandwidth(kernel: Kernel | str) -> bool:

@@ -22,8 +22,8 @@ from colk.learners.naming import (
     check_bandwidth,
     choose_eps,
     choose_step,
-    kernel_size,
     standard_bandwidth,
+    standard_kernel_size,
     takes_bandwidth,
 )
 from colk.losses import Loss
@@ -77,8 +77,7 @@ class OnlineModel:
         check_bandwidth(self)
         risk = as_risk(self.risk)
         kernel = self._kernel(n_features)
-        # Features are taken to be standardised: none has been seen when the first step is made.
-        size, norm = kernel_size(kernel, np.random.default_rng(0).normal(size=(500, n_features)))
+        size, norm = standard_kernel_size(kernel, n_features)
         step_size = choose_step(self.step_size, risk, self._step_of_mean / size)
         return COLK(
             kernel,

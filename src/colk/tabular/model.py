@@ -21,6 +21,7 @@ from colk.learners.naming import (
     choose_eps,
     choose_step,
     standard_bandwidth,
+    standard_kernel_size,
     takes_bandwidth,
 )
 from colk.losses import Logistic, Loss, Softmax
@@ -120,8 +121,9 @@ class TableModel:
         self.kernel = as_kernel(kernel, cast(float, bandwidth))
         self.loss = _choose_loss(loss, task)
         self.risk = as_risk(risk)
-        self.step_size = choose_step(step_size, self.risk, _STEPS[task])
-        self.eps = choose_eps(eps, self.step_size)
+        size, norm = standard_kernel_size(self.kernel, len(self.features))
+        self.step_size = choose_step(step_size, self.risk, _STEPS[task] / size)
+        self.eps = choose_eps(eps, self.step_size, norm)
         self.max_atoms, self.averaging = max_atoms, as_averaging(averaging)
         self.scale = bool(scale)
         self.rows = 0
@@ -244,8 +246,7 @@ class TableModel:
         """
         X = self._encoder.encode(self._checked(columns))
         if self.scale:
-            n = len(self._encoder.numbers)
-            X[:, :n] = (X[:, :n] - self._inputs.means) / self._inputs.units
+            self._inputs.scale(X)
         return X
 
     def _scores(self, columns: Mapping[str, Any]) -> Array:
@@ -384,7 +385,8 @@ def _numbers(values: Any, name: str) -> Array:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must be a column of numbers, got {array.dtype} {array.shape}")
-    numbers = array.astype(np.float64)
-    if not (np.abs(numbers) <= LARGEST).all():
+    numbers = array.astype(np.float64, copy=False)
+    # Both comparisons fail where a value is missing.
+    if len(numbers) and not (numbers.min() >= -LARGEST and numbers.max() <= LARGEST):
         raise ValueError(f"{name} has values that are missing or beyond ±{LARGEST:g}")
     return numbers
