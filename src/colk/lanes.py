@@ -124,6 +124,36 @@ def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> 
     diagonal[: n - 1] = (np.tril(factor[: n - 1, : n - 1]) ** 2).sum(axis=0)
 
 
+def halve(factor: Array, n: int, columns: Array, b: int, out: Array, z: int) -> None:
+    """z = Uᵀk of column b; behind n it is 0."""
+    out[z] = 0.0
+    out[z, :n] = np.tril(factor[:n, :n]) @ columns[b, :n]
+
+
+def spread(factor: Array, n: int, rows: Array, z: int, out: Array, v: int) -> None:
+    """v = Uz."""
+    out[v] = 0.0
+    out[v, :n] = rows[z, :n] @ np.tril(factor[:n, :n])
+
+
+def temper(P: Array, n: int, rows: Array, g: int, amount: float, z: int, h: int) -> None:
+    """Set P ← P − amount·g gᵀ, and h = Pz; only the lower half of P counts."""
+    P[:n, :n] -= amount * np.outer(rows[g, :n], rows[g, :n])
+    lower = np.tril(P[:n, :n])
+    rows[h] = 0.0
+    rows[h, :n] = lower @ rows[z, :n] + np.tril(lower, -1).T @ rows[z, :n]
+
+
+def turn_rows(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:
+    """Turn rows j, …, n − 1 of P as `rotate_out` turns those of Uᵀ; what leaves is the last row."""
+    carry[:n] = P[j, :n]
+    for i in range(j, n - 1):
+        c, s, below = turns[0, i], turns[1, i], P[i + 1, :n].copy()
+        P[i, :n] = c * carry[:n] - s * below
+        carry[:n] = s * carry[:n] + c * below
+    P[n - 1, :n] = carry[:n]
+
+
 def atoms_within(
     weights: Array, n_priced: int, amounts: Array, diagonal: Array, n: int, solutions: Array,
     p: int, q: int, t_pp: float, t_pq: float, t_qq: float, c: float,

@@ -125,7 +125,12 @@ class Stream:
                 taken = self.run(X, Y, weight, taken, stop)
             if taken == stop or self.diverged:
                 return taken - start
-            self.dictionary.reserve(self.gained)
+            self.make_room()
+
+    def make_room(self) -> int:
+        """Make room for another step."""
+        self.dictionary.reserve(self.gained)
+        return 0
 
     def run(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
         """Fill the window, a step each time that it is full; returns where it stopped.

@@ -1,0 +1,53 @@
+cimport cython
+from colk cimport lanes, maths as math, step
+from colk.compressors cimport pursuit
+from colk.compressors.pursuit cimport KOMP
+from colk.step cimport KernelStream
+
+cdef Py_ssize_t HALF, SOLUTION, FIRST, LATEST
+cdef double LEAST_VARIANCE
+
+cdef class NewtonStream(KernelStream):
+    cdef KOMP rule
+    cdef readonly double prior, forgetting, trust
+    cdef readonly bint is_kinked
+    cdef public double level, spread, distance, pending
+    cdef public Py_ssize_t turn
+    cdef double[:, ::1] covariance, vectors, turns
+    cdef int make_room(self) except -1
+    @cython.locals(before=Py_ssize_t, eps=double, error=double)
+    cdef int step(self) except -1 nogil
+    @cython.final
+    @cython.locals(loss=double, gap=double, share=double, columns=Py_ssize_t)
+    cdef void follow_spreads(self, double rate) noexcept nogil
+    @cython.final
+    @cython.locals(width=double, least=double, reach=double)
+    cdef int curve_window(self) except -1 nogil
+    @cython.final
+    @cython.locals(squares=double)
+    cdef double length(self, Py_ssize_t b) noexcept nogil
+    @cython.final
+    @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double)
+    cdef double take(self, Py_ssize_t b, double eps) except -1 nogil
+    @cython.final
+    cdef double relinearize(self, Py_ssize_t b) noexcept nogil
+    @cython.final
+    @cython.locals(amount=double)
+    cdef void move(self, Py_ssize_t b, Py_ssize_t h, double gain, double novelty, bint enters) noexcept nogil
+    @cython.final
+    cdef void note(self, double amount, double squares) noexcept nogil
+    @cython.final
+    cdef double shrinkage(self, double bend, double gain, double variance, double own) noexcept nogil
+    @cython.final
+    @cython.locals(crowded=bint, free=bint, spent=double, budget=double)
+    cdef double prune(self, double eps) noexcept nogil
+    @cython.final
+    cdef void settle_pending(self) noexcept nogil
+    @cython.final
+    @cython.locals(top=double, side=double)
+    cdef void turn_out(self, Py_ssize_t j) noexcept nogil
+
+@cython.locals(i=Py_ssize_t, k=Py_ssize_t)
+cdef void mirror(double[:, ::1] P, Py_ssize_t n) noexcept nogil
+@cython.locals(i=Py_ssize_t, k=Py_ssize_t, kept=double)
+cdef void transpose(double[:, ::1] P, Py_ssize_t n) noexcept nogil

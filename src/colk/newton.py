@@ -1,0 +1,337 @@
+"""The second-order step: curvature in the orthonormal coordinates that KOMP computes anyway.
+
+With z = Uᵀκ(D, x) a function of the span is f(x) = θᵀz, and P, the inverse of the accumulated
+curvature λI + Σ b zzᵀ, says how far a sample of slope a moves it: θ ← θ − P⁺ a z. Here f is kept by
+its weights w = Uθ. A direction that is new has the prior's variance 1/λ: a point that enters adds
+one entry to the diagonal of P. An atom that leaves takes its coordinate along, after the rotations
+that make it the last one of U have turned P as well.
+
+P changes by P ← P − m hhᵀ, h = Pz. That is put off to the next product with P, where it costs no
+pass of its own.
+"""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from colk import lanes, step
+from colk._validation import Array
+from colk.buffers import aligned
+from colk.compressors import pursuit
+from colk.compressors.pursuit import KOMP
+from colk.step import KernelStream
+
+__all__ = ["NewtonStream"]
+
+# Rows of `vectors`: z, v = Uz or Uh, and h of this point and of the last, in turns.
+HALF, SOLUTION, FIRST = 0, 1, 2
+# Below this variance at x nothing is forgotten there.
+LEAST_VARIANCE = 1e-9
+# Samples over which spreads are followed.
+LATEST = 1000
+
+
+class NewtonStream(KernelStream):
+    """A kernel stream that divides slopes by the curvature of what it has seen.
+
+    Parameters
+    ----------
+    prior : float
+        λ, the precision of every direction of H before the first sample.
+    forgetting : float
+        γ, in (0, 1]: the variance at a sample grows by 1/γ, and nowhere else.
+    trust : float
+        Most that a sample moves its own prediction, in units of 1 + the largest target.
+    **common
+        The arguments of `KernelStream`.
+    """
+
+    tallies: ClassVar[tuple[str, ...]] = (
+        *KernelStream.tallies, "level", "spread", "distance", "pending", "turn",
+    )  # fmt: skip
+
+    rule: KOMP
+    prior: float
+    forgetting: float
+    trust: float
+    covariance: Array  # (capacity, capacity): P, of which the lower half counts
+    vectors: Array  # (4, capacity)
+    turns: Array  # (2, capacity): cosines and sines
+    level: float  # of the losses: their mean
+    spread: float  # of the losses about it
+    distance: float  # mean |f − y|
+    pending: float  # the m of what P still lacks, m hhᵀ
+    turn: int  # which row h is
+
+    def __init__(self, prior: float, forgetting: float, trust: float, **common: Any) -> None:
+        super().__init__(**common)
+        self.rule, self.prior = self.compressor, prior
+        self.forgetting, self.trust = forgetting, trust
+        self.follows_norm, self.squared_norm = False, math.nan
+        self.is_kinked = len(self.loss.kinks) > 0
+        self.level = self.spread = self.distance = self.pending = 0.0
+        self.turn = 0
+        self.covariance, self.vectors = np.zeros((1, 1)), np.zeros((4, 1))
+        self.make_room()
+
+    def make_room(self) -> int:
+        """Make room for another step, in P and the vectors as in the dictionary."""
+        self.dictionary.reserve(self.gained)
+        n, capacity = min(self.dictionary.size, self.covariance.shape[0]), self.dictionary.capacity
+        grown = aligned(capacity, capacity), aligned(4, capacity)
+        grown[0][:n, :n] = np.asarray(self.covariance)[:n, :n]
+        grown[1][:, :n] = np.asarray(self.vectors)[:, :n]
+        self.covariance, self.vectors = grown
+        self.turns = aligned(2, capacity)
+        return 0
+
+    # -- the step ----------------------------------------------------------------------------
+
+    def step(self) -> int:
+        """Take the points of the window in, one after the other; 0 where it would diverge."""
+        t, before = self.steps, self.dictionary.size
+        if self.lay_window() == 0 or self.assess(self.tracking_rate.rate(t), True) == 0:
+            return 0
+        self.follow_spreads(1.0 / min(t + 1, LATEST))
+        self.curve_window()
+        self.remember_and_shrink(1.0)
+        eps, error = self.rule.bound + self.rule.part * math.sqrt(self.squared_move), 0.0
+        for b in range(self.window.size):
+            error += self.take(b, eps - error)
+        if self.dictionary.added > 0:
+            error += self.prune(max(eps - error, 0.0))
+        self.error_sum += error
+        if self.traced:
+            self.squared_norm = step.exact_squared_norm(self.dictionary, self.n_outputs)
+        self.steps = t + 1
+        self.record(before + self.dictionary.added - self.dictionary.size, error, 1.0)
+        return 1
+
+    def follow_spreads(self, rate: float) -> None:
+        """How far losses are from their mean, and predictions from their targets."""
+        share, columns = 1.0 / self.window.size, min(self.n_outputs, self.window.targets.shape[1])
+        for b in range(self.window.size):
+            loss, gap = self.window.losses[b], 0.0
+            for c in range(columns):
+                gap += abs(self.window.predictions[b, c] - self.window.targets[b, c]) / columns
+            if self.steps == 0:
+                self.level += share * loss
+                self.spread += share * abs(loss)
+                self.distance += share * gap
+            else:
+                self.spread += rate * share * (abs(loss - self.level) - self.spread)
+                self.level += rate * share * (loss - self.level)
+                self.distance += rate * share * (gap - self.distance)
+
+    def curve_window(self) -> int:
+        """Curvatures b of the points of the window, at least 0: Gauss–Newton in the risk's outer.
+
+        Never so small that a sample would move its own prediction, by up to |a|/b, too far.
+        """
+        for b in range(self.window.size):
+            self.window.curvatures[b] = 0.0
+            width = self.distance if self.is_kinked else 0.0
+            self.window.loss_curvatures[b] = self.loss.curvature(
+                self.window.predictions, self.window.targets, b, self.window.loss_slopes, width
+            )
+        for b in range(self.batch):
+            theta = self.stride * b
+            xi = theta + self.shift
+            self.risk.pair_curvatures(self.window, theta, xi, self.spread)
+            by_theta = self.window.weights[theta] * self.share
+            self.window.curvatures[theta] += by_theta * self.window.pair_curvatures[0]
+            by_xi = by_theta * self.window.weights[xi]
+            self.window.curvatures[xi] += by_xi * self.window.pair_curvatures[1]
+        reach = self.trust * (1.0 + self.largest_target)
+        for b in range(self.window.size):
+            least = self.length(b) / reach
+            if not self.window.curvatures[b] >= least:
+                self.window.curvatures[b] = least
+            self.window.curvatures[b] = min(self.window.curvatures[b], lanes.LARGEST)
+        return 0
+
+    def length(self, b: int) -> float:
+        """|a| of point b."""
+        squares = 0.0
+        for c in range(self.n_outputs):
+            squares += self.window.coefficients[b, c] * self.window.coefficients[b, c]
+        return math.sqrt(squares)
+
+    def take(self, b: int, eps: float) -> float:
+        """Move f and P by point b; it enters where leaving it out would cost more than eps.
+
+        Returns the H-norm of what is left out of the step in the span of the atoms and x.
+        """
+        n, bend, own = self.dictionary.size, self.window.curvatures[b], self.dictionary.gram[b, b]
+        if own < step.VANISHING:
+            return 0.0
+        h, g = FIRST + self.turn, FIRST + 1 - self.turn
+        lanes.halve(self.dictionary.factor, n, self.dictionary.columns, b, self.vectors, HALF)
+        lanes.temper(self.covariance, n, self.vectors, g, self.pending, HALF, h)
+        self.pending = 0.0
+        variance = max(lanes.dot(self.vectors, HALF, self.vectors, h, n), 0.0)
+        novelty = own - lanes.dot(self.vectors, HALF, self.vectors, HALF, n)
+        length = self.relinearize(b)
+        extended = variance + max(novelty, 0.0) / self.prior
+        gain, wide_gain = 1.0 / (1.0 + bend * variance), 1.0 / (1.0 + bend * extended)
+        price = length * wide_gain * math.sqrt(max(novelty, 0.0)) / self.prior
+        squares = lanes.dot(self.vectors, h, self.vectors, h, n)
+        inside = length * (gain - wide_gain)
+        error = math.sqrt(price * price + inside * inside * squares)
+        enters = novelty > lanes.NOVELTY_FLOOR * own and error > eps
+        if enters and n >= self.rule.at_most:
+            j = pursuit.cheapest(self.dictionary)
+            enters = price * price > self.dictionary.price(j)
+        if enters:
+            gain, variance, error = wide_gain, extended, 0.0
+        self.move(b, h, gain, novelty, enters)
+        self.note(length * gain, squares + (novelty / self.prior / self.prior if enters else 0.0))
+        if bend > 0.0 or enters:
+            self.turn = 1 - self.turn
+            self.pending = self.shrinkage(bend, gain, variance, own)
+        return error
+
+    def relinearize(self, b: int) -> float:
+        """a + b(f − f_t)(x): what the points before it in the window leave of its slope; |a|."""
+        if b > 0:
+            for c in range(self.n_outputs):
+                now = lanes.dot(
+                    self.dictionary.weights_t, c, self.dictionary.columns, b, self.dictionary.size
+                )
+                self.window.coefficients[b, c] += self.window.curvatures[b] * (
+                    now - self.window.predictions[b, c]
+                )
+        return self.length(b)
+
+    def move(self, b: int, h: int, gain: float, novelty: float, enters: bool) -> None:
+        """Set w ← w − a·gain·Uh; a new point gets −a·gain/λ, of which the atoms give up K⁻¹k."""
+        n = self.dictionary.size
+        lanes.spread(self.dictionary.factor, n, self.vectors, h, self.vectors, SOLUTION)
+        for c in range(self.n_outputs):
+            amount = -gain * self.window.coefficients[b, c]
+            lanes.add(self.dictionary.weights_t, c, self.vectors, SOLUTION, amount, n)
+        if not enters:
+            return
+        lanes.spread(self.dictionary.factor, n, self.vectors, HALF, self.dictionary.solutions, b)
+        for row in range(self.dictionary.n_rows):
+            self.dictionary.amounts[b, row] = 0.0
+        for c in range(self.n_outputs):
+            amount = -gain * self.window.coefficients[b, c] / self.prior
+            self.dictionary.amounts[b, c] = amount
+            lanes.add(self.dictionary.weights_t, c, self.dictionary.solutions, b, -amount, n)
+        self.dictionary.append_row(b, novelty)
+        self.covariance[n, n] = 1.0 / self.prior
+        self.vectors[h, n] = math.sqrt(novelty) / self.prior
+        for i in range(n + 1, (n + 8) & -8):
+            self.vectors[h, i] = 0.0
+        for later in range(b + 1, self.window.size):
+            self.dictionary.columns[later, n] = self.dictionary.gram[later, b]
+
+    def note(self, amount: float, squares: float) -> None:
+        """Take the squared H-norm of a point's step into the mean of about the latest."""
+        if self.follows_moves:
+            rate = 1.0 / (min(self.steps + 1, LATEST) * self.window.size)
+            self.squared_move += rate * (amount * amount * squares - self.squared_move)
+
+    def shrinkage(self, bend: float, gain: float, variance: float, own: float) -> float:
+        """The m of P ← P − m hhᵀ: b·gain, less what is forgotten, no further than the prior."""
+        if self.forgetting == 1.0 or bend == 0.0 or variance <= LEAST_VARIANCE:
+            return bend * gain
+        forgotten = gain * (bend - (1.0 / self.forgetting - 1.0) / variance)
+        return max(forgotten, min((1.0 - own / (self.prior * variance)) / variance, bend * gain))
+
+    # -- atoms that leave --------------------------------------------------------------------
+
+    def prune(self, eps: float) -> float:
+        """KOMP: drop the cheapest atoms within eps, crowded ones and those too many at any price.
+
+        Returns the H-norm of what is lost.
+        """
+        budget, spent, crowded = eps * eps, 0.0, True
+        while self.dictionary.size > 0:
+            j = pursuit.find_crowded(self.dictionary) if crowded else self.dictionary.size
+            crowded = j < self.dictionary.size
+            if not crowded:
+                j = pursuit.cheapest(self.dictionary)
+                free = self.dictionary.size <= self.rule.at_most
+                if free and spent + self.dictionary.price(j) > budget:
+                    break
+            self.turn_out(j)
+            spent += self.dictionary.drop_atom(j)
+        return math.sqrt(spent)
+
+    def settle_pending(self) -> None:
+        """Let P be what it should be."""
+        h, g = FIRST + self.turn, FIRST + 1 - self.turn
+        lanes.temper(
+            self.covariance, self.dictionary.size, self.vectors, g, self.pending, HALF, h
+        )
+        self.pending = 0.0
+
+    def turn_out(self, j: int) -> None:
+        """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
+        n, last = self.dictionary.size, self.dictionary.size - 1
+        self.settle_pending()
+        top = self.dictionary.factor[j, j]
+        for i in range(j, last):
+            side = self.dictionary.factor[i + 1, j]
+            length = math.sqrt(top * top + side * side)
+            self.turns[0, i], self.turns[1, i] = side / length, top / length
+            top = length
+        if j < last:
+            mirror(self.covariance, n)
+            lanes.turn_rows(self.covariance, n, j, self.turns, self.dictionary.carry)
+            transpose(self.covariance, n)
+            lanes.turn_rows(self.covariance, n, j, self.turns, self.dictionary.carry)
+        for i in range(n):
+            self.covariance[last, i] = 0.0
+            self.covariance[i, last] = 0.0
+
+    # -- looking at it -----------------------------------------------------------------------
+
+    def snapshot_covariance(self) -> Array:
+        """P, a copy of shape (M, M), for coordinates of which U has a positive diagonal."""
+        self.enter()
+        try:
+            self.settle_pending()
+            n = self.dictionary.size
+            signs = np.sign(np.diag(np.asarray(self.dictionary.factor)[:n, :n]))
+            lower = np.tril(np.asarray(self.covariance)[:n, :n])
+            return np.asarray((lower + np.tril(lower, -1).T) * np.outer(signs, signs))
+        finally:
+            self.leave()
+
+    # -- files and pickles -------------------------------------------------------------------
+
+    def pack(self) -> dict[str, Any]:
+        """Plain numbers and arrays, from which to go on bit by bit."""
+        packed, n = super().pack(), self.dictionary.size
+        packed["covariance"] = np.array(np.asarray(self.covariance)[:n, :n])
+        packed["vectors"] = np.array(np.asarray(self.vectors)[:, :n])
+        return packed
+
+    def unpack(self, packed: dict[str, Any]) -> None:
+        """Take up what was packed."""
+        super().unpack(packed)
+        n = self.dictionary.size
+        self.make_room()
+        np.asarray(self.covariance)[:] = 0.0
+        np.asarray(self.covariance)[:n, :n] = packed["covariance"]
+        np.asarray(self.vectors)[:, :n] = packed["vectors"]
+
+
+def mirror(P: Array, n: int) -> None:
+    """Write the lower half into the upper one."""
+    for i in range(n):
+        for k in range(i):
+            P[k, i] = P[i, k]
+
+
+def transpose(P: Array, n: int) -> None:
+    """Swap rows and columns."""
+    for i in range(n):
+        for k in range(i):
+            kept = P[k, i]
+            P[k, i] = P[i, k]
+            P[i, k] = kept
