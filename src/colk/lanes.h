@@ -42,8 +42,8 @@ CHOOSE(gaussian) CHOOSE(laplacian) CHOOSE(matern_of_one_half) CHOOSE(matern_of_t
 CHOOSE(matern_of_five_halves) CHOOSE(rational_quadratic) CHOOSE(polynomial) CHOOSE(linear)
 CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(multiply)
 CHOOSE(scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within) CHOOSE(atoms_within_one)
-CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve) CHOOSE(spread) CHOOSE(temper)
-CHOOSE(turn_rows)
+CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve_and_spread)
+CHOOSE(multiply_symmetric) CHOOSE(subtract_squares) CHOOSE(turn_rows)
 #else
 #define NAME(f) f
 #if defined(COLK_WIDTH)
@@ -357,49 +357,56 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
     }
 }
 
-/* z = U'k, and v = Uz. */
+/* z = U'k and v = Uh in one pass. */
 #define FOUR for (int l = 0; l < 4; l++)
 #define UP_TO(end) for (ptrdiff_t j = 0; j < (end); j += WIDTH)
-LANES void NAME(halve)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
-                       const double *restrict k, double *restrict z)
+LANES void NAME(halve_and_spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+                                  const double *restrict k, double *restrict z,
+                                  const double *restrict h, double *restrict v)
 {
-    for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
-        vector a[4] = {0};
-        UP_TO(i < n ? i + 4 : 0) FOUR a[l] += AT(factor, (i + l) * stride + j) * AT(k, j);
+    UP_TO(VECTORS(n)) PUT(z, j) = PUT(v, j) = ALL(0.0);
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+        vector a[4] = {0}, row[4];
+        UP_TO(i + 4) {
+            FOUR row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k, j);
+            PUT(v, j) += SPREAD((h + i));
+        }
         four_sums(z + i, a);
     }
 }
-LANES void NAME(spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
-                        const double *restrict z, double *restrict v)
-{
-    vector row[4];
-    UP_TO(VECTORS(n)) PUT(v, j) = ALL(0.0);
-    for (ptrdiff_t i = 0; i < n; i += 4)
-        UP_TO(i + 4) {
-            FOUR row[l] = AT(factor, (i + l) * stride + j);
-            PUT(v, j) += SPREAD((z + i));
-        }
-}
 
-/* P <- P - amount g g', and then h = Pz, in one pass. Of the symmetric P the blocks of eight by
- * eight on and below the diagonal are stored. */
-LANES void NAME(temper)(double *restrict P, ptrdiff_t stride, ptrdiff_t n, const double *restrict g,
-                        double amount, const double *restrict z, double *restrict h)
+/* h = Pz, of the symmetric P whose blocks of eight by eight on and below the diagonal are stored;
+ * and P <- P - Sum_r m_r g_r g_r' for up to eight rows g. */
+LANES void NAME(multiply_symmetric)(const double *restrict P, ptrdiff_t stride, ptrdiff_t n,
+                                    const double *restrict z, double *restrict h)
 {
     UP_TO(VECTORS(n)) PUT(h, j) = ALL(0.0);
     for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
-        double *restrict rows = P + i * stride, own[4], c[4];
         ptrdiff_t block = i & ~(ptrdiff_t)7;
         vector a[4] = {0}, row[4];
-        FOUR c[l] = amount * g[i + l];
-#define RENEW FOUR row[l] = PUT(rows, l * stride + j) -= c[l] * AT(g, j), a[l] += row[l] * AT(z, j)
+        double own[4];
         UP_TO(block) {
-            RENEW;
+            FOUR row[l] = AT(P, (i + l) * stride + j), a[l] += row[l] * AT(z, j);
             PUT(h, j) += SPREAD((z + i));
         }
-        for (ptrdiff_t j = block; j < block + 8; j += WIDTH) RENEW;
+        for (ptrdiff_t j = block; j < block + 8; j += WIDTH)
+            FOUR a[l] += AT(P, (i + l) * stride + j) * AT(z, j);
         four_sums(own, a);
         FOUR h[i + l] += own[l];
+    }
+}
+LANES void NAME(subtract_squares)(double *restrict P, ptrdiff_t stride, ptrdiff_t n,
+                                  const double *restrict g, const double *m, ptrdiff_t count)
+{
+    for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
+        double c[8][4];
+        for (ptrdiff_t r = 0; r < count; r++) FOUR c[r][l] = m[r] * g[r * stride + i + l];
+        UP_TO((i & ~(ptrdiff_t)7) + 8) {
+            vector row[4];
+            FOUR row[l] = AT(P, (i + l) * stride + j);
+            for (ptrdiff_t r = 0; r < count; r++) FOUR row[l] -= c[r][l] * AT(g, r * stride + j);
+            FOUR PUT(P, (i + l) * stride + j) = row[l];
+        }
     }
 }
 

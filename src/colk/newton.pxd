@@ -4,16 +4,19 @@ from colk.compressors cimport pursuit
 from colk.compressors.pursuit cimport KOMP
 from colk.step cimport KernelStream
 
-cdef Py_ssize_t HALF, SOLUTION, FIRST, LATEST
+cdef Py_ssize_t HALF, SOLUTION, FIRST, LATEST, MOST_PENDING, ATOMS_PENDING
 cdef double LEAST_VARIANCE
 
 cdef class NewtonStream(KernelStream):
     cdef KOMP rule
     cdef readonly double prior, forgetting, trust
     cdef readonly bint is_kinked
-    cdef public double level, spread, distance, pending
-    cdef public Py_ssize_t turn
+    cdef public double level, spread, distance
+    cdef public Py_ssize_t pending
+    cdef Py_ssize_t last
+    cdef bint owing
     cdef double[:, ::1] covariance, vectors, turns
+    cdef double[::1] amounts, owed
     cdef int make_room(self) except -1
     @cython.locals(before=Py_ssize_t, eps=double, error=double)
     cdef int step(self) except -1 nogil
@@ -30,10 +33,14 @@ cdef class NewtonStream(KernelStream):
     @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double)
     cdef double take(self, Py_ssize_t b, double eps) except -1 nogil
     @cython.final
-    cdef double relinearize(self, Py_ssize_t b) noexcept nogil
+    cdef void halve(self, Py_ssize_t b) noexcept nogil
+    cdef int rest(self) except -1 nogil
     @cython.final
-    @cython.locals(amount=double)
-    cdef void move(self, Py_ssize_t b, Py_ssize_t h, double gain, double novelty, bint enters) noexcept nogil
+    cdef Py_ssize_t multiply(self) noexcept nogil
+    @cython.final
+    cdef void relinearize(self, Py_ssize_t b) noexcept nogil
+    @cython.final
+    cdef void append(self, Py_ssize_t b, Py_ssize_t h, double novelty) noexcept nogil
     @cython.final
     cdef void note(self, double amount, double squares) noexcept nogil
     @cython.final

@@ -6,8 +6,9 @@ its weights w = Uθ. A direction that is new has the prior's variance 1/λ: a po
 one entry to the diagonal of P. An atom that leaves takes its coordinate along, after the rotations
 that make it the last one of U have turned P as well.
 
-P changes by P ← P − m hhᵀ, h = Pz. That is put off to the next product with P, where it costs no
-pass of its own.
+A sample changes P by −m hhᵀ, h = Pz, and w by multiples of Uh. Both are put off: P catches up with
+several samples in one pass, and until then is P − Σ_r m_r h_r h_rᵀ; w does in the pass over U that
+the next sample needs for its z.
 """
 
 import math
@@ -24,8 +25,11 @@ from colk.step import KernelStream
 
 __all__ = ["NewtonStream"]
 
-# Rows of `vectors`: z, v = Uz or Uh, and h of this point and of the last, in turns.
+# Rows of `vectors`: z, Uh, and from the first on the h that P lacks, at most so many.
 HALF, SOLUTION, FIRST = 0, 1, 2
+MOST_PENDING = 8
+# So many atoms for each of them: that many products with h cost little beside one with P.
+ATOMS_PENDING = 16
 # Below this variance at x nothing is forgotten there.
 LEAST_VARIANCE = 1e-9
 # Samples over which spreads are followed.
@@ -48,7 +52,7 @@ class NewtonStream(KernelStream):
     """
 
     tallies: ClassVar[tuple[str, ...]] = (
-        *KernelStream.tallies, "level", "spread", "distance", "pending", "turn",
+        *KernelStream.tallies, "level", "spread", "distance", "pending",
     )  # fmt: skip
 
     rule: KOMP
@@ -56,13 +60,15 @@ class NewtonStream(KernelStream):
     forgetting: float
     trust: float
     covariance: Array  # (capacity, capacity): P, of which the lower half counts
-    vectors: Array  # (4, capacity)
+    vectors: Array  # (FIRST + MOST_PENDING, capacity)
+    amounts: Array  # (MOST_PENDING,): m_r
+    owed: Array  # (outputs,): multiples of Uh that w lacks
+    pending: int  # how many h_r P lacks
+    owing: bool  # whether w lacks the last of them
     turns: Array  # (2, capacity): cosines and sines
     level: float  # of the losses: their mean
     spread: float  # of the losses about it
     distance: float  # mean |f − y|
-    pending: float  # the m of what P still lacks, m hhᵀ
-    turn: int  # which row h is
 
     def __init__(self, prior: float, forgetting: float, trust: float, **common: Any) -> None:
         super().__init__(**common)
@@ -70,16 +76,17 @@ class NewtonStream(KernelStream):
         self.forgetting, self.trust = forgetting, trust
         self.follows_norm, self.squared_norm = False, math.nan
         self.is_kinked = len(self.loss.kinks) > 0
-        self.level = self.spread = self.distance = self.pending = 0.0
-        self.turn = 0
-        self.covariance, self.vectors = np.zeros((1, 1)), np.zeros((4, 1))
+        self.level = self.spread = self.distance = 0.0
+        self.pending, self.owing, self.last = 0, False, FIRST
+        self.amounts, self.owed = np.zeros(MOST_PENDING), np.zeros(self.n_outputs)
+        self.covariance, self.vectors = np.zeros((1, 1)), np.zeros((FIRST + MOST_PENDING, 1))
         self.make_room()
 
     def make_room(self) -> int:
         """Make room for another step, in P and the vectors as in the dictionary."""
         self.dictionary.reserve(self.gained)
         n, capacity = min(self.dictionary.size, self.covariance.shape[0]), self.dictionary.capacity
-        grown = aligned(capacity, capacity), aligned(4, capacity)
+        grown = aligned(capacity, capacity), aligned(FIRST + MOST_PENDING, capacity)
         grown[0][:n, :n] = np.asarray(self.covariance)[:n, :n]
         grown[1][:, :n] = np.asarray(self.vectors)[:, :n]
         self.covariance, self.vectors = grown
@@ -91,7 +98,10 @@ class NewtonStream(KernelStream):
     def step(self) -> int:
         """Take the points of the window in, one after the other; 0 where it would diverge."""
         t, before = self.steps, self.dictionary.size
-        if self.lay_window() == 0 or self.assess(self.tracking_rate.rate(t), True) == 0:
+        if self.lay_window() == 0:
+            return 0
+        self.halve(0)
+        if self.assess(self.tracking_rate.rate(t), True) == 0:
             return 0
         self.follow_spreads(1.0 / min(t + 1, LATEST))
         self.curve_window()
@@ -103,6 +113,7 @@ class NewtonStream(KernelStream):
             error += self.prune(max(eps - error, 0.0))
         self.error_sum += error
         if self.traced:
+            self.rest()
             self.squared_norm = step.exact_squared_norm(self.dictionary, self.n_outputs)
         self.steps = t + 1
         self.record(before + self.dictionary.added - self.dictionary.size, error, 1.0)
@@ -158,6 +169,24 @@ class NewtonStream(KernelStream):
             squares += self.window.coefficients[b, c] * self.window.coefficients[b, c]
         return math.sqrt(squares)
 
+    def halve(self, b: int) -> None:
+        """z of point b; on the way w is given what it lacks."""
+        n = self.dictionary.size
+        lanes.halve_and_spread(
+            self.dictionary.factor, n, self.dictionary.columns, b,
+            self.vectors, HALF, self.last, self.vectors, SOLUTION,
+        )  # fmt: skip
+        if self.owing:
+            for c in range(self.n_outputs):
+                lanes.add(self.dictionary.weights_t, c, self.vectors, SOLUTION, self.owed[c], n)
+        self.owing = False
+
+    def rest(self) -> int:
+        """Give w what it lacks: between calls others look at it."""
+        if self.owing:
+            self.halve(0)
+        return 0
+
     def take(self, b: int, eps: float) -> float:
         """Move f and P by point b; it enters where leaving it out would cost more than eps.
 
@@ -166,17 +195,16 @@ class NewtonStream(KernelStream):
         n, bend, own = self.dictionary.size, self.window.curvatures[b], self.dictionary.gram[b, b]
         if own < step.VANISHING:
             return 0.0
-        h, g = FIRST + self.turn, FIRST + 1 - self.turn
-        lanes.halve(self.dictionary.factor, n, self.dictionary.columns, b, self.vectors, HALF)
-        lanes.temper(self.covariance, n, self.vectors, g, self.pending, HALF, h)
-        self.pending = 0.0
+        if b > 0:
+            self.halve(b)
+            self.relinearize(b)
+        h, length = self.multiply(), self.length(b)
         variance = max(lanes.dot(self.vectors, HALF, self.vectors, h, n), 0.0)
         novelty = own - lanes.dot(self.vectors, HALF, self.vectors, HALF, n)
-        length = self.relinearize(b)
+        squares = lanes.dot(self.vectors, h, self.vectors, h, n)
         extended = variance + max(novelty, 0.0) / self.prior
         gain, wide_gain = 1.0 / (1.0 + bend * variance), 1.0 / (1.0 + bend * extended)
         price = length * wide_gain * math.sqrt(max(novelty, 0.0)) / self.prior
-        squares = lanes.dot(self.vectors, h, self.vectors, h, n)
         inside = length * (gain - wide_gain)
         error = math.sqrt(price * price + inside * inside * squares)
         enters = novelty > lanes.NOVELTY_FLOOR * own and error > eps
@@ -185,46 +213,53 @@ class NewtonStream(KernelStream):
             enters = price * price > self.dictionary.price(j)
         if enters:
             gain, variance, error = wide_gain, extended, 0.0
-        self.move(b, h, gain, novelty, enters)
-        self.note(length * gain, squares + (novelty / self.prior / self.prior if enters else 0.0))
-        if bend > 0.0 or enters:
-            self.turn = 1 - self.turn
-            self.pending = self.shrinkage(bend, gain, variance, own)
+            squares += novelty / (self.prior * self.prior)
+            self.append(b, h, novelty)
+        self.note(length * gain, squares)
+        for c in range(self.n_outputs):
+            self.owed[c] = -gain * self.window.coefficients[b, c]
+        self.last, self.owing = FIRST + self.pending, True
+        self.amounts[self.pending] = self.shrinkage(bend, gain, variance, own)
+        self.pending += 1
+        if self.pending >= min(MOST_PENDING, 1 + self.dictionary.size // ATOMS_PENDING):
+            self.settle_pending()
         return error
 
-    def relinearize(self, b: int) -> float:
-        """a + b(f − f_t)(x): what the points before it in the window leave of its slope; |a|."""
-        if b > 0:
-            for c in range(self.n_outputs):
-                now = lanes.dot(
-                    self.dictionary.weights_t, c, self.dictionary.columns, b, self.dictionary.size
-                )
-                self.window.coefficients[b, c] += self.window.curvatures[b] * (
-                    now - self.window.predictions[b, c]
-                )
-        return self.length(b)
+    def multiply(self) -> int:
+        """The row of h = Pz, behind those that P lacks."""
+        n, h = self.dictionary.size, FIRST + self.pending
+        lanes.multiply_symmetric(self.covariance, n, self.vectors, HALF, h)
+        for r in range(self.pending):
+            shared = lanes.dot(self.vectors, FIRST + r, self.vectors, HALF, n)
+            lanes.add(self.vectors, h, self.vectors, FIRST + r, -self.amounts[r] * shared, n)
+        return h
 
-    def move(self, b: int, h: int, gain: float, novelty: float, enters: bool) -> None:
-        """Set w ← w − a·gain·Uh; a new point gets −a·gain/λ, of which the atoms give up K⁻¹k."""
-        n = self.dictionary.size
-        lanes.spread(self.dictionary.factor, n, self.vectors, h, self.vectors, SOLUTION)
+    def relinearize(self, b: int) -> None:
+        """Let the slope be a + b(f − f_t)(x), what the points before it in the window leave of it."""
         for c in range(self.n_outputs):
-            amount = -gain * self.window.coefficients[b, c]
-            lanes.add(self.dictionary.weights_t, c, self.vectors, SOLUTION, amount, n)
-        if not enters:
-            return
-        lanes.spread(self.dictionary.factor, n, self.vectors, HALF, self.dictionary.solutions, b)
+            now = lanes.dot(
+                self.dictionary.weights_t, c, self.dictionary.columns, b, self.dictionary.size
+            )
+            moved = now - self.window.predictions[b, c]
+            self.window.coefficients[b, c] += self.window.curvatures[b] * moved
+
+    def append(self, b: int, h: int, novelty: float) -> None:
+        """Make point b an atom, of weight 0 until w is given what it lacks; h gains √s/λ."""
+        n = self.dictionary.size
+        lanes.halve_and_spread(
+            self.dictionary.factor, n, self.dictionary.columns, b,
+            self.vectors, SOLUTION, HALF, self.dictionary.solutions, b,
+        )  # fmt: skip
+        self.settle_pending()
+        for i in range(n):
+            self.vectors[FIRST, i] = self.vectors[h, i]
+        for i in range(n, (n + 8) & -8):
+            self.vectors[FIRST, i] = 0.0
+        self.vectors[FIRST, n] = math.sqrt(novelty) / self.prior
         for row in range(self.dictionary.n_rows):
             self.dictionary.amounts[b, row] = 0.0
-        for c in range(self.n_outputs):
-            amount = -gain * self.window.coefficients[b, c] / self.prior
-            self.dictionary.amounts[b, c] = amount
-            lanes.add(self.dictionary.weights_t, c, self.dictionary.solutions, b, -amount, n)
         self.dictionary.append_row(b, novelty)
         self.covariance[n, n] = 1.0 / self.prior
-        self.vectors[h, n] = math.sqrt(novelty) / self.prior
-        for i in range(n + 1, (n + 8) & -8):
-            self.vectors[h, i] = 0.0
         for later in range(b + 1, self.window.size):
             self.dictionary.columns[later, n] = self.dictionary.gram[later, b]
 
@@ -249,6 +284,7 @@ class NewtonStream(KernelStream):
         Returns the H-norm of what is lost.
         """
         budget, spent, crowded = eps * eps, 0.0, True
+        self.rest()
         while self.dictionary.size > 0:
             j = pursuit.find_crowded(self.dictionary) if crowded else self.dictionary.size
             crowded = j < self.dictionary.size
@@ -262,12 +298,13 @@ class NewtonStream(KernelStream):
         return math.sqrt(spent)
 
     def settle_pending(self) -> None:
-        """Let P be what it should be."""
-        h, g = FIRST + self.turn, FIRST + 1 - self.turn
-        lanes.temper(
-            self.covariance, self.dictionary.size, self.vectors, g, self.pending, HALF, h
-        )
-        self.pending = 0.0
+        """Give P what it lacks."""
+        if self.pending > 0:
+            lanes.subtract_squares(
+                self.covariance, self.dictionary.size, self.vectors, FIRST,
+                self.amounts, self.pending,
+            )  # fmt: skip
+        self.pending = 0
 
     def turn_out(self, j: int) -> None:
         """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
@@ -294,11 +331,13 @@ class NewtonStream(KernelStream):
         """P, a copy of shape (M, M), for coordinates of which U has a positive diagonal."""
         self.enter()
         try:
-            self.settle_pending()
             n = self.dictionary.size
             signs = np.sign(np.diag(np.asarray(self.dictionary.factor)[:n, :n]))
             lower = np.tril(np.asarray(self.covariance)[:n, :n])
-            return np.asarray((lower + np.tril(lower, -1).T) * np.outer(signs, signs))
+            P, h = lower + np.tril(lower, -1).T, np.asarray(self.vectors)[FIRST:, :n]
+            for r in range(self.pending):
+                P -= self.amounts[r] * np.outer(h[r], h[r])
+            return np.asarray(P * np.outer(signs, signs))
         finally:
             self.leave()
 
@@ -309,6 +348,7 @@ class NewtonStream(KernelStream):
         packed, n = super().pack(), self.dictionary.size
         packed["covariance"] = np.array(np.asarray(self.covariance)[:n, :n])
         packed["vectors"] = np.array(np.asarray(self.vectors)[:, :n])
+        packed["amounts"] = np.array(self.amounts)
         return packed
 
     def unpack(self, packed: dict[str, Any]) -> None:
@@ -319,6 +359,7 @@ class NewtonStream(KernelStream):
         np.asarray(self.covariance)[:] = 0.0
         np.asarray(self.covariance)[:n, :n] = packed["covariance"]
         np.asarray(self.vectors)[:, :n] = packed["vectors"]
+        np.asarray(self.amounts)[:] = packed["amounts"]
 
 
 def mirror(P: Array, n: int) -> None:

@@ -120,12 +120,19 @@ class Stream:
     def proceed(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
         """`advance`, for who has entered."""
         self.diverged, taken = False, start
-        while True:
-            with cython.nogil:
-                taken = self.run(X, Y, weight, taken, stop)
-            if taken == stop or self.diverged:
-                return taken - start
-            self.make_room()
+        try:
+            while True:
+                with cython.nogil:
+                    taken = self.run(X, Y, weight, taken, stop)
+                if taken == stop or self.diverged:
+                    return taken - start
+                self.make_room()
+        finally:
+            self.rest()
+
+    def rest(self) -> int:
+        """Bring the weights up to date, where a method puts that off."""
+        return 0
 
     def make_room(self) -> int:
         """Make room for another step."""
