@@ -5,18 +5,19 @@ from colk.compressors.pursuit cimport KOMP
 from colk.step cimport KernelStream
 
 cdef Py_ssize_t HALF, SOLUTION, FIRST, LATEST, MOST_PENDING, ATOMS_PENDING
-cdef double LEAST_VARIANCE
+cdef double LEAST_VARIANCE, TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND
 
 cdef class NewtonStream(KernelStream):
     cdef KOMP rule
     cdef readonly double prior, forgetting, trust
-    cdef readonly bint is_kinked
-    cdef public double level, spread, distance
+    cdef readonly bint is_kinked, restart
+    cdef public double level, spread, distance, tail_loss, beyond, squared_slope, mean_curvature
+    cdef public Py_ssize_t restarts, rested_until
     cdef public Py_ssize_t pending
     cdef Py_ssize_t last
     cdef bint owing
     cdef double[:, ::1] covariance, vectors, turns
-    cdef double[::1] amounts, owed
+    cdef double[::1] amounts, owed, noise
     cdef int make_room(self) except -1
     @cython.locals(before=Py_ssize_t, eps=double, error=double)
     cdef int step(self) except -1 nogil
@@ -43,6 +44,13 @@ cdef class NewtonStream(KernelStream):
     cdef void append(self, Py_ssize_t b, Py_ssize_t h, double novelty) noexcept nogil
     @cython.final
     cdef void note(self, double amount, double squares) noexcept nogil
+    @cython.final
+    @cython.locals(above=double, loss=double)
+    cdef bint has_changed(self) noexcept nogil
+    @cython.final
+    cdef void start_anew(self) noexcept nogil
+    @cython.final
+    cdef void note_noise(self, Py_ssize_t b, double gain, double length, double bend) noexcept nogil
     @cython.final
     cdef double shrinkage(self, double bend, double gain, double variance, double own) noexcept nogil
     @cython.final

@@ -34,6 +34,9 @@ ATOMS_PENDING = 16
 LEAST_VARIANCE = 1e-9
 # Samples over which spreads are followed.
 LATEST = 1000
+# A change is abrupt where the share of losses in what used to be their upper tail, followed at the
+# one rate, exceeds a bound; the tail begins where a slower rate finds it.
+TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND = 0.1, 0.01, 0.05, 0.6
 
 
 class NewtonStream(KernelStream):
@@ -47,12 +50,15 @@ class NewtonStream(KernelStream):
         γ, in (0, 1]: the variance at a sample grows by 1/γ, and nowhere else.
     trust : float
         Most that a sample moves its own prediction, in units of 1 + the largest target.
+    restart : bool
+        Whether P starts anew where most losses are suddenly beyond their former tail.
     **common
         The arguments of `KernelStream`.
     """
 
     tallies: ClassVar[tuple[str, ...]] = (
-        *KernelStream.tallies, "level", "spread", "distance", "pending",
+        *KernelStream.tallies, "level", "spread", "distance", "pending", "tail_loss", "beyond",
+        "rested_until", "restarts", "squared_slope", "mean_curvature",
     )  # fmt: skip
 
     rule: KOMP
@@ -69,9 +75,20 @@ class NewtonStream(KernelStream):
     level: float  # of the losses: their mean
     spread: float  # of the losses about it
     distance: float  # mean |f − y|
+    tail_loss: float  # above which a share TAIL of the losses lies
+    beyond: float  # share of the latest losses that do
+    restarts: int  # how often P started anew
+    squared_slope: float  # mean a²·gain: slopes at an f that is exact
+    mean_curvature: float  # mean b
+    noise: Array  # (outputs,): mean squared residual·gain
 
-    def __init__(self, prior: float, forgetting: float, trust: float, **common: Any) -> None:
+    def __init__(
+        self, prior: float, forgetting: float, trust: float, restart: bool, **common: Any
+    ) -> None:
         super().__init__(**common)
+        self.restart, self.restarts, self.rested_until = restart, 0, LATEST
+        self.tail_loss = self.beyond = self.squared_slope = self.mean_curvature = 0.0
+        self.noise = np.zeros(self.n_outputs)
         self.rule, self.prior = self.compressor, prior
         self.forgetting, self.trust = forgetting, trust
         self.follows_norm, self.squared_norm = False, math.nan
@@ -105,6 +122,8 @@ class NewtonStream(KernelStream):
             return 0
         self.follow_spreads(1.0 / min(t + 1, LATEST))
         self.curve_window()
+        if self.restart and self.has_changed():
+            self.start_anew()
         self.remember_and_shrink(1.0)
         eps, error = self.rule.bound + self.rule.part * math.sqrt(self.squared_move), 0.0
         for b in range(self.window.size):
@@ -134,6 +153,27 @@ class NewtonStream(KernelStream):
                 self.spread += rate * share * (abs(loss - self.level) - self.spread)
                 self.level += rate * share * (loss - self.level)
                 self.distance += rate * share * (gap - self.distance)
+
+    def has_changed(self) -> bool:
+        """Whether most of the latest losses lie beyond the former tail of them all."""
+        for b in range(self.window.size):
+            loss = self.window.losses[b]
+            if self.steps == 0:
+                self.tail_loss = loss
+            above = 1.0 if loss > self.tail_loss else 0.0
+            self.beyond += SHARE_RATE * (above - self.beyond)
+            self.tail_loss -= TAIL_RATE * math.sqrt(TAIL) * self.spread * (1.0 - above / TAIL)
+        return self.beyond > MOST_BEYOND and self.steps >= self.rested_until
+
+    def start_anew(self) -> None:
+        """P = I/λ: what was learned stays, and may be changed as if it were a guess."""
+        n = self.dictionary.size
+        for i in range(n):
+            for j in range((n + 7) & -8):
+                self.covariance[i, j] = 0.0
+            self.covariance[i, i] = 1.0 / self.prior
+        self.pending, self.rested_until = 0, self.steps + LATEST
+        self.restarts += 1
 
     def curve_window(self) -> int:
         """Curvatures b of the points of the window, at least 0: Gauss–Newton in the risk's outer.
@@ -216,6 +256,7 @@ class NewtonStream(KernelStream):
             squares += novelty / (self.prior * self.prior)
             self.append(b, h, novelty)
         self.note(length * gain, squares)
+        self.note_noise(b, gain, length, bend)
         for c in range(self.n_outputs):
             self.owed[c] = -gain * self.window.coefficients[b, c]
         self.last, self.owing = FIRST + self.pending, True
@@ -268,6 +309,19 @@ class NewtonStream(KernelStream):
         if self.follows_moves:
             rate = 1.0 / (min(self.steps + 1, LATEST) * self.window.size)
             self.squared_move += rate * (amount * amount * squares - self.squared_move)
+
+    def note_noise(self, b: int, gain: float, length: float, bend: float) -> None:
+        """Follow what is left of residuals and slopes where f would be exact.
+
+        A residual before the step is larger than the noise by what f lacks: for a squared loss by
+        1 + bτ, which is 1/gain.
+        """
+        rate = 1.0 / (min(self.steps + 1, LATEST) * self.window.size)
+        self.squared_slope += rate * (length * length * gain - self.squared_slope)
+        self.mean_curvature += rate * (bend - self.mean_curvature)
+        for c in range(min(self.n_outputs, self.window.targets.shape[1])):
+            residual = self.window.predictions[b, c] - self.window.targets[b, c]
+            self.noise[c] += rate * (residual * residual * gain - self.noise[c])
 
     def shrinkage(self, bend: float, gain: float, variance: float, own: float) -> float:
         """The m of P ← P − m hhᵀ: b·gain, less what is forgotten, no further than the prior."""
@@ -341,6 +395,20 @@ class NewtonStream(KernelStream):
         finally:
             self.leave()
 
+    def variances(self, X: Array) -> tuple[Array, Array]:
+        """Variances at X of f (n,) and of the noise (outputs,).
+
+        zᵀPz + s/λ, times what a loss has for a noise: mean a² over mean b.
+        """
+        P = self.snapshot_covariance()
+        atoms = self.dictionary.atoms
+        L = np.linalg.cholesky(self.dictionary.kernel.gram(atoms)) if len(atoms) else P
+        Z = np.linalg.solve(L, self.dictionary.kernel.gram(atoms, X)).T
+        novelty = np.maximum(self.dictionary.kernel.diagonal(X) - (Z**2).sum(axis=1), 0.0)
+        scale = self.squared_slope / self.mean_curvature if self.mean_curvature > 0.0 else 0.0
+        reached = np.maximum(((Z @ P) * Z).sum(axis=1), 0.0) + novelty / self.prior
+        return np.asarray(scale * reached), np.array(self.noise)
+
     # -- files and pickles -------------------------------------------------------------------
 
     def pack(self) -> dict[str, Any]:
@@ -348,7 +416,7 @@ class NewtonStream(KernelStream):
         packed, n = super().pack(), self.dictionary.size
         packed["covariance"] = np.array(np.asarray(self.covariance)[:n, :n])
         packed["vectors"] = np.array(np.asarray(self.vectors)[:, :n])
-        packed["amounts"] = np.array(self.amounts)
+        packed["amounts"], packed["noise"] = np.array(self.amounts), np.array(self.noise)
         return packed
 
     def unpack(self, packed: dict[str, Any]) -> None:
@@ -360,6 +428,7 @@ class NewtonStream(KernelStream):
         np.asarray(self.covariance)[:n, :n] = packed["covariance"]
         np.asarray(self.vectors)[:, :n] = packed["vectors"]
         np.asarray(self.amounts)[:] = packed["amounts"]
+        np.asarray(self.noise)[:] = packed["noise"]
 
 
 def mirror(P: Array, n: int) -> None:

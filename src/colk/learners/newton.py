@@ -1,10 +1,11 @@
 """NewtonCOLK: slopes divided by the curvature of what was seen, one pass in place of several."""
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from colk._validation import Array
+from colk._validation import Array, check_points
 from colk.compressors import KOMP
 from colk.dictionary import Dictionary
 from colk.kernels import Kernel
@@ -47,6 +48,10 @@ class NewtonCOLK(KernelLearner):
         What a step may forget, `KOMP(eps=0.05)` by default.
     trust : float
         A sample moves its own prediction by at most this many times 1 + the largest |target|.
+    restart : bool
+        Whether P starts anew after an abrupt change, f staying as it is: where most losses are
+        suddenly in what used to be their upper tenth. Without it what was learned from many
+        samples yields as slowly to a new truth, and a robust loss may take it for outliers.
     batch_size : int
         Pairs a step: all slopes are those at the same f. The mean of their objectives is one term
         of the sum.
@@ -70,6 +75,7 @@ class NewtonCOLK(KernelLearner):
     prior: float
     forgetting: float
     trust: float
+    restart: bool
 
     def __init__(
         self,
@@ -83,6 +89,7 @@ class NewtonCOLK(KernelLearner):
         tracker: Tracker | str = Momentum(),  # noqa: B008, it is frozen
         pairing: Pairing = "independent",
         trust: float = 10.0,
+        restart: bool = False,
         batch_size: int = 1,
         n_outputs: int | None = None,
         trace: bool = False,
@@ -100,6 +107,48 @@ class NewtonCOLK(KernelLearner):
     def _cure(self) -> str:
         return f"raise prior (now {self.prior:g}) or lower trust (now {self.trust:g})"
 
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[False] = False) -> Array: ...
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Array, Array]: ...
+
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Values of the learned function; with `return_std` also how far a target may be from them.
+
+        The standard deviation is that of a new target, of the shape of the values: what is not
+        known of f, from the curvature that was seen at x, and the noise, as wide as the residuals
+        of the latest 1000 samples or so. For regression losses.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from colk.kernels import Gaussian
+        >>> from colk.learners import NewtonCOLK
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.random((3000, 1))
+        >>> y = np.sin(6 * X[:, 0]) + 0.1 * rng.normal(size=3000)
+        >>> learner = NewtonCOLK(Gaussian(0.2)).learn(X, y)
+        >>> learner.predict([[0.5], [3.0]], return_std=True)[1].round(1)
+        array([0.1, 0.4])
+        """
+        values = super().predict(X)
+        if not return_std:
+            return values
+        if self.loss.kind != "regression":
+            raise ValueError(
+                f"return_std needs a loss of residuals; {type(self.loss).__name__} has none"
+            )
+        state: Any = self._state()
+        of_f, noise = state.variances(check_points(X, self.n_features))
+        deviations = np.sqrt(of_f[:, None] + noise)
+        return values, deviations[:, 0] if self._is_vector else deviations
+
+    @property
+    def restarts(self) -> int:
+        """How often an abrupt change let P start anew."""
+        state: Any = self._stream
+        return 0 if state is None else int(state.restarts)
+
     @property
     def covariance(self) -> Array:
         """P, of shape (M, M), in the coordinates that the Cholesky factor of K makes orthonormal.
@@ -114,6 +163,7 @@ class NewtonCOLK(KernelLearner):
             prior=self.prior,
             forgetting=self.forgetting,
             trust=self.trust,
+            restart=bool(self.restart),
             compressor=self.compressor,
             norm_bound=np.inf,
             dictionary=Dictionary(self.kernel, width, **shape),

@@ -103,4 +103,5 @@ CHECKS: dict[str, Check] = {
     "prior": _positive,
     "forgetting": check_fraction,
     "trust": _bound,
+    "restart": _anything,
 }

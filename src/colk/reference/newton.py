@@ -30,7 +30,7 @@ class NewtonCOLK(COLK):
 
     Parameters
     ----------
-    prior, forgetting, trust : float
+    prior, forgetting, trust, restart
         As in `colk.learners.NewtonCOLK`; what is not named here, as in `COLK`.
 
     Examples
@@ -53,6 +53,11 @@ class NewtonCOLK(COLK):
     spread: float = 0.0
     distance: float = 0.0
     largest_target: float = 0.0
+    restart: bool = False
+    tail_loss: float = 0.0
+    beyond: float = 0.0
+    restarts: int = 0
+    rested_until: int = LATEST
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,6 +90,9 @@ class NewtonCOLK(COLK):
             axis=0,
         )
         self._follow_spreads(F, targets)
+        if self.restart and self._has_changed(F, targets):
+            self.covariance = np.linalg.inv(gram(self.kernel, self.atoms, self.atoms)) / self.prior
+            self.rested_until, self.restarts = self.steps + LATEST, self.restarts + 1
         slopes, bends = np.zeros((len(points), self.n_outputs)), np.zeros(len(points))
         for b, (theta, xi) in enumerate(zip(thetas, xis, strict=True)):
             pair = F[theta], targets[theta], F[xi], targets[xi]
@@ -125,6 +133,16 @@ class NewtonCOLK(COLK):
             self.level += change[0]
             self.spread += change[1]
             self.distance += change[2]
+
+    def _has_changed(self, F: Array, targets: Array) -> bool:
+        """Whether most of the latest losses lie beyond the former upper tenth of them all."""
+        for f, y in zip(F, targets, strict=True):
+            loss = losses.value(self.loss, f, y)
+            self.tail_loss = loss if self.steps == 0 else self.tail_loss
+            above = float(loss > self.tail_loss)
+            self.beyond += 0.05 * (above - self.beyond)
+            self.tail_loss -= 0.01 * np.sqrt(0.1) * self.spread * (1.0 - 10.0 * above)
+        return self.beyond > 0.6 and self.steps >= self.rested_until
 
     def _curvatures(self, f: Array, y: Array, f_inner: Array, y_inner: Array) -> Array:
         """Curvatures at θ and at ξ: Gauss–Newton in the outer function."""
