@@ -41,7 +41,8 @@ CHOOSE(gaussian) CHOOSE(laplacian) CHOOSE(matern_of_one_half) CHOOSE(matern_of_t
 CHOOSE(matern_of_five_halves) CHOOSE(rational_quadratic) CHOOSE(polynomial) CHOOSE(linear)
 CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(multiply)
 CHOOSE(scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within) CHOOSE(atoms_within_one)
-CHOOSE(any_within) CHOOSE(price_mergers)
+CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve_and_spread)
+CHOOSE(multiply_symmetric) CHOOSE(subtract_squares) CHOOSE(turn_rows)
 #else
 #define NAME(f) f
 #if defined(COLK_WIDTH)
@@ -303,6 +304,76 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
         carry[j] = length;
         for (ptrdiff_t k = j + 1; k < i + 2; k++) { ROTATE(k, k - 1); }
     }
+}
+
+/* z = U'k and v = Uh in one pass. */
+#define FOUR for (int l = 0; l < 4; l++)
+#define UP_TO(end) for (ptrdiff_t j = 0; j < (end); j += WIDTH)
+LANES void NAME(halve_and_spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+                                  const double *restrict k, double *restrict z,
+                                  const double *restrict h, double *restrict v)
+{
+    UP_TO(VECTORS(n)) PUT(z, j) = PUT(v, j) = ALL(0.0);
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+        vector a[4] = {0}, row[4];
+        UP_TO(i + 4) {
+            FOUR row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k, j);
+            PUT(v, j) += SPREAD((h + i));
+        }
+        four_sums(z + i, a);
+    }
+}
+
+/* h = Pz, of the symmetric P whose blocks of eight by eight on and below the diagonal are stored;
+ * and P <- P - Sum_r m_r g_r g_r' for up to eight rows g. */
+LANES void NAME(multiply_symmetric)(const double *restrict P, ptrdiff_t stride, ptrdiff_t n,
+                                    const double *restrict z, double *restrict h)
+{
+    UP_TO(VECTORS(n)) PUT(h, j) = ALL(0.0);
+    for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
+        ptrdiff_t block = i & ~(ptrdiff_t)7;
+        vector a[4] = {0}, row[4];
+        double own[4];
+        UP_TO(block) {
+            FOUR row[l] = AT(P, (i + l) * stride + j), a[l] += row[l] * AT(z, j);
+            PUT(h, j) += SPREAD((z + i));
+        }
+        for (ptrdiff_t j = block; j < block + 8; j += WIDTH)
+            FOUR a[l] += AT(P, (i + l) * stride + j) * AT(z, j);
+        four_sums(own, a);
+        FOUR h[i + l] += own[l];
+    }
+}
+LANES void NAME(subtract_squares)(double *restrict P, ptrdiff_t stride, ptrdiff_t n,
+                                  const double *restrict g, const double *m, ptrdiff_t count)
+{
+    for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
+        double c[8][4];
+        for (ptrdiff_t r = 0; r < count; r++) FOUR c[r][l] = m[r] * g[r * stride + i + l];
+        UP_TO((i & ~(ptrdiff_t)7) + 8) {
+            vector row[4];
+            FOUR row[l] = AT(P, (i + l) * stride + j);
+            for (ptrdiff_t r = 0; r < count; r++) FOUR row[l] -= c[r][l] * AT(g, r * stride + j);
+            FOUR PUT(P, (i + l) * stride + j) = row[l];
+        }
+    }
+}
+
+/* Rows j.. of a matrix turned as `rotate_out` turns those of U': the one that leaves is the last. */
+LANES void NAME(turn_rows)(double *restrict P, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
+                           const double *restrict cosines, const double *restrict sines,
+                           double *restrict carry)
+{
+    for (ptrdiff_t k = 0; k < n; k++) carry[k] = P[j * stride + k];
+    for (ptrdiff_t i = j; i < n - 1; i++) {
+        double *restrict row = P + i * stride, c = cosines[i], s = sines[i];
+        const double *restrict next = row + stride;
+        for (ptrdiff_t k = 0; k < n; k++) {
+            double p = carry[k], q = next[k];
+            row[k] = c * p - s * q, carry[k] = s * p + c * q;
+        }
+    }
+    for (ptrdiff_t k = 0; k < n; k++) P[(n - 1) * stride + k] = carry[k];
 }
 
 /* Bit 0: an atom costs at most `price` while a new point of novelty s is there; bit 1: at most
