@@ -24,7 +24,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     # Those below are in docs/_ext.
     "mathml",
-    "messages",
+    "message_lists",
     "public_names",
     "signatures",
     "titles",
