@@ -186,6 +186,10 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Whether the functions are those of pairs of classes, as LIBSVM's are."""
         return hasattr(_inside(self.estimator), "decision_function_shape")
 
+    def _breaks_ties(self) -> bool:
+        """Whether votes of pairs that are equal are told apart by their values."""
+        return bool(_inside(self.estimator).break_ties)
+
     def predict(self, X: Any) -> Any:
         """Return what the estimator predicts, by the compressed function.
 
@@ -200,7 +204,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if values.ndim == 1:
             return self.classes_[(values > 0.0).astype(np.intp)]
         if self._is_of_pairs():
-            count = _confidences if _inside(self.estimator).break_ties else _votes
+            count = _confidences if self._breaks_ties() else _votes
             values = count(values, len(self.classes_))
         return self.classes_[values.argmax(axis=1)]
 

@@ -21,8 +21,9 @@ from colk.files.memory import Memory
 from colk.files.models import FAMILIES, tag_of
 from colk.files.terms import Given
 from colk.files.tree import Decoder, Encoder
+from colk.files.trusted import trusted_types
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "trusted_types"]
 
 _FORMAT = "colk"
 _VERSION = 1
