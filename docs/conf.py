@@ -24,13 +24,13 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     # Those below are in docs/_ext.
     "mathml",
+    "bars",
     "message_lists",
     "public_names",
     "signatures",
     "titles",
 ]
 exclude_patterns = ["_*", "gallery/**/*.py", "gallery/**/*.ipynb", "gallery/**/*.py.md5"]
-templates_path = ["_templates"]
 default_role = "py:obj"
 nitpicky = False
 smartquotes = False
@@ -39,7 +39,7 @@ myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]  # the order of the gallery is a function
 
-autosummary_generate = True
+autosummary_generate = False  # public_names writes the pages
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_default_options = {"show-inheritance": True}
@@ -55,10 +55,10 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,
-    "copyfile_regex": r".*\.(csv|gz|md)$",
+    "copyfile_regex": r".*\.(gz|txt)$",
     "within_subsection_order": "titles.reading_order",
     "plot_gallery": "True",
-    "min_reported_time": 1e9,
+    "write_computation_times": False,  # its page would fetch scripts from elsewhere
 }
 
 html_theme = "pydata_sphinx_theme"

@@ -15,7 +15,7 @@ from river import preprocessing, tree
 
 from colk.river import COLKRegressor
 
-table = pd.read_csv(Path(__file__).parent / "bike_2011.csv.gz")
+table = pd.read_csv(Path(sys.argv[0]).parent / "bike_2011.csv.gz")
 counts = table.pop("cnt").astype(float)
 samples = table.astype(float).to_dict("records")
 

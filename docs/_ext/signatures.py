@@ -55,14 +55,12 @@ def has_signature(thing: Any) -> bool:
     return True
 
 
-def sign(
-    app: Sphinx, what: str, name: str, thing: Any, options: Any, given: str | None, returns: Any
-) -> tuple[str, None] | None:
-    """Give a class without a signature the one of its sources."""
-    if what != "class" or not inspect.isclass(thing) or has_signature(thing):
-        return None
+def signature_of(thing: Any) -> str:
+    """The arguments of a class that Python does not know by itself, from the sources."""
+    if not inspect.isclass(thing) or has_signature(thing):
+        return ""
     function = method_of(thing, "__init__")
-    return (written(function), None) if function else None
+    return written(function) if function else ""
 
 
 def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: Any) -> bool | None:
@@ -74,7 +72,6 @@ def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: 
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect both."""
-    app.connect("autodoc-process-signature", sign)
+    """Look at every member."""
     app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True}
