@@ -29,7 +29,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit a kernel estimator, then keep of its function only what is needed.
 
     The compressed function f~ is within a known distance of the original f in H-norm, so that
-    |f~(x) − f(x)| ≤ error·√κ(x, x) at every x: the certificate. Of several functions, as a
+    `|f~(x) − f(x)| ≤ error·√κ(x, x)` at every x: the certificate. Of several functions, as a
     classifier of more than two classes has, the norm is the root of the sum of their squares.
 
     Parameters

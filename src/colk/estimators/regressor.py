@@ -86,7 +86,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     Attributes
     ----------
     function_ : KernelExpansion
-        The learned function in the units of y: predictions are function_(X) + intercept_.
+        The learned function in the units of y: predictions are `function_(X) + intercept_`.
     intercept_ : float or array of shape (n_outputs,)
         The mean of the targets seen first.
     target_scale_ : float or array of shape (n_outputs,)
@@ -261,7 +261,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
 
     @property
     def function_(self) -> KernelExpansion:
-        """The learned function in the units of y: predictions are function_(X) + intercept_."""
+        """The learned function in the units of y: predictions are `function_(X) + intercept_`."""
         f = self._fitted().function
         return KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
 
