@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_points
 from colk.compressors import KOMP
+from colk.covariance import Covariance
 from colk.dictionary import Dictionary
 from colk.kernels import Kernel
 from colk.learners.functional import KernelLearner
@@ -160,13 +161,12 @@ class NewtonCOLK(KernelLearner):
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
         return NewtonStream(
-            prior=self.prior,
-            forgetting=self.forgetting,
+            P=Covariance(self.prior, self.forgetting),
             trust=self.trust,
             restart=bool(self.restart),
             compressor=self.compressor,
             norm_bound=np.inf,
-            dictionary=Dictionary(self.kernel, width, **shape),
+            dictionary=Dictionary(self.kernel, width, has_factor=True, **shape),
             gained=shape["block"],
             **common,
         )
