@@ -7,7 +7,7 @@ from colk import reference
 from colk.compressors import KOMP, Removal
 from colk.kernels import Gaussian
 from colk.learners import POLK, NewtonCOLK
-from colk.losses import Huber, Logistic, LogCosh, Squared
+from colk.losses import Huber, LogCosh, Logistic, Squared
 from colk.risks import Mean
 
 KERNEL = Gaussian(0.2)
@@ -134,7 +134,7 @@ def test_curvature_survives_appends_and_drops(max_atoms):
     assert learner.trace.dropped.sum() > 100
     assert learner._stream.dictionary.drift() < 1e-9
     values = np.linalg.eigvalsh(learner.covariance)
-    assert 0.0 < values[0]
+    assert values[0] > 0.0
     assert values[-1] <= 1.0 / learner.prior * (1.0 + 1e-9)
 
 
@@ -159,7 +159,8 @@ def test_the_certificate_bounds_what_a_step_loses():
 
 def test_one_pass_beats_one_of_the_first_order():
     X, y = samples(4000, noise=0.3)
-    errors = []
-    for learner in (NewtonCOLK(KERNEL), POLK(KERNEL)):
-        errors.append(np.mean((learner.learn(X, y).predict(X) - truth(X)) ** 2))
+    errors = [
+        np.mean((learner.learn(X, y).predict(X) - truth(X)) ** 2)
+        for learner in (NewtonCOLK(KERNEL), POLK(KERNEL))
+    ]
     assert errors[0] < 0.7 * errors[1]
