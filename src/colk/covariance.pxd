@@ -2,7 +2,7 @@ cimport cython
 from colk cimport lanes, maths as math
 from colk.dictionary cimport Dictionary
 
-cdef Py_ssize_t HALF, SOLUTION, FIRST, MOST_PENDING, ATOMS_PENDING
+cdef Py_ssize_t HALF, SOLUTION, FIRST, MOST_PENDING, ATOMS_PENDING, TILE
 cdef double LEAST_VARIANCE
 
 @cython.final
@@ -22,7 +22,7 @@ cdef class Covariance:
     cdef void turn_out(self, Dictionary d, Py_ssize_t j) noexcept nogil
     cpdef dense(self, Dictionary d)
 
-@cython.locals(i=Py_ssize_t, k=Py_ssize_t)
+@cython.locals(band=Py_ssize_t, tile=Py_ssize_t, i=Py_ssize_t, k=Py_ssize_t)
 cdef void mirror(double[:, ::1] P, Py_ssize_t n) noexcept nogil
-@cython.locals(i=Py_ssize_t, k=Py_ssize_t, kept=double)
+@cython.locals(band=Py_ssize_t, tile=Py_ssize_t, i=Py_ssize_t, k=Py_ssize_t, kept=double)
 cdef void transpose(double[:, ::1] P, Py_ssize_t n) noexcept nogil

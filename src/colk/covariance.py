@@ -25,6 +25,8 @@ MOST_PENDING = 8
 ATOMS_PENDING = 16
 # Below this variance at x nothing is forgotten there.
 LEAST_VARIANCE = 1e-9
+# Rows and columns that stay in the nearest cache together.
+TILE = 16
 
 
 class Covariance:
@@ -153,16 +155,20 @@ class Covariance:
 
 
 def mirror(P: Array, n: int) -> None:
-    """Write the lower half into the upper one."""
-    for i in range(n):
-        for k in range(i):
-            P[k, i] = P[i, k]
+    """Write the lower half into the upper one, tile by tile."""
+    for band in range(n // TILE + 1):
+        for tile in range(band + 1):
+            for i in range(band * TILE, min(band * TILE + TILE, n)):
+                for k in range(tile * TILE, min(tile * TILE + TILE, i)):
+                    P[k, i] = P[i, k]
 
 
 def transpose(P: Array, n: int) -> None:
-    """Swap rows and columns."""
-    for i in range(n):
-        for k in range(i):
-            kept = P[k, i]
-            P[k, i] = P[i, k]
-            P[i, k] = kept
+    """Swap rows and columns, tile by tile."""
+    for band in range(n // TILE + 1):
+        for tile in range(band + 1):
+            for i in range(band * TILE, min(band * TILE + TILE, n)):
+                for k in range(tile * TILE, min(tile * TILE + TILE, i)):
+                    kept = P[k, i]
+                    P[k, i] = P[i, k]
+                    P[i, k] = kept
