@@ -130,7 +130,7 @@ class NewtonCOLK(KernelLearner):
         >>> y = np.sin(6 * X[:, 0]) + 0.1 * rng.normal(size=3000)
         >>> learner = NewtonCOLK(Gaussian(0.2)).learn(X, y)
         >>> learner.predict([[0.5], [3.0]], return_std=True)[1].round(1)
-        array([0.1, 0.4])
+        array([0.1, 0.3])
         """
         values = super().predict(X)
         if not return_std:
