@@ -39,7 +39,7 @@ def main() -> None:
         row = [str(n_atoms)]
         for stream, width, eps in ((standing, 0.1, 0.0), (living, 0.3, 1e-3)):
             rule = KOMP(eps=eps, max_atoms=n_atoms)
-            pair = POLK(Gaussian(width), compressor=rule), NewtonCOLK(Gaussian(width), compressor=rule)
+            pair = [kind(Gaussian(width), compressor=rule) for kind in (POLK, NewtonCOLK)]
             jobs = [stream(n_atoms, learner, chunk) for learner in pair]
             with threadpool_limits(1):
                 times = [each / chunk for each in best_times(*jobs, rounds=8, repeats=5)]
@@ -48,8 +48,9 @@ def main() -> None:
             if stream is standing:
                 logs.append((np.log(n_atoms), np.log(times[1])))
         rows.append(row)
-    what = ("first order, µs", "second order, µs", "ratio")
-    publish("newton_speed", ["M", *(f"{kind}: {w}" for kind in ("standing", "living") for w in what)], rows)
+    columns = ["first order, µs", "second order, µs", "ratio"]
+    named = [f"{kind}: {column}" for kind in ("standing", "living") for column in columns]
+    publish("newton_speed", ["M", *named], rows)
     slopes = np.diff(np.array(logs), axis=0)
     print("exponent of growth between orders:", np.round(slopes[:, 1] / slopes[:, 0], 2))
 

@@ -127,22 +127,20 @@ def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> 
 def halve_and_spread(
     factor: Array, n: int, columns: Array, b: int, rows: Array, z: int, h: int, out: Array, v: int
 ) -> None:
-    """z = Uᵀk of column b, and v = Uh."""
+    """Write z = Uᵀk of column b, and v = Uh."""
     u_t = np.tril(factor[:n, :n])
     rows[z], out[v] = 0.0, 0.0
     rows[z, :n], out[v, :n] = u_t @ columns[b, :n], rows[h, :n] @ u_t
 
 
 def multiply_symmetric(P: Array, n: int, rows: Array, z: int, h: int) -> None:
-    """h = Pz; only the lower half of P counts."""
+    """Write h = Pz; only the lower half of P counts."""
     lower = np.tril(P[:n, :n])
     rows[h] = 0.0
     rows[h, :n] = lower @ rows[z, :n] + np.tril(lower, -1).T @ rows[z, :n]
 
 
-def subtract_squares(
-    P: Array, n: int, rows: Array, first: int, amounts: Array, count: int
-) -> None:
+def subtract_squares(P: Array, n: int, rows: Array, first: int, amounts: Array, count: int) -> None:
     """Set P ← P − Σ_r m_r g_r g_rᵀ for so many rows g from the first on."""
     g = rows[first : first + count, :n]
     P[:n, :n] -= g.T @ (amounts[:count, None] * g)

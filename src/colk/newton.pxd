@@ -1,23 +1,23 @@
 cimport cython
-from colk cimport lanes, maths as math, step
+from colk cimport covariance, lanes, maths as math, step
 from colk.compressors cimport pursuit
 from colk.compressors.pursuit cimport KOMP
+from colk.covariance cimport Covariance
 from colk.step cimport KernelStream
 
-cdef Py_ssize_t HALF, SOLUTION, FIRST, LATEST, MOST_PENDING, ATOMS_PENDING
-cdef double LEAST_VARIANCE, TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND
+cdef Py_ssize_t LATEST
+cdef double TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND
 
 cdef class NewtonStream(KernelStream):
     cdef KOMP rule
-    cdef readonly double prior, forgetting, trust
+    cdef readonly Covariance P
+    cdef readonly double trust
     cdef readonly bint is_kinked, restart
     cdef public double level, spread, distance, tail_loss, beyond, squared_slope, mean_curvature
     cdef public Py_ssize_t restarts, rested_until
-    cdef public Py_ssize_t pending
     cdef Py_ssize_t last
     cdef bint owing
-    cdef double[:, ::1] covariance, vectors, turns
-    cdef double[::1] amounts, owed, noise
+    cdef double[::1] owed, noise
     cdef int make_room(self) except -1
     @cython.locals(before=Py_ssize_t, eps=double, error=double)
     cdef int step(self) except -1 nogil
@@ -25,44 +25,28 @@ cdef class NewtonStream(KernelStream):
     @cython.locals(loss=double, gap=double, share=double, columns=Py_ssize_t)
     cdef void follow_spreads(self, double rate) noexcept nogil
     @cython.final
+    @cython.locals(above=double, loss=double)
+    cdef bint has_changed(self) noexcept nogil
+    @cython.final
     @cython.locals(width=double, least=double, reach=double)
     cdef int curve_window(self) except -1 nogil
     @cython.final
     @cython.locals(squares=double)
     cdef double length(self, Py_ssize_t b) noexcept nogil
     @cython.final
-    @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double)
-    cdef double take(self, Py_ssize_t b, double eps) except -1 nogil
-    @cython.final
     cdef void halve(self, Py_ssize_t b) noexcept nogil
     cdef int rest(self) except -1 nogil
     @cython.final
-    cdef Py_ssize_t multiply(self) noexcept nogil
+    @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double)
+    cdef double take(self, Py_ssize_t b, double eps) except -1 nogil
     @cython.final
     cdef void relinearize(self, Py_ssize_t b) noexcept nogil
     @cython.final
-    cdef void append(self, Py_ssize_t b, Py_ssize_t h, double novelty) noexcept nogil
+    cdef void append(self, Py_ssize_t b, double novelty) noexcept nogil
     @cython.final
-    cdef void note(self, double amount, double squares) noexcept nogil
-    @cython.final
-    @cython.locals(above=double, loss=double)
-    cdef bint has_changed(self) noexcept nogil
-    @cython.final
-    cdef void start_anew(self) noexcept nogil
+    cdef void note_length(self, double amount, double squares) noexcept nogil
     @cython.final
     cdef void note_noise(self, Py_ssize_t b, double gain, double length, double bend) noexcept nogil
     @cython.final
-    cdef double shrinkage(self, double bend, double gain, double variance, double own) noexcept nogil
-    @cython.final
     @cython.locals(crowded=bint, free=bint, spent=double, budget=double)
     cdef double prune(self, double eps) noexcept nogil
-    @cython.final
-    cdef void settle_pending(self) noexcept nogil
-    @cython.final
-    @cython.locals(top=double, side=double)
-    cdef void turn_out(self, Py_ssize_t j) noexcept nogil
-
-@cython.locals(i=Py_ssize_t, k=Py_ssize_t)
-cdef void mirror(double[:, ::1] P, Py_ssize_t n) noexcept nogil
-@cython.locals(i=Py_ssize_t, k=Py_ssize_t, kept=double)
-cdef void transpose(double[:, ::1] P, Py_ssize_t n) noexcept nogil

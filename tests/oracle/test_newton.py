@@ -186,7 +186,7 @@ def test_in_the_span_it_is_recursive_least_squares():
 
 
 def test_on_a_dictionary_that_stands_it_is_recursive_least_squares():
-    """From when the atoms are full, every sample counts as least squares in their span counts it."""
+    """Where no atom enters any more, it is least squares in their span, sample by sample."""
     X, Y = stream(4000, Squared(), seed=4)
     learner = NewtonCOLK(KERNEL, compressor=KOMP(eps=1e-3), prior=0.5).learn(X[:2000], Y[:2000])
     atoms, w = learner.function.atoms, learner.function.weights
@@ -200,4 +200,6 @@ def test_on_a_dictionary_that_stands_it_is_recursive_least_squares():
     learner.learn(X[2000:], Y[2000:])
     np.testing.assert_array_equal(learner.function.atoms, atoms)
     np.testing.assert_allclose(learner.covariance, P, atol=1e-8 * np.abs(P).max())
-    np.testing.assert_allclose(learner.predict(POINTS), KERNEL(POINTS, atoms) @ U @ theta, atol=1e-8)
+    np.testing.assert_allclose(
+        learner.predict(POINTS), KERNEL(POINTS, atoms) @ U @ theta, atol=1e-8
+    )

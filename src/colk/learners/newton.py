@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_points
 from colk.compressors import KOMP
+from colk.covariance import Covariance
 from colk.dictionary import Dictionary
 from colk.kernels import Kernel
 from colk.learners.functional import KernelLearner
@@ -129,7 +130,7 @@ class NewtonCOLK(KernelLearner):
         >>> y = np.sin(6 * X[:, 0]) + 0.1 * rng.normal(size=3000)
         >>> learner = NewtonCOLK(Gaussian(0.2)).learn(X, y)
         >>> learner.predict([[0.5], [3.0]], return_std=True)[1].round(1)
-        array([0.1, 0.4])
+        array([0.1, 0.3])
         """
         values = super().predict(X)
         if not return_std:
@@ -160,13 +161,12 @@ class NewtonCOLK(KernelLearner):
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
         return NewtonStream(
-            prior=self.prior,
-            forgetting=self.forgetting,
+            P=Covariance(self.prior, self.forgetting),
             trust=self.trust,
             restart=bool(self.restart),
             compressor=self.compressor,
             norm_bound=np.inf,
-            dictionary=Dictionary(self.kernel, width, **shape),
+            dictionary=Dictionary(self.kernel, width, has_factor=True, **shape),
             gained=shape["block"],
             **common,
         )

@@ -44,7 +44,7 @@ class Loss(Term):
     """
 
     _hooks = ("loss_at", "slope_at")
-    _sealed = ("evaluate", "curvature_at", "curvature")
+    _sealed: ClassVar[tuple[str, ...]] = ("evaluate", "curvature_at", "curvature")
 
     kind: ClassVar[Kind] = "regression"
     couples_outputs: ClassVar[bool] = False

@@ -7,7 +7,7 @@ import numpy as np
 
 from colk._validation import Array
 from colk.reference import losses, risks
-from colk.reference.colk import LATEST, VANISHING, COLK, _rate_at
+from colk.reference.colk import COLK, LATEST, VANISHING, _rate_at
 from colk.reference.kernels import gram
 from colk.reference.komp import fit_weights, komp
 
@@ -91,28 +91,29 @@ class NewtonCOLK(COLK):
         )
         self._follow_spreads(F, targets)
         if self.restart and self._has_changed(F, targets):
-            self.covariance = np.linalg.inv(gram(self.kernel, self.atoms, self.atoms)) / self.prior
+            inverse = np.linalg.inv(gram(self.kernel, self.atoms, self.atoms))
+            self.covariance = np.asarray(inverse / self.prior, dtype=float)
             self.rested_until, self.restarts = self.steps + LATEST, self.restarts + 1
         slopes, bends = np.zeros((len(points), self.n_outputs)), np.zeros(len(points))
         for b, (theta, xi) in enumerate(zip(thetas, xis, strict=True)):
             pair = F[theta], targets[theta], F[xi], targets[xi]
             share = weight[b] / len(X) * np.array([1.0, weight_inner[b]])
             c, c_inner = self._coefficients(*pair)
-            bend, bend_inner = self._curvatures(*pair)
+            own, inner = self._curvatures(*pair)
             slopes[theta] += share[0] * c
             slopes[xi] += share[1] * c_inner
-            bends[theta] += share[0] * bend
-            bends[xi] += share[1] * bend_inner
+            bends[theta] += share[0] * own
+            bends[xi] += share[1] * inner
         reach = self.trust * (1.0 + self.largest_target)
-        bends = np.maximum(bends, np.linalg.norm(slopes, axis=1) / reach)
+        bends = np.asarray(np.maximum(bends, np.linalg.norm(slopes, axis=1) / reach), dtype=float)
         # one point after the other: its slope where the others have left f
         self.previous = (self.atoms, self.weights)
         eps = self.eps + self.fraction * np.sqrt(self.squared_move)
         self.error, known = 0.0, len(self.atoms)
-        for x, f, a, b in zip(points, F, slopes, bends, strict=True):
+        for x, f, a, bend in zip(points, F, slopes, bends, strict=True):
             if gram(self.kernel, x[None], x[None])[0, 0] >= VANISHING:
                 now = (gram(self.kernel, x[None], self.atoms) @ self.weights)[0]
-                self._take(x, a + b * (now - f), b, eps - self.error, len(points))
+                self._take(x, a + bend * (now - f), float(bend), eps - self.error, len(points))
         if len(self.atoms) > known:
             self._prune(max(eps - self.error, 0.0))
         self.steps += 1
@@ -163,7 +164,7 @@ class NewtonCOLK(COLK):
         through = by_inner[moving] @ inner_slope[moving]
         squares = np.sum(losses.slope(self.loss, f, y) ** 2)
         own = max(here, 0.0) * bend + max((high - low) / (2.0 * apart), 0.0) * squares
-        inner = max(through, 0.0) * losses.curvature(self.loss, f_inner, y_inner, width)
+        inner = max(float(through), 0.0) * losses.curvature(self.loss, f_inner, y_inner, width)
         return np.array([own, inner])
 
     def _directional(self, f: Array, y: Array) -> float:
@@ -194,22 +195,22 @@ class NewtonCOLK(COLK):
             lost = gain * h - wide_gain * wide_h
             error = length * np.sqrt(lost @ K @ lost)
             price = (length * wide_gain) ** 2 * s / self.prior**2
-            enters = error > eps and (M < self.max_atoms or price > self._least_price())
+            enters = error > eps and (self.max_atoms > M or price > self._least_price())
             self.error += 0.0 if enters else error
         if enters:
             h, gain = wide_h, wide_gain
             Q += np.outer(wide, wide) / (self.prior * s)
-        amount = b * gain
-        variance = k @ h
+        amount, variance = float(b * gain), float(k @ h)
         if self.forgetting < 1.0 and b > 0.0 and variance > 1e-9:
-            most = min((1.0 - own / (self.prior * variance)) / variance, amount)
-            amount = max(gain * (b - (1.0 / self.forgetting - 1.0) / variance), most)
+            most = min((1.0 - float(own) / (self.prior * variance)) / variance, amount)
+            amount = max(float(gain) * (b - (1.0 / self.forgetting - 1.0) / variance), most)
         Q -= amount * np.outer(h, h)
         weights = np.vstack([self.weights, np.zeros_like(a)]) - gain * np.outer(h, a)
         left = M + 1 if enters else M
         self.atoms, self.weights, self.covariance = atoms[:left], weights[:left], Q[:left, :left]
         rate = 1.0 / (min(self.steps + 1, LATEST) * size)
-        self.squared_move += rate * ((length * gain) ** 2 * (h @ K @ h) - self.squared_move)
+        move = float((length * gain) ** 2 * (h @ K @ h))
+        self.squared_move += rate * (move - self.squared_move)
 
     def _least_price(self) -> float:
         """The least squared H-norm that dropping an atom costs."""
@@ -232,7 +233,8 @@ class NewtonCOLK(COLK):
 def _window(X: Array, Y: Array, X_inner: Array, Y_inner: Array) -> tuple[Any, ...]:
     """Points and targets in the order of the stream, each once, and the places of θ and ξ."""
     found: dict[bytes, int] = {}
-    samples, places = [], []
+    samples: list[tuple[Array, Array]] = []
+    places = []
     for pair in zip(zip(X, Y, strict=True), zip(X_inner, Y_inner, strict=True), strict=True):
         for x, y in pair:
             key = x.tobytes() + y.tobytes()
