@@ -56,7 +56,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : object
         A `KernelExpansion`, what `from_sklearn` returns, a learner, an estimator, a class of
-        `colk.river`, or a policy evaluator.
+        `colk.river`, a policy evaluator, or a `ConformalRegressor` around one of them.
     path : path
         The file. An old one is replaced once the new one is on the disk.
 

@@ -28,7 +28,7 @@ _NEEDED = {"colk.river": "river"}
 def trusted_types() -> list[str]:
     """Return the types of this package that skops asks about, for its argument `trusted`.
 
-    Every one of them holds numbers and terms, and runs no code when it is loaded.
+    They hold numbers and terms, and run no code of the file.
 
     Examples
     --------
