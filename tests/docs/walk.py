@@ -2,13 +2,14 @@
 
 Every page is parsed: links and anchors lead somewhere, pictures exist, nothing is fetched from
 elsewhere. With Playwright and a Chromium (`pip install playwright && playwright install chromium`)
-every page is also opened at 400 and 1280 pixels, light and dark: no error in the console, no request
-that fails or leaves the site, nothing wider than the window.
+every page is also opened at 400 and 1280 pixels, light and dark: no error in the console, no
+request that fails or leaves the site, nothing wider than the window.
 """
 
 import argparse
 import functools
 import http.server
+import shutil
 import sys
 import threading
 from html.parser import HTMLParser
@@ -69,9 +70,10 @@ def faults_of(site: Path) -> list[str]:
             aim = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if not aim.exists():
                 faults.append(f"{here}: {target} is not there")
-            elif parts.fragment and aim in pages:
-                if unquote(parts.fragment) not in pages[aim].anchors:
-                    faults.append(f"{here}: {target} has no such anchor")
+                continue
+            anchors = pages[aim].anchors if aim in pages else {unquote(parts.fragment)}
+            if parts.fragment and unquote(parts.fragment) not in anchors:
+                faults.append(f"{here}: {target} has no such anchor")
     for path in site.rglob("*.css"):
         text = path.read_text("utf-8")
         if "url(http" in text or "url(//" in text or "@import url(http" in text:
@@ -89,14 +91,16 @@ def walk(site: Path) -> list[str]:
     home = f"http://127.0.0.1:{server.server_port}/"
     faults: list[str] = []
     with sync_playwright() as player:
-        browser = player.chromium.launch()
+        # A Chromium of the system, or the one that Playwright installed.
+        browser = player.chromium.launch(executable_path=shutil.which("chromium"))
         for width in (400, 1280):
             for scheme in ("light", "dark"):
                 view = {"width": width, "height": 900}
                 context = browser.new_context(viewport=view, color_scheme=scheme)
+                page = context.new_page()
                 for path in pages_of(site):
                     name = path.relative_to(site).as_posix()
-                    found = look(context, home, name)
+                    found = look(page, home, name)
                     faults += [f"{name} at {width}, {scheme}: {fault}" for fault in found]
                 context.close()
         browser.close()
@@ -104,24 +108,25 @@ def walk(site: Path) -> list[str]:
     return faults
 
 
-def look(context, home: str, name: str) -> list[str]:
+def look(page, home: str, name: str) -> list[str]:
     """Open a page; what goes wrong."""
     faults: list[str] = []
-    page = context.new_page()
-    page.on("console", lambda said: said.type == "error" and faults.append(said.text))
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("requestfailed", lambda request: faults.append(f"{request.url} failed"))
-    page.on(
-        "request",
-        lambda request: (
+    heard = {
+        "console": lambda said: said.type == "error" and faults.append(said.text),
+        "pageerror": lambda error: faults.append(str(error)),
+        "requestfailed": lambda request: faults.append(f"{request.url} failed"),
+        "request": lambda request: (
             request.url.startswith((home, "data:")) or faults.append(f"fetches {request.url}")
         ),
-    )
+    }
+    for event, listener in heard.items():
+        page.on(event, listener)
     page.goto(home + name, wait_until="load")
     wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     if wide > 1:
         faults.append(f"is {wide} pixels wider than the window")
-    page.close()
+    for event, listener in heard.items():
+        page.remove_listener(event, listener)
     return faults
 
 
