@@ -17,8 +17,8 @@ _DESCRIPTION = """\
 Draw the data, run every method and write one report, results/report.html: a
 verdict on each claim of the paper, then the figures, settings and versions.
 CSV, PNG and SVG of each figure are written beside it. Everything takes about
-four minutes on two cores; --runs 2 --scale 0.05 is a look of half a minute,
-in which no claim is judged.
+five minutes on two cores; --runs 2 --scale 0.05 is a look of half a minute, in
+which no claim is judged.
 
 experiments:
   outliers  regression with outliers, every method, printed and tuned settings

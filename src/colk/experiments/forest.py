@@ -14,8 +14,9 @@ COLUMNS = {"printed": "printed settings", "tuned": "tuned alike", "": ""}
 _PERCENT_TICKS = (0.0, -50.0, 100.0, -90.0, 900.0, 9900.0, -20.0, 25.0, -99.0, -5.0, 5.0, -1.0, 1.0)
 # Two ticks are no closer than this share of the width.
 _GAP = 0.24
-# Nor closer than this to an end.
-_EDGE = 0.06
+_NARROW_GAP = 0.55
+# Nor closer than this to an end; where it is close, the label stands beside its place.
+_EDGE, _END = 0.03, 0.2
 # How far the axis goes beyond the outermost estimate and region, on its own scale.
 _BEYOND = {"%": 1.6, "exponent": 1.0}
 
@@ -119,6 +120,7 @@ def region(check: Check, unit: str) -> str:
 def forest(verdict: Verdict) -> str:
     """The plot of a verdict."""
     columns = list(dict.fromkeys(check.column for check in verdict.checks))
+    labels = list(dict.fromkeys(check.label for check in verdict.checks))
     scale = axis(verdict.checks, verdict.unit)
     head = "".join(f"<th>{typeset(COLUMNS.get(c, c))}</th>" for c in columns)
     lines = [f"<thead><tr><th></th>{head}</tr></thead>"] if any(columns) else []
@@ -127,7 +129,7 @@ def forest(verdict: Verdict) -> str:
         checks = [c for part in verdict.parts if part.title == title for c in part.checks]
         span_ = len(columns) + 1
         lines.append(f'<tr class="group"><th colspan="{span_}">{typeset(title)}</th></tr>')
-        for label in dict.fromkeys(check.label for check in checks):
+        for label in sorted({check.label for check in checks}, key=labels.index):
             found = {check.column: check for check in checks if check.label == label}
             cells = "".join(
                 f"<td>{_line(found[c], scale) if c in found else ''}</td>" for c in columns
@@ -138,10 +140,16 @@ def forest(verdict: Verdict) -> str:
 
 
 def _ruler(scale: Axis) -> str:
-    marks = "".join(
-        f'<span style="left:{100.0 * place:.1f}%">{text}</span>' for place, text in scale.ticks()
-    )
-    return f'<td><div class="ruler">{marks}</div></td>'
+    marks: list[str] = []
+    roomy: list[float] = []
+    for place, text in scale.ticks():
+        # On a narrow screen only ticks are shown that are far apart.
+        far = all(abs(place - other) >= _NARROW_GAP for other in roomy)
+        roomy += [place] * far
+        end = "first" if place < _END else "last" if place > 1.0 - _END else ""
+        kind = f"{end} {'' if far else 'wide'}".strip()
+        marks.append(f'<span class="{kind}" style="left:{100.0 * place:.1f}%">{text}</span>')
+    return f'<td><div class="ruler">{"".join(marks)}</div></td>'
 
 
 def _line(check: Check, scale: Axis) -> str:

@@ -77,7 +77,7 @@ def _flat(formula: str) -> str:
     text = re.sub(r"\\sqrt\{([^{}]*)\}", r"√\1", text)
     text = re.sub(r"([\^_])\{([^{}])\}", r"\1\2", text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text).replace("{", "").replace("}", "")
-    text = re.sub(r"\\([A-Za-z]+)\s?", lambda found: _SIGNS.get(found[1], found[1]), text)
+    text = re.sub(r"\\([A-Za-z]+)", lambda found: _SIGNS.get(found[1], found[1]), text)
     return text.replace("-", "−")
 
 

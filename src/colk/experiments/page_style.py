@@ -74,6 +74,8 @@ th { font-weight: 600; }
 .forest .zero { stroke: var(--zero); stroke-width: 1; }
 .ruler { position: relative; height: 1.6rem; border-top: 1px solid var(--zero); }
 .ruler span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
+.ruler .first { transform: translateX(-15%); }
+.ruler .last { transform: translateX(-85%); }
 details { margin: .4rem 0; }
 summary { cursor: pointer; color: var(--link); }
 .scroll { overflow-x: auto; }
@@ -89,7 +91,7 @@ figure { margin: 2.2rem 0; }
 @media (max-width: 42rem) {
   .list li { grid-template-columns: 1fr; gap: .1rem; margin: .7rem 0; }
   .forest.columns2 th:first-child { width: 38%; }
-  .ruler span:nth-child(n+3) { display: none; }
+  .ruler .wide { display: none; }
   dl { grid-template-columns: 1fr; }
   dd { margin-bottom: .4rem; }
 }

@@ -191,8 +191,8 @@ def _verdict(results: dict[str, Any], plan: Plan) -> Verdict:
         "expectation.",
         quote="Another instantiation … is the task of policy evaluation … the inner random "
         "variable … depends on the outer random variables …, necessitating the use of the "
-        "conditional expectation operator. However, this generalization can be readily handled as detailed in "
-        "[Wang, Fang and Liu, 2017].",
+        "conditional expectation operator. However, this generalization can be readily handled "
+        "as detailed in [Wang, Fang and Liu, 2017].",
         where="Section II, Example 2",
         found=sentences,
         rule="Root mean square error in per cent of that of the values. Holds if the function "

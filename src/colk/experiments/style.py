@@ -31,8 +31,15 @@ PALETTE = {
     "brown": "#8C564B",
 }
 # The same on a dark page: those that would be hard to see are lighter.
-DARK = {**PALETTE, "blue": "#4DA6DD", "vermillion": "#F07A2B", "ink": "#E6E6E8", "brown": "#C08A7D"}
-DARK["grey"] = "#A0A0A0"
+DARK = {
+    **PALETTE,
+    "blue": "#3D8FD9",
+    "vermillion": "#F07A2B",
+    "sky": "#A5DBFA",
+    "ink": "#E6E6E8",
+    "grey": "#A0A0A0",
+    "brown": "#C08A7D",
+}
 
 _SIZE = 10.0
 

@@ -26,7 +26,7 @@ def functions_figure(found: OutlierRuns) -> Figure:
         title="Learned functions from two training sets (Figure 1d)",
         caption=(
             "Solid and dashed: two training sets. Dots: 1500 samples of the first; some outliers "
-            "lie outside the panel. Black: the noiseless function. Left column, the printed "
+            "lie outside the panel. Thin line: the noiseless function. Left column, the printed "
             "settings; right, tuned alike."
         ),
         columns=_columns(found),

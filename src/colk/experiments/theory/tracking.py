@@ -183,8 +183,9 @@ def tracking_verdict(results: Sequence[Result], plan: Plan) -> Verdict:
             f"The errors themselves: momentum's is lower at {_won(moving)} rates while $f$ moves "
             f"in one direction, and at {_won(hovering)} where $f$ hovers.",
         ],
-        rule=r"Four parts, each at every $\beta$ that is drawn: the error below the moving average's "
-        "in each phase, the mean error below its bound, and the bound below the moving average's.",
+        rule=r"Four parts, each at every $\beta$ that is drawn: the error below the moving "
+        "average's in each phase, the mean error below its bound, and the bound below the moving "
+        "average's.",
         parts=[
             Part("momentum's error beside the moving average's", moving),
             Part("momentum's error beside the moving average's", hovering),
