@@ -179,7 +179,7 @@ class TableModel:
         self._grow(self._learner.n_outputs or 1)
         if self.task == "regression":
             self._targets.absorb(targets)
-            self._learner.learn(X, targets[:, 0])
+            self._learn_rows(X, targets)
         else:
             self._learn_labels(X, targets[:, 0])
         self.rows += n
@@ -204,8 +204,15 @@ class TableModel:
             places = np.array([self.labels.index(label) for label in labels[start:end]], float)
             if self.loss.kind == "binary":
                 places = 2.0 * places - 1.0
-            self._learner.learn(X[start:end], places)
+            self._learn_rows(X[start:end], places[:, None])
             start = end
+
+    def _learn_rows(self, X: Array, targets: Array) -> None:
+        """Learn rows that are checked; the first ones show the learner their shape."""
+        if self._learner._stream is None:
+            self._learner.learn(X, targets[:, 0])
+        else:
+            self._learner._learn(X, targets, np.ones(len(X)))
 
     def _meet(self, label: str) -> None:
         if label in self.labels:
