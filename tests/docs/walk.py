@@ -114,7 +114,11 @@ def look(page, home: str, name: str) -> list[str]:
     heard = {
         "console": lambda said: said.type == "error" and faults.append(said.text),
         "pageerror": lambda error: faults.append(str(error)),
-        "requestfailed": lambda request: faults.append(f"{request.url} failed"),
+        # What is still under way when the next page is opened is aborted by that.
+        "requestfailed": lambda request: (
+            request.failure == "net::ERR_ABORTED"
+            or faults.append(f"{request.url} failed: {request.failure}")
+        ),
         "request": lambda request: (
             request.url.startswith((home, "data:")) or faults.append(f"fetches {request.url}")
         ),
