@@ -69,7 +69,7 @@ def duration(seconds: float) -> str:
     Examples
     --------
     >>> duration(7.4), duration(61.0), duration(3700.0)
-    ('7 s', '1 min 1 s', '1 h 2 min')
+    ('7 s', '1 min 1 s', '1 h 1 min')
     """
     whole = round(seconds)
     if whole < 60:

@@ -113,7 +113,8 @@ def _summary(verdicts: Sequence[Verdict]) -> str:
         "where two methods are compared. It has to lie in the shaded region: a disc supports the "
         "claim, a ring leaves it open, a cross contradicts it. “Printed” are the settings that the "
         "paper prints, “tuned” gives every method the same number of trials on a validation split. "
-        "A tap on a figure enlarges it.</p>"
+        "A tap on a figure enlarges it. All intervals: "
+        '<a href="verdicts.csv">verdicts.csv</a>.</p>'
     )
 
 

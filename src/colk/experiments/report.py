@@ -29,10 +29,10 @@ def draw_figures(
     folder.mkdir(parents=True, exist_ok=True)
     pictures = {}
     for figure in (figure for chapter in chapters for figure in chapter.figures):
-        forecast.begin(f"{DRAWING}: {figure.name}")
-        start = time.perf_counter()
+        forecast.begin(DRAWING + figure.name)
+        start = time.process_time()
         pictures[figure.name] = inlined(_write_figure(figure, folder), figure)
-        forecast.finish(DRAWING, 1.0, time.perf_counter() - start)
+        forecast.finish(DRAWING + figure.name, 1.0, time.process_time() - start)
     return pictures
 
 

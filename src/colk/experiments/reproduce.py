@@ -19,19 +19,39 @@ __all__ = ["STUDIES", "Reproduction", "Study", "forecast", "reproduce"]
 
 @dataclass(frozen=True)
 class Study:
-    """An experiment: the tasks it takes, what it makes of them, and how many figures it draws."""
+    """An experiment: the tasks it takes, what it makes of them, and the figures that it draws."""
 
     expect: Callable[[Plan], list[Task]]
     tell: Callable[[Plan, Run], Chapter]
-    figures: int
+    figures: tuple[str, ...]
+
+
+def _figures(chapter: str, *names: str) -> tuple[str, ...]:
+    return tuple(f"{chapter}-{name}" for name in names)
 
 
 STUDIES = {
-    "outliers": Study(outliers.expected_tasks, outliers.outliers, 5),
-    "lidar": Study(lidar.expected_tasks, lidar.lidar, 3),
-    "risk": Study(risk.expected_tasks, risk.risk, 1),
-    "theory": Study(theory.expected_tasks, theory.theory, 4),
-    "policy": Study(policy_chapter.expected_tasks, policy_chapter.policy_evaluation, 3),
+    "outliers": Study(
+        outliers.expected_tasks,
+        outliers.outliers,
+        _figures("outliers", "boxes", "curves", "functions", "features", "laws"),
+    ),
+    "lidar": Study(
+        lidar.expected_tasks,
+        lidar.lidar,
+        _figures("lidar", "errors", "with-outliers", "without-outliers"),
+    ),
+    "risk": Study(risk.expected_tasks, risk.risk, _figures("risk", "frontier")),
+    "theory": Study(
+        theory.expected_tasks,
+        theory.theory,
+        _figures("theory", "model-order", "tracking", "convergence", "stationarity"),
+    ),
+    "policy": Study(
+        policy_chapter.expected_tasks,
+        policy_chapter.policy_evaluation,
+        _figures("policy", "value-surface", "monte-carlo", "model-order"),
+    ),
 }
 
 
@@ -45,7 +65,8 @@ def forecast(names: Sequence[str], plan: Plan, jobs: int = 1) -> Forecast:
     True
     """
     work = [(task.name, task.size) for name in names for task in STUDIES[name].expect(plan)]
-    return Forecast([*work, (DRAWING, sum(STUDIES[name].figures for name in names))], jobs)
+    drawing = [(DRAWING + figure, 1.0) for name in names for figure in STUDIES[name].figures]
+    return Forecast([*work, *drawing], jobs)
 
 
 @dataclass(frozen=True)
@@ -105,11 +126,10 @@ def reproduce(
 
 
 def _write_durations(known: Forecast, out: Path) -> None:
-    """What took how long, and when it was finished; `benchmarks/costs.py` reads it."""
+    """Processor seconds of every task and figure; `benchmarks/costs.py` reads it."""
     with (out / "durations.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("name", "size", "seconds", "finished"))
+        writer.writerow(("name", "size", "seconds"))
         writer.writerows(
-            (name, f"{size:g}", f"{seconds:.4f}", f"{finished:.3f}")
-            for name, size, seconds, finished in known.records
+            (name, f"{size:g}", f"{seconds:.4f}") for name, size, seconds in known.records
         )
