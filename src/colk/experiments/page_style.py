@@ -44,7 +44,8 @@ nav { margin: 1rem 0; }
 .quiet, figcaption, .scroll > p, dt, blockquote cite { color: var(--quiet); }
 blockquote { margin: .5rem 0; padding-left: .8rem; border-left: 3px solid var(--line); }
 blockquote cite { font-style: normal; display: block; }
-dl { display: grid; grid-template-columns: fit-content(15rem) 1fr; gap: .1rem .8rem; margin: .8rem 0; }
+dl { display: grid; grid-template-columns: fit-content(15rem) 1fr; gap: .1rem .8rem; }
+dl { margin: .8rem 0; }
 dd { margin: 0; min-width: 0; }
 .banner { border: 2px solid var(--part); background: var(--part-bg); color: var(--part);
   padding: .6rem .8rem; border-radius: .4rem; }
