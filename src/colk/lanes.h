@@ -308,6 +308,7 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
 
 /* z = U'k and v = Uh in one pass. */
 #define FOUR for (int l = 0; l < 4; l++)
+#define SPREAD(z) (((z)[0] * row[0] + (z)[1] * row[1]) + ((z)[2] * row[2] + (z)[3] * row[3]))
 #define UP_TO(end) for (ptrdiff_t j = 0; j < (end); j += WIDTH)
 LANES void NAME(halve_and_spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
                                   const double *restrict k, double *restrict z,
@@ -318,9 +319,9 @@ LANES void NAME(halve_and_spread)(const double *restrict factor, ptrdiff_t strid
         vector a[4] = {0}, row[4];
         UP_TO(i + 4) {
             FOUR row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k, j);
-            PUT(v, j) += SPREAD((h + i));
+            PUT(v, j) += SPREAD(h + i);
         }
-        four_sums(z + i, a);
+        FOUR z[i + l] = sum(a[l]);
     }
 }
 
@@ -333,15 +334,13 @@ LANES void NAME(multiply_symmetric)(const double *restrict P, ptrdiff_t stride, 
     for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
         ptrdiff_t block = i & ~(ptrdiff_t)7;
         vector a[4] = {0}, row[4];
-        double own[4];
         UP_TO(block) {
             FOUR row[l] = AT(P, (i + l) * stride + j), a[l] += row[l] * AT(z, j);
-            PUT(h, j) += SPREAD((z + i));
+            PUT(h, j) += SPREAD(z + i);
         }
         for (ptrdiff_t j = block; j < block + 8; j += WIDTH)
             FOUR a[l] += AT(P, (i + l) * stride + j) * AT(z, j);
-        four_sums(own, a);
-        FOUR h[i + l] += own[l];
+        FOUR h[i + l] += sum(a[l]);
     }
 }
 LANES void NAME(subtract_squares)(double *restrict P, ptrdiff_t stride, ptrdiff_t n,
