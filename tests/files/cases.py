@@ -21,6 +21,7 @@ from colk.learners import (
     AcceleratedSCGD,
     CompositionalBSGD,
     DoublySGD,
+    NewtonCOLK,
     RandomFeatureSGD,
 )
 from colk.losses import EpsilonInsensitive, Huber, Logistic, Quantiles, Softmax
@@ -86,6 +87,7 @@ REGRESSION = {
     "COLK of quantiles": lambda: COLK(Gaussian(0.2), Quantiles((0.2, 0.5, 0.8)), n_outputs=3),
     "COLK traced": lambda: COLK(Gaussian(0.2), risk=VARIANCE, trace=True),
     "POLK": lambda: POLK(Gaussian(0.2)),
+    "NewtonCOLK": lambda: NewtonCOLK(Gaussian(0.2), risk=VARIANCE),
     "BSGD": lambda: BSGD(Gaussian(0.2), max_atoms=20),
     "CompositionalBSGD": lambda: CompositionalBSGD(
         Gaussian(0.2), risk=VARIANCE, max_atoms=20, maintenance="projection"

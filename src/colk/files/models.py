@@ -61,6 +61,7 @@ FAMILIES: dict[str, Family] = {
     "Affine": _AFFINE,
     "COLK": _LEARNER,
     "POLK": _LEARNER,
+    "NewtonCOLK": _LEARNER,
     "BSGD": _LEARNER,
     "CompositionalBSGD": _LEARNER,
     "NPBSGD": _LEARNER,

@@ -69,6 +69,8 @@ class Shapes(NamedTuple):
             numbers += 5.0 * block * q
         if compressor is not None and compressor.needs_factor:
             numbers += capacity * capacity
+        if hasattr(learner, "forgetting"):
+            numbers += capacity * (capacity + 16.0)
         return 8.0 * numbers
 
     def _check_features(self, learner: Any) -> None:
@@ -113,10 +115,23 @@ def check_packed(stream: Stream, packed: dict[str, Any], loss: Loss | None) -> N
     fresh = stream.pack()
     take(packed, *fresh)
     for name, value in fresh.items():
-        if name not in ("window", "dictionary"):
+        if name not in ("window", "dictionary", "P", "noise"):
             _check_tally(name, packed[name], value)
     _check_window(stream, packed["window"], fresh["window"], loss)
     _check_dictionary(stream, packed["dictionary"], fresh["dictionary"])
+    if "P" in fresh:
+        _check_finite("noise", _check_shape("noise", packed["noise"], fresh["noise"].shape))
+        _check_covariance(packed["P"], fresh["P"], packed["dictionary"]["atoms"].shape[1])
+
+
+def _check_covariance(packed: Any, fresh: dict[str, Any], n: int) -> None:
+    """P of a second-order learner, and the samples that it has yet to catch up with."""
+    packed = _section({"P": packed}, "P")
+    take(packed, *fresh)
+    for name in ("matrix", "rows", "amounts"):
+        shape = tuple(length or n for length in fresh[name].shape)
+        _check_finite(name, _check_shape(name, packed[name], shape))
+    whole(packed["pending"], 0, len(packed["amounts"]), "the number of samples to catch up with")
 
 
 def _check_tally(name: str, value: Any, fresh: Any) -> None:
