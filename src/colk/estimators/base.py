@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from colk._validation import Array, check_count
-from colk.compressors import KOMP
 from colk.estimators.convergence import (
     constant_loss,
     warn_of_atoms,
@@ -29,13 +28,19 @@ from colk.learners.naming import (
     as_risk,
     check_bandwidth,
     choose_bandwidth,
-    choose_eps,
-    choose_step,
     kernel_size,
     takes_bandwidth,
 )
+from colk.learners.units import (
+    choose_bound,
+    choose_compressor,
+    choose_regularization,
+    choose_step,
+    loss_unit,
+)
 from colk.losses import Loss
 from colk.polish import polish
+from colk.risks import Composition
 from colk.selection import KeptSamples, Race, choose, is_open, rows_to_race, until_chosen
 from colk.terms import Term, with_parameters
 
@@ -75,6 +80,13 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
     def inner_estimate_(self) -> Array:
         """The tracked value g of the risk, of shape (m,); empty for the mean."""
         return self._fitted().inner_estimate
+
+    @property
+    def eps_(self) -> float:
+        """H-norm that the next step may forget."""
+        learner = self._fitted()
+        eps, fraction = learner.compressor.eps, learner.compressor.fraction
+        return eps if fraction is None else fraction * learner.step_length
 
     @property
     def function_(self) -> KernelExpansion:
@@ -174,7 +186,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             self.__dict__.update(before)
             raise
 
-    def _start(self, X: Array, loss: Loss, step_size: float, n_outputs: int | None = None) -> None:
+    def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
         """Make the learner, with what its settings leave to the first data."""
         check_bandwidth(self)
         kernel, bandwidth = until_chosen(self.kernel, self.bandwidth)
@@ -183,9 +195,11 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         self.kernel_ = as_kernel(kernel, bandwidth)
         self.loss_ = loss
         self.risk_ = as_risk(self.risk)
-        size, norm = kernel_size(self.kernel_, X)
-        self.step_size_ = choose_step(self.step_size, self.risk_, step_size / size)
-        self.eps_ = choose_eps(self.eps, self.step_size_, norm)
+        unit = loss_unit(loss)
+        of_mean = 1.0 / (unit * kernel_size(self.kernel_, X))
+        self.step_size_ = choose_step(self.step_size, self.risk_, of_mean)
+        self.regularization_ = choose_regularization(self.regularization, unit)
+        self.gradient_bound_ = choose_bound(self.gradient_bound, unit)
         self._n_outputs = n_outputs
         self._learner = self._make_learner()
         self.loss_curve_: list[float] = []
@@ -201,12 +215,13 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             self.risk_,
             step_size=self.step_size_,
             tracking_rate=self.tracking_rate,
-            regularization=self.regularization,
-            compressor=KOMP(eps=self.eps_, max_atoms=self.max_atoms),
+            regularization=self.regularization_,
+            compressor=choose_compressor(self.eps, self.max_atoms),
             pairing=self.pairing,
-            gradient_bound=self.gradient_bound,
+            gradient_bound=self.gradient_bound_,
             averaging=as_averaging(self.averaging),
             n_outputs=self._n_outputs,
+            implicit=not isinstance(self.risk_, Composition),
         )
 
     # -- what the data choose ----------------------------------------------------------------
@@ -320,7 +335,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
     def _polish(self, X: Array, Y: Array, weight: Array) -> None:
         """Give the atoms the weights that are best for all of the data; see `colk.polish`."""
         function = self._learner.function
-        least = max(self.regularization, LEAST_REGULARIZATION)
+        least = max(self.regularization_, LEAST_REGULARIZATION)
         terms = self.loss_, self.risk_
         self.polished_ = polish(
             function, X, Y, *terms, least, choose=True, sample_weight=weight, tolerance=1e-3

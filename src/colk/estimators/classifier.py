@@ -91,12 +91,12 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
-        regularization: float = 1e-6,
+        regularization: float | None = None,
         eps: float | None = None,
         max_atoms: int | None = 400,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
-        gradient_bound: float = 10.0,
+        gradient_bound: float | None = None,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         epochs: int = 5,
         shuffle: bool = True,
@@ -223,7 +223,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
             loss = Softmax()
         self.classes_ = labels
         n_outputs = len(labels) if isinstance(loss, Softmax) else None
-        self._start(X, loss, step_size=2.0, n_outputs=n_outputs)
+        self._start(X, loss, n_outputs)
 
     def _encode(self, y: Any) -> Array:
         """Labels as the loss wants them: ±1, ±1 for each class, or the index of the class."""

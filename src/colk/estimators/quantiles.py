@@ -88,7 +88,7 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
         kernel: Kernel | str = "laplacian",
         bandwidth: Literal["scale", "median"] | float = "scale",
         step_size: Rate | None = None,
-        regularization: float = 1e-6,
+        regularization: float | None = None,
         eps: float | None = None,
         max_atoms: int | None = 200,
         averaging: Averaging | bool = True,
@@ -112,7 +112,7 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
     risk = "mean"
     tracking_rate = 0.1
     pairing = "overlap"
-    gradient_bound = 10.0
+    gradient_bound = None
     early_stopping = False
     verbose = False
 
@@ -153,7 +153,7 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
         X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C", y_numeric=True)
         weight = self._weights(sample_weight, X)
         self.quantiles_ = loss.levels
-        self._start(X, loss, step_size=1.0, n_outputs=len(loss.levels))
+        self._start(X, loss, len(loss.levels))
         self._targets = TargetScale(()).updated(np.asarray(y, dtype=np.float64), weight)
         return X, self._encode(y), weight
 
@@ -174,7 +174,7 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
                 X,
                 y,
                 loss,
-                regularization=max(self.regularization, LEAST_REGULARIZATION),
+                regularization=max(self.regularization_, LEAST_REGULARIZATION),
                 choose=True,
                 sample_weight=weight,
                 tolerance=1e-3,

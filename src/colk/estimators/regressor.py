@@ -135,12 +135,12 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
-        regularization: float = 1e-6,
+        regularization: float | None = None,
         eps: float | None = None,
         max_atoms: int | None = 400,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
-        gradient_bound: float = 10.0,
+        gradient_bound: float | None = None,
         scale_targets: bool = True,
         epochs: int = 5,
         shuffle: bool = True,
@@ -229,7 +229,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         if loss.kind != "regression":
             raise ValueError(f"{type(loss).__name__} is a loss of classifiers; see COLKClassifier")
         if first:
-            self._start(X, loss, step_size=1.0)
+            self._start(X, loss)
             self._targets = TargetScale(targets.shape[1:])
         elif targets.shape[1:] != self._targets.shape:
             expected, given = self._targets.shape or (1,), targets.shape[1:] or (1,)

@@ -10,7 +10,6 @@ import numpy as np
 
 from colk._validation import Array, check_number, check_vector
 from colk.averaging import Averaging
-from colk.compressors import KOMP
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.learners import COLK
@@ -20,15 +19,20 @@ from colk.learners.naming import (
     as_kernel,
     as_risk,
     check_bandwidth,
-    choose_eps,
-    choose_step,
     kernel_size,
     standard_bandwidth,
     takes_bandwidth,
 )
+from colk.learners.units import (
+    choose_bound,
+    choose_compressor,
+    choose_regularization,
+    choose_step,
+    loss_unit,
+)
 from colk.losses import Loss
 from colk.pairing import Pairing
-from colk.risks import Risk
+from colk.risks import Composition, Risk
 from colk.river.feed import Feed
 from colk.schedules import Rate
 from colk.selection import KeptSamples, Race, choose, is_open, until_chosen
@@ -51,12 +55,12 @@ class OnlineModel:
     risk: Risk | str
     step_size: Rate | None
     tracking_rate: Rate
-    regularization: float
+    regularization: float | None
     eps: float | None
     max_atoms: int | None
     pairing: Pairing
     averaging: Averaging | bool
-    gradient_bound: float
+    gradient_bound: float | None
 
     _step_of_mean: ClassVar[float]
 
@@ -75,23 +79,23 @@ class OnlineModel:
 
     def _make(self, n_features: int, n_outputs: int) -> COLK:
         check_bandwidth(self)
-        risk = as_risk(self.risk)
-        kernel = self._kernel(n_features)
+        risk, loss, kernel = as_risk(self.risk), self._loss(), self._kernel(n_features)
         # Features are taken to be standardised: none has been seen when the first step is made.
-        size, norm = kernel_size(kernel, np.random.default_rng(0).normal(size=(500, n_features)))
-        step_size = choose_step(self.step_size, risk, self._step_of_mean / size)
+        size = kernel_size(kernel, np.random.default_rng(0).normal(size=(500, n_features)))
+        unit = loss_unit(loss)
         return COLK(
             kernel,
-            self._loss(),
+            loss,
             risk,
-            step_size=step_size,
+            step_size=choose_step(self.step_size, risk, self._step_of_mean / (unit * size)),
             tracking_rate=self.tracking_rate,
-            regularization=self.regularization,
-            compressor=KOMP(eps=choose_eps(self.eps, step_size, norm), max_atoms=self.max_atoms),
+            regularization=choose_regularization(self.regularization, unit),
+            compressor=choose_compressor(self.eps, self.max_atoms),
             pairing=self.pairing,
-            gradient_bound=self.gradient_bound,
+            gradient_bound=choose_bound(self.gradient_bound, unit),
             averaging=as_averaging(self.averaging),
             n_outputs=n_outputs,
+            implicit=not isinstance(risk, Composition),
         )
 
     def _kernel(self, n_features: int) -> Kernel:

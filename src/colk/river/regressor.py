@@ -68,12 +68,12 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
-        regularization: float = 1e-6,
+        regularization: float | None = None,
         eps: float | None = None,
         max_atoms: int | None = 200,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = False,
-        gradient_bound: float = 10.0,
+        gradient_bound: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
