@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from colk._validation import Array
 from colk.averaging import Averaging
-from colk.estimators.base import COLKEstimator
+from colk.estimators.fitting import EpochEstimator
 from colk.kernels import Kernel
 from colk.learners.naming import as_loss
 from colk.losses import Logistic, Loss, Softmax
@@ -33,7 +33,7 @@ def _has_probabilities(classifier: "COLKClassifier") -> bool:
     return True
 
 
-class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel classification in bounded memory, under a risk of your choice.
 
     Two classes are told apart by the sign of one function, more by the largest of several that
@@ -98,7 +98,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         averaging: Averaging | bool = True,
         gradient_bound: float | None = None,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        epochs: int = 5,
+        epochs: int | None = None,
         shuffle: bool = True,
         polish: bool = True,
         early_stopping: bool = False,

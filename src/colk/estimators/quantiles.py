@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from colk._validation import Array
 from colk.averaging import Averaging
-from colk.estimators.base import LEAST_REGULARIZATION, COLKEstimator
+from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator
 from colk.estimators.targets import TargetScale
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
@@ -28,7 +28,7 @@ _FOUND_IN = 0.6
 _ENOUGH = 100
 
 
-class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Conditional quantiles of y: one dictionary of atoms, one function for each level.
 
     A stream of steps on the sum of the pinball losses finds the atoms, in six of ten samples. For
@@ -92,7 +92,7 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
         eps: float | None = None,
         max_atoms: int | None = 200,
         averaging: Averaging | bool = True,
-        epochs: int = 5,
+        epochs: int | None = None,
         shuffle: bool = True,
         random_state: Any = None,
     ) -> None:
@@ -113,6 +113,7 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
     tracking_rate = 0.1
     pairing = "overlap"
     gradient_bound = None
+    polish = True
     early_stopping = False
     verbose = False
 

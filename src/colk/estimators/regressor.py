@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from colk._validation import Array
 from colk.averaging import Averaging
-from colk.estimators.base import COLKEstimator
+from colk.estimators.fitting import EpochEstimator
 from colk.estimators.targets import TargetScale
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
@@ -22,7 +22,7 @@ from colk.schedules import Rate
 __all__ = ["COLKRegressor"]
 
 
-class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel regression in bounded memory, under a risk of your choice.
 
     Learns f = Σ_j w_j κ(d_j, ·) by COLK, one step a sample, keeping few atoms d_j. The default is
@@ -142,7 +142,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         averaging: Averaging | bool = True,
         gradient_bound: float | None = None,
         scale_targets: bool = True,
-        epochs: int = 5,
+        epochs: int | None = None,
         shuffle: bool = True,
         polish: bool = True,
         early_stopping: bool = False,

@@ -84,24 +84,24 @@ def as_averaging(averaging: Averaging | bool | None) -> Averaging | None:
     )
 
 
-def kernel_size(kernel: Kernel, X: Array) -> float:
-    """Return E[κ²]/E[κ] of κ = κ(x, x) at some of the points X; 1 where κ(x, x) is 1.
+def kernel_size(kernel: Kernel, X: Array) -> tuple[float, float]:
+    """Return E[κ²]/E[κ] and the largest κ = κ(x, x) at some of the points X; 1 where κ is 1.
 
-    Steps are divided by it: with squares of slopes in mind, a constant step is stable below
+    Steps are divided by the first: with squares of slopes in mind, a constant step is stable below
     2E[κ]/E[κ²].
 
     Examples
     --------
     >>> from colk.kernels import Gaussian, Linear
     >>> kernel_size(Gaussian(0.5), np.ones((3, 2))), kernel_size(Linear(), np.full((3, 1), 2.0))
-    (1.0, 4.0)
+    ((1.0, 1.0), (4.0, 4.0))
     """
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = kernel.diagonal(X[:: -(-len(X) // _SIZE_POINTS)])
         mean, square = float(sizes.mean()), float((sizes * sizes).mean())
     if not (mean > 0.0 and np.isfinite(square)):
-        return 1.0
-    return square / mean
+        return 1.0, 1.0
+    return square / mean, float(sizes.max())
 
 
 def takes_bandwidth(kernel: Kernel | str) -> bool:

@@ -8,24 +8,30 @@ import numpy as np
 
 from colk.compressors import KOMP
 from colk.losses import Loss
-from colk.risks import RISKS, CVaR, Risk
-from colk.schedules import Rate
+from colk.risks import RISKS, Composition, CVaR, Risk
+from colk.schedules import Rate, as_decay
 
 __all__ = [
     "choose_bound",
     "choose_compressor",
     "choose_regularization",
     "choose_step",
+    "forgotten_share",
     "loss_unit",
+    "needs_implicit",
 ]
 
-# Steps under a risk, as a share of those on the mean; of tails, and of risks from outside, whose
-# gradients may be rare and large.
-_RISK_SHARE = 0.5
-_TAIL_SHARE = 0.1
+# Steps on tails, and under risks from outside, whose gradients may be rare and large, as a share of
+# those on the mean.
+_TAIL_SHARE = 0.2
 
-# What a step may forget, as a share of the size of the steps.
-FORGOTTEN_SHARE = 0.1
+# Residuals at which a step is compared with the way to the best prediction of its sample.
+_RESIDUALS = 2.0 ** np.arange(-3.0, 5.0)
+
+# What a step may forget, as a share of the size of the steps: on labels most steps are short, and
+# the few long ones set the size.
+_FORGOTTEN = 0.05
+_FORGOTTEN_OF_LABELS = 0.5
 
 # In units of the loss.
 _GRADIENT_BOUND = 10.0
@@ -33,6 +39,7 @@ _REGULARIZATION = 1e-6
 
 # Where slopes are compared with differences of values.
 _ASIDE = 1e-3
+_ROUNDING = 1e-9
 
 
 def loss_unit(loss: Loss) -> float:
@@ -75,37 +82,84 @@ def _check_signs(loss: Loss, slopes: np.ndarray, rises: np.ndarray) -> None:
 
 
 def choose_step(step_size: Rate | None, risk: Risk, of_mean: float) -> Rate:
-    """Return the step size, or where it is None what suits the mean loss, less under a risk.
+    """Return the step size, or where it is None what suits the mean loss, less for tails.
 
-    CVaR multiplies the slopes in its tail by the inverse of the tail's share, and needs less again.
+    CVaR multiplies the slopes in its tail by the inverse of the tail's share.
 
     Examples
     --------
-    >>> from colk.risks import Mean, Variance
-    >>> choose_step(None, Mean(), of_mean=1.0), choose_step(None, Variance(), of_mean=1.0)
-    (1.0, 0.5)
-    >>> choose_step(None, CVaR(), of_mean=1.0)
-    0.1
+    >>> from colk.risks import Variance
+    >>> choose_step(None, Variance(), of_mean=1.0), choose_step(None, CVaR(), of_mean=1.0)
+    (1.0, 0.2)
     """
     if step_size is not None:
         return step_size
-    if risk.n_inner == 0:
-        return of_mean
     is_gentle = type(risk) in RISKS.values() and not isinstance(risk, CVaR)
-    return of_mean * (_RISK_SHARE if is_gentle else _TAIL_SHARE)
+    return of_mean if risk.n_inner == 0 or is_gentle else _TAIL_SHARE * of_mean
 
 
-def choose_compressor(eps: float | None, max_atoms: int | None) -> KOMP:
-    """Return KOMP that forgets eps in a step, or where it is None a tenth of the steps made.
+def needs_implicit(loss: Loss, risk: Risk, step_size: Rate, largest: float = 1.0) -> bool:
+    """Whether an explicit step could go beyond the best prediction of its sample.
+
+    Under a risk it could, since outer slopes know no bound. On the mean the implicit step is only
+    taken where it is needed: it goes half as far as one of Huber's explicit steps of size 1, but
+    as far for an outlier. `largest` is the largest κ(x, x).
 
     Examples
     --------
-    >>> choose_compressor(None, 200).fraction, choose_compressor(0.05, 200).eps
-    (0.1, 0.05)
+    >>> from colk.losses import Huber, Pinball
+    >>> from colk.risks import Mean, Variance
+    >>> needs_implicit(Huber(), Mean(), 1.0), needs_implicit(Huber(), Mean(), 3.0)
+    (False, True)
+    >>> needs_implicit(Pinball(), Mean(), 1.0), needs_implicit(Huber(), Variance(), 0.1)
+    (True, True)
+    """
+    if isinstance(risk, Composition):
+        return False
+    if risk.n_inner > 0:
+        return True
+    unit = loss_unit(loss)
+    step = as_decay(step_size, "step_size").initial * largest
+    if loss.kind == "multiclass" or loss.is_likelihood:  # no prediction is the best
+        return step * unit > 1.0 + _ROUNDING
+    # Predictions on both sides of a target, or labels that they are still short of.
+    away = np.concatenate([_RESIDUALS, -_RESIDUALS])
+    y = np.sign(-away) if loss.kind == "binary" else np.zeros(len(away))
+    n_outputs = len(getattr(loss, "levels", (0.5,)))
+    starts = np.tile((y + away)[:, None], (1, n_outputs))
+    targets = y[:, None]
+    try:
+        slopes = loss.slope(starts, targets)
+        back = loss.slope(starts - step * slopes, targets) * slopes / unit**2
+    except (ArithmeticError, ValueError):
+        return True
+    return not bool((back >= -_ROUNDING).all())
+
+
+def forgotten_share(loss: Loss) -> float:
+    """Return which share of the steps made a step may forget, where eps is not given.
+
+    Examples
+    --------
+    >>> from colk.losses import Huber, Logistic
+    >>> forgotten_share(Huber()), forgotten_share(Logistic())
+    (0.05, 0.5)
+    """
+    return _FORGOTTEN if loss.kind == "regression" else _FORGOTTEN_OF_LABELS
+
+
+def choose_compressor(eps: float | None, max_atoms: int | None, loss: Loss) -> KOMP:
+    """Return KOMP that forgets eps in a step, or where it is None a share of the steps made.
+
+    Examples
+    --------
+    >>> from colk.losses import Huber
+    >>> choose_compressor(None, 200, Huber()).fraction, choose_compressor(0.02, 200, Huber()).eps
+    (0.05, 0.02)
     """
     if eps is not None:
         return KOMP(eps=eps, max_atoms=max_atoms)
-    return KOMP(fraction=FORGOTTEN_SHARE, max_atoms=max_atoms)
+    return KOMP(fraction=forgotten_share(loss), max_atoms=max_atoms)
 
 
 def choose_bound(gradient_bound: float | None, unit: float) -> float:

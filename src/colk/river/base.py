@@ -29,10 +29,11 @@ from colk.learners.units import (
     choose_regularization,
     choose_step,
     loss_unit,
+    needs_implicit,
 )
 from colk.losses import Loss
 from colk.pairing import Pairing
-from colk.risks import Composition, Risk
+from colk.risks import Risk
 from colk.river.feed import Feed
 from colk.schedules import Rate
 from colk.selection import KeptSamples, Race, choose, is_open, until_chosen
@@ -81,21 +82,22 @@ class OnlineModel:
         check_bandwidth(self)
         risk, loss, kernel = as_risk(self.risk), self._loss(), self._kernel(n_features)
         # Features are taken to be standardised: none has been seen when the first step is made.
-        size = kernel_size(kernel, np.random.default_rng(0).normal(size=(500, n_features)))
+        size, largest = kernel_size(kernel, np.random.default_rng(0).normal(size=(500, n_features)))
         unit = loss_unit(loss)
+        step_size = choose_step(self.step_size, risk, self._step_of_mean / (unit * size))
         return COLK(
             kernel,
             loss,
             risk,
-            step_size=choose_step(self.step_size, risk, self._step_of_mean / (unit * size)),
+            step_size=step_size,
             tracking_rate=self.tracking_rate,
             regularization=choose_regularization(self.regularization, unit),
-            compressor=choose_compressor(self.eps, self.max_atoms),
+            compressor=choose_compressor(self.eps, self.max_atoms, loss),
             pairing=self.pairing,
             gradient_bound=choose_bound(self.gradient_bound, unit),
             averaging=as_averaging(self.averaging),
             n_outputs=n_outputs,
-            implicit=not isinstance(risk, Composition),
+            implicit=needs_implicit(loss, risk, step_size, largest),
         )
 
     def _kernel(self, n_features: int) -> Kernel:

@@ -21,14 +21,15 @@ from colk.learners.naming import (
     takes_bandwidth,
 )
 from colk.learners.units import (
-    FORGOTTEN_SHARE,
     choose_bound,
     choose_compressor,
     choose_step,
+    forgotten_share,
     loss_unit,
+    needs_implicit,
 )
 from colk.losses import Logistic, Loss, Softmax
-from colk.risks import Composition, Risk
+from colk.risks import Risk
 from colk.schedules import Rate
 from colk.tabular.encoder import Encoder
 from colk.tabular.scale import LARGEST, RunningScales
@@ -143,18 +144,18 @@ class TableModel:
             self.loss,
             self.risk,
             step_size=self.step_size,
-            compressor=choose_compressor(self.eps, self.max_atoms),
+            compressor=choose_compressor(self.eps, self.max_atoms, self.loss),
             pairing="overlap",
             gradient_bound=choose_bound(None, self._unit),
             averaging=self.averaging,
             n_outputs=2 if self.loss.kind == "multiclass" else 1,
-            implicit=not isinstance(self.risk, Composition),
+            implicit=needs_implicit(self.loss, self.risk, self.step_size),
         )
 
     @property
     def forgets(self) -> str:
         """What a step may forget, in words: an H-norm, or a share of the size of the steps."""
-        return f"{FORGOTTEN_SHARE:g} of a step" if self.eps is None else f"{self.eps:g}"
+        return f"{forgotten_share(self.loss):g} of a step" if self.eps is None else f"{self.eps:g}"
 
     # -- learning ----------------------------------------------------------------------------
 
