@@ -20,10 +20,10 @@ from colk.learners.naming import (
     as_risk,
     check_bandwidth,
     choose_bandwidth,
-    kernel_size,
     takes_bandwidth,
 )
 from colk.learners.units import (
+    KernelSize,
     choose_bound,
     choose_compressor,
     choose_regularization,
@@ -179,8 +179,9 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         self.loss_ = loss
         self.risk_ = as_risk(self.risk)
         unit = loss_unit(loss)
-        size, self._largest = kernel_size(self.kernel_, X)
-        self.step_size_ = choose_step(self.step_size, self.risk_, 1.0 / (unit * size))
+        self._size = KernelSize.of(self.kernel_, X)
+        of_mean = 1.0 / (unit * self._size.unit)
+        self.step_size_ = choose_step(self.step_size, self.risk_, of_mean)
         self.regularization_ = choose_regularization(self.regularization, unit)
         self.gradient_bound_ = choose_bound(self.gradient_bound, unit)
         self._n_outputs = n_outputs
@@ -199,12 +200,14 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             step_size=self.step_size_,
             tracking_rate=self.tracking_rate,
             regularization=self.regularization_,
-            compressor=choose_compressor(self.eps, self.max_atoms, self.loss_),
+            compressor=choose_compressor(
+                self.eps, self.max_atoms, self.loss_, self._size.evenness
+            ),
             pairing=self.pairing,
             gradient_bound=self.gradient_bound_,
             averaging=as_averaging(self.averaging),
             n_outputs=self._n_outputs,
-            implicit=needs_implicit(*terms, self.step_size_, self._largest),
+            implicit=needs_implicit(*terms, self.step_size_, self._size.largest),
         )
 
     # -- what the data choose ----------------------------------------------------------------

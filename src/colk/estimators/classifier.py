@@ -63,7 +63,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         The decision function: one output for two classes, C for more.
     n_atoms_, n_steps_, inner_estimate_, loss_curve_, polished_, bandwidth_, step_size_, eps_
         As in `COLKRegressor`.
-    kernel_, loss_, risk_, race_
+    kernel_, loss_, risk_, race_, regularization_, gradient_bound_
         As in `COLKRegressor`.
     n_features_in_, feature_names_in_
         As in `COLKRegressor`.

@@ -47,28 +47,31 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     risk : Risk or str
         Such as "mean", "variance", "semivariance", "cvar", "entropic".
     step_size : float, PowerDecay or None
-        α. None is 1 for the risk "mean" (2 for classifiers), 0.1 for "cvar" and 0.5 for others,
-        divided by E[κ²]/E[κ] of κ = κ(x, x) where that is not 1, as of a polynomial. Large steps
-        are noisy, which averaging removes; without it take a smaller one.
+        α. None is 1, for "cvar" 0.2, in units of the loss: divided by its slope at f = 0 of the
+        target 1 (2 for classifiers), and by E[κ²]/E[κ] of κ = κ(x, x) where that is not 1, as of a
+        polynomial. Large steps are noisy, which averaging removes; without it take a smaller one.
+        Where a step could go beyond the best prediction of its sample, and under every risk but
+        the mean, it is implicit, see `colk.COLK`, and cannot run away.
     tracking_rate : float or PowerDecay
         β of the tracker of the risk's inner value.
-    regularization : float
-        λ.
+    regularization : float or None
+        λ. None is 1e-6 times the slope of the loss at f = 0 of the target 1.
     eps : float or None
         H-norm that a step may forget, in units of the targets' standard deviation. None is a
-        tenth of the step size, times √E[κ(x, x)].
+        twentieth of the size of the steps made lately, for classifiers half of it.
     max_atoms : int or None
         Largest model order. More atoms fit more, at a cost of O(max_atoms²) a step.
     pairing : {"overlap", "independent", "same"}
         Which samples play θ and ξ, see `colk.COLK`; of no concern for the risk "mean".
     averaging : bool, PolyakRuppert or Exponential
         Whether to predict with the average of the iterates; True weighs later ones more.
-    gradient_bound : float
-        Longest gradient of a pair.
+    gradient_bound : float or None
+        Longest gradient of a pair. None is 10 times the slope of the loss at f = 0 of the target 1.
     scale_targets : bool
         Whether to learn (y − mean)/std, of the targets in the first calls until 100 were seen.
-    epochs : int
-        Passes over the data that `fit` makes; `partial_fit` makes one.
+    epochs : int or None
+        Passes over the data that `fit` makes; `partial_fit` makes one. None is 1 with the polish
+        and 5 without.
     shuffle : bool
         Whether `fit` shuffles the samples anew in each epoch.
     polish : bool
@@ -103,8 +106,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         that has none.
     race_ : Race or None
         How the data chose, with the losses of every kernel and bandwidth; None where they did not.
-    step_size_, eps_ : float
-        The step size, and the bound on what a step forgets.
+    step_size_, eps_, regularization_, gradient_bound_ : float
+        The step size, what the next step may forget, λ of the steps, and the longest gradient.
     polished_ : Polished
         What the polish of the last `fit` found, the regularisation it chose included.
     kernel_, loss_, risk_ : Kernel, Loss, Risk

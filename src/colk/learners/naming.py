@@ -21,7 +21,6 @@ __all__ = [
     "as_tracker",
     "check_bandwidth",
     "choose_bandwidth",
-    "kernel_size",
     "standard_bandwidth",
     "takes_bandwidth",
 ]
@@ -31,9 +30,8 @@ AnyTerm = TypeVar("AnyTerm", bound=Term)
 # What scikit-learn calls them.
 _OTHER_NAMES = {"rbf": "gaussian", "poly": "polynomial"}
 
-# Points whose pairwise distances the rule "median" looks at, and those that tell the size of κ.
+# Points whose pairwise distances the rule "median" looks at.
 _MEDIAN_POINTS = 500
-_SIZE_POINTS = 1000
 
 
 def _as_term(value: Any, kind: type[AnyTerm], names: dict[str, Any], what: str) -> AnyTerm:
@@ -82,26 +80,6 @@ def as_averaging(averaging: Averaging | bool | None) -> Averaging | None:
         "averaging must be True, False, PolyakRuppert or Exponential, "
         f"got {type(averaging).__name__} {averaging!r}"
     )
-
-
-def kernel_size(kernel: Kernel, X: Array) -> tuple[float, float]:
-    """Return E[κ²]/E[κ] and the largest κ = κ(x, x) at some of the points X; 1 where κ is 1.
-
-    Steps are divided by the first: with squares of slopes in mind, a constant step is stable below
-    2E[κ]/E[κ²].
-
-    Examples
-    --------
-    >>> from colk.kernels import Gaussian, Linear
-    >>> kernel_size(Gaussian(0.5), np.ones((3, 2))), kernel_size(Linear(), np.full((3, 1), 2.0))
-    ((1.0, 1.0), (4.0, 4.0))
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        sizes = kernel.diagonal(X[:: -(-len(X) // _SIZE_POINTS)])
-        mean, square = float(sizes.mean()), float((sizes * sizes).mean())
-    if not (mean > 0.0 and np.isfinite(square)):
-        return 1.0, 1.0
-    return square / mean, float(sizes.max())
 
 
 def takes_bandwidth(kernel: Kernel | str) -> bool:

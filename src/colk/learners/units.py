@@ -4,14 +4,19 @@ A loss that is multiplied by a constant is the same problem, with steps as much 
 gradients as much larger and a regularisation as much stronger.
 """
 
+from typing import NamedTuple, Self
+
 import numpy as np
 
+from colk._validation import Array
 from colk.compressors import KOMP
+from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.risks import RISKS, Composition, CVaR, Risk
 from colk.schedules import Rate, as_decay
 
 __all__ = [
+    "KernelSize",
     "choose_bound",
     "choose_compressor",
     "choose_regularization",
@@ -32,6 +37,9 @@ _RESIDUALS = 2.0 ** np.arange(-3.0, 5.0)
 # the few long ones set the size.
 _FORGOTTEN = 0.05
 _FORGOTTEN_OF_LABELS = 0.5
+
+# Points that tell the size of the kernel.
+_SIZE_POINTS = 1000
 
 # In units of the loss.
 _GRADIENT_BOUND = 10.0
@@ -71,7 +79,7 @@ def loss_unit(loss: Loss) -> float:
     return unit if 0.0 < unit < np.inf else 1.0
 
 
-def _check_signs(loss: Loss, slopes: np.ndarray, rises: np.ndarray) -> None:
+def _check_signs(loss: Loss, slopes: Array, rises: Array) -> None:
     """Refuse slopes of which none goes where the values go, and some the other way."""
     agreement = slopes * rises
     if (agreement < 0.0).any() and not (agreement > 0.0).any():
@@ -79,6 +87,31 @@ def _check_signs(loss: Loss, slopes: np.ndarray, rises: np.ndarray) -> None:
             f"the slope of {loss!r} has the wrong sign: it must be the derivative of the value by "
             "the prediction f; see colk.testing.check_loss"
         )
+
+
+class KernelSize(NamedTuple):
+    """How large κ = κ(x, x) is; all 1 where it is 1.
+
+    Examples
+    --------
+    >>> from colk.kernels import Linear
+    >>> KernelSize.of(Linear(), np.array([[1.0], [1.0], [2.0], [2.0]]))
+    KernelSize(unit=3.4, largest=4.0, evenness=0.7352941176470588)
+    """
+
+    unit: float = 1.0  # E[κ²]/E[κ]: a constant step on squares is stable below 2E[κ]/E[κ²]
+    largest: float = 1.0
+    evenness: float = 1.0  # E[κ]²/E[κ²]: where it is small, few steps are much longer than the rest
+
+    @classmethod
+    def of(cls, kernel: Kernel, X: Array) -> Self:
+        """Look at some of the points X."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes = kernel.diagonal(X[:: -(-len(X) // _SIZE_POINTS)])
+            mean, square = float(sizes.mean()), float((sizes * sizes).mean())
+        if not (mean > 0.0 and np.isfinite(square)):
+            return cls()
+        return cls(square / mean, float(sizes.max()), mean * mean / square)
 
 
 def choose_step(step_size: Rate | None, risk: Risk, of_mean: float) -> Rate:
@@ -148,8 +181,12 @@ def forgotten_share(loss: Loss) -> float:
     return _FORGOTTEN if loss.kind == "regression" else _FORGOTTEN_OF_LABELS
 
 
-def choose_compressor(eps: float | None, max_atoms: int | None, loss: Loss) -> KOMP:
+def choose_compressor(
+    eps: float | None, max_atoms: int | None, loss: Loss, evenness: float = 1.0
+) -> KOMP:
     """Return KOMP that forgets eps in a step, or where it is None a share of the steps made.
+
+    The share is less where κ(x, x) varies: the long steps, which set the size, are then few.
 
     Examples
     --------
@@ -159,7 +196,7 @@ def choose_compressor(eps: float | None, max_atoms: int | None, loss: Loss) -> K
     """
     if eps is not None:
         return KOMP(eps=eps, max_atoms=max_atoms)
-    return KOMP(fraction=forgotten_share(loss), max_atoms=max_atoms)
+    return KOMP(fraction=evenness * forgotten_share(loss), max_atoms=max_atoms)
 
 
 def choose_bound(gradient_bound: float | None, unit: float) -> float:

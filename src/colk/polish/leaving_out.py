@@ -17,7 +17,7 @@ from colk.polish.span import Span
 
 __all__ = ["Choice", "choose_regularization", "leave_one_out"]
 
-# λ in units of one sample of the mean curvature, from strong to weak, and where the search begins.
+# λ in units of one sample of mean curvature and size, from strong to weak, and where to begin.
 _STRENGTHS = (8.0, 2.0, 0.5, 0.12, 0.03, 0.008)
 _FIRST = 3
 _NEWTON_STEPS = 25
@@ -99,7 +99,7 @@ def choose_regularization(span: Span, terms: Terms, least: float, start: Array) 
     rounded = RoundedTerms(terms, *terms.unit(point.F))
     origin = Point(span, 1.0, np.zeros_like(start))
     total = float(np.sum(rounded.curvature(origin.F, shared=False))) / start.shape[1]
-    one = float(np.sum(terms.share**2)) * (total or 1.0)  # what one sample weighs
+    one = float(np.sum(terms.share**2)) * (total or 1.0) * span.size  # what one sample weighs
     reference = float(np.linalg.norm(origin.gradient(rounded))) or 1.0
     decays = list(dict.fromkeys(max(least, strength * one) for strength in _STRENGTHS))
     tried: dict[float, float] = {}

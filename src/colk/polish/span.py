@@ -77,6 +77,11 @@ class Span:
         if on_points:  # K B = Q S^{1/2}, without the rounding of a product
             self._features = Q[:, kept] * roots
 
+    @property
+    def size(self) -> float:
+        """Mean of κ(x, x) over the points: the unit of λ."""
+        return float(self._kernel.diagonal(self._points).mean()) or 1.0
+
     def part(self, rows: Any) -> Self:
         """The same span, evaluated at some of the points."""
         some = copy.copy(self)

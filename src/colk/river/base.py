@@ -19,11 +19,11 @@ from colk.learners.naming import (
     as_kernel,
     as_risk,
     check_bandwidth,
-    kernel_size,
     standard_bandwidth,
     takes_bandwidth,
 )
 from colk.learners.units import (
+    KernelSize,
     choose_bound,
     choose_compressor,
     choose_regularization,
@@ -82,9 +82,9 @@ class OnlineModel:
         check_bandwidth(self)
         risk, loss, kernel = as_risk(self.risk), self._loss(), self._kernel(n_features)
         # Features are taken to be standardised: none has been seen when the first step is made.
-        size, largest = kernel_size(kernel, np.random.default_rng(0).normal(size=(500, n_features)))
+        size = KernelSize.of(kernel, np.random.default_rng(0).normal(size=(500, n_features)))
         unit = loss_unit(loss)
-        step_size = choose_step(self.step_size, risk, self._step_of_mean / (unit * size))
+        step_size = choose_step(self.step_size, risk, self._step_of_mean / (unit * size.unit))
         return COLK(
             kernel,
             loss,
@@ -92,12 +92,12 @@ class OnlineModel:
             step_size=step_size,
             tracking_rate=self.tracking_rate,
             regularization=choose_regularization(self.regularization, unit),
-            compressor=choose_compressor(self.eps, self.max_atoms, loss),
+            compressor=choose_compressor(self.eps, self.max_atoms, loss, size.evenness),
             pairing=self.pairing,
             gradient_bound=choose_bound(self.gradient_bound, unit),
             averaging=as_averaging(self.averaging),
             n_outputs=n_outputs,
-            implicit=needs_implicit(loss, risk, step_size, largest),
+            implicit=needs_implicit(loss, risk, step_size, size.largest),
         )
 
     def _kernel(self, n_features: int) -> Kernel:
