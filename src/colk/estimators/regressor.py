@@ -58,7 +58,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         λ. None is 1e-6 times the slope of the loss at f = 0 of the target 1.
     eps : float or None
         H-norm that a step may forget, in units of the targets' standard deviation. None is a
-        twentieth of the size of the steps made lately, for classifiers half of it.
+        twentieth of the size of the steps made lately, for two classes half of it, for more three
+        tenths; less for a kernel whose κ(x, x) varies.
     max_atoms : int or None
         Largest model order. More atoms fit more, at a cost of O(max_atoms²) a step.
     pairing : {"overlap", "independent", "same"}

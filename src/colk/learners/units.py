@@ -33,10 +33,9 @@ _TAIL_SHARE = 0.2
 # Residuals at which a step is compared with the way to the best prediction of its sample.
 _RESIDUALS = 2.0 ** np.arange(-3.0, 5.0)
 
-# What a step may forget, as a share of the size of the steps: on labels most steps are short, and
-# the few long ones set the size.
-_FORGOTTEN = 0.05
-_FORGOTTEN_OF_LABELS = 0.5
+# What a step may forget, as a share of the size of the steps, by kind of loss: on labels most steps
+# are short, and the few long ones set the size.
+_FORGOTTEN = {"regression": 0.05, "binary": 0.5, "multiclass": 0.3}
 
 # Points that tell the size of the kernel.
 _SIZE_POINTS = 1000
@@ -178,7 +177,7 @@ def forgotten_share(loss: Loss) -> float:
     >>> forgotten_share(Huber()), forgotten_share(Logistic())
     (0.05, 0.5)
     """
-    return _FORGOTTEN if loss.kind == "regression" else _FORGOTTEN_OF_LABELS
+    return _FORGOTTEN[loss.kind]
 
 
 def choose_compressor(
