@@ -111,16 +111,18 @@ def row(name: str, X: Any, y: Any, arguments: argparse.Namespace, is_regression:
             ours = [COLKClassifier, COLKClassifier]
             peers = [(SVC(), grid(p, C=[1.0, 10.0, 100.0]))]
         models = [kind(random_state=seed, **more) for kind, more in zip(ours, ATOMS, strict=True)]
-        models += [
-            tuned(peer, settings, *parts[:2], arguments.search) for peer, settings in peers
-        ]
+        models += [tuned(peer, settings, *parts[:2], arguments.search) for peer, settings in peers]
         found = []
         for model in models:
             most = MOST_OF_RIDGE if isinstance(model, KernelRidge) else None
             found.append(measured(model, parts[0][:most], parts[1][:most], *parts[2:]))
         runs.append(found)
     means = np.mean(runs, axis=0)
-    return [name, str(len(parts[0])), *(f"{score:.3f} ({seconds:.2f} s)" for score, seconds in means)]
+    return [
+        name,
+        str(len(parts[0])),
+        *(f"{score:.3f} ({seconds:.2f} s)" for score, seconds in means),
+    ]
 
 
 ATOMS: tuple[dict[str, int], ...] = ({}, {"max_atoms": 600})

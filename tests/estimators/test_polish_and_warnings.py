@@ -44,8 +44,6 @@ def test_single_steps_go_on_from_the_polished_function(risk):
     np.testing.assert_array_equal(model.predict(X), again.predict(X))
 
 
-
-
 def test_early_stopping_makes_fewer_epochs():
     whole, stopped = (regressor(epochs=50, early_stopping=flag).fit(X, Y) for flag in (False, True))
     assert len(whole.loss_curve_) == 50
@@ -69,7 +67,7 @@ def squared(f, y):
 
 
 def test_a_slope_of_the_wrong_sign_is_refused():
-    with pytest.raises(ValueError, match="slope of .*squared.* has the wrong sign"):
+    with pytest.raises(ValueError, match=r"slope of .*squared.* has the wrong sign"):
         regressor(loss=CustomLoss(squared, wrong_way)).fit(X, Y)
     with pytest.raises(ValueError, match="has the wrong sign"):
         RiverRegressor(loss=CustomLoss(squared, wrong_way))

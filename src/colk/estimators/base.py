@@ -4,13 +4,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from colk._validation import Array
+from colk.compressors import KOMP
 from colk.expansion import KernelExpansion
 from colk.learners import COLK
 from colk.learners.naming import (
@@ -68,8 +69,8 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
     def eps_(self) -> float:
         """H-norm that the next step may forget."""
         learner = self._fitted()
-        eps, fraction = learner.compressor.eps, learner.compressor.fraction
-        return eps if fraction is None else fraction * learner.step_length
+        rule = cast(KOMP, learner.compressor)
+        return float(rule.eps or 0.0) + float(rule.fraction or 0.0) * learner.step_length
 
     @property
     def function_(self) -> KernelExpansion:
@@ -200,9 +201,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             step_size=self.step_size_,
             tracking_rate=self.tracking_rate,
             regularization=self.regularization_,
-            compressor=choose_compressor(
-                self.eps, self.max_atoms, self.loss_, self._size.evenness
-            ),
+            compressor=choose_compressor(self.eps, self.max_atoms, self.loss_, self._size.evenness),
             pairing=self.pairing,
             gradient_bound=self.gradient_bound_,
             averaging=as_averaging(self.averaging),
