@@ -69,7 +69,7 @@ def squared(f, y):
 
 
 def test_a_slope_of_the_wrong_sign_is_refused():
-    with pytest.raises(ValueError, match="slope of .*squared.* has the wrong sign"):
+    with pytest.raises(ValueError, match=r"slope of .*squared.* has the wrong sign"):
         regressor(loss=CustomLoss(squared, wrong_way)).fit(X, Y)
     with pytest.raises(ValueError, match="has the wrong sign"):
         RiverRegressor(loss=CustomLoss(squared, wrong_way))
