@@ -39,12 +39,15 @@ def corpus():
     """Models of every kind, small."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVR
+    from sklearn.svm import SVC, SVR
 
     import colk
     from colk import learners, losses, risks, river, rl
+    from colk.compressors import KOMP
+    from colk.conformal import ConformalRegressor
     from colk.features import RBFNetwork
     from colk.kernels import Constant, Gaussian, Laplacian, Linear, Matern, Polynomial
+    from colk.tabular import TableModel
 
     kernel, variance = Gaussian(0.3), risks.Variance(0.1)
     features = RBFNetwork(12, 0.3, (0.0, 0.0), (1.0, 1.0))
@@ -53,6 +56,8 @@ def corpus():
         learners.COLK(kernel, risk=risks.CVaR(0.2), batch_size=3, trace=True),
         learners.COLK(0.5 * Gaussian((0.3, 0.4)) + Linear() * Constant(1.0), pairing="overlap"),
         learners.COLK(Matern(0.5, nu=2.5), risk=risks.CentralMoments(4), tracker="average"),
+        learners.COLK(kernel, compressor=KOMP(fraction=0.1), implicit=True, batch_size=2),
+        learners.COLK(kernel, losses.Quantiles((0.2, 0.8)), n_outputs=2),
         learners.POLK(Laplacian(0.4)),
         learners.BSGD(kernel, max_atoms=8),
         learners.CompositionalBSGD(kernel, risk=variance, max_atoms=8, maintenance="projection"),
@@ -69,18 +74,31 @@ def corpus():
     models += [kind(kernel, 0.9).learn(X[:31], Y[:31], X[1:32]) for kind in evaluators]
     models += [learners.COLK(kernel), colk.KernelExpansion(Polynomial(3), X[:9], Y[:9])]
     models += [colk.from_sklearn(SVR().fit(X, Y)), colk.KernelCompressor(SVR()).fit(X, Y)]
+    models += [colk.KernelCompressor(SVC()).fit(X, LABELS)]
     models += [
         colk.COLKRegressor(random_state=np.random.RandomState(0)).fit(X, Y),
         colk.COLKRegressor(risk="variance", loss="squared").fit(X, np.column_stack([Y, -Y])),
         colk.COLKClassifier().fit(X, LABELS),
         colk.COLKClassifier(loss="hinge").fit(X, Y > 0.0),
         make_pipeline(StandardScaler(), colk.COLKRegressor()).fit(X, Y),
+        colk.COLKQuantileRegressor((0.2, 0.8), max_atoms=9, epochs=1).fit(X, Y),
+        colk.COLKRegressor().partial_fit(X, Y),
+        colk.COLKClassifier(class_weight={"low": 2.0}).partial_fit(X, LABELS, np.unique(LABELS)),
+        ConformalRegressor(learners.COLK(kernel), window=20).learn(X, Y),
+        river.ConformalRegressor(river.COLKRegressor(kernel="gaussian")),
     ]
+    columns = {"a": X[:, 0], "b": X[:, 1], "c": LABELS}
+    for task, targets in (("regression", Y), ("classification", LABELS)):
+        model = TableModel("y", list(columns), categorical=["c"], task=task)
+        models.append(model.learn(columns, targets))
     for model, targets in ((river.COLKRegressor(), Y), (river.COLKClassifier(), LABELS)):
         for x, y in zip(X.tolist(), targets.tolist(), strict=True):
             model.learn_one({"a": x[0], "b": x[1]}, y)
         models.append(model)
-    return models
+    raced = river.COLKRegressor(max_atoms=20)
+    for x in RNG.normal(size=(510, 2)).tolist():
+        raced.learn_one({"a": x[0], "b": x[1]}, float(np.sin(3.0 * x[0])))
+    return [*models, raced]
 
 
 def write_corpus(folder):
@@ -98,6 +116,7 @@ def use(model, folder):
     import colk
     from colk.learners import OnlineLearner
     from colk.rl import ValueLearner
+    from colk.tabular import TableModel
 
     names = ("_n_features", "n_features_in_")
     p = next((size for name in names if (size := getattr(model, name, None))), 2)
@@ -107,12 +126,22 @@ def use(model, folder):
         p = model.function.n_features
     points = np.random.default_rng(1).random((5, min(int(p), 10_000)))
     rows = [{"a": x[0], "b": x[-1]} for x in points.tolist()]
-    if isinstance(model, ValueLearner):
+    if isinstance(model, TableModel):
+        columns = dict.fromkeys(model.features, points[:, 0])
+        columns |= dict.fromkeys(model.categorical, ["low"] * 5)
+        model.predict(columns)
+        model.learn(columns, points[:, 1] if model.task == "regression" else ["low"] * 5)
+    elif isinstance(model, ValueLearner):
         model.learn(points[:-1], np.ones(4), points[1:]).value(points)
     elif isinstance(model, OnlineLearner):
-        targets = np.ones(5) if model._is_vector else np.ones((5, model.n_outputs or 1))
-        model.learn(points, np.ones(5) if model.loss.kind == "multiclass" else targets)
+        single = model._is_vector or model.loss.couples_outputs
+        targets = np.ones(5) if single else np.ones((5, model.n_outputs or 1))
+        model.learn(points, targets)
+        model.learn_one(points[0].tolist(), 1.0 if single else targets[0])
         model.predict(points)
+    elif hasattr(model, "predict_interval") and hasattr(model, "learn"):
+        model.predict_interval(points)
+        model.learn(points, np.ones(5)).predict_interval(points)
     elif hasattr(model, "learn_one"):
         classes = hasattr(model, "predict_proba_one")
         for row in rows:

@@ -1,4 +1,8 @@
-"""Intervals keep their coverage where a stream jumps: what they miss steers how far they reach."""
+"""Intervals on a stream that jumps
+================================
+
+Intervals keep their coverage where a stream jumps: what they miss steers how far they reach.
+"""
 
 import sys
 

@@ -102,7 +102,6 @@ class Dictionary:
     scratch: Array  # (scratch rows, capacity)
     trial: Array  # (features, capacity): points on the first axis
     origin: Array  # (1, features): 0
-    found: Array  # (4,)
 
     def __init__(
         self,
@@ -134,7 +133,7 @@ class Dictionary:
         self.small_diagonal, self.small_carry = np.zeros((2, block))
         self.order, self.labels = np.zeros((2, block), dtype=np.intp)
         self.least = self.squared_move = 0.0
-        self.sums, self.spent, self.found = np.zeros(3), np.zeros(n_rows), np.zeros(4)
+        self.sums, self.spent = np.zeros(3), np.zeros(n_rows)
         self.origin = np.zeros((1, n_features))
         self.scratch = aligned(max(scratch_rows, 1), LINE)
         self._resize(max(capacity, 2 * block))

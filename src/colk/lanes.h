@@ -33,8 +33,7 @@
     __attribute__((unused)) static __typeof__(f##_2) *choose_##f(void)                         \
     {                                                                                          \
         __builtin_cpu_init();                                                                  \
-        if (__builtin_cpu_supports("x86-64-v4"))                                               \
-            return f##_8;                                                                      \
+        if (__builtin_cpu_supports("x86-64-v4")) return f##_8;                                 \
         return __builtin_cpu_supports("x86-64-v3") ? f##_4 : f##_2;                            \
     }                                                                                          \
     __attribute__((ifunc("choose_" #f), unused)) static __typeof__(f##_2) f;
@@ -42,7 +41,8 @@ CHOOSE(gaussian) CHOOSE(laplacian) CHOOSE(matern_of_one_half) CHOOSE(matern_of_t
 CHOOSE(matern_of_five_halves) CHOOSE(rational_quadratic) CHOOSE(polynomial) CHOOSE(linear)
 CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(multiply)
 CHOOSE(scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within) CHOOSE(atoms_within_one)
-CHOOSE(any_within) CHOOSE(price_mergers)
+CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve_and_spread)
+CHOOSE(multiply_symmetric) CHOOSE(subtract_squares) CHOOSE(turn_rows)
 #else
 #define NAME(f) f
 #if defined(COLK_WIDTH)
@@ -66,10 +66,8 @@ CHOOSE(any_within) CHOOSE(price_mergers)
 #define raised NAME(raised_)
 #define logarithm NAME(logarithm_)
 #define sum NAME(sum_)
-#define four_sums NAME(four_sums_)
 #define row_sums NAME(row_sums_)
-#define solve_few NAME(solve_few_)
-#define solve_many NAME(solve_many_)
+#define solve_rows NAME(solve_rows_)
 #define power NAME(power_)
 
 #if WIDTH > 1
@@ -81,11 +79,8 @@ typedef int64_t bits __attribute__((vector_size(8 * WIDTH)));
 #define MIX __builtin_shufflevector
 
 LANES inline vector magnitude(vector a) { return (vector)((bits)a & INT64_MAX); }
-LANES inline vector least(vector a, double b)
-{
-    return (vector)(((bits)a & (a < b)) | ((bits)ALL(b) & ~(a < b)));
-}
-
+#define CHOSEN(condition, a, b) ((vector)(((bits)(a) & (condition)) | ((bits)(b) & ~(condition))))
+LANES inline vector least(vector a, double b) { return CHOSEN(a < b, a, ALL(b)); }
 /* e^x for x <= 0 to one unit in the last place; 0 below e^-708. x = m log 2 + r, |r| <= log 2/2. */
 LANES inline vector exponential(vector x)
 {
@@ -131,46 +126,31 @@ LANES inline double sum(vector a)
     return x[0];
 }
 
-/* Sums of four vectors, and of WIDTH of them. */
-#undef PAIRS
-#undef FOURS
+/* The sums of WIDTH vectors. */
+LANES inline vector row_sums(const vector *a)
+{
+    vector s = ALL(0.0);
 #if WIDTH == 8
 #define PAIRS(a, b) (MIX(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + MIX(a, b, 1, 9, 3, 11, 5, 13, 7, 15))
 #define FOURS(a, b) (MIX(a, b, 0, 1, 8, 9, 4, 5, 12, 13) + MIX(a, b, 2, 3, 10, 11, 6, 7, 14, 15))
-#elif WIDTH == 4
-#define PAIRS(a, b) (MIX(a, b, 0, 4, 2, 6) + MIX(a, b, 1, 5, 3, 7))
-#define FOURS(a, b) (MIX(a, b, 0, 1, 4, 5) + MIX(a, b, 2, 3, 6, 7))
-#endif
-LANES inline void four_sums(double *z, const vector *a)
-{
-#if WIDTH >= 4
-    vector s = FOURS(PAIRS(a[0], a[1]), PAIRS(a[2], a[3]));
-    for (int l = 0; l < 4; l++) z[l] = WIDTH == 8 ? s[l] + s[(l + 4) % WIDTH] : s[l];
-#else
-    for (int l = 0; l < 4; l++) z[l] = sum(a[l]);
-#endif
-}
-LANES inline vector row_sums(const vector *a)
-{
-#if WIDTH == 8
     vector b = FOURS(PAIRS(a[0], a[1]), PAIRS(a[2], a[3]));
     vector c = FOURS(PAIRS(a[4], a[5]), PAIRS(a[6], a[7]));
-    return MIX(b, c, 0, 1, 2, 3, 8, 9, 10, 11) + MIX(b, c, 4, 5, 6, 7, 12, 13, 14, 15);
+    s = MIX(b, c, 0, 1, 2, 3, 8, 9, 10, 11) + MIX(b, c, 4, 5, 6, 7, 12, 13, 14, 15);
 #elif WIDTH == 4
-    return FOURS(PAIRS(a[0], a[1]), PAIRS(a[2], a[3]));
+    vector b = MIX(a[0], a[1], 0, 4, 2, 6) + MIX(a[0], a[1], 1, 5, 3, 7);
+    vector c = MIX(a[2], a[3], 0, 4, 2, 6) + MIX(a[2], a[3], 1, 5, 3, 7);
+    s = MIX(b, c, 0, 1, 4, 5) + MIX(b, c, 2, 3, 6, 7);
 #else
-    double z[WIDTH];
-    for (int l = 0; l < WIDTH; l++) z[l] = sum(a[l]);
-    return AT(z, 0);
+    for (int l = 0; l < WIDTH; l++) ((double *)&s)[l] = sum(a[l]);
 #endif
+    return s;
 }
 /* a^degree by squaring, for a whole degree. */
 LANES inline vector power(vector a, ptrdiff_t degree)
 {
     vector result = ALL(1.0);
     for (; degree > 0; degree >>= 1, a *= a)
-        if (degree & 1)
-            result *= a;
+        if (degree & 1) result *= a;
     return result;
 }
 
@@ -194,8 +174,7 @@ LANES inline vector power(vector a, ptrdiff_t degree)
                     at = y[k], to_y += STATISTIC;                                              \
                 }                                                                              \
                 s = to_x, PUT(out, b * width + j) = PROFILE;                                   \
-                if (last > b)                                                                  \
-                    s = to_y, PUT(out, last * width + j) = PROFILE;                            \
+                if (last > b) s = to_y, PUT(out, last * width + j) = PROFILE;                  \
             }                                                                                  \
             for (ptrdiff_t j = n; j < VECTORS(n); j++)                                         \
                 out[b * width + j] = out[last * width + j] = 0.0;                              \
@@ -236,8 +215,7 @@ LANES void NAME(cosines)(double *restrict turns, double scale, ptrdiff_t n)
 LANES double NAME(dot)(const double *restrict a, const double *restrict b, ptrdiff_t n)
 {
     vector total = ALL(0.0);
-    for (ptrdiff_t j = 0; j < n; j += WIDTH)
-        total += AT(a, j) * AT(b, j);
+    for (ptrdiff_t j = 0; j < n; j += WIDTH) total += AT(a, j) * AT(b, j);
     return sum(total);
 }
 
@@ -247,87 +225,60 @@ LANES double NAME(dot)(const double *restrict a, const double *restrict b, ptrdi
         for (ptrdiff_t j = 0; j < VECTORS(n); j++) statement;                                  \
     }
 ROWS(add, (double *restrict w, const double *restrict u, double a, ptrdiff_t n), w[j] += a * u[j])
-ROWS(add_two,
-     (double *restrict w, const double *u, const double *v, double a, double b, ptrdiff_t n),
-     w[j] += a * u[j] + b * v[j])
+ROWS(add_two, (double *restrict w, const double *u, const double *v, double a, double b,
+               ptrdiff_t n), w[j] += a * u[j] + b * v[j])
 ROWS(approach, (double *restrict w, const double *restrict u, double rate, ptrdiff_t n),
      w[j] += rate * (u[j] - w[j]))
 ROWS(multiply, (double *restrict w, const double *restrict u, ptrdiff_t n), w[j] *= u[j])
 ROWS(scale, (double *restrict w, double factor, ptrdiff_t n), w[j] *= factor)
 
 /* ---- the factor U of the inverse Gram matrix, of which the rows of U' are stored ----------- */
-/* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). Several rows a turn:
- * the last may read rows behind the atoms, which are 0. Of few atoms all of z comes first, and v
- * stays in registers; of many, v follows at once, while the rows are in the cache. */
-#define FEW 64
+/* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). Panels of rows, all
+ * of few atoms: z first, then v, which stays in registers while they are in the cache. WIDTH rows a
+ * turn: the last may read rows behind the atoms, which are 0. */
+#define PANEL 64
 #define TURN (WIDTH > 1 ? 2 : 1)
-#define SPREAD(z) ((z[0] * row[0] + z[1] * row[1]) + (z[2] * row[2] + z[3] * row[3]))
-#define DOT(x, y) ((x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3]))
-LANES inline void solve_few(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
-                            const double *restrict k, double *restrict v, int two, double *sums)
-{
-    double z0[FEW], z1[FEW];
-    vector s00 = ALL(0.0), s01 = s00, s11 = s00;
-    for (ptrdiff_t i = 0; i < n; i += WIDTH) {
-        vector a[WIDTH] = {0}, b[WIDTH] = {0};
-        for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
-            for (int l = 0; l < WIDTH; l++) {
-                vector row = AT(factor, (i + l) * stride + j);
-                a[l] += row * AT(k, j);
-                if (two) b[l] += row * AT(k, stride + j);
-            }
-        vector x = row_sums(a), y = two ? row_sums(b) : x;
-        PUT(z0, i) = x, PUT(z1, i) = y;
-        s00 += x * x, s01 += x * y, s11 += y * y;
-    }
-    for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH) {
-        vector a[2] = {0}, b[2] = {0};
-        for (ptrdiff_t i = j; i < n; i += TURN)
-            for (int l = 0; l < TURN; l++) {
-                vector row = AT(factor, (i + l) * stride + j);
-                a[l] += z0[i + l] * row;
-                if (two) b[l] += z1[i + l] * row;
-            }
-        PUT(v, j) = a[0] + a[1];
-        if (two) PUT(v, stride + j) = b[0] + b[1];
-    }
-    sums[0] = sum(s00), sums[1] = sum(s01), sums[2] = sum(s11);
-}
-
-LANES inline void solve_many(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+LANES inline void solve_rows(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
                              const double *restrict k, double *restrict v, int two, double *sums)
 {
-    double z0[4], z1[4], s00 = 0.0, s01 = 0.0, s11 = 0.0;
-    vector row[4];
-    for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH) {
-        PUT(v, j) = ALL(0.0);
-        if (two) PUT(v, stride + j) = ALL(0.0);
-    }
-    for (ptrdiff_t i = 0; i < n; i += 4) {
-        vector a[4] = {0}, b[4] = {0};
-        for (ptrdiff_t j = 0; j < i + 4; j += WIDTH)
-            for (int l = 0; l < 4; l++) {
-                row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k, j);
-                if (two) b[l] += row[l] * AT(k, stride + j);
-            }
-        four_sums(z0, a), s00 += DOT(z0, z0);
-        if (two) four_sums(z1, b), s01 += DOT(z0, z1), s11 += DOT(z1, z1);
-        for (ptrdiff_t j = 0; j < i + 4; j += WIDTH) {
-            for (int l = 0; l < 4; l++)
-                row[l] = AT(factor, (i + l) * stride + j);
-            PUT(v, j) += SPREAD(z0);
-            if (two) PUT(v, stride + j) += SPREAD(z1);
+    double z0[PANEL], z1[PANEL];
+    vector s00 = ALL(0.0), s01 = s00, s11 = s00;
+    ptrdiff_t height = n <= PANEL ? PANEL : 16;
+    for (ptrdiff_t top = 0; top < n; top += height) {
+        ptrdiff_t end = top + height < n ? top + height : n, last = end < n ? end : VECTORS(n);
+        for (ptrdiff_t i = top; i < end; i += WIDTH) {
+            vector a[WIDTH] = {0}, b[WIDTH] = {0};
+            for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
+                for (int l = 0; l < WIDTH; l++) {
+                    vector row = AT(factor, (i + l) * stride + j);
+                    a[l] += row * AT(k, j);
+                    if (two) b[l] += row * AT(k, stride + j);
+                }
+            vector x = row_sums(a), y = two ? row_sums(b) : x;
+            PUT(z0, i - top) = x, PUT(z1, i - top) = y;
+            s00 += x * x, s01 += x * y, s11 += y * y;
+        }
+        for (ptrdiff_t j = 0; j < last; j += WIDTH) {
+            vector a[2] = {0}, b[2] = {0};
+            if (j < top) a[0] = AT(v, j);
+            if (two && j < top) b[0] = AT(v, stride + j);
+            for (ptrdiff_t i = j < top ? top : j; i < end; i += TURN)
+                for (int l = 0; l < TURN; l++) {
+                    vector row = AT(factor, (i + l) * stride + j);
+                    a[l] += z0[i + l - top] * row;
+                    if (two) b[l] += z1[i + l - top] * row;
+                }
+            PUT(v, j) = a[0] + a[1];
+            if (two) PUT(v, stride + j) = b[0] + b[1];
         }
     }
-    sums[0] = s00, sums[1] = two ? s01 : s00, sums[2] = two ? s11 : s00;
+    sums[0] = sum(s00), sums[1] = sum(s01), sums[2] = sum(s11);
 }
 LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *columns,
                        ptrdiff_t size, double *solutions, double *sums)
 {
-    if (size == 2)
-        (n <= FEW ? solve_few : solve_many)(factor, stride, n, columns, solutions, 1, sums);
-    else
-        (n <= FEW ? solve_few : solve_many)(factor, stride, n, columns, solutions, 0, sums);
+    if (size == 2) solve_rows(factor, stride, n, columns, solutions, 1, sums);
+    else solve_rows(factor, stride, n, columns, solutions, 0, sums);
 }
 
 /* Out of rows j.. of U' rotate column j of U into `carry`, close the gap, and renew the diagonal
@@ -342,8 +293,7 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
         carry[k] = k <= j ? factor[j * stride + k] : 0.0, diagonal[k] = 0.0;
     for (ptrdiff_t i = 0; i < j; i++) {
         const double *restrict row = factor + i * stride;
-        for (ptrdiff_t k = 0; k <= i; k++)
-            diagonal[k] += row[k] * row[k];
+        for (ptrdiff_t k = 0; k <= i; k++) diagonal[k] += row[k] * row[k];
     }
     for (ptrdiff_t i = j; i < n - 1; i++) {
         double *restrict row = factor + i * stride;
@@ -354,6 +304,75 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
         carry[j] = length;
         for (ptrdiff_t k = j + 1; k < i + 2; k++) { ROTATE(k, k - 1); }
     }
+}
+
+/* z = U'k and v = Uh in one pass. */
+#define FOUR for (int l = 0; l < 4; l++)
+#define SPREAD(z) (((z)[0] * row[0] + (z)[1] * row[1]) + ((z)[2] * row[2] + (z)[3] * row[3]))
+#define UP_TO(end) for (ptrdiff_t j = 0; j < (end); j += WIDTH)
+LANES void NAME(halve_and_spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+                                  const double *restrict k, double *restrict z,
+                                  const double *restrict h, double *restrict v)
+{
+    UP_TO(VECTORS(n)) PUT(z, j) = PUT(v, j) = ALL(0.0);
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+        vector a[4] = {0}, row[4];
+        UP_TO(i + 4) {
+            FOUR row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k, j);
+            PUT(v, j) += SPREAD(h + i);
+        }
+        FOUR z[i + l] = sum(a[l]);
+    }
+}
+
+/* h = Pz, of the symmetric P whose blocks of eight by eight on and below the diagonal are stored;
+ * and P <- P - Sum_r m_r g_r g_r' for up to eight rows g. */
+LANES void NAME(multiply_symmetric)(const double *restrict P, ptrdiff_t stride, ptrdiff_t n,
+                                    const double *restrict z, double *restrict h)
+{
+    UP_TO(VECTORS(n)) PUT(h, j) = ALL(0.0);
+    for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
+        ptrdiff_t block = i & ~(ptrdiff_t)7;
+        vector a[4] = {0}, row[4];
+        UP_TO(block) {
+            FOUR row[l] = AT(P, (i + l) * stride + j), a[l] += row[l] * AT(z, j);
+            PUT(h, j) += SPREAD(z + i);
+        }
+        for (ptrdiff_t j = block; j < block + 8; j += WIDTH)
+            FOUR a[l] += AT(P, (i + l) * stride + j) * AT(z, j);
+        FOUR h[i + l] += sum(a[l]);
+    }
+}
+LANES void NAME(subtract_squares)(double *restrict P, ptrdiff_t stride, ptrdiff_t n,
+                                  const double *restrict g, const double *m, ptrdiff_t count)
+{
+    for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
+        double c[8][4];
+        for (ptrdiff_t r = 0; r < count; r++) FOUR c[r][l] = m[r] * g[r * stride + i + l];
+        UP_TO((i & ~(ptrdiff_t)7) + 8) {
+            vector row[4];
+            FOUR row[l] = AT(P, (i + l) * stride + j);
+            for (ptrdiff_t r = 0; r < count; r++) FOUR row[l] -= c[r][l] * AT(g, r * stride + j);
+            FOUR PUT(P, (i + l) * stride + j) = row[l];
+        }
+    }
+}
+
+/* Rows j.. of a matrix turned as `rotate_out` turns those of U': the one that leaves is the last. */
+LANES void NAME(turn_rows)(double *restrict P, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
+                           const double *restrict cosines, const double *restrict sines,
+                           double *restrict carry)
+{
+    for (ptrdiff_t k = 0; k < n; k++) carry[k] = P[j * stride + k];
+    for (ptrdiff_t i = j; i < n - 1; i++) {
+        double *restrict row = P + i * stride, c = cosines[i], s = sines[i];
+        const double *restrict next = row + stride;
+        for (ptrdiff_t k = 0; k < n; k++) {
+            double p = carry[k], q = next[k];
+            row[k] = c * p - s * q, carry[k] = s * p + c * q;
+        }
+    }
+    for (ptrdiff_t k = 0; k < n; k++) P[(n - 1) * stride + k] = carry[k];
 }
 
 /* Bit 0: an atom costs at most `price` while a new point of novelty s is there; bit 1: at most
@@ -393,12 +412,11 @@ LANES int NAME(atoms_within)(const double *restrict weights, ptrdiff_t stride, p
                              double rest)
 {
     int64_t now = 0, then = 0, last = 0;
-    if (n_priced == 1) {
+    if (n_priced == 1)
 #pragma omp simd reduction(+ : now, then, last)
         COUNT_WITHIN(1)
-    } else {
+    else
         COUNT_WITHIN(n_priced)
-    }
     return (now > 0) | (then > 0) << 1 | (last > 0) << 2;
 }
 

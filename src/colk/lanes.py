@@ -124,6 +124,38 @@ def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> 
     diagonal[: n - 1] = (np.tril(factor[: n - 1, : n - 1]) ** 2).sum(axis=0)
 
 
+def halve_and_spread(
+    factor: Array, n: int, columns: Array, b: int, rows: Array, z: int, h: int, out: Array, v: int
+) -> None:
+    """Write z = Uᵀk of column b, and v = Uh."""
+    u_t = np.tril(factor[:n, :n])
+    rows[z], out[v] = 0.0, 0.0
+    rows[z, :n], out[v, :n] = u_t @ columns[b, :n], rows[h, :n] @ u_t
+
+
+def multiply_symmetric(P: Array, n: int, rows: Array, z: int, h: int) -> None:
+    """Write h = Pz; only the lower half of P counts."""
+    lower = np.tril(P[:n, :n])
+    rows[h] = 0.0
+    rows[h, :n] = lower @ rows[z, :n] + np.tril(lower, -1).T @ rows[z, :n]
+
+
+def subtract_squares(P: Array, n: int, rows: Array, first: int, amounts: Array, count: int) -> None:
+    """Set P ← P − Σ_r m_r g_r g_rᵀ for so many rows g from the first on."""
+    g = rows[first : first + count, :n]
+    P[:n, :n] -= g.T @ (amounts[:count, None] * g)
+
+
+def turn_rows(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:
+    """Turn rows j, …, n − 1 of P as `rotate_out` turns those of Uᵀ; what leaves is the last row."""
+    carry[:n] = P[j, :n]
+    for i in range(j, n - 1):
+        c, s, below = turns[0, i], turns[1, i], P[i + 1, :n].copy()
+        P[i, :n] = c * carry[:n] - s * below
+        carry[:n] = s * carry[:n] + c * below
+    P[n - 1, :n] = carry[:n]
+
+
 def atoms_within(
     weights: Array, n_priced: int, amounts: Array, diagonal: Array, n: int, solutions: Array,
     p: int, q: int, t_pp: float, t_pq: float, t_qq: float, c: float,

@@ -17,5 +17,5 @@ cdef class Spectrum:
     @cython.locals(values=double[:, ::1], b=Py_ssize_t, c=Py_ssize_t, i=Py_ssize_t, phase=double)
     cpdef int evaluate(self, const double[:, ::1] weights, Py_ssize_t row, Py_ssize_t n, const double[:, ::1] X, double[:, ::1] out) except -1
 
-@cython.locals(row=Py_ssize_t, i=Py_ssize_t, k=Py_ssize_t, last=Py_ssize_t)
-cpdef int fourier_rows(double[:, ::1] waves, Py_ssize_t n, double scale, const double[:, ::1] X, double[:, ::1] out) except -1
+@cython.locals(r=Py_ssize_t, i=Py_ssize_t, k=Py_ssize_t, last=Py_ssize_t)
+cpdef int fourier_rows(double[:, ::1] waves, Py_ssize_t n, double scale, const double[:, ::1] X, double[:, ::1] row, double[:, ::1] out) except -1

@@ -86,13 +86,18 @@ class Spectrum:
         return 0
 
 
-def fourier_rows(waves: Array, n: int, scale: float, X: Array, out: Array) -> int:
-    """Write out[r, i] = scale·cos(ω_iᵀx_r + b_i), row by row: chunks cannot change the result."""
+def fourier_rows(waves: Array, n: int, scale: float, X: Array, row: Array, out: Array) -> int:
+    """Write out[r, i] = scale·cos(ω_iᵀx_r + b_i), row by row: chunks cannot change the result.
+
+    Rows of `waves`, and the `row` (1, …) that is worked on, are whole vectors.
+    """
     last = X.shape[1]
-    for row in range(X.shape[0]):
+    for r in range(X.shape[0]):
         for i in range(n):
-            out[row, i] = waves[last, i]
+            row[0, i] = waves[last, i]
         for k in range(last):
-            lanes.add(out, row, waves, k, X[row, k], n)
-        lanes.cosines(out, row, scale, n)
+            lanes.add(row, 0, waves, k, X[r, k], n)
+        lanes.cosines(row, 0, scale, n)
+        for i in range(n):
+            out[r, i] = row[0, i]
     return 0

@@ -16,6 +16,7 @@ from sklearn.svm import SVC, SVR
 from colk import (
     COLK,
     COLKClassifier,
+    COLKQuantileRegressor,
     COLKRegressor,
     KernelCompressor,
     KernelExpansion,
@@ -156,6 +157,14 @@ VALUES = {
         COLKRegressor(kernel="matern").fit(X, np.column_stack([Y, 1e6 * Y])),
         "predict",
     ),
+    "COLKQuantileRegressor": lambda: (
+        COLKQuantileRegressor((0.1, 0.4, 0.5, 0.6, 0.9)).fit(X, 1e6 + 1e5 * Y),
+        "predict",
+    ),
+    "pipeline of quantiles": lambda: (
+        make_pipeline(StandardScaler(), COLKQuantileRegressor((0.2, 0.8))).fit(9.0 * X, Y),
+        "predict",
+    ),
     "KernelCompressor": lambda: (KernelCompressor(SVR(), max_atoms=20).fit(X, Y), "predict"),
     "pipeline": lambda: (
         make_pipeline(StandardScaler(), COLKRegressor()).fit(100.0 * X, Y),
@@ -260,6 +269,22 @@ def test_a_compressed_classifier():
     graph = by_onnx(model, NEW)
     np.testing.assert_array_equal(graph["labels"], model.predict(NEW))
     assert close(graph["scores"][:, 0], model.decision_function(NEW))
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_a_compressed_classifier_of_several_classes_votes(ties, tmp_path):
+    labels = np.array(list("abcd"))[np.digitize(Y, [-0.5, 0.0, 0.5])]
+    machine = SVC(break_ties=ties, decision_function_shape="ovo" if not ties else "ovr")
+    model = KernelCompressor(machine, max_atoms=60).fit(X, labels)
+    points = np.vstack([NEW, X])
+    expected = model.predict(points)
+    graph = by_onnx(model, points)
+    np.testing.assert_array_equal(graph["labels"], expected)
+    np.testing.assert_array_equal(by_numpy(model, points)[0], expected)
+    np.testing.assert_array_equal(by_python(model, points, tmp_path)[0], expected)
+    assert graph["scores"].shape == (len(points), 6)
+    if not ties:
+        assert close(graph["scores"], model.decision_function(points))
 
 
 def test_a_point_of_other_features_is_refused():

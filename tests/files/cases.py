@@ -4,8 +4,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from colk import COLKClassifier, COLKRegressor, river, rl
+from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor, river, rl
 from colk.averaging import Exponential
+from colk.compressors import KOMP
+from colk.conformal import ConformalRegressor
 from colk.features import RandomFourierFeatures, RBFNetwork
 from colk.kernels import Gaussian, Laplacian, Linear
 from colk.learners import (
@@ -21,7 +23,7 @@ from colk.learners import (
     DoublySGD,
     RandomFeatureSGD,
 )
-from colk.losses import EpsilonInsensitive, Huber, Logistic, Softmax
+from colk.losses import EpsilonInsensitive, Huber, Logistic, Quantiles, Softmax
 from colk.risks import CVaR, Variance
 
 RNG = np.random.default_rng(0)
@@ -50,6 +52,10 @@ def _fitted(targets, **first):
     return learn
 
 
+def _anew(model, rows):
+    return model.fit(X[rows], Y[rows])
+
+
 def _piped(model, rows):
     """What `partial_fit` of a pipeline would do."""
     scaler, regressor = model[0], model[1]
@@ -74,6 +80,10 @@ REGRESSION = {
     "COLK overlapping": lambda: COLK(Gaussian(0.2), risk=VARIANCE, pairing="overlap"),
     "COLK with an average": lambda: COLK(Gaussian(0.2), averaging=Exponential(0.01)),
     "COLK in batches": lambda: COLK(Gaussian(0.2), batch_size=4),
+    "COLK by implicit steps": lambda: COLK(
+        Gaussian(0.2), Huber(1.0), VARIANCE, compressor=KOMP(fraction=0.1), implicit=True
+    ),
+    "COLK of quantiles": lambda: COLK(Gaussian(0.2), Quantiles((0.2, 0.5, 0.8)), n_outputs=3),
     "COLK traced": lambda: COLK(Gaussian(0.2), risk=VARIANCE, trace=True),
     "POLK": lambda: POLK(Gaussian(0.2)),
     "BSGD": lambda: BSGD(Gaussian(0.2), max_atoms=20),
@@ -112,7 +122,21 @@ CASES |= {
         lambda: COLKRegressor(random_state=np.random.RandomState(5)),
         _fitted(np.column_stack([Y, 1e6 * Y])),
     ),
+    "COLKRegressor with a kernel": (
+        lambda: COLKRegressor(kernel="gaussian", bandwidth="median"),
+        _fitted(Y),
+    ),
+    "COLKQuantileRegressor": (
+        lambda: COLKQuantileRegressor(
+            (0.1, 0.9), max_atoms=20, epochs=1, random_state=np.random.RandomState(5)
+        ),
+        _anew,
+    ),
     "COLKClassifier": (lambda: COLKClassifier(), _fitted(LABELS, classes=np.unique(LABELS))),
+    "COLKClassifier with weights": (
+        lambda: COLKClassifier(class_weight={"low": 2.0, "high": 0.5}),
+        _fitted(LABELS, classes=np.unique(LABELS)),
+    ),
     "COLKClassifier of two": (lambda: COLKClassifier(), _fitted(Y > 0.0, classes=[False, True])),
     "COLKClassifier by margin": (
         lambda: COLKClassifier(loss="hinge"),
@@ -121,6 +145,18 @@ CASES |= {
     "Pipeline": (
         lambda: Pipeline([("scale", StandardScaler()), ("learn", COLKRegressor())]),
         _piped,
+    ),
+    "ConformalRegressor": (
+        lambda: ConformalRegressor(COLK(Gaussian(0.2)), coverage=0.8, window=50),
+        _samples(Y),
+    ),
+    "ConformalRegressor of an estimator": (
+        lambda: ConformalRegressor(COLKRegressor(), coverage=0.8, window=50),
+        _samples(Y),
+    ),
+    "river.ConformalRegressor": (
+        lambda: river.ConformalRegressor(river.COLKRegressor(), coverage=0.8),
+        _by_name(Y),
     ),
     "river.COLKRegressor": (lambda: river.COLKRegressor(), _by_name(Y)),
     "river.COLKClassifier": (lambda: river.COLKClassifier(risk="variance"), _by_name(LABELS)),

@@ -15,6 +15,7 @@ import colk
 from colk import COLK, COLKRegressor, FileFormatError, KernelExpansion
 from colk.files.container import seal
 from colk.kernels import Gaussian
+from colk.losses import Quantiles
 from colk.risks import Variance
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -183,6 +184,15 @@ def test_classes_have_an_output_each(tmp_path):
         colk.load(write(header, arrays, tmp_path))
 
 
+def test_predictions_are_numbers_or_rows_as_the_estimator_wants_them(tmp_path):
+    make, learn = CASES["COLKClassifier of two"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    fitted = dict(header["model"]["fitted"]["items"])
+    fitted["_learner"]["is_vector"] = False
+    with pytest.raises(FileFormatError, match="needs a learner of 1 outputs"):
+        colk.load(write(header, arrays, tmp_path))
+
+
 def test_the_position_of_random_numbers_is_in_their_key(tmp_path):
     """NumPy reads its key there without looking."""
     model = COLKRegressor(random_state=np.random.RandomState(0)).fit(X, Y)
@@ -190,6 +200,88 @@ def test_the_position_of_random_numbers_is_in_their_key(tmp_path):
     state = next(v for k, v in header["model"]["parameters"]["items"] if k == "random_state")
     state["position"] = 10**7
     with pytest.raises(FileFormatError, match="position of random numbers"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_targets_are_as_wide_as_outputs_where_no_sample_waits(width, tmp_path):
+    """A target of two numbers would be written behind a buffer of one."""
+    model = COLK(Gaussian(0.3)).learn(X[:20], np.column_stack([Y[:20], Y[:20]]))
+    header, arrays = parts(model, tmp_path)
+    arrays[state(header)["window", "targets"]] = np.zeros((0, width))
+    with pytest.raises(FileFormatError, match=f"y has {width} outputs, the predictions have 2"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+def test_quantiles_have_an_output_each(tmp_path):
+    """Compiled code reads the level of every output."""
+    model = COLK(Gaussian(0.3), Quantiles((0.2, 0.8)), n_outputs=2).learn(X[:20], Y[:20])
+    header, arrays = parts(model, tmp_path)
+    loss = next(v for k, v in header["model"]["settings"]["items"] if k == "loss")
+    loss["levels"]["items"] = [0.5]
+    with pytest.raises(FileFormatError, match="Quantiles of 1 levels needs as many outputs"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize("move", [-1.0, {"is": "float", "value": "nan"}, 1])
+def test_what_a_step_may_forget_is_a_number(move, tmp_path):
+    header, arrays = parts(learner(), tmp_path)
+    set_tally(header, "squared_move", move)
+    with pytest.raises(FileFormatError, match="squared_move"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+def kept(model, folder):
+    """The header and arrays of a model that keeps samples, and its part of the header."""
+    header, arrays = parts(model, folder)
+    tree = header["model"]
+    part = tree["kept"] if "kept" in tree else dict(tree["fitted"]["items"])["_kept"]
+    return header, arrays, part
+
+
+@pytest.mark.parametrize("name", ["COLKRegressor", "COLKClassifier", "river.COLKClassifier"])
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("points", lambda array: np.hstack([array, array])),
+        ("points", lambda array: array[1:]),
+        ("points", lambda array: np.full_like(array, np.nan)),
+        ("points", lambda array: np.tile(array, (5, 1))),
+        ("targets", lambda array: np.column_stack([array] * 4)),
+        ("targets", lambda array: np.full_like(array, np.inf)),
+        ("weights", lambda array: -array),
+    ],
+)
+def test_samples_that_are_kept_are_samples(name, part, change, tmp_path):
+    make, learn = CASES[name]
+    header, arrays, tree = kept(learn(make(), slice(0, SEEN)), tmp_path)
+    number = tree[part]["array"]
+    arrays[number] = np.ascontiguousarray(change(arrays[number]))
+    with pytest.raises(FileFormatError):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("winner", 10**6), ("winner", -1), ("kernel", {"is": "Linear"}), ("n_samples", 2000)],
+)
+def test_a_race_has_a_winner(part, value, tmp_path):
+    header, arrays = parts(COLKRegressor(epochs=1).fit(X, Y), tmp_path)
+    race = dict(header["model"]["fitted"]["items"])["race_"]
+    race[part] = value
+    with pytest.raises(FileFormatError):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("window", 3), ("rate", 2.0), ("levels", [[0.9, 0.1, 5, 6]]), ("levels", [])],
+)
+def test_intervals_are_steered_by_what_was_missed(part, value, tmp_path):
+    make, learn = CASES["ConformalRegressor"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    header["model"]["interval"][part] = value
+    with pytest.raises(FileFormatError):
         colk.load(write(header, arrays, tmp_path))
 
 

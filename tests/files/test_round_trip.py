@@ -4,7 +4,6 @@ import inspect
 import io
 import json
 import pickle
-import re
 import struct
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +12,8 @@ import joblib
 import numpy as np
 import pytest
 import skops.io
-from cases import CASES, SEEN, X, Y
+from cases import CASES, LABELS, SEEN, X, Y
+from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
 
@@ -22,17 +22,13 @@ from colk import COLK, KernelCompressor, KernelExpansion, estimators, from_sklea
 from colk import river as river_classes
 from colk.averaging import PolyakRuppert
 from colk.compressors import KOMP, Compressor, Growing, Removal, enrol
-from colk.features import RandomFourierFeatures, RBFNetwork
+from colk.files import trusted_types
 from colk.files.models import FAMILIES
-from colk.files.terms import known_terms
 from colk.kernels import KERNELS, CustomKernel, Gaussian, Kernel, Linear, Polynomial
 from colk.learners import BSGD
 from colk.losses import LOSSES, Loss
 from colk.risks import RISKS
-from colk.rl.step import FunctionTrackingStream, ScalarTrackingStream
 from colk.schedules import PowerDecay
-from colk.tabular.encoder import Encoder
-from colk.tabular.scale import RunningScales
 from colk.trackers import TRACKERS, Tracker
 
 RNG = np.random.default_rng(1)
@@ -50,13 +46,6 @@ def stored(model, folder):
 def by_skops(model):
     data = skops.io.dumps(model)
     return skops.io.loads(data, trusted=trusted_types())
-
-
-def trusted_types():
-    """The list in the document."""
-    text = DOCUMENT.read_text()
-    listed = text[text.index("<!-- trusted -->") :]
-    return re.findall(r"^(colk\.[\w.]+)$", listed, flags=re.MULTILINE)
 
 
 def by_joblib(model):
@@ -89,6 +78,57 @@ def test_learning_goes_on_bit_for_bit(name, tmp_path):
     assert stored(twin, tmp_path) == after
 
 
+def _fed(model, points, targets):
+    for x, y in zip(points.tolist(), targets.tolist(), strict=True):
+        model.learn_one({"a": x[0], "b": x[1]}, y)
+
+
+@pytest.mark.parametrize(
+    ("make", "learn"),
+    [
+        (colk.COLKRegressor, colk.COLKRegressor.partial_fit),
+        (river_classes.COLKRegressor, _fed),
+    ],
+    ids=["COLKRegressor", "river.COLKRegressor"],
+)
+def test_samples_that_are_kept_still_choose_the_kernel(make, learn, tmp_path):
+    """480 samples before the file, the choice behind it; then another file, and on."""
+    points = np.random.default_rng(5).normal(size=(600, 2))
+    targets = np.sin(3.0 * points[:, 0])
+    model = make()
+    learn(model, points[:480], targets[:480])
+    twin = by_file(model, tmp_path)
+    for rows in (slice(480, 540), slice(540, 600)):
+        for one in (model, twin):
+            learn(one, points[rows], targets[rows])
+        assert stored(twin, tmp_path) == stored(model, tmp_path)
+        twin = by_file(twin, tmp_path)
+    race = twin.race if make is river_classes.COLKRegressor else twin.race_
+    assert race.winner.scaled
+    assert not race.default_won
+    assert str(race) == str(model.race if make is river_classes.COLKRegressor else model.race_)
+
+
+def test_a_feature_that_comes_after_the_choice_is_learned_on(tmp_path):
+    points = np.random.default_rng(5).normal(size=(600, 2))
+    model = river_classes.COLKRegressor()
+    _fed(model, points[:520], np.sin(3.0 * points[:520, 0]))
+    twin = by_file(model, tmp_path)
+    for one in (model, twin):
+        for x in points[520:].tolist():
+            one.learn_one({"a": x[0], "b": x[1], "c": 1.0}, x[0])
+    assert stored(twin, tmp_path) == stored(model, tmp_path)
+    assert len(by_file(twin, tmp_path).function.kernel.bandwidth) == 3
+
+
+def test_what_fit_found_is_kept(tmp_path):
+    model = colk.COLKRegressor(random_state=0).fit(X, Y)
+    twin = by_file(model, tmp_path)
+    assert twin.polished_ == model.polished_
+    assert str(twin.race_) == str(model.race_)
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+
+
 @pytest.mark.parametrize("copied", [by_joblib, by_skops])
 @pytest.mark.parametrize("name", [name for name in CASES if " " not in name])
 def test_other_ways_of_storing_go_on_as_well(name, copied, tmp_path):
@@ -100,12 +140,23 @@ def test_other_ways_of_storing_go_on_as_well(name, copied, tmp_path):
     )
 
 
+def document(text):
+    """The document, and the same with the list of types as it must be."""
+    start = text.index("<!-- trusted -->")
+    listed = "\n".join(trusted_types())
+    return text[:start] + f"<!-- trusted -->\n```text\n{listed}\n```\n"
+
+
 def test_the_document_lists_every_type_that_skops_must_trust():
-    homes = {tag: family.home for tag, family in FAMILIES.items() if "colk" in family.home}
-    kinds = [getattr(import_module(home), tag.split(".")[-1]) for tag, home in homes.items()]
-    kinds += [*known_terms().values(), RBFNetwork, RandomFourierFeatures]
-    kinds += [FunctionTrackingStream, ScalarTrackingStream, Encoder, RunningScales]
-    assert {f"{kind.__module__}.{kind.__name__}" for kind in kinds} == set(trusted_types())
+    """Run this file to write the list anew."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    assert text == document(text)
+
+
+def test_types_that_are_trusted_are_found_where_they_are():
+    for name in trusted_types():
+        home, _, kind = name.rpartition(".")
+        assert getattr(import_module(home), kind).__module__ == home
 
 
 def test_files_hold_every_public_class():
@@ -121,7 +172,7 @@ def test_files_hold_every_public_class():
     ]
     names = {kind.__name__ for kind in found}
     names |= {name for name in estimators.__all__ if hasattr(getattr(estimators, name), "fit")}
-    names |= {f"river.{name}" for name in river_classes.__all__}
+    names |= {f"river.{name}" for name in river_classes.__all__} | {"ConformalRegressor"}
     assert names <= set(FAMILIES)
     assert names - {"KernelCompressor"} <= {name.split(" ")[0] for name in CASES}
 
@@ -198,6 +249,21 @@ def test_a_compressed_machine_is_kept_without_the_large_one(tmp_path):
     assert twin.error_ == model.error_
     assert repr(twin) == repr(model)
     assert not hasattr(twin, "estimator_")
+
+
+@pytest.mark.parametrize("machine", [SVC(), SVC(break_ties=True), colk.COLKClassifier()], ids=repr)
+def test_a_compressed_machine_of_several_classes_is_kept(machine, tmp_path):
+    model = KernelCompressor(machine, max_atoms=30).fit(X, LABELS)
+    twin = by_file(model, tmp_path)
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+    np.testing.assert_array_equal(twin.decision_function(X), model.decision_function(X))
+
+
+def test_a_compressed_machine_that_was_frozen_is_kept(tmp_path):
+    model = KernelCompressor(FrozenEstimator(SVC().fit(X, LABELS)), max_atoms=30).fit(X, LABELS)
+    twin = by_file(model, tmp_path)
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+    assert repr(twin) == repr(model)
 
 
 # -- a user's own terms ----------------------------------------------------------------------
@@ -336,3 +402,7 @@ def test_pickles_of_what_was_loaded_work(tmp_path):
     make, learn = CASES["river.COLKClassifier"]
     twin = pickle.loads(pickle.dumps(by_file(learn(make(), slice(0, SEEN)), tmp_path)))
     assert set(twin.predict_proba_one({"first": 0.5})) <= {"low", "middle", "high"}
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(document(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")

@@ -215,6 +215,72 @@ static void try_rotation(ptrdiff_t n, ptrdiff_t gone)
     free(factor), free(was), free(carry), free(diagonal);
 }
 
+/* ---- curvature ---- */
+
+static double *symmetric_of(ptrdiff_t n)
+{
+    ptrdiff_t size = VECTORS(n);
+    double *P = filled(size, size, 0, 0.0);
+    for (ptrdiff_t i = 0; i < n; i++)
+        for (ptrdiff_t j = 0; j <= i; j++)
+            P[i * size + j] = P[j * size + i] = draw();
+    return P;
+}
+
+static void try_curvature(ptrdiff_t n, ptrdiff_t count)
+{
+    ptrdiff_t size = VECTORS(n);
+    double *factor = factor_of(n), *P = symmetric_of(n), *was = copied(P, size * size);
+    double *k = filled(1, size, n, 0.0), *g = filled(8, size, n, 0.0), m[8];
+    double *z = filled(1, size, 0, NAN), *v = filled(1, size, 0, NAN);
+    double *h = filled(1, size, 0, NAN);
+    halve_and_spread(factor, size, n, k, z, g, v);
+    multiply_symmetric(P, size, n, k, h);
+    for (ptrdiff_t r = 0; r < 8; r++)
+        m[r] = draw();
+    subtract_squares(P, size, n, g, m, count);
+    for (ptrdiff_t i = 0; i < size; i++) {
+        double half = 0.0, spread = 0.0, product = 0.0;
+        for (ptrdiff_t j = 0; j < n; j++) {
+            half += factor[i * size + j] * k[j];
+            spread += factor[j * size + i] * g[j];
+            product += was[i * size + j] * k[j];
+        }
+        expect("halve_and_spread, z", n, z[i], half, 10.0);
+        expect("halve_and_spread, v", n, v[i], spread, 10.0);
+        expect("multiply_symmetric", n, h[i], product, 10.0);
+        for (ptrdiff_t j = 0; j <= i; j++) {
+            double expected = was[i * size + j];
+            for (ptrdiff_t r = 0; r < count; r++)
+                expected -= m[r] * g[r * size + i] * g[r * size + j];
+            expect("subtract_squares", n, P[i * size + j], expected, 10.0);
+        }
+    }
+    free(factor), free(P), free(was), free(k), free(g), free(z), free(v), free(h);
+}
+
+/* Each turn mixes the row that leaves with the next one. */
+static void try_turns(ptrdiff_t n, ptrdiff_t gone)
+{
+    ptrdiff_t size = VECTORS(n);
+    double *P = symmetric_of(n), *x = copied(P, size * size), *carry = filled(1, size, 0, NAN);
+    double *angles = filled(1, size, n, 0.0);
+    double *cosines = filled(1, size, 0, 0.0), *sines = filled(1, size, 0, 0.0);
+    for (ptrdiff_t i = 0; i < n; i++)
+        cosines[i] = cos(angles[i]), sines[i] = sin(angles[i]);
+    turn_rows(P, size, n, gone, cosines, sines, carry);
+    for (ptrdiff_t i = gone; i < n - 1; i++)
+        for (ptrdiff_t k = 0; k < n; k++) {
+            double p = x[i * size + k], q = x[(i + 1) * size + k];
+            x[i * size + k] = cosines[i] * p - sines[i] * q;
+            x[(i + 1) * size + k] = sines[i] * p + cosines[i] * q;
+        }
+    for (ptrdiff_t i = 0; i < n; i++)
+        for (ptrdiff_t k = 0; k < n; k++)
+            expect("turn_rows", n, P[i * size + k], x[i * size + k], 10.0);
+    free(P), free(x), free(carry), free(angles), free(cosines), free(sines);
+}
+
 /* ---- prices ---- */
 
 static void try_prices(ptrdiff_t n, ptrdiff_t n_priced, double price, double later)
@@ -296,7 +362,9 @@ int main(void)
         for (double reach = 0.1; reach < 1e4; reach *= 10.0)
             try_mergers(n, 1e-3, reach), try_mergers(n, -1e-3, reach), try_mergers(n, 0.0, reach);
         for (ptrdiff_t gone = 0; gone < n && n < 100; gone++)
-            try_rotation(n, gone);
+            try_rotation(n, gone), try_turns(n, gone);
+        for (ptrdiff_t count = 0; count <= 8 && n < 100; count++)
+            try_curvature(n, count);
         for (ptrdiff_t n_priced = 1; n_priced <= 3; n_priced++)
             for (double price = 1e-6; price < 10.0; price *= 10.0)
                 try_prices(n, n_priced, price, 0.1 * price), try_prices(n, n_priced, 0.0, price);

@@ -95,5 +95,5 @@ def test_what_is_default_is_left_out():
     shown = repr(COLK(Gaussian(0.5), step_size=0.2))
     assert shown == (
         "COLK(kernel=Gaussian(bandwidth=0.5), loss=Squared(), risk=Mean(), step_size=0.2, "
-        "compressor=KOMP(eps=0.005, parsimony=None, max_atoms=None))"
+        "compressor=KOMP(eps=0.005, parsimony=None, max_atoms=None, fraction=None))"
     )

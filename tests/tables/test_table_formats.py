@@ -228,3 +228,15 @@ def test_what_is_no_table(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=message):
         Source([str(tmp_path / name)])
+
+
+@pytest.mark.parametrize("first", ["null", "null {}", "[]", " null", "1", '""', "{} null", ""])
+def test_a_line_that_is_no_object_is_rejected(tmp_path, first):
+    """Pyarrow would crash on a first line of null."""
+    path = tmp_path / "t.jsonl"
+    path.write_text(first + '\n{"a": 1, "b": null}\n')
+    with Source([str(path)]) as source:
+        (rows,) = source.rows(Columns(("a",)))
+    assert rows.columns["a"].tolist() == [1.0]
+    assert rows.lines.tolist() == [2]
+    assert [reject.line for reject in rows.rejects] == ([1] if first else [])

@@ -181,3 +181,17 @@ def test_bad_rows_leave_the_model_as_it_was(columns, y, message):
 def test_nothing_learned_nothing_predicted():
     with pytest.raises(ValueError, match="not seen a row"):
         TableModel("y", ["x"]).predict({"x": [1.0]})
+
+
+@pytest.mark.parametrize("risk", ["mean", "variance", "cvar"])
+@pytest.mark.parametrize("kernel", ["laplacian", "gaussian", "linear"])
+def test_steps_are_those_of_the_estimators(kernel, risk):
+    """Where κ(x, x) is not 1 they take it from their data, which here is not seen yet."""
+    X = np.random.default_rng(1).normal(size=(2000, 3))
+    settings = {"kernel": kernel, "risk": risk}
+    regressor = colk.COLKRegressor(**settings).partial_fit(X, X[:, 0])
+    classifier = colk.COLKClassifier(**settings).partial_fit(X, X[:, 0] > 0.0, [False, True])
+    for task, estimator in (("regression", regressor), ("classification", classifier)):
+        model = TableModel("y", list("abc"), task=task, **settings)
+        assert model.step_size == pytest.approx(estimator.step_size_, rel=0.1)
+        assert model.eps == pytest.approx(estimator.eps_, rel=0.1)

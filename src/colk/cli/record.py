@@ -69,7 +69,7 @@ class Score:
         sizes, errors = _residuals(model, columns, y, predictions)
         self.rows += len(y)
         self.absolute += float(errors.sum())
-        self.squares += float((sizes**2).sum())
+        self.squares += float(sizes @ sizes)
         return predictions, sizes, errors
 
 

@@ -27,8 +27,6 @@ class Compressor(Term):
     is_orthogonal : bool
         Whether what it forgets is orthogonal to what it keeps, as with a projection: then the norm
         of f is known at every step.
-    is_relative : bool
-        Whether it asks for the size of the steps that are made.
     needs_factor : bool
         Whether it asks the dictionary for the factor of K⁻¹: memory O(M²).
     scratch_rows : int
@@ -54,8 +52,12 @@ class Compressor(Term):
 
     is_orthogonal: ClassVar[bool] = False
     needs_factor: ClassVar[bool] = True
-    is_relative: bool = False
     scratch_rows: ClassVar[int] = 0
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether it asks for the size of the steps that are made."""
+        return False
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
         """Take in the first `staged` new points of the dictionary at step t, counted from 0.

@@ -6,7 +6,6 @@ from colk.dictionary cimport Dictionary
 
 cdef class KOMP(Compressor):
     cdef readonly object eps, parsimony, max_atoms, fraction
-    cdef readonly bint is_relative
     cdef double bound, gain, part
     cdef Py_ssize_t at_most
 

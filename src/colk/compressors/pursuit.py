@@ -58,7 +58,6 @@ class KOMP(Compressor):
     parsimony: float | None
     max_atoms: int | None
     fraction: float | None
-    is_relative: bool
     bound: float
     gain: float
     part: float
@@ -87,8 +86,11 @@ class KOMP(Compressor):
         self.eps = None if eps is None else self.bound
         self.parsimony = None if parsimony is None else self.gain
         self.fraction = None if fraction is None else self.part
-        self.is_relative = fraction is not None
         self.max_atoms = None if max_atoms is None else self.at_most
+
+    @property
+    def is_relative(self) -> bool:
+        return self.fraction is not None
 
     def eps_at(self, step_size: float) -> float:
         """Bound on the H-norm of what a step of this size may forget."""

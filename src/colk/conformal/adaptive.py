@@ -5,6 +5,7 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from colk._validation import check_count, check_fraction, check_number
 
@@ -31,7 +32,7 @@ def check_coverage(coverage: float) -> float:
 
 
 @dataclass
-class _Level:
+class Level:
     """What is known of the intervals of one nominal coverage."""
 
     aim: float  # α_t: the share of recent residuals that the interval leaves out
@@ -80,15 +81,22 @@ class AdaptiveInterval:
     def __init__(self, rate: float = 0.01, window: int = 500) -> None:
         self.rate = check_fraction(rate, "rate")
         self.window = check_count(window, "window")
-        self._levels: dict[float, _Level] = {}
+        self._levels: dict[float, Level] = {}
         self._recent: deque[tuple[float, float]] = deque()
         self._below: list[float] = []  # residuals of the lower ends, sorted
         self._above: list[float] = []  # of the upper ends
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything, the queue of residuals as a list."""
+        return {**self.__dict__, "_recent": list(self._recent)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _recent=deque(state["_recent"]))
+
     def follow(self, coverage: float) -> None:
         """Steer intervals of this nominal coverage from now on."""
         level = check_coverage(coverage)
-        self._levels.setdefault(level, _Level(1.0 - level))
+        self._levels.setdefault(level, Level(1.0 - level))
 
     def reach(self, coverage: float) -> tuple[float, float]:
         """How far an interval reaches from the prediction: its lower end, and its upper one.

@@ -1,5 +1,6 @@
 """Intervals of any regressor that learns from a stream, or stays as it was fitted."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -71,13 +72,17 @@ class ConformalRegressor:
         self.coverage = check_coverage(coverage)
         self._interval = AdaptiveInterval(rate, window)
         self._interval.follow(self.coverage)
-        self._learns = getattr(model, "learn", None) or getattr(model, "partial_fit", None)
         self._has_learned = _has_learned(model)
         if self._learns is None and not self._has_learned:
             raise ValueError(
                 f"{type(model).__name__} is not fitted and has neither learn nor partial_fit; fit "
                 "it first, on other samples than those of the stream"
             )
+
+    @property
+    def _learns(self) -> Callable[..., Any] | None:
+        """How the model learns; None where it stays as it is."""
+        return getattr(self.model, "learn", None) or getattr(self.model, "partial_fit", None)
 
     def __repr__(self) -> str:
         rate, window = self._interval.rate, self._interval.window

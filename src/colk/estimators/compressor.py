@@ -29,7 +29,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit a kernel estimator, then keep of its function only what is needed.
 
     The compressed function f~ is within a known distance of the original f in H-norm, so that
-    |f~(x) − f(x)| ≤ error·√κ(x, x) at every x: the certificate. Of several functions, as a
+    `|f~(x) − f(x)| ≤ error·√κ(x, x)` at every x: the certificate. Of several functions, as a
     classifier of more than two classes has, the norm is the root of the sum of their squares.
 
     Parameters
@@ -186,6 +186,10 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Whether the functions are those of pairs of classes, as LIBSVM's are."""
         return hasattr(_inside(self.estimator), "decision_function_shape")
 
+    def _breaks_ties(self) -> bool:
+        """Whether votes of pairs that are equal are told apart by their values."""
+        return bool(_inside(self.estimator).break_ties)
+
     def predict(self, X: Any) -> Any:
         """Return what the estimator predicts, by the compressed function.
 
@@ -200,7 +204,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if values.ndim == 1:
             return self.classes_[(values > 0.0).astype(np.intp)]
         if self._is_of_pairs():
-            count = _confidences if _inside(self.estimator).break_ties else _votes
+            count = _confidences if self._breaks_ties() else _votes
             values = count(values, len(self.classes_))
         return self.classes_[values.argmax(axis=1)]
 

@@ -90,7 +90,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     Attributes
     ----------
     function_ : KernelExpansion
-        The learned function in the units of y: predictions are function_(X) + intercept_.
+        The learned function in the units of y: predictions are `function_(X) + intercept_`.
     intercept_ : float or array of shape (n_outputs,)
         The mean of the targets seen first.
     target_scale_ : float or array of shape (n_outputs,)
@@ -265,7 +265,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
 
     @property
     def function_(self) -> KernelExpansion:
-        """The learned function in the units of y: predictions are function_(X) + intercept_."""
+        """The learned function in the units of y: predictions are `function_(X) + intercept_`."""
         f = self._fitted().function
         return KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from colk._validation import Array
 from colk.expansion import KernelExpansion
+from colk.export.pairs import Count
 from colk.features import RandomFourierFeatures, RBFNetwork
 from colk.interop import Affine
 from colk.kernels import Gaussian, Kernel
@@ -46,6 +47,10 @@ class Formula:
         Labels: of two, the second where the score is positive; else that of the largest score.
     probability : {"logistic", "softmax"}, optional
         How scores are made probabilities.
+    count : {"votes", "confidences"}, optional
+        Where scores are those of pairs of classes: how a label is chosen by them.
+    is_sorted : bool
+        Whether scores are sorted, as quantiles are.
     names : tuple, optional
         Names of the features.
     """
@@ -61,6 +66,8 @@ class Formula:
     stretch: Array | None = None
     classes: NDArray[Any] | None = None
     probability: Probability | None = None
+    count: Count | None = None
+    is_sorted: bool = False
     names: tuple[Any, ...] | None = None
 
     @property
@@ -158,8 +165,12 @@ def _of_estimator(model: Any) -> Formula | None:
     if not _is_from(model, "colk.estimators.base"):
         return None
     formula = _of_learner(model._fitted())
+    if hasattr(model, "functions_"):  # of quantiles: the learner has found their atoms
+        formula = replace(read(Affine(model.function_, model.intercepts_)), is_sorted=True)
     if hasattr(model, "feature_names_in_"):
         formula = replace(formula, names=tuple(model.feature_names_in_.tolist()))
+    if formula.is_sorted:
+        return formula
     if hasattr(model, "classes_"):
         return _classifying(formula, model.classes_, model.loss_)
     targets = model._targets
@@ -218,7 +229,11 @@ def _of_compressor(model: Any) -> Formula | None:
     if not _is_from(model, "colk.estimators.compressor"):
         return None
     formula = read(Affine(model.function_, model.intercept_))
-    return replace(formula, classes=getattr(model, "classes_", None))
+    classes = getattr(model, "classes_", None)
+    count: Count | None = None
+    if classes is not None and len(classes) > 2 and model._is_of_pairs():
+        count = "confidences" if model._breaks_ties() else "votes"
+    return replace(formula, classes=classes, count=count)
 
 
 def _of_pipeline(model: Any) -> Formula | None:

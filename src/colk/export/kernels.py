@@ -80,13 +80,13 @@ def express(kernel: Kernel | None, writer: Writer, n_features: int) -> str:
     kind: Any = type(kernel)
     of: Any = kernel
     if kind is Gaussian:
-        return w.exp(w.times(w.number(-0.5), w.squares(of.inverse_bandwidths(n_features))))
+        return w.exp(w.times(w.number(-0.5), w.squares(of._scales_of(n_features))))
     if kind is Laplacian:
-        return w.exp(w.times(w.number(-1.0), w.city_block(of.inverse_bandwidths(n_features))))
+        return w.exp(w.times(w.number(-1.0), w.city_block(of._scales_of(n_features))))
     if kind is Matern:
-        return _matern(of.nu, w.squares(of.inverse_bandwidths(n_features)), w)
+        return _matern(of.nu, w.squares(of._scales_of(n_features)), w)
     if kind is RationalQuadratic:
-        share = w.times(w.number(0.5 / of.shape), w.squares(of.inverse_bandwidths(n_features)))
+        share = w.times(w.number(0.5 / of.shape), w.squares(of._scales_of(n_features)))
         return w.power(w.plus(w.number(1.0), share), -of.shape)
     if kind is Polynomial:
         return w.power(w.plus(w.dot(), w.number(of.offset)), of.degree)

@@ -10,6 +10,7 @@ from colk._validation import Array
 from colk._version import __version__
 from colk.export.formula import Formula, read
 from colk.export.kernels import express
+from colk.export.pairs import lay_count
 
 __all__ = ["OPSET", "Nodes", "labels_of", "lay_graph", "output_names", "to_onnx"]
 
@@ -24,8 +25,10 @@ class Nodes(Protocol):
     def constant(self, values: NDArray[Any]) -> str:
         """Add an array, return its name."""
 
-    def add(self, operator: str, inputs: list[str], output: str | None = None, **of: Any) -> str:
-        """Add a node, return the name of its output."""
+    def add(
+        self, operator: str, inputs: list[str], output: str | None = None, spare: int = 0, **of: Any
+    ) -> str:
+        """Add a node with outputs to spare, return the name of its first output."""
 
 
 class GraphWriter:
@@ -145,11 +148,17 @@ def _scores(formula: Formula, nodes: Nodes, points: str) -> str:
     rows = nodes.add("MatMul", [points, nothing])
     weights = nodes.constant(formula.weights * formula.unit)
     totals = nodes.add("MatMul", [writer.plus(values, rows), weights])
-    return writer.plus(totals, nodes.constant(formula.center))
+    scores = writer.plus(totals, nodes.constant(formula.center))
+    if not formula.is_sorted:
+        return scores
+    size = nodes.constant(np.array([formula.n_outputs], dtype=np.int64))
+    return nodes.add("TopK", [scores, size], spare=1, axis=1, largest=0, sorted=1)
 
 
 def _places(formula: Formula, nodes: Nodes, scores: str) -> str:
     """Places of the labels (n,)."""
+    if formula.classes is not None and formula.count is not None:
+        scores = lay_count(nodes, scores, len(formula.classes), formula.count)
     if formula.n_outputs > 1:
         return nodes.add("ArgMax", [scores], axis=1, keepdims=0)
     zero = nodes.constant(np.array(0.0))
@@ -201,9 +210,12 @@ class _PlainNodes:
         self.initializers.append(self.onnx.numpy_helper.from_array(values, name))
         return name
 
-    def add(self, operator: str, inputs: list[str], output: str | None = None, **of: Any) -> str:
+    def add(
+        self, operator: str, inputs: list[str], output: str | None = None, spare: int = 0, **of: Any
+    ) -> str:
         name = output or f"v{len(self.nodes)}"
-        self.nodes.append(self.onnx.helper.make_node(operator, inputs, [name], **of))
+        names = [name, *(f"{name}_{k + 1}" for k in range(spare))]
+        self.nodes.append(self.onnx.helper.make_node(operator, inputs, names, **of))
         return name
 
 
@@ -211,7 +223,8 @@ def to_onnx(model: Any) -> Any:
     """Return the model as an ONNX graph, whose numbers are doubles and whose operators are plain.
 
     Its input `X` are points (n, p). Its output is `values`, of the shape of `predict`; of a
-    classifier `labels`, and `probabilities` (n, C) or, where the loss gives none, `scores`.
+    classifier `labels`, and `probabilities` (n, C) or, where the loss gives none, `scores`; these
+    are of pairs of classes where an SVC of several was compressed.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from colk._validation import Array
 from colk._version import __version__
 from colk.export.formula import Formula, read
 from colk.export.kernels import express
+from colk.export.pairs import python_count
 
 __all__ = ["NumpyWriter", "PlainWriter", "to_python"]
 
@@ -166,8 +167,8 @@ def to_python(model: Any, *, numpy: bool = False) -> str:
 
     It has `predict(X)` of a list of points, which returns a list of numbers, of lists of numbers
     where there are several outputs, or of labels; `scores(X)`, which of a classifier are what
-    labels are chosen by; and `predict_proba(X)` where there are probabilities. It needs nothing but
-    the standard library.
+    labels are chosen by, of each class or of each pair of them; and `predict_proba(X)` where there
+    are probabilities. It needs nothing but the standard library.
 
     Parameters
     ----------
@@ -203,6 +204,7 @@ def to_python(model: Any, *, numpy: bool = False) -> str:
         "\n    ".join(["def kernel(x, d):", *writer.lines, f"return {value}"]),
         _scores(formula, numpy),
         _proba(formula, numpy),
+        _count(formula, numpy),
         _predict(formula, numpy),
     ]
     return "\n\n".join(part.strip("\n") + "\n" for part in parts if part)
@@ -237,15 +239,21 @@ def _spread(formula: Formula, values: Array) -> Array:
     return np.zeros(formula.n_outputs) + values
 
 
+_TOTALS = "[t * u + c for t, u, c in zip(totals, UNIT, CENTER)]"
+
+
 def _scores(formula: Formula, numpy: bool) -> str:
     p, scaled = formula.n_features, formula.shift is not None
+    found = "values @ WEIGHTS.T * UNIT + CENTER" if numpy else _TOTALS
+    if formula.is_sorted:
+        found = f"np.sort({found}, axis=1)" if numpy else f"sorted({found})"
     if numpy:
         moved = "    X = (X - SHIFT) / STRETCH\n" if scaled else ""
         return f"""
 def scores(X):
     X = np.asarray(X, dtype=float).reshape(-1, {p})
 {moved}    values = np.zeros((len(X), len(ATOMS))) + kernel(X[:, None, :], ATOMS)
-    return values @ WEIGHTS.T * UNIT + CENTER
+    return {found}
 """
     moved = "    x = [(u - m) / s for u, m, s in zip(x, SHIFT, STRETCH)]\n" if scaled else ""
     return f"""
@@ -254,7 +262,7 @@ def score(x):
         raise ValueError("a point must have {p} features, got %d" % len(x))
 {moved}    values = [kernel(x, d) for d in ATOMS]
     totals = [sum(v * a for v, a in zip(values, row)) for row in WEIGHTS]
-    return [t * u + c for t, u, c in zip(totals, UNIT, CENTER)]
+    return {found}
 
 
 def scores(X):
@@ -305,6 +313,12 @@ def _proba(formula: Formula, numpy: bool) -> str:
     return ""
 
 
+def _count(formula: Formula, numpy: bool) -> str:
+    if formula.classes is None or formula.count is None:
+        return ""
+    return python_count(len(formula.classes), formula.count, numpy)
+
+
 def _predict(formula: Formula, numpy: bool) -> str:
     if formula.classes is None:
         found = "scores(X)"
@@ -314,6 +328,10 @@ def _predict(formula: Formula, numpy: bool) -> str:
         found = "[CLASSES[values[0] > 0.0] for values in scores(X)]"
         found = "CLASSES[(scores(X)[:, 0] > 0.0).astype(int)]" if numpy else found
     else:
-        found = "[CLASSES[values.index(max(values))] for values in scores(X)]"
-        found = "CLASSES[scores(X).argmax(axis=1)]" if numpy else found
+        counted = formula.count is not None
+        scores = "map(count, scores(X))" if counted else "scores(X)"
+        found = f"[CLASSES[values.index(max(values))] for values in {scores}]"
+        if numpy:
+            scores = "count(scores(X))" if counted else "scores(X)"
+            found = f"CLASSES[{scores}.argmax(axis=1)]"
     return f"def predict(X):\n    return {found}"

@@ -25,10 +25,14 @@ class _ContainerNodes:
         self.container.initializers.append(numpy_helper.from_array(values, name))
         return name
 
-    def add(self, operator: str, inputs: list[str], output: str | None = None, **of: Any) -> str:
-        name: str = output or self.scope.get_unique_variable_name("v")
+    def add(
+        self, operator: str, inputs: list[str], output: str | None = None, spare: int = 0, **of: Any
+    ) -> str:
+        unique = self.scope.get_unique_variable_name
+        name: str = output or unique("v")
+        names = [name, *(unique("v") for _ in range(spare))]
         node = self.scope.get_unique_operator_name(operator)
-        self.container.add_node(operator, inputs, [name], name=node, op_version=OPSET, **of)
+        self.container.add_node(operator, inputs, names, name=node, op_version=OPSET, **of)
         return name
 
 
@@ -47,10 +51,15 @@ def register_converters() -> None:
         from skl2onnx import update_registered_converter
     except ImportError as error:
         raise ImportError("pipelines need skl2onnx: pip install 'colk[onnx]'") from error
-    from colk.estimators import COLKClassifier, COLKRegressor, KernelCompressor
+    from colk.estimators import (
+        COLKClassifier,
+        COLKQuantileRegressor,
+        COLKRegressor,
+        KernelCompressor,
+    )
 
     options = {"zipmap": [True, False, "columns"], "nocl": [True, False]}
-    for kind in (COLKRegressor, COLKClassifier, KernelCompressor):
+    for kind in (COLKRegressor, COLKQuantileRegressor, COLKClassifier, KernelCompressor):
         classifies = kind is COLKClassifier
         update_registered_converter(
             kind,

@@ -21,8 +21,9 @@ from colk.files.memory import Memory
 from colk.files.models import FAMILIES, tag_of
 from colk.files.terms import Given
 from colk.files.tree import Decoder, Encoder
+from colk.files.trusted import trusted_types
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "trusted_types"]
 
 _FORMAT = "colk"
 _VERSION = 1
@@ -55,7 +56,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : object
         A `KernelExpansion`, what `from_sklearn` returns, a learner, an estimator, a class of
-        `colk.river`, or a policy evaluator.
+        `colk.river`, a policy evaluator, or a `ConformalRegressor` around one of them.
     path : path
         The file. An old one is replaced once the new one is on the disk.
 

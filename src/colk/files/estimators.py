@@ -12,13 +12,16 @@ import numpy as np
 
 from colk._validation import check_number, check_vector
 from colk.errors import FileFormatError
+from colk.expansion import KernelExpansion
 from colk.files.memory import Memory
 from colk.files.parts import take, whole
 from colk.kernels import Kernel
 from colk.learners import COLK
 from colk.losses import Loss, Softmax
+from colk.polish import Polished
 from colk.risks import Risk
 from colk.schedules import PowerDecay
+from colk.selection import KeptSamples, Race
 
 __all__ = [
     "is_labels",
@@ -55,17 +58,26 @@ def _is_bandwidth(value: Any) -> bool:
     return value is None or _is_number(value) or several
 
 
-def _is_curve(value: Any) -> bool:
-    return isinstance(value, list) and all(type(item) is float for item in value)
+def _is_vector(value: Any) -> bool:
+    plain = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == 1
+    return plain and bool(np.isfinite(value).all())
 
 
-def _is(kind: type[Any]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, kind)
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 < value < _MOST
+
+
+def _is(*kinds: type[Any]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+def _all(kind: type[Any], several: type[Any]) -> Callable[[Any], bool]:
+    return lambda value: type(value) is several and all(isinstance(item, kind) for item in value)
 
 
 # Attributes of a fitted estimator, and what they look like.
 _FITTED: dict[str, Callable[[Any], bool]] = {
-    "n_features_in_": lambda value: type(value) is int and 0 < value < _MOST,
+    "n_features_in_": _is_count,
     "feature_names_in_": is_names,
     "classes_": is_labels,
     "bandwidth_": _is_bandwidth,
@@ -75,15 +87,29 @@ _FITTED: dict[str, Callable[[Any], bool]] = {
     "step_size_": lambda value: _is_number(value) or isinstance(value, PowerDecay),
     "regularization_": _is_number,
     "gradient_bound_": _is_number,
-    "loss_curve_": _is_curve,
+    "loss_curve_": _all(float, list),
+    "race_": _is(type(None), Race),
+    "polished_": _is(Polished),
+    "quantiles_": _all(float, tuple),
+    "functions_": _all(KernelExpansion, list),
+    "intercepts_": _is_vector,
+    "regularizations_": _is_vector,
+    "_kept": _is(type(None), KeptSamples),
     "_learner": _is(COLK),
+    "_n_outputs": lambda value: value is None or _is_count(value),
     "_targets": lambda value: type(value).__name__ == "TargetScale",
 }
 
-# Attributes that not every fitted estimator has.
-_OPTIONAL = {"feature_names_in_"}
-_OF_REGRESSORS = {"_targets"}
-_OF_CLASSIFIERS = {"classes_"}
+# Attributes that a fitted estimator may lack, and those that not every class has.
+_OPTIONAL = {"feature_names_in_", "polished_"}
+_OF_CLASS = {
+    "COLKRegressor": {"_targets"},
+    "COLKClassifier": {"classes_"},
+    "COLKQuantileRegressor": {
+        "_targets", "quantiles_", "functions_", "intercepts_", "regularizations_",
+    },
+}  # fmt: skip
+_OF_ALL = set(_FITTED) - _OPTIONAL - set().union(*_OF_CLASS.values())
 
 
 def pack(model: Any) -> dict[str, Any]:
@@ -111,8 +137,7 @@ def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
 
 def _check_together(kind: type[Any], fitted: dict[str, Any]) -> None:
     """Refuse attributes that are not complete, or contradict each other."""
-    classifies = hasattr(kind, "decision_function")
-    needed = set(_FITTED) - _OPTIONAL - (_OF_REGRESSORS if classifies else _OF_CLASSIFIERS)
+    needed = _OF_ALL | _OF_CLASS[kind.__name__]
     take({name: value for name, value in fitted.items() if name not in _OPTIONAL}, *needed)
     learner, p = fitted["_learner"], fitted["n_features_in_"]
     if learner._stream is None or learner.n_features != p:
@@ -120,16 +145,50 @@ def _check_together(kind: type[Any], fitted: dict[str, Any]) -> None:
     names = fitted.get("feature_names_in_")
     if names is not None and len(names) != p:
         raise FileFormatError(f"there are {len(names)} names for {p} features")
-    if classifies:
-        outputs = _outputs_of(fitted["loss_"], len(fitted["classes_"]))
-    else:
-        outputs = math.prod(fitted["_targets"].shape)
-    if outputs != learner.n_outputs:
+    outputs = _outputs(fitted)
+    if learner.n_outputs != outputs or fitted["_n_outputs"] not in (None, outputs):
         raise FileFormatError(f"a {kind.__name__} needs a learner of {outputs} outputs")
+    is_vector = outputs == 1 if "classes_" in fitted else not fitted["_targets"].shape
+    if "quantiles_" not in fitted and is_vector != learner._is_vector:
+        raise FileFormatError(f"a {kind.__name__} needs a learner of {outputs} outputs")
+    for term in ("kernel", "loss", "risk"):
+        if getattr(learner, term) != fitted[f"{term}_"]:
+            raise FileFormatError(f"the {term} of a {kind.__name__} is not that of its learner")
+    _check_choice(fitted, outputs)
 
 
-def _outputs_of(loss: Loss, n_classes: int) -> int:
-    return 1 if n_classes == 2 and not isinstance(loss, Softmax) else n_classes
+def _outputs(fitted: dict[str, Any]) -> int:
+    """How many outputs the learner of such attributes has."""
+    if "classes_" in fitted:
+        n_classes = len(fitted["classes_"])
+        return 1 if n_classes == 2 and not isinstance(fitted["loss_"], Softmax) else n_classes
+    if "quantiles_" not in fitted:
+        return math.prod(fitted["_targets"].shape)
+    levels, functions = fitted["quantiles_"], fitted["functions_"]
+    shapes = {(f.n_features, f.n_atoms, f.weights.shape) for f in functions}
+    counts = {len(fitted[name]) for name in ("functions_", "intercepts_", "regularizations_")}
+    if counts != {len(levels)} or len(shapes) != 1 or functions[0].weights.ndim != 1:
+        raise FileFormatError(f"there is no function for each of {len(levels)} quantiles")
+    if functions[0].n_features != fitted["n_features_in_"] or fitted["_targets"].shape:
+        raise FileFormatError("the functions of quantiles are not those of the points and targets")
+    return len(levels)
+
+
+def _check_choice(fitted: dict[str, Any], outputs: int) -> None:
+    """The kernel is the one that won, or samples like those to come are kept for a race."""
+    race, kept = fitted["race_"], fitted["_kept"]
+    if race is not None and (kept is not None or len(race.scales) != fitted["n_features_in_"]):
+        raise FileFormatError("a race that was run is not one of the features")
+    if race is not None and not race.default_won and race.kernel != fitted["kernel_"]:
+        raise FileFormatError("the kernel is not the one that won the race")
+    if kept is None or kept.count == 0:
+        return
+    points, targets, _ = kept.arrays()
+    fitted["loss_"].check_targets(targets, outputs, len(points))
+    if points.shape[1] != fitted["n_features_in_"]:
+        raise FileFormatError("the samples that are kept have other features")
+    if "_targets" in fitted and targets.shape[1:] != fitted["_targets"].shape:
+        raise FileFormatError("the targets that are kept have other outputs")
 
 
 def pack_scale(scale: Any) -> dict[str, Any]:

@@ -21,6 +21,9 @@ __all__ = ["pack", "restore"]
 
 _MOST = 2**31
 
+# Tallies that files of earlier versions lack, which begin with 0.
+_LATER = {"squared_move"}
+
 _PARTS = ("settings", "n_features", "is_vector", "tube", "state", "lines", "room")
 
 
@@ -54,8 +57,7 @@ def _room(learner: Any, packed: Any) -> Any:
 def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
     """Return the learner, which goes on bit for bit."""
     settings, n_features, is_vector, tube, packed, lines, _ = take(parts, *_PARTS)
-    if not isinstance(settings, dict) or type(settings.get("trace")) is not bool:
-        raise FileFormatError(f"the settings of a {kind.__name__} are missing")
+    _check_settings(kind, settings)
     learner = kind(**settings)
     known = learner.__dict__
     if is_vector is not None:
@@ -76,11 +78,20 @@ def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
     return learner
 
 
+def _check_settings(kind: type[Any], settings: Any) -> None:
+    """Settings whose truth is all that a constructor asks for are true or false."""
+    if not isinstance(settings, dict) or type(settings.get("trace")) is not bool:
+        raise FileFormatError(f"the settings of a {kind.__name__} are missing")
+    if type(settings.get("implicit", False)) is not bool:
+        raise FileFormatError(f"implicit of a {kind.__name__} is {settings['implicit']!r}")
+
+
 def _restore_stream(learner: Any, packed: Any, memory: Memory) -> None:
     shapes = Shapes.of(packed)
     memory.check(shapes.bytes_needed(learner), f"a {type(learner).__name__}")
     packed = unfolded(packed, shapes.n_atoms)
     stream = learner._remake(packed)
+    packed = {**dict.fromkeys(_LATER & set(stream.tallies), 0.0), **packed}
     check_packed(stream, packed, getattr(learner, "loss", None))
     stream.unpack(packed)
 

@@ -9,7 +9,17 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from colk.files import estimators, expansions, learners, online, pipelines, tabular
+from colk.files import (
+    conformal,
+    estimators,
+    expansions,
+    learners,
+    online,
+    pipelines,
+    polished,
+    selection,
+    tabular,
+)
 from colk.files.memory import Memory
 
 __all__ = ["FAMILIES", "Memory", "pack", "restore", "tag_of"]
@@ -32,6 +42,12 @@ _SCALE = Family("colk.estimators.targets", estimators.pack_scale, estimators.res
 _RANDOM = Family("numpy.random", estimators.pack_random, estimators.restore_random)
 _RIVER = Family("colk.river", online.pack, online.restore)
 _RUNNING = Family("colk.river.scale", online.pack_scale, online.restore_scale)
+_RACE = Family("colk.selection", selection.pack_race, selection.restore_race)
+_KEPT = Family("colk.selection", selection.pack_kept, selection.restore_kept)
+_POLISHED = Family("colk.polish", polished.pack, polished.restore)
+_INTERVAL = Family("colk.conformal", conformal.pack_interval, conformal.restore_interval)
+_CONFORMAL = Family("colk.conformal", conformal.pack, conformal.restore)
+_RIVER_CONFORMAL = Family("colk.river", conformal.pack_river, conformal.restore_river)
 _TABULAR = Family("colk.tabular", tabular.pack, tabular.restore)
 _SCALER = Family("sklearn.preprocessing", pipelines.pack_scaler, pipelines.restore_scaler)
 _PIPELINE = Family("sklearn.pipeline", pipelines.pack_pipeline, pipelines.restore_pipeline)
@@ -60,6 +76,12 @@ FAMILIES: dict[str, Family] = {
     "TDC": _EVALUATOR,
     "COLKRegressor": _ESTIMATOR,
     "COLKClassifier": _ESTIMATOR,
+    "COLKQuantileRegressor": _ESTIMATOR,
+    "Race": _RACE,
+    "KeptSamples": _KEPT,
+    "Polished": _POLISHED,
+    "AdaptiveInterval": _INTERVAL,
+    "ConformalRegressor": _CONFORMAL,
     "TargetScale": _SCALE,
     "RandomState": _RANDOM,
     "StandardScaler": _SCALER,
@@ -73,6 +95,7 @@ FAMILIES: dict[str, Family] = {
     "KernelRidge": _RIDGE,
     "river.COLKRegressor": _RIVER,
     "river.COLKClassifier": _RIVER,
+    "river.ConformalRegressor": _RIVER_CONFORMAL,
     "river.RunningScale": _RUNNING,
     "TableModel": _TABULAR,
 }

@@ -8,11 +8,14 @@ from colk.errors import FileFormatError
 from colk.files.memory import Memory
 from colk.files.parts import take
 from colk.learners import COLK
+from colk.selection import KeptSamples, Race
 
 __all__ = ["pack", "pack_scale", "restore", "restore_scale"]
 
 # What a model has learned beside its learner: the classes, or the unit of the targets.
 _LEARNED = ("_places", "_scale")
+
+_PARTS = ("parameters", "names", "learner", "learned", "race", "kept")
 
 
 def pack(model: Any) -> dict[str, Any]:
@@ -23,12 +26,14 @@ def pack(model: Any) -> dict[str, Any]:
         "names": model._names,
         "learner": model._learner,
         "learned": {name: vars(model)[name] for name in _LEARNED if name in vars(model)},
+        "race": model._race,
+        "kept": model._kept,
     }
 
 
 def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
     """Return the model, which learns on bit for bit."""
-    parameters, names, learner, learned = take(parts, "parameters", "names", "learner", "learned")
+    parameters, names, learner, learned, race, kept = take(parts, *_PARTS)
     model = kind(**parameters)
     if set(learned) != {name for name in _LEARNED if name in vars(model)}:
         raise FileFormatError(f"a {kind.__name__} cannot have learned {sorted(learned)}")
@@ -39,7 +44,8 @@ def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
         _check_places(learned["_places"], learner)
     elif learner is not None and learner.n_outputs != 1:
         raise FileFormatError(f"a {kind.__name__} has a learner of {learner.n_outputs} outputs")
-    vars(model).update(_names=names, _learner=learner, **learned)
+    _check_choice(race, kept, names, learner)
+    vars(model).update(_names=names, _learner=learner, _race=race, _kept=kept, **learned)
     model._connect()
     return model
 
@@ -57,6 +63,24 @@ def _check_names(names: Any, learner: Any) -> None:
         raise FileFormatError("the learner of a River model is none that it makes")
     if learner.n_features != len(names):
         raise FileFormatError(f"there are {len(names)} names for {learner.n_features} features")
+
+
+def _check_choice(race: Any, kept: Any, names: list[Any], learner: Any) -> None:
+    """The kernel is the one that won, or samples of these features are kept for a race."""
+    if not isinstance(race, Race | None) or not isinstance(kept, KeptSamples | None):
+        raise FileFormatError("a River model does not say how its kernel was chosen")
+    if race is not None:
+        if kept is not None or learner is None or len(race.scales) > len(names):
+            raise FileFormatError("a race that was run is not one of the features")
+        if not race.default_won and race.kernel_for(len(names)) != learner.kernel:
+            raise FileFormatError("the kernel is not the one that won the race")
+    if kept is not None and kept.count > 0:
+        points, targets, weights = kept.arrays()
+        if learner is None or points.shape[1] > len(names) or (weights == 0.0).any():
+            raise FileFormatError("the samples that are kept have other features")
+        if targets.shape != (len(points), 1):
+            raise FileFormatError("the targets that are kept have other outputs")
+        learner.loss.check_targets(targets, learner.n_outputs, len(points))
 
 
 def _check_places(places: Any, learner: Any) -> None:

@@ -133,22 +133,27 @@ def restore_unfitted(kind: type[Any], parts: dict[str, Any], memory: Memory) -> 
 def pack_compressor(compressor: Any) -> dict[str, Any]:
     """Return the parameters of a KernelCompressor and the small function, not the large one."""
     from sklearn.base import clone
+    from sklearn.frozen import FrozenEstimator
 
     parameters, fitted = _split(compressor, _OF_COMPRESSORS)
-    return {
-        "parameters": {**parameters, "estimator": clone(compressor.estimator)},
-        "fitted": fitted,
-    }
+    machine = parameters["estimator"]
+    is_frozen = isinstance(machine, FrozenEstimator)
+    parameters["estimator"] = clone(machine.estimator if is_frozen else machine)
+    return {"parameters": parameters, "fitted": fitted, "is_frozen": is_frozen}
 
 
 def restore_compressor(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
     """Return the compressor without the original that it has compressed."""
+    from sklearn.frozen import FrozenEstimator
+
     from colk.compression import Compression
 
-    parameters, fitted = take(parts, "parameters", "fitted")
+    parameters, fitted, is_frozen = take(parts, "parameters", "fitted", "is_frozen")
     compressor = kind(**parameters)
-    if not hasattr(compressor.estimator, "get_params"):
+    if not hasattr(compressor.estimator, "get_params") or type(is_frozen) is not bool:
         raise FileFormatError("a KernelCompressor has no estimator")
+    if is_frozen:
+        compressor.estimator = FrozenEstimator(compressor.estimator)
     if not fitted:
         return compressor
     names, classes = fitted.pop("feature_names_in_", None), fitted.pop("classes_", None)
@@ -162,11 +167,20 @@ def restore_compressor(kind: type[Any], parts: dict[str, Any], memory: Memory) -
     if names is not None:
         fitted["feature_names_in_"] = _check_names(names, p)
     if classes is not None:
-        if not is_labels(classes) or len(classes) != 2:
-            raise FileFormatError("a KernelCompressor tells two classes apart")
-        fitted["classes_"] = classes
+        fitted["classes_"] = _check_classes(classes, compressor, certificate.function.n_outputs)
     vars(compressor).update(fitted)
     return compressor
+
+
+def _check_classes(classes: Any, compressor: Any, n_outputs: int) -> Any:
+    """Two classes share a function; more have one each, or one for each pair of them."""
+    if not is_labels(classes):
+        raise FileFormatError("a KernelCompressor has no labels")
+    n = len(classes)
+    expected = n * (n - 1) // 2 if compressor._is_of_pairs() else n
+    if n_outputs != (1 if n == 2 else expected):
+        raise FileFormatError(f"a KernelCompressor has {n_outputs} functions for {n} classes")
+    return classes
 
 
 def pack_certificate(certificate: Any) -> dict[str, Any]:

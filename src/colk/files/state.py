@@ -21,6 +21,9 @@ __all__ = ["Shapes", "check_packed"]
 # Steps beyond these would not be counted exactly.
 _MOST_STEPS = 2**53
 
+# Tallies that are at least 0 and finite: what bounds predictions, and what a step may forget.
+_BOUNDED = ("largest_target", "squared_move")
+
 # How far the stored diagonal of K⁻¹ may be from that of its factor: it is updated, not formed.
 _DRIFT = 1e-3
 
@@ -62,6 +65,8 @@ class Shapes(NamedTuple):
         numbers = capacity * (4.0 * p + 4.0 * rows + (4.0 + 2.0 * depth) * block + 32.0)
         numbers += block * (10.0 * block + width + p + 10.0 * rows + self.n_targets)
         numbers += (m + 1.0) * (q + 2.0)
+        if getattr(learner, "implicit", False):
+            numbers += 5.0 * block * q
         if compressor is not None and compressor.needs_factor:
             numbers += capacity * capacity
         return 8.0 * numbers
@@ -120,8 +125,8 @@ def _check_tally(name: str, value: Any, fresh: Any) -> None:
         return
     if type(value) is not float:
         raise FileFormatError(f"{name} is no number")
-    # Sums of losses may have overflowed; what bounds predictions may not.
-    if name == "largest_target" and not 0.0 <= value < math.inf:
+    # Sums of losses may have overflowed, others may not.
+    if name in _BOUNDED and not 0.0 <= value < math.inf:
         raise FileFormatError(f"{name} is {value}")
 
 
@@ -149,7 +154,7 @@ def _check_window(
         _check_finite(name, _check_shape(name, packed[name], shape))
     if (packed["weights"] <= 0.0).any():
         raise FileFormatError("a sample that waits has a weight that is not positive")
-    if loss is not None and filled > 0:
+    if loss is not None:
         loss.check_targets(packed["targets"], stream.n_outputs, filled)
 
 

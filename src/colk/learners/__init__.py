@@ -4,6 +4,7 @@ from colk.learners.base import OnlineLearner
 from colk.learners.budgeted import BSGD, NORMA, NPBSGD, CompositionalBSGD
 from colk.learners.featured import NASA, SCGD, AcceleratedSCGD, DoublySGD, RandomFeatureSGD
 from colk.learners.functional import COLK, POLK
+from colk.learners.newton import NewtonCOLK
 from colk.learners.trace import Trace
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "AcceleratedSCGD",
     "CompositionalBSGD",
     "DoublySGD",
+    "NewtonCOLK",
     "OnlineLearner",
     "RandomFeatureSGD",
     "Trace",

@@ -81,11 +81,16 @@ class FeatureStream(QuasiGradientStream):
 
     def descend(self, first: int, factor: float) -> None:
         """Add `factor` times the gradient Σ_b c_b φ(x_b) to the rows from `first` on."""
-        W, columns, n = self.dictionary.weights_t, self.dictionary.columns, self.dictionary.size
         for b in range(self.window.size):
             for c in range(self.n_outputs):
-                amount = factor * self.window.coefficients[b, c]
-                lanes.add(W, first + c, columns, b, amount, n)
+                lanes.add(
+                    self.dictionary.weights_t,
+                    first + c,
+                    self.dictionary.columns,
+                    b,
+                    factor * self.window.coefficients[b, c],
+                    self.dictionary.size,
+                )
 
 
 class ExtrapolatingStream(FeatureStream):

@@ -100,4 +100,8 @@ CHECKS: dict[str, Check] = {
     "n_outputs": _optional(check_count),
     "trace": _anything,
     "implicit": _anything,
+    "prior": _positive,
+    "forgetting": check_fraction,
+    "trust": _bound,
+    "restart": _anything,
 }

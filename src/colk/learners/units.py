@@ -38,6 +38,7 @@ _RESIDUALS = 2.0 ** np.arange(-3.0, 5.0)
 _FORGOTTEN = {"regression": 0.05, "binary": 0.5, "multiclass": 0.3}
 
 # Points that tell the size of the kernel.
+_DRAWN_POINTS = 500
 _SIZE_POINTS = 1000
 
 # In units of the loss.
@@ -111,6 +112,11 @@ class KernelSize(NamedTuple):
         if not (mean > 0.0 and np.isfinite(square)):
             return cls()
         return cls(square / mean, float(sizes.max()), mean * mean / square)
+
+    @classmethod
+    def standard(cls, kernel: Kernel, n_features: int) -> Self:
+        """Look at normal points: features that are standardised, but not yet seen."""
+        return cls.of(kernel, np.random.default_rng(0).normal(size=(_DRAWN_POINTS, n_features)))
 
 
 def choose_step(step_size: Rate | None, risk: Risk, of_mean: float) -> Rate:

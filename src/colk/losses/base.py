@@ -11,6 +11,9 @@ from colk.terms import Term, overridden
 
 Kind = Literal["regression", "binary", "multiclass"]
 
+# The shortest secant of a slope, relative to 1 + |y|.
+NEAREST = 1e-6
+
 
 class Loss(Term):
     """A loss ℓ(f, y) of a prediction f and a target y, and its slope ∂ℓ/∂f.
@@ -41,7 +44,7 @@ class Loss(Term):
     """
 
     _hooks = ("loss_at", "slope_at")
-    _sealed = ("evaluate",)
+    _sealed: ClassVar[tuple[str, ...]] = ("evaluate", "curvature_at", "curvature")
 
     kind: ClassVar[Kind] = "regression"
     couples_outputs: ClassVar[bool] = False
@@ -66,6 +69,23 @@ class Loss(Term):
             total += self.loss_at(F[row, c], Y[row, c])
             slopes[row, c] = self.slope_at(F[row, c], Y[row, c])
         return total
+
+    def curvature_at(self, f: float, y: float, width: float) -> float:
+        """Secant curvature of one output: that of the parabola about y with the slope at f.
+
+        (ℓ'(f) − ℓ'(y))/(f − y), at least 0; f counts as no nearer to y than `width`, by which a
+        kink is smoothed.
+        """
+        apart = max(abs(f - y), width, NEAREST * (1.0 + abs(y)))
+        side = apart if f >= y else -apart
+        return max((self.slope_at(y + side, y) - self.slope_at(y, y)) / side, 0.0)
+
+    def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
+        """Curvature of one row whose slopes are known; one for all outputs, the largest."""
+        largest = 0.0
+        for c in range(F.shape[1]):
+            largest = max(largest, self.curvature_at(F[row, c], Y[row, c], width))
+        return largest
 
     def evaluate_rows(self, F: Array, Y: Array, values: Array, slopes: Array) -> int:
         """Write losses (n,) and slopes (n, q) of the rows of F (n, q) and Y (n, r)."""

@@ -1,3 +1,4 @@
+cimport cython
 from colk cimport maths as math
 from colk.losses.base cimport Loss
 
@@ -14,4 +15,6 @@ cdef class SmoothHinge(Loss):
     cdef readonly double smoothing
 
 cdef class Softmax(Loss):
-    pass
+    @cython.locals(largest=double, size=double)
+    cdef double curvature(self, double[:, ::1] F, double[:, ::1] Y, Py_ssize_t row,
+                          double[:, ::1] slopes, double width) except? -1.5e300 nogil

@@ -31,6 +31,11 @@ class Logistic(Loss):
         tail = math.exp(-abs(y * f))  # of the less likely class
         return -y * (tail if y * f > 0.0 else 1.0) / (1.0 + tail)
 
+    def curvature_at(self, f: float, y: float, width: float) -> float:
+        """tanh(f/2)/(2f): the parabola through f and −f lies above the loss (Jaakkola, Jordan)."""
+        size = abs(f)
+        return 0.25 - size * size / 48.0 if size < 1e-3 else math.tanh(0.5 * size) / (2.0 * size)
+
     def probability(self, f: ArrayLike) -> Array:
         """P(y = +1), in the shape of `f`: the slope of the loss against y = −1."""
         return self.slope(f, -np.ones(np.shape(f)))
@@ -146,6 +151,14 @@ class Softmax(Loss):
             slopes[row, k] /= 1.0 + rest
         slopes[row, label] = -others / (1.0 + rest)
         return F[row, top] - F[row, label] + math.log1p(rest)
+
+    def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
+        """The largest p(1 − p) of a class."""
+        largest = 0.0
+        for k in range(F.shape[1]):
+            size = abs(slopes[row, k])  # p, or 1 − p at the label
+            largest = max(largest, size * (1.0 - size))
+        return largest
 
     def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:
         """Targets as an (n, 1) array of class indices."""

@@ -1,5 +1,6 @@
 """What every risk can do: exact values and gradients on a sample, and its own functions."""
 
+import math
 from typing import ClassVar
 
 import cython
@@ -13,6 +14,9 @@ from colk.trackers import Momentum, Tracker
 from colk.window import Window
 
 Rows = ArrayLike  # (n,) or (n, q)
+
+# How far apart two slopes are taken whose difference is a curvature, relative to 1 + a size.
+DIFFERENCE = 1e-6
 
 
 def shares(n: int, sample_weight: ArrayLike | None) -> Array:
@@ -48,6 +52,7 @@ class Risk(Term):
     """
 
     _hooks: ClassVar[tuple[str, ...]] = ("start", "track", "pair_slopes", "sample_value")
+    _sealed: ClassVar[tuple[str, ...]] = ("pair_curvatures",)
 
     n_inner = property(lambda self: 0, doc="How many numbers are tracked: the size m of g.")
     is_convex = property(lambda self: True, doc="Whether the risk is convex in the losses.")
@@ -70,6 +75,31 @@ class Risk(Term):
         """Write the coefficients of κ(x_θ, ·) and κ(x_ξ, ·) into the rows of `w.slopes`."""
         with cython.gil:
             overridden(self, "pair_slopes")(w, theta, xi)
+        return 0
+
+    def pair_curvatures(self, w: Window, theta: int, xi: int, width: float) -> int:
+        """Write the curvatures at x_θ and x_ξ, at least 0, into `w.pair_curvatures`.
+
+        Here that of the outer function along its own slope, by a difference; 0 for ξ.
+        """
+        self.pair_slopes(w, theta, xi)
+        squares, size = 0.0, 1.0
+        for c in range(w.slopes.shape[1]):
+            w.kept[0, c], w.kept[1, c] = w.slopes[0, c], w.predictions[theta, c]
+            squares += w.slopes[0, c] * w.slopes[0, c]
+            size += abs(w.predictions[theta, c])
+        w.pair_curvatures[0] = w.pair_curvatures[1] = 0.0
+        if squares == 0.0:
+            return 0
+        length = math.sqrt(squares)
+        for c in range(w.slopes.shape[1]):
+            w.predictions[theta, c] -= DIFFERENCE * size * w.kept[0, c] / length
+        self.pair_slopes(w, theta, xi)
+        change = 0.0
+        for c in range(w.slopes.shape[1]):
+            w.predictions[theta, c] = w.kept[1, c]
+            change += w.kept[0, c] * (w.kept[0, c] - w.slopes[0, c])
+        w.pair_curvatures[0] = max(change / (length * DIFFERENCE * size), 0.0)
         return 0
 
     def sample_value(self, w: Window, theta: int) -> float:
@@ -139,7 +169,7 @@ class LossRisk(Risk):
         "outer_slope_loss_at",
         "outer_slope_inner_at",
     )
-    _sealed: ClassVar[tuple[str, ...]] = ("track_at",)
+    _sealed: ClassVar[tuple[str, ...]] = ("track_at", "through")
 
     n_expectations = property(
         lambda self: min(self.n_inner, 1),
@@ -202,14 +232,39 @@ class LossRisk(Risk):
 
         Where no component of g is an expectation (Mean, CVaR, Entropic), c_ξ is 0.
         """
-        by_loss, through = self.outer_slope_loss_at(w.losses[theta], w.g), 0.0
-        for i in range(w.g.shape[0]):
-            slope = self.inner_slope_at(w.losses[xi], w.g, i)
-            if slope != 0.0:
-                through += self.outer_slope_inner_at(w.losses[theta], w.g, i) * slope
+        by_loss = self.outer_slope_loss_at(w.losses[theta], w.g)
+        through = self.through(w, theta, xi)
         for c in range(w.slopes.shape[1]):
             w.slopes[0, c] = by_loss * w.loss_slopes[theta, c]
             w.slopes[1, c] = through * w.loss_slopes[xi, c] if through != 0.0 else 0.0
+        return 0
+
+    def through(self, w: Window, theta: int, xi: int) -> float:
+        """Σ_i ∂outer/∂g_i · ∂inner_i/∂ℓ, outer at θ and inner at ξ."""
+        total = 0.0
+        for i in range(w.g.shape[0]):
+            slope = self.inner_slope_at(w.losses[xi], w.g, i)
+            if slope != 0.0:
+                total += self.outer_slope_inner_at(w.losses[theta], w.g, i) * slope
+        return total
+
+    def pair_curvatures(self, w: Window, theta: int, xi: int, width: float) -> int:
+        """Gauss–Newton: ∂outer/∂ℓ·ℓ'' + ∂²outer/∂ℓ²·ℓ'² at θ, and at ξ what g passes on of ℓ''.
+
+        The second slope is that between ℓ − width and ℓ + width: a kink is as wide as the losses'
+        spread. What is negative is left out. The second moment of ℓ' at θ bounds its variance,
+        the exact curvature of a dispersion: ξ need not be subtracted.
+        """
+        loss, bend, squares = w.losses[theta], 0.0, 0.0
+        if w.g.shape[0] > 0:
+            apart = max(width, DIFFERENCE * (1.0 + abs(loss)))
+            above = self.outer_slope_loss_at(loss + apart, w.g)
+            bend = max((above - self.outer_slope_loss_at(loss - apart, w.g)) / (2.0 * apart), 0.0)
+        for c in range(w.slopes.shape[1]):
+            squares += w.loss_slopes[theta, c] * w.loss_slopes[theta, c]
+        factor = max(self.outer_slope_loss_at(loss, w.g), 0.0)
+        w.pair_curvatures[0] = factor * w.loss_curvatures[theta] + bend * squares
+        w.pair_curvatures[1] = max(self.through(w, theta, xi), 0.0) * w.loss_curvatures[xi]
         return 0
 
     def sample_value(self, w: Window, theta: int) -> float:

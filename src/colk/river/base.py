@@ -81,9 +81,7 @@ class OnlineModel:
     def _make(self, n_features: int, n_outputs: int) -> COLK:
         check_bandwidth(self)
         risk, loss, kernel = as_risk(self.risk), self._loss(), self._kernel(n_features)
-        # Features are taken to be standardised: none has been seen when the first step is made.
-        size = KernelSize.of(kernel, np.random.default_rng(0).normal(size=(500, n_features)))
-        unit = loss_unit(loss)
+        size, unit = KernelSize.standard(kernel, n_features), loss_unit(loss)
         step_size = choose_step(self.step_size, risk, self._step_of_mean / (unit * size.unit))
         return COLK(
             kernel,

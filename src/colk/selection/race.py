@@ -59,6 +59,11 @@ class Entry(NamedTuple):
     lead: float  # by how much it is below the default's
     error: float  # standard error of the lead
 
+    @property
+    def who(self) -> tuple[str, float, bool]:
+        """Kernel, factor, and whether features are scaled: what tells lines apart."""
+        return self.name, self.factor, self.scaled
+
 
 @dataclass(frozen=True, eq=False)
 class Race:
@@ -98,7 +103,7 @@ class Race:
     @property
     def default_won(self) -> bool:
         """Whether nobody beat the default."""
-        return self.winner is self.default
+        return self.winner.who == self.default.who
 
     def kernel_for(self, n_features: int) -> Kernel:
         """Return the kernel for points that have gained features, whose scale is 1.
@@ -119,7 +124,7 @@ class Race:
         lines = [f"{'kernel':18} {'bandwidth':>9} {'loss':>8} {'lead':>8} ± error"]
         for entry in sorted(self.entries, key=lambda entry: entry.loss):
             name = entry.name + (", scaled" if entry.scaled else "")
-            chosen = " <" if entry is self.winner else ""
+            chosen = " <" if entry.who == self.winner.who else ""
             lines.append(
                 f"{name:18} {entry.bandwidth:9.4g} {entry.loss:8.4f} "
                 f"{entry.lead:8.4f} ± {entry.error:.4f}{chosen}"

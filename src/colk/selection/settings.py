@@ -95,6 +95,8 @@ def choose(
     if loss.kind == "multiclass":
         targets = np.where(targets == np.arange(n_classes), 1.0, -1.0)
     if not are_labels:
+        largest = np.abs(targets).max(axis=0, initial=0.0)
+        targets = targets / np.where(largest > 0.0, largest, 1.0)  # squares of it are finite
         spread = targets.std(axis=0)
         targets = targets / np.where(spread > 0.0, spread, 1.0)
     return race(

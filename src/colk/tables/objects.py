@@ -58,6 +58,9 @@ class Objects:
         return self._parse_whole(block, wanted) or self._parse_lines(block, wanted)
 
     def _parse_whole(self, block: Block, wanted: Columns) -> Parsed | None:
+        # A `null` in place of the first object would crash pyarrow.
+        if not block.data.startswith(b"{") or block.data.count(b"\n{") + 1 != block.n_lines:
+            return None
         schema = pa.schema(
             [(name, pa.float64()) for name in wanted.numbers]
             + [(name, pa.string()) for name in wanted.texts]

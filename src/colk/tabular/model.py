@@ -21,6 +21,7 @@ from colk.learners.naming import (
     takes_bandwidth,
 )
 from colk.learners.units import (
+    KernelSize,
     choose_bound,
     choose_compressor,
     choose_step,
@@ -125,7 +126,8 @@ class TableModel:
         self.loss = _choose_loss(loss, task)
         self.risk = as_risk(risk)
         self._unit = loss_unit(self.loss)
-        self.step_size = choose_step(step_size, self.risk, 1.0 / self._unit)
+        size = KernelSize.standard(self.kernel, len(self.features))
+        self.step_size = choose_step(step_size, self.risk, 1.0 / (self._unit * size.unit))
         self.eps, self.max_atoms, self.averaging = eps, max_atoms, as_averaging(averaging)
         self.scale = bool(scale)
         self.rows = 0
@@ -188,7 +190,7 @@ class TableModel:
         self._grow(self._learner.n_outputs or 1)
         if self.task == "regression":
             self._targets.absorb(targets)
-            self._learner.learn(X, targets[:, 0])
+            self._learn_rows(X, targets)
         else:
             self._learn_labels(X, targets[:, 0])
         self.rows += n
@@ -213,8 +215,15 @@ class TableModel:
             places = np.array([self.labels.index(label) for label in labels[start:end]], float)
             if self.loss.kind == "binary":
                 places = 2.0 * places - 1.0
-            self._learner.learn(X[start:end], places)
+            self._learn_rows(X[start:end], places[:, None])
             start = end
+
+    def _learn_rows(self, X: Array, targets: Array) -> None:
+        """Learn rows that are checked; the first ones show the learner their shape."""
+        if self._learner._stream is None:
+            self._learner.learn(X, targets[:, 0])
+        else:
+            self._learner._learn(X, targets, np.ones(len(X)))
 
     def _meet(self, label: str) -> None:
         if label in self.labels:
@@ -255,8 +264,7 @@ class TableModel:
         """
         X = self._encoder.encode(self._checked(columns))
         if self.scale:
-            n = len(self._encoder.numbers)
-            X[:, :n] = (X[:, :n] - self._inputs.means) / self._inputs.units
+            self._inputs.scale(X)
         return X
 
     def _scores(self, columns: Mapping[str, Any]) -> Array:
@@ -395,7 +403,8 @@ def _numbers(values: Any, name: str) -> Array:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must be a column of numbers, got {array.dtype} {array.shape}")
-    numbers = array.astype(np.float64)
-    if not (np.abs(numbers) <= LARGEST).all():
+    numbers = array.astype(np.float64, copy=False)
+    # Both comparisons fail where a value is missing.
+    if len(numbers) and not (numbers.min() >= -LARGEST and numbers.max() <= LARGEST):
         raise ValueError(f"{name} has values that are missing or beyond ±{LARGEST:g}")
     return numbers

@@ -86,13 +86,33 @@ class RunningScales:
         n, width = len(X), len(self._means)
         for i in range(n):
             self.count += 1.0
+            share = 1.0 / self.count
             for j in range(width):
                 gap = X[i, j] - self._means[j]
-                self._means[j] += gap / self.count
+                self._means[j] += gap * share
                 left = X[i, j] - self._means[j]
                 self._squares[j] += gap * left
-                unit = math.sqrt(self._squares[j] / self.count)
+                unit = math.sqrt(self._squares[j] * share)
                 X[i, j] = left / unit if unit > 0.0 else left
+        return n
+
+    def scale(self, X: Array) -> int:
+        """Scale the rows in place by what is known, without taking them in.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            With at least as many columns as there are scales.
+
+        Returns
+        -------
+        int
+            How many rows.
+        """
+        n, width, units = len(X), len(self._means), self.units
+        for i in range(n):
+            for j in range(width):
+                X[i, j] = (X[i, j] - self._means[j]) / units[j]
         return n
 
     def __reduce__(self) -> tuple[type["RunningScales"], tuple[int, float, Array, Array]]:
