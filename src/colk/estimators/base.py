@@ -4,13 +4,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from colk._validation import Array
+from colk.compressors import KOMP
 from colk.expansion import KernelExpansion
 from colk.learners import COLK
 from colk.learners.naming import (
@@ -68,8 +69,8 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
     def eps_(self) -> float:
         """H-norm that the next step may forget."""
         learner = self._fitted()
-        eps, fraction = learner.compressor.eps, learner.compressor.fraction
-        return eps if fraction is None else fraction * learner.step_length
+        rule = cast(KOMP, learner.compressor)
+        return rule.bound if rule.fraction is None else rule.fraction * learner.step_length
 
     @property
     def function_(self) -> KernelExpansion:
@@ -179,18 +180,18 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         self.loss_ = loss
         self.risk_ = as_risk(self.risk)
         unit = loss_unit(loss)
-        self._size = KernelSize.of(self.kernel_, X)
-        of_mean = 1.0 / (unit * self._size.unit)
+        size = KernelSize.of(self.kernel_, X)
+        of_mean = 1.0 / (unit * size.unit)
         self.step_size_ = choose_step(self.step_size, self.risk_, of_mean)
         self.regularization_ = choose_regularization(self.regularization, unit)
         self.gradient_bound_ = choose_bound(self.gradient_bound, unit)
         self._n_outputs = n_outputs
-        self._learner = self._make_learner()
+        self._learner = self._make_learner(size)
         self.loss_curve_: list[float] = []
         self.race_: Race | None = None
         self._kept = KeptSamples() if is_open(self.kernel, self.bandwidth) else None
 
-    def _make_learner(self) -> COLK:
+    def _make_learner(self, size: KernelSize) -> COLK:
         """Return a learner of the terms and settings in use that has seen nothing."""
         self.bandwidth_: Any = getattr(self.kernel_, "bandwidth", None)
         terms = self.loss_, self.risk_
@@ -200,14 +201,12 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             step_size=self.step_size_,
             tracking_rate=self.tracking_rate,
             regularization=self.regularization_,
-            compressor=choose_compressor(
-                self.eps, self.max_atoms, self.loss_, self._size.evenness
-            ),
+            compressor=choose_compressor(self.eps, self.max_atoms, self.loss_, size.evenness),
             pairing=self.pairing,
             gradient_bound=self.gradient_bound_,
             averaging=as_averaging(self.averaging),
             n_outputs=self._n_outputs,
-            implicit=needs_implicit(*terms, self.step_size_, self._size.largest),
+            implicit=needs_implicit(*terms, self.step_size_, size.largest),
         )
 
     # -- what the data choose ----------------------------------------------------------------
@@ -229,7 +228,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         self._kept = None
         if not self.race_.default_won:
             self.kernel_ = self.race_.kernel
-            self._learner = self._make_learner()
+            self._learner = self._make_learner(KernelSize())  # whatever races has κ(x, x) = 1
 
     def _follow(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn a stretch of a stream; its first samples are kept until they choose the kernel.

@@ -81,7 +81,7 @@ class KernelLearner(OnlineLearner):
     @property
     def step_length(self) -> float:
         """Root mean square H-norm of the latest steps, where the compressor asks for it; else 0."""
-        return 0.0 if self._stream is None else float(np.sqrt(self._stream.squared_move))
+        return float(np.sqrt(getattr(self._stream, "squared_move", 0.0)))
 
 
 class COLK(KernelLearner):

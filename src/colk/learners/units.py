@@ -96,7 +96,7 @@ class KernelSize(NamedTuple):
     --------
     >>> from colk.kernels import Linear
     >>> KernelSize.of(Linear(), np.array([[1.0], [1.0], [2.0], [2.0]]))
-    KernelSize(unit=3.4, largest=4.0, evenness=0.7352941176470588)
+    KernelSize(unit=3.4, largest=4.0, evenness=0.7352941176470589)
     """
 
     unit: float = 1.0  # E[κ²]/E[κ]: a constant step on squares is stable below 2E[κ]/E[κ²]

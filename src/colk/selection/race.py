@@ -253,7 +253,8 @@ class _Field:
                     self._scales(half, scout) for half in self.course.halves()
                 ]
             if any((scales != 1.0).any() for scales in found[contender.adds_up]):
-                run = partial(self._run_scaled, place, *found[contender.adds_up])
+                by_even, by_odd = found[contender.adds_up]
+                run = partial(self._run_scaled, place, by_even, by_odd)
                 self._walk(place, True, self._best_factor(place), run)
 
     def _run_scaled(self, place: int, by_even: Array, by_odd: Array, factor: float) -> None:
