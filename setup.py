@@ -41,6 +41,7 @@ FLAGS = {
         "-fopenmp-simd",
         "-fno-math-errno",
         "-fno-trapping-math",
+        "-fno-tree-loop-distribute-patterns",
         "-Wno-psabi",
     ],
     "msvc": ["/O2"],

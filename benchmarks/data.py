@@ -23,7 +23,7 @@ def _rows(name: str, folder: Path | None) -> list[dict[str, str]]:
 
 def airfoil(folder: Path | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Airfoil self-noise: 1503 samples of 5 features."""
-    table = np.array([list(map(float, row.values())) for row in _rows("airfoil.csv", folder)])
+    table = table_of("airfoil.csv", folder)
     return table[:, :-1], table[:, -1]
 
 
@@ -33,3 +33,16 @@ def bike(folder: Path | None = None) -> list[tuple[dict[str, Any], float]]:
         ({name: float(row[name]) for name in row if name not in _HIDDEN}, float(row["cnt"]))
         for row in _rows("bike_hour.csv", folder)
     ]
+
+
+def table_of(name: str, folder: Path | None = None) -> NDArray[np.float64]:
+    """All columns of a file of numbers."""
+    return np.array([list(map(float, row.values())) for row in _rows(name, folder)])
+
+
+def adult(folder: Path | None = None) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
+    """Adult a1a: 1605 samples of 123 binary features, two classes."""
+    from sklearn.datasets import load_svmlight_file
+
+    X, y = load_svmlight_file(str((folder or FOLDER) / "adult_a1a.libsvm"), n_features=123)
+    return X.toarray(), (y > 0).astype(int)

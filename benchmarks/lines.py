@@ -22,6 +22,7 @@ PARTS = {
     "compressors": ("compressors",),
     "functions": ("functions",),
     "stream": ("stream", "quasigradient", "step", "window", "dictionary", "pairing"),
+    "other steps": ("implicit", "newton", "covariance"),
     "loops": ("lanes", "blas", "maths", "buffers"),
     "learners": ("learners",),
 }

@@ -1,6 +1,8 @@
-"""Compress a support vector machine to a hundredth of its size, at a known distance.
+"""Compress a support vector machine
+=================================
 
-The kernel has κ(x, x) = 1, so that no prediction moves by more than the bound on the H-norm.
+To a hundredth of its size, at a known distance: the kernel has κ(x, x) = 1, so that no prediction
+moves by more than the bound on the H-norm.
 """
 
 import sys

@@ -1,4 +1,8 @@
-"""Drift: the last iterate follows a target that moves, an average of all iterates lags."""
+"""Drift
+=====
+
+The last iterate follows a target that moves, an average of all iterates lags.
+"""
 
 import sys
 

@@ -1,4 +1,8 @@
-"""First fit: a noisy curve, learned in one pass, kept in a few atoms."""
+"""First fit
+=========
+
+A noisy curve, learned in one pass, kept in a few atoms.
+"""
 
 import sys
 

@@ -1,4 +1,8 @@
-"""An online interval: two quantiles learned side by side, and the coverage they reach."""
+"""An online interval
+==================
+
+Two quantiles learned side by side, and the coverage they reach.
+"""
 
 import sys
 

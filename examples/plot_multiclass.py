@@ -1,4 +1,8 @@
-"""Several classes: three spirals, told apart by functions that share their atoms."""
+"""Several classes
+===============
+
+Three spirals, told apart by functions that share their atoms.
+"""
 
 import sys
 

@@ -1,4 +1,8 @@
-"""Robust to outliers: Huber's loss, the default, shrugs at what drags squares away."""
+"""Robust to outliers
+==================
+
+Huber's loss, the default, shrugs at what drags squares away.
+"""
 
 import sys
 

@@ -1,4 +1,8 @@
-"""Your own loss: two plain functions, certified, then learned with like any other."""
+"""Your own loss
+=============
+
+Two plain functions, certified, then learned with like any other.
+"""
 
 import sys
 

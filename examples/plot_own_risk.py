@@ -1,4 +1,8 @@
-"""Your own risk: the mean plus the root of the second moment of the loss, in five functions."""
+"""Your own risk
+=============
+
+The mean plus the root of the second moment of the loss, in five functions.
+"""
 
 import sys
 

@@ -1,4 +1,8 @@
-"""Risk-averse against mean: on skewed noise, a larger typical loss buys a lighter tail."""
+"""Risk-averse against mean
+========================
+
+On skewed noise, a larger typical loss buys a lighter tail.
+"""
 
 import sys
 

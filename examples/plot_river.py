@@ -1,4 +1,8 @@
-"""A River pipeline: presidential approval, predicted before each poll is learned."""
+"""A River pipeline
+================
+
+Presidential approval, predicted before each poll is learned.
+"""
 
 import sys
 

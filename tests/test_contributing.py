@@ -28,7 +28,8 @@ from colk import COLKRegressor
 
 home, seen = Path(colk.__file__).parent, set()
 X = np.random.default_rng(0).normal(size=(80, 2))
-model = COLKRegressor(risk="variance").partial_fit(X[:60], np.sin(X[:60, 0]))
+model = COLKRegressor(kernel="laplacian", risk="variance", step_size=0.05)
+model.partial_fit(X[:60], np.sin(X[:60, 0]))
 
 def note(frame, event, argument):
     path = Path(frame.f_code.co_filename)

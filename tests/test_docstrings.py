@@ -15,7 +15,7 @@ import colk
 
 FOLDER = Path(colk.__file__).parent
 # What the extras install, and nothing else needs.
-EXTRAS = {"gymnasium", "matplotlib", "pandas", "rich", "river"}
+EXTRAS = {"gymnasium", "matplotlib", "pandas", "pyarrow", "rich", "river"}
 MODULES = [
     f"colk.{name}"
     for name in dir(colk)

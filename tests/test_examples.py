@@ -11,10 +11,15 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
+# Those that learn more than a few models.
+SLOW = {"plot_bike_stream_against_a_tree", "plot_frontier", "plot_model_selection"}
+EXAMPLES = [
+    pytest.param(path, marks=[pytest.mark.slow] if path.stem in SLOW else [], id=path.stem)
+    for path in sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
+]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", EXAMPLES)
 def test_example(example, tmp_path, monkeypatch):
     assert len(example.read_text().splitlines()) < 50
     picture = tmp_path / "picture.png"

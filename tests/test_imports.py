@@ -45,15 +45,23 @@ def test_an_estimator_loads_neither_pictures_nor_compilers():
     )
 
 
-def test_a_missing_extra_is_named():
+@pytest.mark.parametrize(
+    ("missing", "extra", "use"),
+    [
+        ("river", "river", "import colk; colk.river"),
+        ("gymnasium", "rl", "from colk.rl import rollout; rollout('Pendulum-v1', abs, 1)"),
+        ("matplotlib", "plot", "import colk; colk.estimators.ModelOrderDisplay([], []).plot()"),
+        ("matplotlib", "cli", "from colk.experiments.policy import figures; figures({})"),
+        ("rich", "cli", "import colk.cli.progress"),
+    ],
+)
+def test_a_missing_extra_is_named(missing, extra, use):
     alone(
-        "import sys\n"
-        "sys.modules['river'] = None\n"
-        "import colk\n"
+        f"import sys; sys.modules[{missing!r}] = None\n"
         "try:\n"
-        "    colk.river\n"
+        f"    {use}\n"
         "except ImportError as error:\n"
-        "    assert 'colk[river]' in str(error)\n"
+        f"    assert \"needs {missing}: pip install 'colk[{extra}]'\" in str(error), error\n"
         "else:\n"
         "    raise AssertionError\n"
     )

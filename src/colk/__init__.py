@@ -11,9 +11,16 @@ from colk._version import __version__
 
 if TYPE_CHECKING:
     from colk.compression import Compression, compress
-    from colk.errors import DivergenceError
-    from colk.estimators import COLKClassifier, COLKRegressor, KernelCompressor
+    from colk.conformal import ConformalRegressor
+    from colk.errors import DivergenceError, FileFormatError
+    from colk.estimators import (
+        COLKClassifier,
+        COLKQuantileRegressor,
+        COLKRegressor,
+        KernelCompressor,
+    )
     from colk.expansion import KernelExpansion
+    from colk.files import load, save
     from colk.interop import Affine, from_sklearn
     from colk.learners import COLK, POLK
     from colk.objectives import Objective, objective
@@ -23,16 +30,21 @@ __all__ = [
     "POLK",
     "Affine",
     "COLKClassifier",
+    "COLKQuantileRegressor",
     "COLKRegressor",
     "Compression",
+    "ConformalRegressor",
     "DivergenceError",
+    "FileFormatError",
     "KernelCompressor",
     "KernelExpansion",
     "Objective",
     "__version__",
     "compress",
     "from_sklearn",
+    "load",
     "objective",
+    "save",
 ]
 
 _HOMES = {
@@ -40,15 +52,20 @@ _HOMES = {
     "POLK": "colk.learners",
     "Affine": "colk.interop",
     "COLKClassifier": "colk.estimators",
+    "COLKQuantileRegressor": "colk.estimators",
     "COLKRegressor": "colk.estimators",
     "Compression": "colk.compression",
+    "ConformalRegressor": "colk.conformal",
     "DivergenceError": "colk.errors",
+    "FileFormatError": "colk.errors",
     "KernelCompressor": "colk.estimators",
     "KernelExpansion": "colk.expansion",
     "Objective": "colk.objectives",
     "compress": "colk.compression",
     "from_sklearn": "colk.interop",
+    "load": "colk.files",
     "objective": "colk.objectives",
+    "save": "colk.files",
 }
 
 
@@ -58,21 +75,28 @@ _MODULES = frozenset(
         "batch",
         "compression",
         "compressors",
+        "conformal",
         "errors",
         "estimators",
         "expansion",
         "experiments",
+        "export",
         "features",
+        "files",
         "interop",
         "kernels",
         "learners",
         "losses",
         "objectives",
+        "polish",
         "reference",
         "risks",
         "river",
         "rl",
         "schedules",
+        "selection",
+        "tables",
+        "tabular",
         "testing",
         "theory",
         "trackers",

@@ -9,30 +9,23 @@ __all__ = ["aligned", "locked", "padded", "plain"]
 # Numbers in a cache line.
 _LINE = 8
 
-# Rows that are a multiple of so many numbers apart would compete for the same places of the cache.
-_CROWD = 64
-
 
 def padded(length: int) -> int:
-    """Return how long a row for `length` numbers is made.
+    """Return how long a row for `length` numbers is made: whole lines.
+
+    Rows that are a multiple of 64 numbers apart would compete for the same places of the cache.
 
     Examples
     --------
     >>> padded(0), padded(8), padded(9), padded(64)
     (8, 8, 16, 72)
     """
-    lines = max(1, -(-length // _LINE))
-    return _LINE * (lines + 1 if lines * _LINE % _CROWD == 0 else lines)
+    whole = max(-(-length // _LINE), 1) * _LINE
+    return whole + _LINE if whole % 64 == 0 else whole
 
 
 def aligned(n_rows: int, length: int) -> Array:
-    """Return zeros in rows that begin with a cache line; `length` is rounded up to whole lines.
-
-    Examples
-    --------
-    >>> aligned(2, 5).shape
-    (2, 8)
-    """
+    """Return zeros in rows that begin with a cache line; `length` is rounded up to whole lines."""
     width = -(-length // _LINE) * _LINE
     memory = np.zeros(n_rows * width + _LINE)
     start = -(memory.ctypes.data // memory.itemsize) % _LINE

@@ -11,8 +11,8 @@ cdef class Dictionary:
     cdef double[:, ::1] atoms_t, weights_t, factor, points, amounts, columns, solutions, halves
     cdef double[:, ::1] ghosts, ghost_atoms, ghost_columns, gram, scratch, trial, origin
     cdef double[:, ::1] schur, lower, inverse, small_factor, carries, given, shares
-    cdef double[::1] own, diagonal, carry, sums, spent, found, novelty, prices, charges, small_diagonal, small_carry
-    cdef double least
+    cdef double[::1] own, diagonal, carry, sums, spent, novelty, prices, charges, small_diagonal, small_carry
+    cdef double least, squared_move
     cdef Py_ssize_t[::1] order, labels
     cdef int evaluate_columns(self, Py_ssize_t size, bint ghosts) except -1 nogil
     cdef int evaluate_at(self, const double[:, ::1] point) except -1 nogil

@@ -92,6 +92,7 @@ class Dictionary:
     order: Any  # (block,): pivots, then the points that they span
     labels: Any  # (block,): the points in play
     spent: Array  # (rows,): squared H-norm that each function lost since `forget`
+    squared_move: float  # mean squared H-norm of the latest steps, where it is followed
     ghosts: Array  # (features + rows, capacity): atoms that the last step dropped
     ghost_atoms: Array  # (features, capacity): their points, the same memory
     ghost_columns: Array  # (block, capacity): κ of them
@@ -101,7 +102,6 @@ class Dictionary:
     scratch: Array  # (scratch rows, capacity)
     trial: Array  # (features, capacity): points on the first axis
     origin: Array  # (1, features): 0
-    found: Array  # (4,)
 
     def __init__(
         self,
@@ -132,9 +132,9 @@ class Dictionary:
         self.novelty, self.prices, self.charges = np.zeros((3, block))
         self.small_diagonal, self.small_carry = np.zeros((2, block))
         self.order, self.labels = np.zeros((2, block), dtype=np.intp)
-        self.least = 0.0
+        self.least = self.squared_move = 0.0
         self.sums, self.spent = np.zeros(3), np.zeros(n_rows)
-        self.origin, self.found = np.zeros((1, n_features)), np.zeros(4)
+        self.origin = np.zeros((1, n_features))
         self.scratch = aligned(max(scratch_rows, 1), LINE)
         self._resize(max(capacity, 2 * block))
 

@@ -1,6 +1,6 @@
-"""What can go wrong while learning, by name."""
+"""What can go wrong while learning, and with files, by name."""
 
-__all__ = ["DivergenceError", "SlowFunctionWarning", "UncompiledWarning"]
+__all__ = ["DivergenceError", "FileFormatError", "SlowFunctionWarning", "UncompiledWarning"]
 
 
 class DivergenceError(ArithmeticError):
@@ -13,6 +13,19 @@ class DivergenceError(ArithmeticError):
     --------
     >>> from colk import DivergenceError
     >>> issubclass(DivergenceError, ArithmeticError)
+    True
+    """
+
+
+class FileFormatError(ValueError):
+    """A file is damaged, of another kind, or holds what no model of this package could have saved.
+
+    Nothing in the file has run, and nothing was changed.
+
+    Examples
+    --------
+    >>> from colk import FileFormatError
+    >>> issubclass(FileFormatError, ValueError)
     True
     """
 

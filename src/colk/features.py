@@ -178,9 +178,9 @@ class RandomFourierFeatures(FeatureMap):
         """Features of points, of shape (n, n_components)."""
         points, n = plain(check_points(X)), self.n_components
         waves, scale = _drawn(self.kernel, n, self.seed, points.shape[1])
-        out = aligned(len(points), waves.shape[1])
-        fourier_rows(waves, n, scale, points, out)
-        return np.ascontiguousarray(out[:, :n])
+        out = np.empty((len(points), n))
+        fourier_rows(waves, n, scale, points, aligned(1, waves.shape[1]), out)
+        return out
 
 
 def apply_map(features: Any, X: Array) -> Array:
@@ -194,6 +194,8 @@ def apply_map(features: Any, X: Array) -> Array:
     array([[0.3679, 1.    , 0.3679]])
     """
     found = features.transform(X)
+    if type(features) in (RBFNetwork, RandomFourierFeatures):  # of finite points finite
+        return found  # type: ignore[no-any-return]
     if hasattr(found, "toarray"):
         found = found.toarray()
     found = check_points(found, name="the features")

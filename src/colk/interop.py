@@ -4,12 +4,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_number
+from colk.compression import Compression, compress
 from colk.expansion import KernelExpansion
 from colk.kernels import (
     Constant,
@@ -40,21 +42,39 @@ class Affine:
         The function f.
     intercept : float or array of shape (n_outputs,)
         The number b, or one for each output.
+    certificate : Compression or None
+        How far f is from the function that it was compressed from, where it was.
 
     Examples
     --------
     >>> from colk.kernels import Linear
-    >>> Affine(KernelExpansion(Linear(), [[2.0]], [1.0]), 1.0)([[3.0]])
+    >>> f = Affine(KernelExpansion(Linear(), [[2.0], [1.0]], [1.0, 0.0]), 1.0)
+    >>> f([[3.0]])
     array([7.])
+    >>> f.compress(max_atoms=1).certificate
+    Compression(2 → 1 atoms, error=0)
     """
 
     function: KernelExpansion
     intercept: float | Array
+    certificate: Compression | None = None
 
     def __call__(self, X: ArrayLike) -> Array:
         """Return f(X) + b."""
         values: Array = self.function(X) + self.intercept
         return values
+
+    def compress(self, *, eps: float | None = None, max_atoms: int | None = None) -> "Affine":
+        """Return f~ + b with fewer atoms in f~, and how far f~ is from f as its `certificate`.
+
+        Parameters
+        ----------
+        eps, max_atoms
+            As for `colk.compress`. With several outputs eps bounds the root of the sum of their
+            squared H-norms.
+        """
+        certificate = compress(self.function, eps=eps, max_atoms=max_atoms)
+        return Affine(certificate.function, self.intercept, certificate)
 
 
 def from_sklearn(estimator: Any) -> Affine:
@@ -63,13 +83,14 @@ def from_sklearn(estimator: Any) -> Affine:
     Parameters
     ----------
     estimator : SVR, NuSVR, SVC, NuSVC, KernelRidge or GaussianProcessRegressor
-        Fitted. A classifier must have two classes, and its decision function is returned; of a
-        Gaussian process, the mean.
+        Fitted. Of a classifier the decision function is returned; of more than two classes that of
+        each pair, as `decision_function_shape="ovo"` gives it. Of a Gaussian process, the mean.
 
     Returns
     -------
     Affine
-        Called on points it equals `predict` (`decision_function` of a classifier).
+        Called on points it equals `predict` (`decision_function` of a classifier). Its method
+        `compress` makes it small.
 
     Examples
     --------
@@ -99,14 +120,28 @@ def _check_fitted(estimator: Any, attribute: str) -> None:
 
 def _from_svm(machine: Any) -> Affine:
     _check_fitted(machine, "support_vectors_")
-    if len(machine.intercept_) != 1:
-        raise ValueError(
-            f"{type(machine).__name__} separates {len(machine.classes_)} classes; only the "
-            "decision function of two is one function"
-        )
     kernel = _named_kernel(machine, machine._gamma)
     atoms, weights = _dense(machine.support_vectors_), _dense(machine.dual_coef_)
-    return Affine(KernelExpansion(kernel, atoms, weights[0]), float(machine.intercept_[0]))
+    if len(machine.intercept_) == 1:
+        return Affine(KernelExpansion(kernel, atoms, weights[0]), float(machine.intercept_[0]))
+    of_pairs = _weights_of_pairs(weights, machine.n_support_)
+    return Affine(KernelExpansion(kernel, atoms, of_pairs), np.array(machine.intercept_))
+
+
+def _weights_of_pairs(coefficients: Array, sizes: Array) -> Array:
+    """Weights of all support vectors, class after class, in the machine of each pair of classes.
+
+    A vector of class i has the coefficient j − 1 in the machine of (i, j), one of class j the
+    coefficient i.
+    """
+    ends = np.cumsum(sizes)
+    classes = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    pairs = list(combinations(range(len(sizes)), 2))
+    weights = np.zeros((ends[-1], len(pairs)))
+    for column, (i, j) in enumerate(pairs):
+        weights[classes[i], column] = coefficients[j - 1, classes[i]]
+        weights[classes[j], column] = coefficients[i, classes[j]]
+    return weights
 
 
 def _from_kernel_ridge(ridge: Any) -> Affine:

@@ -12,14 +12,14 @@
 #include <stdint.h>
 
 #define VECTORS(n) (((n) + 7) & ~(ptrdiff_t)7)
-#define PASTE_(a, b) a##_##b
-#define PASTE(a, b) PASTE_(a, b)
 #if defined(_MSC_VER)
 #define restrict __restrict
 #endif
 #if defined(__x86_64__) && defined(__gnu_linux__) && __GNUC__ >= 12 && !defined(__clang__)        \
-    && !defined(COLK_WIDTH)
-#define NAME(f) PASTE(f, WIDTH)
+    && !defined(COLK_WIDTH) /* else one width alone */
+#define PASTE(f, width) f##_##width
+#define PASTED(f, width) PASTE(f, width)
+#define NAME(f) PASTED(f, WIDTH)
 #define WIDTH 2
 #define LANES __attribute__((unused)) static
 #include "lanes.h"
@@ -33,19 +33,19 @@
     __attribute__((unused)) static __typeof__(f##_2) *choose_##f(void)                         \
     {                                                                                          \
         __builtin_cpu_init();                                                                  \
-        if (__builtin_cpu_supports("x86-64-v4"))                                               \
-            return f##_8;                                                                      \
+        if (__builtin_cpu_supports("x86-64-v4")) return f##_8;                                 \
         return __builtin_cpu_supports("x86-64-v3") ? f##_4 : f##_2;                            \
     }                                                                                          \
     __attribute__((ifunc("choose_" #f), unused)) static __typeof__(f##_2) f;
 CHOOSE(gaussian) CHOOSE(laplacian) CHOOSE(matern_of_one_half) CHOOSE(matern_of_three_halves)
 CHOOSE(matern_of_five_halves) CHOOSE(rational_quadratic) CHOOSE(polynomial) CHOOSE(linear)
-CHOOSE(exponentials) CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach)
-CHOOSE(multiply) CHOOSE(scale) CHOOSE(solve_one) CHOOSE(solve_two) CHOOSE(rotate_out)
-CHOOSE(atoms_within) CHOOSE(atoms_within_one) CHOOSE(any_within)
+CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(multiply)
+CHOOSE(scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within) CHOOSE(atoms_within_one)
+CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve_and_spread)
+CHOOSE(multiply_symmetric) CHOOSE(subtract_squares) CHOOSE(turn_rows)
 #else
 #define NAME(f) f
-#if defined(COLK_WIDTH) /* one width alone, whatever the machine */
+#if defined(COLK_WIDTH)
 #define WIDTH COLK_WIDTH
 #elif defined(__clang__) || __GNUC__ >= 12
 #define WIDTH 4
@@ -64,8 +64,10 @@ CHOOSE(atoms_within) CHOOSE(atoms_within_one) CHOOSE(any_within)
 #define exponential NAME(exponential_)
 #define root NAME(root_)
 #define raised NAME(raised_)
+#define logarithm NAME(logarithm_)
 #define sum NAME(sum_)
-#define four_sums NAME(four_sums_)
+#define row_sums NAME(row_sums_)
+#define solve_rows NAME(solve_rows_)
 #define power NAME(power_)
 
 #if WIDTH > 1
@@ -77,12 +79,8 @@ typedef int64_t bits __attribute__((vector_size(8 * WIDTH)));
 #define MIX __builtin_shufflevector
 
 LANES inline vector magnitude(vector a) { return (vector)((bits)a & INT64_MAX); }
-LANES inline vector least(vector a, double b)
-{
-    bits below = a < b;
-    return (vector)(((bits)a & below) | ((bits)ALL(b) & ~below));
-}
-
+#define CHOSEN(condition, a, b) ((vector)(((bits)(a) & (condition)) | ((bits)(b) & ~(condition))))
+LANES inline vector least(vector a, double b) { return CHOSEN(a < b, a, ALL(b)); }
 /* e^x for x <= 0 to one unit in the last place; 0 below e^-708. x = m log 2 + r, |r| <= log 2/2. */
 LANES inline vector exponential(vector x)
 {
@@ -114,11 +112,11 @@ static inline double exponential(double a) { return exp(a); }
     LANES inline vector name arguments                                                         \
     {                                                                                          \
         double x[WIDTH]; PUT(x, 0) = a;                                                        \
-        for (int l = 0; l < WIDTH; l++)                                                        \
-            x[l] = EXPRESSION;                                                                 \
+        for (int l = 0; l < WIDTH; l++) x[l] = EXPRESSION;                                     \
         return AT(x, 0);                                                                       \
     }
 BY_NUMBER(root, (vector a), sqrt(x[l]))
+BY_NUMBER(logarithm, (vector a), log(x[l]))
 BY_NUMBER(raised, (vector a, double exponent), pow(x[l], exponent))
 LANES inline double sum(vector a)
 {
@@ -128,35 +126,36 @@ LANES inline double sum(vector a)
     return x[0];
 }
 
-LANES inline void four_sums(double *z, vector a, vector b, vector c, vector d)
+/* The sums of WIDTH vectors. */
+LANES inline vector row_sums(const vector *a)
 {
+    vector s = ALL(0.0);
 #if WIDTH == 8
-    vector ab = MIX(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + MIX(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
-    vector cd = MIX(c, d, 0, 8, 2, 10, 4, 12, 6, 14) + MIX(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
-    vector s = MIX(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) + MIX(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
-    for (int l = 0; l < 4; l++) z[l] = s[l] + s[l + 4];
+#define PAIRS(a, b) (MIX(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + MIX(a, b, 1, 9, 3, 11, 5, 13, 7, 15))
+#define FOURS(a, b) (MIX(a, b, 0, 1, 8, 9, 4, 5, 12, 13) + MIX(a, b, 2, 3, 10, 11, 6, 7, 14, 15))
+    vector b = FOURS(PAIRS(a[0], a[1]), PAIRS(a[2], a[3]));
+    vector c = FOURS(PAIRS(a[4], a[5]), PAIRS(a[6], a[7]));
+    s = MIX(b, c, 0, 1, 2, 3, 8, 9, 10, 11) + MIX(b, c, 4, 5, 6, 7, 12, 13, 14, 15);
 #elif WIDTH == 4
-    vector ab = MIX(a, b, 0, 4, 2, 6) + MIX(a, b, 1, 5, 3, 7);
-    vector cd = MIX(c, d, 0, 4, 2, 6) + MIX(c, d, 1, 5, 3, 7);
-    PUT(z, 0) = MIX(ab, cd, 0, 1, 4, 5) + MIX(ab, cd, 2, 3, 6, 7);
+    vector b = MIX(a[0], a[1], 0, 4, 2, 6) + MIX(a[0], a[1], 1, 5, 3, 7);
+    vector c = MIX(a[2], a[3], 0, 4, 2, 6) + MIX(a[2], a[3], 1, 5, 3, 7);
+    s = MIX(b, c, 0, 1, 4, 5) + MIX(b, c, 2, 3, 6, 7);
 #else
-    z[0] = sum(a), z[1] = sum(b), z[2] = sum(c), z[3] = sum(d);
+    for (int l = 0; l < WIDTH; l++) ((double *)&s)[l] = sum(a[l]);
 #endif
+    return s;
 }
-
 /* a^degree by squaring, for a whole degree. */
 LANES inline vector power(vector a, ptrdiff_t degree)
 {
     vector result = ALL(1.0);
     for (; degree > 0; degree >>= 1, a *= a)
-        if (degree & 1)
-            result *= a;
+        if (degree & 1) result *= a;
     return result;
 }
 
-/* ---- columns of kernels ------------------------------------------------------------------ */
-/* out[b, j] = PROFILE of the sum s over the features of STATISTIC, for two points a turn. `atom`
- * and `at` are coordinates. Behind the atoms a column is 0. */
+/* Columns of kernels: out[b, j] = PROFILE of the sum s over the features of STATISTIC, of which
+ * `atom` and `at` are coordinates; two points a turn. Behind the atoms a column is 0. */
 #define COLUMNS(name, STATISTIC, PROFILE)                                                      \
     LANES void NAME(name)(const double *restrict atoms, ptrdiff_t stride, ptrdiff_t n,         \
                           const double *restrict points, ptrdiff_t p, ptrdiff_t size,          \
@@ -175,8 +174,7 @@ LANES inline vector power(vector a, ptrdiff_t degree)
                     at = y[k], to_y += STATISTIC;                                              \
                 }                                                                              \
                 s = to_x, PUT(out, b * width + j) = PROFILE;                                   \
-                if (last > b)                                                                  \
-                    s = to_y, PUT(out, last * width + j) = PROFILE;                            \
+                if (last > b) s = to_y, PUT(out, last * width + j) = PROFILE;                  \
             }                                                                                  \
             for (ptrdiff_t j = n; j < VECTORS(n); j++)                                         \
                 out[b * width + j] = out[last * width + j] = 0.0;                              \
@@ -198,27 +196,18 @@ COLUMNS(rational_quadratic, SQUARE, raised(1.0 + s * (0.5 / c), -c))
 COLUMNS(polynomial, atom *at, power(s + scales[0], (ptrdiff_t)c))
 COLUMNS(linear, atom *at, s)
 
-/* ---- rows: exponentials, random features, sums and products -------------------------------- */
-/* e^x of each x <= 0, in place. */
-LANES void NAME(exponentials)(double *restrict x, ptrdiff_t n)
-{
-    for (ptrdiff_t j = 0; j < n; j += WIDTH)
-        PUT(x, j) = exponential(AT(x, j));
-}
-
 /* scale * cos(2 pi turns), in place: sin y = y Sum_k (-1)^k y^2k/(2k + 1)! on [-pi/2, pi/2]. */
 LANES void NAME(cosines)(double *restrict turns, double scale, ptrdiff_t n)
 {
     const double magic = 6755399441055744.0; /* adding and subtracting it rounds */
+#define TERM(x) tail = tail * s + (x)
 #pragma omp simd
     for (ptrdiff_t j = 0; j < VECTORS(n); j++) {
-        double whole = (turns[j] + magic) - magic;
+        double whole = (turns[j] + magic) - magic, tail = -8.22063524662433e-18;
         double y = 6.283185307179586 * (0.25 - fabs(turns[j] - whole)), s = y * y;
-        double tail = -8.22063524662433e-18;
-        tail = tail * s + 2.8114572543455206e-15; tail = tail * s + -7.647163731819816e-13;
-        tail = tail * s + 1.6059043836821613e-10; tail = tail * s + -2.505210838544172e-08;
-        tail = tail * s + 2.7557319223985893e-06; tail = tail * s + -0.0001984126984126984;
-        tail = tail * s + 0.008333333333333333; tail = tail * s + -0.16666666666666666;
+        TERM(2.8114572543455206e-15), TERM(-7.647163731819816e-13), TERM(1.6059043836821613e-10);
+        TERM(-2.505210838544172e-08), TERM(2.7557319223985893e-06), TERM(-0.0001984126984126984);
+        TERM(0.008333333333333333), TERM(-0.16666666666666666);
         turns[j] = scale * (y * (1.0 + s * tail));
     }
 }
@@ -226,84 +215,70 @@ LANES void NAME(cosines)(double *restrict turns, double scale, ptrdiff_t n)
 LANES double NAME(dot)(const double *restrict a, const double *restrict b, ptrdiff_t n)
 {
     vector total = ALL(0.0);
-    for (ptrdiff_t j = 0; j < n; j += WIDTH)
-        total += AT(a, j) * AT(b, j);
+    for (ptrdiff_t j = 0; j < n; j += WIDTH) total += AT(a, j) * AT(b, j);
     return sum(total);
 }
 
 #define ROWS(name, arguments, statement)                                                       \
     LANES void NAME(name) arguments                                                            \
     {                                                                                          \
-        for (ptrdiff_t j = 0; j < VECTORS(n); j++)                                             \
-            statement;                                                                         \
+        for (ptrdiff_t j = 0; j < VECTORS(n); j++) statement;                                  \
     }
 ROWS(add, (double *restrict w, const double *restrict u, double a, ptrdiff_t n), w[j] += a * u[j])
-ROWS(add_two,
-     (double *restrict w, const double *u, const double *v, double a, double b, ptrdiff_t n),
-     w[j] += a * u[j] + b * v[j])
+ROWS(add_two, (double *restrict w, const double *u, const double *v, double a, double b,
+               ptrdiff_t n), w[j] += a * u[j] + b * v[j])
 ROWS(approach, (double *restrict w, const double *restrict u, double rate, ptrdiff_t n),
      w[j] += rate * (u[j] - w[j]))
 ROWS(multiply, (double *restrict w, const double *restrict u, ptrdiff_t n), w[j] *= u[j])
 ROWS(scale, (double *restrict w, double factor, ptrdiff_t n), w[j] *= factor)
 
 /* ---- the factor U of the inverse Gram matrix, of which the rows of U' are stored ----------- */
-/* z = U'k and v = Uz of two columns k, or of one; sums = (z0 z0, z0 z1, z1 z1). Four rows a turn:
- * the last may read up to three rows behind the atoms, which are 0. */
-#define FOUR_ROWS(i)                                                                           \
-    const double *a = factor + (i) * stride, *b = a + stride, *c = b + stride, *d = c + stride
-#if WIDTH == 8 && !defined(COLK_WIDTH) /* few atoms do not fill vectors of eight */
-#define SMALL(f, ...) if (n < 64) { PASTE(f, 4)(factor, stride, n, __VA_ARGS__, sums); return; }
-#else
-#define SMALL(f, ...)
-#endif
-#define SPREAD(z) ((z[0] * AT(a, j) + z[1] * AT(b, j)) + (z[2] * AT(c, j) + z[3] * AT(d, j)))
-
-LANES void NAME(solve_two)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
-                           const double *restrict k0, const double *restrict k1,
-                           double *restrict v0, double *restrict v1, double *restrict sums)
+/* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). Panels of rows, all
+ * of few atoms: z first, then v, which stays in registers while they are in the cache. WIDTH rows a
+ * turn: the last may read rows behind the atoms, which are 0. */
+#define PANEL 64
+#define TURN (WIDTH > 1 ? 2 : 1)
+LANES inline void solve_rows(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+                             const double *restrict k, double *restrict v, int two, double *sums)
 {
-    double z0[4], z1[4], s00 = 0.0, s01 = 0.0, s11 = 0.0;
-    SMALL(solve_two, k0, k1, v0, v1)
-    for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH)
-        PUT(v0, j) = PUT(v1, j) = ALL(0.0);
-    for (ptrdiff_t i = 0; i < n; i += 4) {
-        FOUR_ROWS(i);
-        vector a0 = ALL(0.0), b0 = a0, c0 = a0, d0 = a0, a1 = a0, b1 = a0, c1 = a0, d1 = a0;
-        for (ptrdiff_t j = 0; j < i + 4; j += WIDTH) {
-            vector x = AT(k0, j), y = AT(k1, j);
-            a0 += AT(a, j) * x, b0 += AT(b, j) * x, c0 += AT(c, j) * x, d0 += AT(d, j) * x;
-            a1 += AT(a, j) * y, b1 += AT(b, j) * y, c1 += AT(c, j) * y, d1 += AT(d, j) * y;
+    double z0[PANEL], z1[PANEL];
+    vector s00 = ALL(0.0), s01 = s00, s11 = s00;
+    ptrdiff_t height = n <= PANEL ? PANEL : 16;
+    for (ptrdiff_t top = 0; top < n; top += height) {
+        ptrdiff_t end = top + height < n ? top + height : n, last = end < n ? end : VECTORS(n);
+        for (ptrdiff_t i = top; i < end; i += WIDTH) {
+            vector a[WIDTH] = {0}, b[WIDTH] = {0};
+            for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
+                for (int l = 0; l < WIDTH; l++) {
+                    vector row = AT(factor, (i + l) * stride + j);
+                    a[l] += row * AT(k, j);
+                    if (two) b[l] += row * AT(k, stride + j);
+                }
+            vector x = row_sums(a), y = two ? row_sums(b) : x;
+            PUT(z0, i - top) = x, PUT(z1, i - top) = y;
+            s00 += x * x, s01 += x * y, s11 += y * y;
         }
-        four_sums(z0, a0, b0, c0, d0);
-        four_sums(z1, a1, b1, c1, d1);
-        for (int l = 0; l < 4; l++)
-            s00 += z0[l] * z0[l], s01 += z0[l] * z1[l], s11 += z1[l] * z1[l];
-        for (ptrdiff_t j = 0; j < i + 4; j += WIDTH)
-            PUT(v0, j) += SPREAD(z0), PUT(v1, j) += SPREAD(z1);
+        for (ptrdiff_t j = 0; j < last; j += WIDTH) {
+            vector a[2] = {0}, b[2] = {0};
+            if (j < top) a[0] = AT(v, j);
+            if (two && j < top) b[0] = AT(v, stride + j);
+            for (ptrdiff_t i = j < top ? top : j; i < end; i += TURN)
+                for (int l = 0; l < TURN; l++) {
+                    vector row = AT(factor, (i + l) * stride + j);
+                    a[l] += z0[i + l - top] * row;
+                    if (two) b[l] += z1[i + l - top] * row;
+                }
+            PUT(v, j) = a[0] + a[1];
+            if (two) PUT(v, stride + j) = b[0] + b[1];
+        }
     }
-    sums[0] = s00, sums[1] = s01, sums[2] = s11;
+    sums[0] = sum(s00), sums[1] = sum(s01), sums[2] = sum(s11);
 }
-
-LANES void NAME(solve_one)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
-                           const double *restrict k, double *restrict v, double *restrict sums)
+LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *columns,
+                       ptrdiff_t size, double *solutions, double *sums)
 {
-    double z[4], total = 0.0;
-    SMALL(solve_one, k, v)
-    for (ptrdiff_t j = 0; j < VECTORS(n); j += WIDTH)
-        PUT(v, j) = ALL(0.0);
-    for (ptrdiff_t i = 0; i < n; i += 4) {
-        FOUR_ROWS(i);
-        vector a0 = ALL(0.0), b0 = a0, c0 = a0, d0 = a0;
-        for (ptrdiff_t j = 0; j < i + 4; j += WIDTH) {
-            vector x = AT(k, j);
-            a0 += AT(a, j) * x, b0 += AT(b, j) * x, c0 += AT(c, j) * x, d0 += AT(d, j) * x;
-        }
-        four_sums(z, a0, b0, c0, d0);
-        total += (z[0] * z[0] + z[1] * z[1]) + (z[2] * z[2] + z[3] * z[3]);
-        for (ptrdiff_t j = 0; j < i + 4; j += WIDTH)
-            PUT(v, j) += SPREAD(z);
-    }
-    sums[0] = sums[1] = sums[2] = total;
+    if (size == 2) solve_rows(factor, stride, n, columns, solutions, 1, sums);
+    else solve_rows(factor, stride, n, columns, solutions, 0, sums);
 }
 
 /* Out of rows j.. of U' rotate column j of U into `carry`, close the gap, and renew the diagonal
@@ -318,8 +293,7 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
         carry[k] = k <= j ? factor[j * stride + k] : 0.0, diagonal[k] = 0.0;
     for (ptrdiff_t i = 0; i < j; i++) {
         const double *restrict row = factor + i * stride;
-        for (ptrdiff_t k = 0; k <= i; k++)
-            diagonal[k] += row[k] * row[k];
+        for (ptrdiff_t k = 0; k <= i; k++) diagonal[k] += row[k] * row[k];
     }
     for (ptrdiff_t i = j; i < n - 1; i++) {
         double *restrict row = factor + i * stride;
@@ -332,7 +306,75 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
     }
 }
 
-/* ---- prices of atoms ----------------------------------------------------------------------- */
+/* z = U'k and v = Uh in one pass. */
+#define FOUR for (int l = 0; l < 4; l++)
+#define SPREAD(z) (((z)[0] * row[0] + (z)[1] * row[1]) + ((z)[2] * row[2] + (z)[3] * row[3]))
+#define UP_TO(end) for (ptrdiff_t j = 0; j < (end); j += WIDTH)
+LANES void NAME(halve_and_spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+                                  const double *restrict k, double *restrict z,
+                                  const double *restrict h, double *restrict v)
+{
+    UP_TO(VECTORS(n)) PUT(z, j) = PUT(v, j) = ALL(0.0);
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+        vector a[4] = {0}, row[4];
+        UP_TO(i + 4) {
+            FOUR row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k, j);
+            PUT(v, j) += SPREAD(h + i);
+        }
+        FOUR z[i + l] = sum(a[l]);
+    }
+}
+
+/* h = Pz, of the symmetric P whose blocks of eight by eight on and below the diagonal are stored;
+ * and P <- P - Sum_r m_r g_r g_r' for up to eight rows g. */
+LANES void NAME(multiply_symmetric)(const double *restrict P, ptrdiff_t stride, ptrdiff_t n,
+                                    const double *restrict z, double *restrict h)
+{
+    UP_TO(VECTORS(n)) PUT(h, j) = ALL(0.0);
+    for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
+        ptrdiff_t block = i & ~(ptrdiff_t)7;
+        vector a[4] = {0}, row[4];
+        UP_TO(block) {
+            FOUR row[l] = AT(P, (i + l) * stride + j), a[l] += row[l] * AT(z, j);
+            PUT(h, j) += SPREAD(z + i);
+        }
+        for (ptrdiff_t j = block; j < block + 8; j += WIDTH)
+            FOUR a[l] += AT(P, (i + l) * stride + j) * AT(z, j);
+        FOUR h[i + l] += sum(a[l]);
+    }
+}
+LANES void NAME(subtract_squares)(double *restrict P, ptrdiff_t stride, ptrdiff_t n,
+                                  const double *restrict g, const double *m, ptrdiff_t count)
+{
+    for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
+        double c[8][4];
+        for (ptrdiff_t r = 0; r < count; r++) FOUR c[r][l] = m[r] * g[r * stride + i + l];
+        UP_TO((i & ~(ptrdiff_t)7) + 8) {
+            vector row[4];
+            FOUR row[l] = AT(P, (i + l) * stride + j);
+            for (ptrdiff_t r = 0; r < count; r++) FOUR row[l] -= c[r][l] * AT(g, r * stride + j);
+            FOUR PUT(P, (i + l) * stride + j) = row[l];
+        }
+    }
+}
+
+/* Rows j.. of a matrix turned as `rotate_out` turns those of U': the one that leaves is the last. */
+LANES void NAME(turn_rows)(double *restrict P, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
+                           const double *restrict cosines, const double *restrict sines,
+                           double *restrict carry)
+{
+    for (ptrdiff_t k = 0; k < n; k++) carry[k] = P[j * stride + k];
+    for (ptrdiff_t i = j; i < n - 1; i++) {
+        double *restrict row = P + i * stride, c = cosines[i], s = sines[i];
+        const double *restrict next = row + stride;
+        for (ptrdiff_t k = 0; k < n; k++) {
+            double p = carry[k], q = next[k];
+            row[k] = c * p - s * q, carry[k] = s * p + c * q;
+        }
+    }
+    for (ptrdiff_t k = 0; k < n; k++) P[(n - 1) * stride + k] = carry[k];
+}
+
 /* Bit 0: an atom costs at most `price` while a new point of novelty s is there; bit 1: at most
  * `rest` when it is gone. */
 LANES int NAME(atoms_within_one)(const double *restrict weights, const double *restrict diagonal,
@@ -370,12 +412,11 @@ LANES int NAME(atoms_within)(const double *restrict weights, ptrdiff_t stride, p
                              double rest)
 {
     int64_t now = 0, then = 0, last = 0;
-    if (n_priced == 1) {
+    if (n_priced == 1)
 #pragma omp simd reduction(+ : now, then, last)
         COUNT_WITHIN(1)
-    } else {
+    else
         COUNT_WITHIN(n_priced)
-    }
     return (now > 0) | (then > 0) << 1 | (last > 0) << 2;
 }
 
@@ -394,7 +435,35 @@ LANES int NAME(any_within)(const double *restrict weights, ptrdiff_t stride, ptr
     return within > 0;
 }
 
+/* What merging an atom of weight `light` with each other loses, for the Gaussian kernel over its
+ * value at 0: column = e^-decay. Three steps of Newton's method from h = 0, of all atoms at once,
+ * solve h = (1 - h) light/heavy e^-decay(1 - 2h); where heavy is 0, so is light. */
+LANES void NAME(price_mergers)(const double *restrict weights, const double *restrict column,
+                               double light, double own, double *restrict decays,
+                               double *restrict places, double *restrict losses, ptrdiff_t n)
+{
+#define EACH for (ptrdiff_t j = 0; j < n; j += WIDTH)
+#define WITHIN(h) least(-least(-(h), 1.0), 0.5) /* [-1, 1/2] */
+    EACH {
+        vector share = AT(column, j) / own, decay = -logarithm(-least(-share, -1e-304));
+        vector ratio = least(light / AT(weights, j), 1.0), pull = ratio * share;
+        PUT(decays, j) = decay, PUT(losses, j) = ratio;
+        PUT(places, j) = WITHIN(pull / (1.0 + pull - 2.0 * decay * pull));
+    }
+    for (int step = 1; step < 3; step++)
+        EACH {
+            vector decay = AT(decays, j), h = AT(places, j), rest = 1.0 - h;
+            vector pull = AT(losses, j) * exponential(decay * (h - rest));
+            h -= (h - rest * pull) / (1.0 + pull - 2.0 * decay * rest * pull);
+            PUT(places, j) = WITHIN(h);
+        }
+    EACH {
+        vector heavy = AT(weights, j), decay = AT(decays, j), h = AT(places, j), rest = 1.0 - h;
+        vector far = exponential(-decay * rest * rest), near = exponential(-decay * h * h);
+        vector merged = light * far + heavy * near, mixed = light * heavy * AT(column, j);
+        PUT(losses, j) = light * light + heavy * heavy + 2.0 * mixed / own - merged * merged;
+    }
+}
 #undef WIDTH
 #undef LANES
-#undef SMALL
 #endif

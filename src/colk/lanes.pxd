@@ -1,24 +1,10 @@
 # The loops of lanes.h over whole matrices and a row of each: a slice would count references.
-cdef extern from *:
-    """
-    #define NOVELTY_FLOOR 1e-9
-    #define CROWDING_FLOOR 1e-10
-    #define SMALLEST_PIVOT 1e-290
-    #define ROUNDING 2e-14
-    #define LARGEST 1e75
-    """
-    double NOVELTY_FLOOR, CROWDING_FLOOR, SMALLEST_PIVOT, ROUNDING, LARGEST
+ctypedef void (*Columns)(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t) noexcept nogil
 
 cdef extern from "lanes.h" nogil:
-    void _gaussian "gaussian"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
-    void _laplacian "laplacian"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
-    void _matern_of_one_half "matern_of_one_half"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
-    void _matern_of_three_halves "matern_of_three_halves"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
-    void _matern_of_five_halves "matern_of_five_halves"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
-    void _rational_quadratic "rational_quadratic"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
-    void _polynomial "polynomial"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
-    void _linear "linear"(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t)
-    void _exponentials "exponentials"(double*, Py_ssize_t)
+    double NOVELTY_FLOOR "1e-9", CROWDING_FLOOR "1e-10", SMALLEST_PIVOT "1e-290", ROUNDING "2e-14", LARGEST "1e75"
+    Columns gaussian, laplacian, matern_of_one_half, matern_of_three_halves, matern_of_five_halves
+    Columns rational_quadratic, polynomial, linear
     void _cosines "cosines"(double*, double, Py_ssize_t)
     double _dot "dot"(const double*, const double*, Py_ssize_t)
     void _add "add"(double*, double*, double, Py_ssize_t)
@@ -26,76 +12,50 @@ cdef extern from "lanes.h" nogil:
     void _approach "approach"(double*, double*, double, Py_ssize_t)
     void _multiply "multiply"(double*, double*, Py_ssize_t)
     void _scale "scale"(double*, double, Py_ssize_t)
-    void _solve_one "solve_one"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*)
-    void _solve_two "solve_two"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, double*, double*)
+    void _solve "solve"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double*, double*)
     void _rotate_out "rotate_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*)
     int _atoms_within "atoms_within"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, Py_ssize_t, double*, double*, double, double, double, double, double, double, double)
     int _atoms_within_one "atoms_within_one"(double*, double*, Py_ssize_t, double*, double, double, double, double)
     bint _any_within "any_within"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double)
+    void _price_mergers "price_mergers"(double*, double*, double, double, double*, double*, double*, Py_ssize_t)
+    void _halve_and_spread "halve_and_spread"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, double*)
+    void _multiply_symmetric "multiply_symmetric"(double*, Py_ssize_t, Py_ssize_t, double*, double*)
+    void _subtract_squares "subtract_squares"(double*, Py_ssize_t, Py_ssize_t, double*, double*, Py_ssize_t)
+    void _turn_rows "turn_rows"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*, double*)
 
-
-cdef inline void gaussian(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
-    _gaussian(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
-
-cdef inline void laplacian(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
-    _laplacian(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
-
-cdef inline void matern_of_one_half(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
-    _matern_of_one_half(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
-
-cdef inline void matern_of_three_halves(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
-    _matern_of_three_halves(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
-
-cdef inline void matern_of_five_halves(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
-    _matern_of_five_halves(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
-
-cdef inline void rational_quadratic(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
-    _rational_quadratic(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
-
-cdef inline void polynomial(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
-    _polynomial(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
-
-cdef inline void linear(const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
-    _linear(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
-
-cdef inline void exponentials(double[:, ::1] x, Py_ssize_t row, Py_ssize_t n) noexcept nogil:
-    _exponentials(&x[row, 0], n)
-
+cdef inline void lay(Columns loop, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
+    loop(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
 cdef inline void cosines(double[:, ::1] turns, Py_ssize_t row, double scale, Py_ssize_t n) noexcept nogil:
     _cosines(&turns[row, 0], scale, n)
-
 cdef inline double dot(const double[:, ::1] a, Py_ssize_t i, const double[:, ::1] b, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
     return _dot(&a[i, 0], &b[j, 0], n)
-
 cdef inline void add(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, double a, Py_ssize_t n) noexcept nogil:
     _add(&w[row, 0], &u[i, 0], a, n)
-
 cdef inline void add_two(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t p, Py_ssize_t q, double a, double b, Py_ssize_t n) noexcept nogil:
     _add_two(&w[row, 0], &u[p, 0], &u[q, 0], a, b, n)
-
 cdef inline void approach(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, double rate, Py_ssize_t n) noexcept nogil:
     _approach(&w[row, 0], &u[i, 0], rate, n)
-
 cdef inline void multiply(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
     _multiply(&w[row, 0], &u[i, 0], n)
-
 cdef inline void scale(double[:, ::1] w, Py_ssize_t row, double factor, Py_ssize_t n) noexcept nogil:
     _scale(&w[row, 0], factor, n)
-
 cdef inline void solve(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t size, double[:, ::1] solutions, double[::1] sums) noexcept nogil:
-    if size == 2:
-        _solve_two(&factor[0, 0], factor.shape[1], n, &columns[0, 0], &columns[1, 0], &solutions[0, 0], &solutions[1, 0], &sums[0])
-    else:
-        _solve_one(&factor[0, 0], factor.shape[1], n, &columns[0, 0], &solutions[0, 0], &sums[0])
-
+    _solve(&factor[0, 0], factor.shape[1], n, &columns[0, 0], size, &solutions[0, 0], &sums[0])
 cdef inline void rotate_out(double[:, ::1] factor, Py_ssize_t n, Py_ssize_t j, double[::1] carry, double[::1] diagonal) noexcept nogil:
     _rotate_out(&factor[0, 0], factor.shape[1], n, j, &carry[0], &diagonal[0])
-
 cdef inline int atoms_within(double[:, ::1] weights, Py_ssize_t n_priced, double[:, ::1] amounts, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, Py_ssize_t p, Py_ssize_t q, double t_pp, double t_pq, double t_qq, double c, double price, double later, double rest) noexcept nogil:
     return _atoms_within(&weights[0, 0], weights.shape[1], n_priced, &amounts[p, 0], &amounts[q, 0], &diagonal[0], n, &solutions[p, 0], &solutions[q, 0], t_pp, t_pq, t_qq, c, price, later, rest)
-
 cdef inline int atoms_within_one(double[:, ::1] weights, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, double amount, double s, double price, double rest) noexcept nogil:
     return _atoms_within_one(&weights[0, 0], &diagonal[0], n, &solutions[0, 0], amount, s, price, rest)
-
 cdef inline bint any_within(double[:, ::1] weights, Py_ssize_t n_priced, double[::1] diagonal, Py_ssize_t n, double price) noexcept nogil:
     return _any_within(&weights[0, 0], weights.shape[1], n_priced, &diagonal[0], n, price)
+cdef inline void price_mergers(double[:, ::1] weights, double[:, ::1] columns, double light, double own, double[:, ::1] out, Py_ssize_t decays, Py_ssize_t places, Py_ssize_t losses, Py_ssize_t n) noexcept nogil:
+    _price_mergers(&weights[0, 0], &columns[0, 0], light, own, &out[decays, 0], &out[places, 0], &out[losses, 0], n)
+cdef inline void halve_and_spread(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t b, double[:, ::1] rows, Py_ssize_t z, Py_ssize_t h, double[:, ::1] out, Py_ssize_t v) noexcept nogil:
+    _halve_and_spread(&factor[0, 0], factor.shape[1], n, &columns[b, 0], &rows[z, 0], &rows[h, 0], &out[v, 0])
+cdef inline void multiply_symmetric(double[:, ::1] P, Py_ssize_t n, double[:, ::1] rows, Py_ssize_t z, Py_ssize_t h) noexcept nogil:
+    _multiply_symmetric(&P[0, 0], P.shape[1], n, &rows[z, 0], &rows[h, 0])
+cdef inline void subtract_squares(double[:, ::1] P, Py_ssize_t n, double[:, ::1] rows, Py_ssize_t first, double[::1] amounts, Py_ssize_t count) noexcept nogil:
+    _subtract_squares(&P[0, 0], P.shape[1], n, &rows[first, 0], &amounts[0], count)
+cdef inline void turn_rows(double[:, ::1] P, Py_ssize_t n, Py_ssize_t j, double[:, ::1] turns, double[::1] carry) noexcept nogil:
+    _turn_rows(&P[0, 0], P.shape[1], n, j, &turns[0, 0], &turns[1, 0], &carry[0])

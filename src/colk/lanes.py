@@ -23,7 +23,8 @@ ROUNDING = 2e-14
 LARGEST = 1e75
 
 
-Columns = Callable[[Array, int, Array, int, Array, float, Array, int], None]
+Statistic = Callable[[Array, Array, Array], Array]
+Loop = tuple[Statistic, Callable[[Array, float], Array]]
 
 
 def _differences(atoms: Array, points: Array, scales: Array) -> Array:
@@ -39,63 +40,31 @@ def _distances(atoms: Array, points: Array, scales: Array) -> Array:
     return np.asarray(np.abs(_differences(atoms, points, scales)).sum(axis=1))
 
 
-def _products(atoms: Array, points: Array, scales: Array) -> Array:
-    return np.asarray(points @ atoms)
+def _lengths(factor: float) -> Statistic:
+    return lambda *given: np.minimum(np.sqrt(factor * _squares(*given)), 1e4)
 
 
-def _shifted(atoms: Array, points: Array, scales: Array) -> Array:
-    return np.asarray(points @ atoms + scales[0])
+# A loop is a statistic of atoms, points and scales, and a profile of it and of a constant c.
+gaussian: Loop = (_squares, lambda s, c: np.exp(-0.5 * s))
+laplacian: Loop = (_distances, lambda s, c: np.exp(-s))
+matern_of_one_half: Loop = (_lengths(1.0), lambda r, c: np.exp(-r))
+matern_of_three_halves: Loop = (_lengths(3.0), lambda r, c: (1.0 + r) * np.exp(-r))
+matern_of_five_halves: Loop = (_lengths(5.0), lambda r, c: (1.0 + r + r * r / 3.0) * np.exp(-r))
+rational_quadratic: Loop = (_squares, lambda s, c: (1.0 + s * (0.5 / c)) ** -c)
+polynomial: Loop = (lambda d, x, offset: x @ d + offset[0], lambda s, c: s ** int(c))
+linear: Loop = (lambda d, x, scales: x @ d, lambda s, c: s)
 
 
-def _columns(
-    statistic: Callable[[Array, Array, Array], Array], profile: Callable[[Array, float], Array]
-) -> Columns:
-    """Columns out[first + b, j] = profile of the statistic of atom d_j and point x_b."""
-
-    def lay(
-        atoms: Array,
-        n: int,
-        points: Array,
-        size: int,
-        scales: Array,
-        constant: float,
-        out: Array,
-        first: int,
-    ) -> None:
-        near = atoms[: points.shape[1], :n]
-        with np.errstate(over="ignore"):
-            values = profile(statistic(near, points[:size], scales), constant)
-        out[first : first + size, :n] = values
-        out[first : first + size, n : (n + 7) & -8] = 0.0  # to the end of a vector
-
-    return lay
-
-
-def _matern_32(squares: Array, constant: float) -> Array:
-    s = np.minimum(np.sqrt(3.0 * squares), 1e4)
-    return np.asarray((1.0 + s) * np.exp(-s))
-
-
-def _matern_52(squares: Array, constant: float) -> Array:
-    s = np.minimum(np.sqrt(5.0 * squares), 1e4)
-    return np.asarray((1.0 + s + s * s / 3.0) * np.exp(-s))
-
-
-# With h the bandwidths and c the constant: exp(−½ ‖(d − x)/h‖²), exp(−‖(d − x)/h‖₁), …
-gaussian = _columns(_squares, lambda s, c: np.exp(-0.5 * s))
-laplacian = _columns(_distances, lambda s, c: np.exp(-s))
-matern_of_one_half = _columns(_squares, lambda s, c: np.exp(-np.sqrt(s)))
-matern_of_three_halves = _columns(_squares, _matern_32)
-matern_of_five_halves = _columns(_squares, _matern_52)
-rational_quadratic = _columns(_squares, lambda s, c: (1.0 + s * (0.5 / c)) ** -c)
-# (dᵀx + offset)^degree, where `scales` holds the offset, and dᵀx.
-polynomial = _columns(_shifted, lambda s, c: s ** int(c))
-linear = _columns(_products, lambda s, c: s)
-
-
-def exponentials(x: Array, row: int, n: int) -> None:
-    """Set x ← exp(x), for x ≤ 0."""
-    x[row, :n] = np.exp(x[row, :n])
+def lay(
+    loop: Loop, atoms: Array, n: int, points: Array, size: int,
+    scales: Array, constant: float, out: Array, first: int,
+) -> None:  # fmt: skip
+    """Columns out[first + b, j] of atom d_j and point x_b, 0 behind n to the end of a vector."""
+    statistic, profile = loop
+    with np.errstate(over="ignore"):
+        values = profile(statistic(atoms[: points.shape[1], :n], points[:size], scales), constant)
+    out[first : first + size, :n] = values
+    out[first : first + size, n : (n + 7) & -8] = 0.0
 
 
 def cosines(turns: Array, row: int, scale: float, n: int) -> None:
@@ -155,53 +124,81 @@ def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> 
     diagonal[: n - 1] = (np.tril(factor[: n - 1, : n - 1]) ** 2).sum(axis=0)
 
 
+def halve_and_spread(
+    factor: Array, n: int, columns: Array, b: int, rows: Array, z: int, h: int, out: Array, v: int
+) -> None:
+    """Write z = Uᵀk of column b, and v = Uh."""
+    u_t = np.tril(factor[:n, :n])
+    rows[z], out[v] = 0.0, 0.0
+    rows[z, :n], out[v, :n] = u_t @ columns[b, :n], rows[h, :n] @ u_t
+
+
+def multiply_symmetric(P: Array, n: int, rows: Array, z: int, h: int) -> None:
+    """Write h = Pz; only the lower half of P counts."""
+    lower = np.tril(P[:n, :n])
+    rows[h] = 0.0
+    rows[h, :n] = lower @ rows[z, :n] + np.tril(lower, -1).T @ rows[z, :n]
+
+
+def subtract_squares(P: Array, n: int, rows: Array, first: int, amounts: Array, count: int) -> None:
+    """Set P ← P − Σ_r m_r g_r g_rᵀ for so many rows g from the first on."""
+    g = rows[first : first + count, :n]
+    P[:n, :n] -= g.T @ (amounts[:count, None] * g)
+
+
+def turn_rows(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:
+    """Turn rows j, …, n − 1 of P as `rotate_out` turns those of Uᵀ; what leaves is the last row."""
+    carry[:n] = P[j, :n]
+    for i in range(j, n - 1):
+        c, s, below = turns[0, i], turns[1, i], P[i + 1, :n].copy()
+        P[i, :n] = c * carry[:n] - s * below
+        carry[:n] = s * carry[:n] + c * below
+    P[n - 1, :n] = carry[:n]
+
+
 def atoms_within(
-    weights: Array,
-    n_priced: int,
-    amounts: Array,
-    diagonal: Array,
-    n: int,
-    solutions: Array,
-    p: int,
-    q: int,
-    t_pp: float,
-    t_pq: float,
-    t_qq: float,
-    c: float,
-    price: float,
-    later: float,
-    rest: float,
-) -> int:
+    weights: Array, n_priced: int, amounts: Array, diagonal: Array, n: int, solutions: Array,
+    p: int, q: int, t_pp: float, t_pq: float, t_qq: float, c: float,
+    price: float, later: float, rest: float,
+) -> int:  # fmt: skip
     """1 if an atom costs at most `price`; 2 if `later` when p is gone; 4 if `rest` without both."""
-    u, v = solutions[p, :n], solutions[q, :n]
-    w = weights[:n_priced, :n]
-    moved = w + amounts[p, :n_priced, None] * (u - c * v)
-    enlarged = diagonal[:n] + u * (t_pp * u + 2.0 * t_pq * v) + t_qq * v * v
-    without_p = diagonal[:n] + (t_qq + t_pq * c) * v * v
-    now = ((w * w).sum(axis=0) <= price * enlarged).any()
-    then = ((moved * moved).sum(axis=0) <= later * without_p).any()
-    settled = w + amounts[p, :n_priced, None] * u + (amounts[q, :n_priced, None] * v)
-    last = ((settled * settled).sum(axis=0) <= rest * diagonal[:n]).any()
-    return int(now) | int(then) << 1 | int(last) << 2
+    u, v, w, d = solutions[p, :n], solutions[q, :n], weights[:n_priced, :n], diagonal[:n]
+    a_p, a_q = amounts[p, :n_priced, None], amounts[q, :n_priced, None]
+    enlarged = d + u * (t_pp * u + 2.0 * t_pq * v) + t_qq * v * v
+    now = (w**2).sum(axis=0) <= price * enlarged
+    then = ((w + a_p * (u - c * v)) ** 2).sum(axis=0) <= later * (d + (t_qq + t_pq * c) * v * v)
+    last = ((w + a_p * u + a_q * v) ** 2).sum(axis=0) <= rest * d
+    return int(now.any()) | int(then.any()) << 1 | int(last.any()) << 2
 
 
 def atoms_within_one(
-    weights: Array,
-    diagonal: Array,
-    n: int,
-    solutions: Array,
-    amount: float,
-    s: float,
-    price: float,
-    rest: float,
-) -> int:
+    weights: Array, diagonal: Array, n: int, solutions: Array, amount: float, s: float,
+    price: float, rest: float,
+) -> int:  # fmt: skip
     """1 if an atom costs at most `price` beside a point of novelty s; 2 if `rest` without it."""
-    v, w = solutions[0, :n], weights[0, :n]
-    now = (s * (w * w) <= price * (s * diagonal[:n] + v * v)).any()
-    then = ((w + amount * v) ** 2 <= rest * diagonal[:n]).any()
-    return int(now) | int(then) << 1
+    v, w, d = solutions[0, :n], weights[0, :n], diagonal[:n]
+    now, then = s * w**2 <= price * (s * d + v * v), (w + amount * v) ** 2 <= rest * d
+    return int(now.any()) | int(then.any()) << 1
 
 
 def any_within(weights: Array, n_priced: int, diagonal: Array, n: int, price: float) -> bool:
     """Whether some atom costs at most `price`."""
     return bool(((weights[:n_priced, :n] ** 2).sum(axis=0) <= price * diagonal[:n]).any())
+
+
+def price_mergers(
+    weights: Array, columns: Array, light: float, own: float,
+    out: Array, decays: int, places: int, losses: int, n: int,
+) -> None:  # fmt: skip
+    """What merging an atom of weight `light` with each other loses, and −log of its column."""
+    heavy, share = weights[0, :n], columns[0, :n] / own
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio, decay = np.fmin(light / heavy, 1.0), -np.log(np.fmax(share, 1e-304))
+    h = np.zeros(n)
+    for _ in range(3):
+        pull = ratio * np.exp(-decay * (1.0 - 2.0 * h))
+        h -= (h - (1.0 - h) * pull) / (1.0 + pull - 2.0 * decay * (1.0 - h) * pull)
+        h = np.clip(h, -1.0, 0.5)
+    merged = light * np.exp(-decay * (1.0 - h) ** 2) + heavy * np.exp(-decay * h * h)
+    out[decays, :n], out[places, :n] = decay, h
+    out[losses, :n] = light**2 + heavy**2 + 2.0 * light * heavy * share - merged**2

@@ -6,15 +6,12 @@ cdef extern from "<math.h>" nogil:
     double log(double x)
     double log1p(double x)
     double cos(double x)
-    double pow(double x, double y)
     double tan(double x)
     double tanh(double x)
     double sinh(double x)
+    double pow(double x, double y)
     double hypot(double x, double y)
     double floor(double x)
-    double pow(double x, double y)
     bint isfinite(double x)
     bint isnan(double x)
-    double inf "INFINITY"
-    double nan "NAN"
-    double pi "3.141592653589793"
+    double inf "INFINITY", nan "NAN", pi "3.141592653589793"

@@ -254,9 +254,9 @@ class QuasiGradientStream(Stream):
 
     def record(self, dropped: int, error: float, step: float) -> None:
         """Note what a step did, where that is asked for."""
-        if not self.traced:
-            return
         k = self.line
+        if not self.traced or k == self.lines.shape[0]:
+            return
         self.lines[k, 0], self.lines[k, 1] = self.mean_loss, self.outer
         self.lines[k, 2], self.lines[k, 3] = self.dictionary.size, self.dictionary.added
         self.lines[k, 4], self.lines[k, 5] = dropped, error

@@ -17,8 +17,6 @@ from colk.kernels.base import Kernel
 
 __all__ = ["Spectrum", "fourier_rows"]
 
-_TURN = 2.0 * math.pi
-
 
 class Spectrum:
     """The features of a kernel and a seed, for points of `n_features`."""
@@ -44,7 +42,7 @@ class Spectrum:
             self.frequency[k] = 0.0
         self.kernel.add_frequency(draws.mixed(stream, 0), self.frequency)
         for k in range(self.frequency.shape[0]):
-            self.frequency[k] /= _TURN
+            self.frequency[k] /= 2.0 * math.pi
         return draws.uniform(draws.mixed(stream, -1), 1)
 
     def draw(self, n: int, waves: Array) -> int:
@@ -56,59 +54,50 @@ class Spectrum:
                 waves[k, i] = self.frequency[k]
         return 0
 
-    def redraw(self, n: int, points: Array, columns: Array) -> int:
-        """Write columns[b, i] = φ_i(x_b) for the first n features, drawn anew.
+    def turns(self, phase: float, points: Array, b: int) -> float:
+        """ωᵀx_b + phase, for the frequency that was drawn last."""
+        for k in range(points.shape[1]):
+            phase += self.frequency[k] * points[b, k]
+        return phase
 
-        Rows of `columns` are whole vectors.
-        """
+    def redraw(self, n: int, points: Array, columns: Array) -> int:
+        """Write columns[b, i] = φ_i(x_b), rows of whole vectors, for n features drawn anew."""
         for i in range(n):
             phase = self.feature(i)
             for b in range(points.shape[0]):
-                turns = phase
-                for k in range(points.shape[1]):
-                    turns += self.frequency[k] * points[b, k]
-                columns[b, i] = turns
+                columns[b, i] = self.turns(phase, points, b)
         for b in range(points.shape[0]):
             lanes.cosines(columns, b, self.amplitude, n)
         return 0
 
     def evaluate(self, weights: Array, row: int, n: int, X: Array, out: Array) -> int:
         """Write out[r, c] = Σ_i weights[row + c, i] φ_i(x_r); each of n features is drawn once."""
+        np.asarray(out)[:] = 0.0
         values = np.zeros((1, (X.shape[0] + 7) & -8))
         with cython.nogil:
-            self._combine(weights, row, n, X, values, out)
-        return 0
-
-    def _combine(
-        self, weights: Array, row: int, n: int, X: Array, values: Array, out: Array
-    ) -> int:
-        for b in range(X.shape[0]):
-            for c in range(out.shape[1]):
-                out[b, c] = 0.0
-        for i in range(n):
-            phase = self.feature(i)
-            for b in range(X.shape[0]):
-                turns = phase
-                for k in range(X.shape[1]):
-                    turns += self.frequency[k] * X[b, k]
-                values[0, b] = turns
-            lanes.cosines(values, 0, self.amplitude, X.shape[0])
-            for b in range(X.shape[0]):
-                for c in range(out.shape[1]):
-                    out[b, c] += weights[row + c, i] * values[0, b]
+            for i in range(n):
+                phase = self.feature(i)
+                for b in range(X.shape[0]):
+                    values[0, b] = self.turns(phase, X, b)
+                lanes.cosines(values, 0, self.amplitude, X.shape[0])
+                for b in range(X.shape[0]):
+                    for c in range(out.shape[1]):
+                        out[b, c] += weights[row + c, i] * values[0, b]
         return 0
 
 
-def fourier_rows(waves: Array, n: int, scale: float, X: Array, out: Array) -> int:
+def fourier_rows(waves: Array, n: int, scale: float, X: Array, row: Array, out: Array) -> int:
     """Write out[r, i] = scale·cos(ω_iᵀx_r + b_i), row by row: chunks cannot change the result.
 
-    Rows of `waves` and `out` are whole vectors.
+    Rows of `waves`, and the `row` (1, …) that is worked on, are whole vectors.
     """
     last = X.shape[1]
-    for row in range(X.shape[0]):
+    for r in range(X.shape[0]):
         for i in range(n):
-            out[row, i] = waves[last, i]
+            row[0, i] = waves[last, i]
         for k in range(last):
-            lanes.add(out, row, waves, k, X[row, k], n)
-        lanes.cosines(out, row, scale, n)
+            lanes.add(row, 0, waves, k, X[r, k], n)
+        lanes.cosines(row, 0, scale, n)
+        for i in range(n):
+            out[r, i] = row[0, i]
     return 0

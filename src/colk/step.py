@@ -1,7 +1,7 @@
 """The step of every kernel method, in the order of the paper's Algorithm 1."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import cython
 import numpy as np
@@ -18,6 +18,8 @@ __all__ = ["KernelStream"]
 
 # κ(x, ·) of a squared norm below this is the function 0: a linear kernel has it at x = 0.
 VANISHING = 1e-280
+# Steps whose size is followed.
+LATEST = 1000
 
 
 class KernelStream(QuasiGradientStream):
@@ -33,18 +35,23 @@ class KernelStream(QuasiGradientStream):
         The arguments of `QuasiGradientStream`.
     """
 
+    tallies: ClassVar[tuple[str, ...]] = (*QuasiGradientStream.tallies, "squared_move")
+
     compressor: Compressor
     norm_bound: float
     follows_norm: bool
     is_foreign: bool
+    is_implicit: bool
+    follows_moves: bool
     kept_safe: Any  # what a step that a compressor from outside breaks off goes back to
     values: Array  # (outputs,): of `evaluate_row`
 
     def __init__(self, compressor: Compressor, norm_bound: float, **common: Any) -> None:
         super().__init__(**common)
         self.compressor, self.norm_bound = compressor, norm_bound
-        self.is_foreign, self.kept_safe = is_foreign(compressor), None
+        self.is_foreign, self.kept_safe, self.is_implicit = is_foreign(compressor), None, False
         self.values = np.zeros(self.n_outputs)
+        self.follows_moves, self.squared_move = compressor.is_relative, 0.0
         # The norm of f is known where nothing but what is orthogonal to f is forgotten.
         self.follows_norm = compressor.is_orthogonal and (self.traced or norm_bound < math.inf)
         if not self.follows_norm:
@@ -56,15 +63,18 @@ class KernelStream(QuasiGradientStream):
             self.guard()
         t, before = self.steps, self.dictionary.size
         step = self.step_size.rate(t)
-        factor, share = 1.0 - step * self.regularization, self.averaging_rate()
+        shrinkage, share = step * self.regularization, self.averaging_rate()
+        factor = 1.0 / (1.0 + shrinkage) if self.is_implicit else 1.0 - shrinkage
         # κ(D, x) at θ and ξ; g_{t+1}; the quasi-gradient
         if self.lay_window() == 0 or self.assess(self.tracking_rate.rate(t), True) == 0:
             return 0
         # f~ = (1 − αλ) f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·)
-        squared_norm = self.moved_squared_norm(factor, step) if self.follows_norm else 0.0
-        self.adapt(step)
+        move = self.adapt(step, factor)
+        squared_norm = self.moved_squared_norm(factor, move) if self.follows_norm else 0.0
         self.remember_and_shrink(factor)
-        lay_amounts(self.dictionary, self.window, step)
+        lay_amounts(self.dictionary, self.window, move)
+        if self.follows_moves:
+            self.note_move(t)
         staged = stage(self.dictionary, self.window.size)
         # f = KOMP(f~, ε)
         if self.is_foreign:
@@ -127,6 +137,17 @@ class KernelStream(QuasiGradientStream):
                 total += amount * (2.0 * inner_products + amount * self.dictionary.gram[b, b])
         return max(total, 0.0)
 
+    def note_move(self, t: int) -> None:
+        """Take the squared H-norm of step t into the mean of them, later of about the latest."""
+        squares = 0.0
+        for b in range(self.window.size):
+            for c in range(self.n_outputs):
+                for a in range(b + 1):
+                    both = self.dictionary.amounts[b, c] * self.dictionary.amounts[a, c]
+                    squares += (1.0 if a == b else 2.0) * both * self.dictionary.gram[b, a]
+        self.squared_move += (squares - self.squared_move) / min(t + 1, LATEST)
+        self.dictionary.squared_move = self.squared_move
+
     def keep_in_ball(self) -> None:
         """Project f on the ball ‖f‖ ≤ norm_bound (the paper's footnote on KOMP)."""
         self.squared_norm = exact_squared_norm(self.dictionary, self.n_outputs)
@@ -146,8 +167,9 @@ class KernelStream(QuasiGradientStream):
             self.values[c] = self.dictionary.combine(first + c)
         return 0
 
-    def adapt(self, step: float) -> None:
-        """What else a method changes at a step: nothing."""
+    def adapt(self, step: float, factor: float) -> float:
+        """Return the length of a step; a method may change more, now that the slopes are known."""
+        return step
 
 
 def lay_amounts(d: Dictionary, w: Window, step: float) -> None:

@@ -31,6 +31,8 @@ cdef class Stream:
     @cython.locals(taken=Py_ssize_t)
     cdef Py_ssize_t proceed(self, const double[:, ::1] X, const double[:, ::1] Y,
                             const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
+    cdef int make_room(self) except -1
+    cdef int rest(self) except -1 nogil
     cpdef Py_ssize_t learn_one(self, x, y, weight) except -2
     @cython.final
     @cython.locals(total=double)

@@ -120,12 +120,24 @@ class Stream:
     def proceed(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
         """`advance`, for who has entered."""
         self.diverged, taken = False, start
-        while True:
-            with cython.nogil:
-                taken = self.run(X, Y, weight, taken, stop)
-            if taken == stop or self.diverged:
-                return taken - start
-            self.dictionary.reserve(self.gained)
+        try:
+            while True:
+                with cython.nogil:
+                    taken = self.run(X, Y, weight, taken, stop)
+                if taken == stop or self.diverged:
+                    return taken - start
+                self.make_room()
+        finally:
+            self.rest()
+
+    def rest(self) -> int:
+        """Bring the weights up to date, where a method puts that off."""
+        return 0
+
+    def make_room(self) -> int:
+        """Make room for another step."""
+        self.dictionary.reserve(self.gained)
+        return 0
 
     def run(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
         """Fill the window, a step each time that it is full; returns where it stopped.

@@ -2,15 +2,13 @@
 
 A term is frozen. Its parameters are the arguments of its constructor, listed in `_fields`; from
 them come its repr, its equality, its hash, `replace` and pickling. Its formulas are methods that
-compiled code calls through the class's table of methods. A class written outside the package, in
-plain Python, defines the same methods: where no compiled one stands, the method of that name is
-called as it is, and what it raises reaches the caller. Where a compiled one stands, compiled code
-does not look for another: `check_overrides` refuses a class that has one.
+compiled code calls through the class's table of methods, where one stands; else it calls, as it is,
+the method that a class from outside defines in plain Python, and what it raises reaches the caller.
 """
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -18,7 +16,15 @@ import cython
 
 from colk.errors import UncompiledWarning
 
-__all__ = ["Term", "check_overrides", "check_term", "is_foreign", "overridden", "show"]
+__all__ = [
+    "Term",
+    "check_overrides",
+    "check_term",
+    "is_foreign",
+    "overridden",
+    "show",
+    "with_parameters",
+]
 
 AnyTerm = TypeVar("AnyTerm", bound="Term")
 
@@ -36,8 +42,7 @@ if not cython.compiled:
 def show(value: Any) -> str:
     """How a parameter is shown: functions by their names, the same in every process."""
     if type(value) is tuple:
-        ending = ",)" if len(value) == 1 else ")"
-        return "(" + ", ".join(show(item) for item in value) + ending
+        return f"({', '.join(map(show, value))}{',' if len(value) == 1 else ''})"
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     return str(name or repr(value))
 
@@ -45,8 +50,8 @@ def show(value: Any) -> str:
 def overridden(term: "Term", name: str) -> Callable[..., Any]:
     """Return the method of this name that a class outside the package defines.
 
-    It is asked for by the compiled one, which Python does not see. Uncompiled there is one of both:
-    that it is asked for means that nobody has overridden it.
+    The compiled one, which Python does not see, asks for it; uncompiled, that it is asked for means
+    that there is none.
     """
     method: Callable[..., Any] | None = getattr(term, name, None)
     if method is None or not cython.compiled:
@@ -62,10 +67,9 @@ def _is_outside(kind: type) -> bool:
 
 def _parts(term: "Term") -> list["Term"]:
     """Terms that are parameters of a term, as the kernels of a sum are."""
-    values: list[Any] = []
-    for value in term._parameters().values():
-        values.extend(value if type(value) is tuple else (value,))
-    return [value for value in values if isinstance(value, Term)]
+    values = term._parameters().values()
+    spread = (value if type(value) is tuple else (value,) for value in values)
+    return [value for several in spread for value in several if isinstance(value, Term)]
 
 
 def is_foreign(term: "Term") -> bool:
@@ -106,18 +110,50 @@ def check_overrides(term: "Term") -> None:
 
 
 def check_term(value: Any, kind: type[AnyTerm], name: str) -> AnyTerm:
-    """Return a term of this kind as it is; refuse anything else.
-
-    Examples
-    --------
-    >>> from colk.losses import Huber, Loss
-    >>> check_term(Huber(2.0), Loss, "loss")
-    Huber(threshold=2.0)
-    """
+    """Return a term of this kind as it is; refuse anything else."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__} {value!r}")
     check_overrides(value)
     return value
+
+
+def _children(value: Any) -> dict[str, Any]:
+    """Parameters of a term, or items of a tuple by their places."""
+    if isinstance(value, Term):
+        return value._parameters()
+    return {str(i): item for i, item in enumerate(value)} if type(value) is tuple else {}
+
+
+def _descendants(value: Any) -> Iterator[tuple[str, Any]]:
+    for name, child in _children(value).items():
+        yield name, child
+        for below, item in _descendants(child):
+            yield f"{name}__{below}", item
+
+
+def with_parameters(value: Any, changes: dict[str, Any]) -> Any:
+    """Return a term in which other values stand at the places that `name__name` names.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian, Linear
+    >>> with_parameters(Gaussian(1.0) + Linear(), {"parts__0__bandwidth": 0.5})
+    Sum(parts=(Gaussian(bandwidth=0.5), Linear()))
+    """
+    children = _children(value)
+    deeper: dict[str, dict[str, Any]] = {}
+    for path, new in changes.items():
+        name, _, rest = path.partition("__")
+        if name not in children:
+            known = ", ".join(children) or "none"
+            raise ValueError(f"{show(value)} has no parameter {name!r}; it has: {known}")
+        if rest:
+            deeper.setdefault(name, {})[rest] = new
+        else:
+            children[name] = new
+    for name, below in deeper.items():
+        children[name] = with_parameters(children[name], below)
+    return value.replace(**children) if isinstance(value, Term) else tuple(children.values())
 
 
 class Term:
@@ -131,6 +167,8 @@ class Term:
     Huber(threshold=1.0)
     >>> loss == Huber(2.0)
     True
+    >>> loss.get_params()
+    {'threshold': 2.0}
     """
 
     # The parameters of the constructor, in its order.
@@ -147,6 +185,18 @@ class Term:
     def replace(self, **changes: Any) -> Self:
         """Return the same term with other parameters."""
         return type(self)(**{**self._parameters(), **changes})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; with `deep` also those of terms below, as `name__name`."""
+        return dict(_descendants(self)) if deep else self._parameters()
+
+    def set_params(self, **changes: Any) -> Self:
+        """Return the term with other parameters, also of terms below: it is itself frozen."""
+        changed: Self = with_parameters(self, changes)
+        return changed
+
+    def __sklearn_clone__(self) -> Self:
+        return self
 
     def __replace__(self, **changes: Any) -> Self:
         return self.replace(**changes)

@@ -3,11 +3,8 @@ from colk.terms cimport Term
 cdef class Tracker(Term):
     cdef double update(self, double g, double before, double now, double rate) except? -1.5e300 nogil
 
-cdef class Momentum(Tracker):
-    pass
+cdef class Momentum(Tracker): pass
 
-cdef class MovingAverage(Tracker):
-    pass
+cdef class MovingAverage(Tracker): pass
 
-cdef class Extrapolation(Tracker):
-    pass
+cdef class Extrapolation(Tracker): pass

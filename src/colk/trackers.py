@@ -47,22 +47,10 @@ class Tracker(Term):
     def follow(
         self, inner: ArrayLike, before: ArrayLike | None = None, *, rate: float = 0.1
     ) -> Array:
-        """Return the tracked mean along a stream of inner values, the first of which starts it.
+        """Return g after each of the inner values of a stream, the first of which starts it.
 
-        Parameters
-        ----------
-        inner : array of shape (n,)
-            Inner values of the samples, one after the other.
-        before : array of shape (n,), optional
-            Those that the remembered function has at the same samples; by default they are the
-            same, as if the function stood still.
-        rate : float
-            β, in (0, 1].
-
-        Returns
-        -------
-        array of shape (n,)
-            g after each sample.
+        `before` are those that the remembered function has at the same samples: by default the
+        same, as if it stood still. `rate` is β, in (0, 1].
 
         Examples
         --------
@@ -93,7 +81,6 @@ class Momentum(Tracker):
     remembers: ClassVar[bool] = True
 
     def update(self, g: float, before: float, now: float, rate: float) -> float:
-        """Return (1 − β)(g − before) + now."""
         return (1.0 - rate) * (g - before) + now
 
 
@@ -107,7 +94,6 @@ class MovingAverage(Tracker):
     """
 
     def update(self, g: float, before: float, now: float, rate: float) -> float:
-        """Return (1 − β)g + β·now."""
         return (1.0 - rate) * g + rate * now
 
 
@@ -125,7 +111,6 @@ class Extrapolation(Tracker):
     remembers: ClassVar[bool] = True
 
     def update(self, g: float, before: float, now: float, rate: float) -> float:
-        """Return (1 − β)g + β·before."""
         return (1.0 - rate) * g + rate * before
 
 

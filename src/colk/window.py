@@ -28,6 +28,10 @@ class Window:
     loss_slopes: Array  # (size, outputs)
     coefficients: Array  # (size, outputs): of κ(x_b, ·) in the quasi-gradient
     slopes: Array  # (2, outputs): c_θ and c_ξ of one pair
+    loss_curvatures: Array  # (size,): of the loss, where they are asked for
+    curvatures: Array  # (size,): of the risk
+    pair_curvatures: Array  # (2,): of one pair
+    kept: Array  # (2, outputs): slope and prediction before a difference is taken
     work: Array  # ((m + 1)·(outputs + 2),): for a composition's own functions
     g: Array  # (m,): what is tracked
     g_before: Array  # (m,): before the step
@@ -41,7 +45,9 @@ class Window:
         self.predictions, self.previous = np.zeros((2, size, n_outputs))
         self.loss_slopes, self.coefficients = np.zeros((2, size, n_outputs))
         self.losses, self.previous_losses = np.zeros((2, size))
-        self.slopes = np.zeros((2, n_outputs))
+        self.loss_curvatures, self.curvatures = np.zeros((2, size))
+        self.slopes, self.kept = np.zeros((2, 2, n_outputs))
+        self.pair_curvatures = np.zeros(2)
         self.work = np.zeros((n_inner + 1) * (n_outputs + 2))
         self.g, self.g_before, self.g_mean = np.zeros((3, n_inner))
 

@@ -2,21 +2,30 @@
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
 
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 
+from colk import COLK, ConformalRegressor
 from colk.estimators import (
     COLKClassifier,
     COLKRegressor,
+    IntervalDisplay,
     LearnedFunctionDisplay,
     LossDistributionDisplay,
     ModelOrderDisplay,
+    RaceDisplay,
     RiskTradeoffDisplay,
 )
 from colk.estimators.displays.losses import tail_mean
+from colk.kernels import Gaussian
 from colk.risks import CVaR, Mean
 
 RNG = np.random.default_rng(0)
@@ -86,3 +95,117 @@ def test_tradeoff_has_a_point_for_each_risk():
     assert display.means[0] == pytest.approx(expected._losses(X, Y).mean())
     assert (display.tails > display.means).all()
     assert len(display.ax_.get_legend().get_texts()) == 2
+
+
+SCALED = make_pipeline(StandardScaler(), COLKRegressor(random_state=0))
+FAR = 1e3 * X + 5e3
+
+
+def test_displays_look_through_pipelines():
+    model = clone(SCALED).fit(FAR, Y)
+    inside = StandardScaler().fit_transform(FAR)
+    display = LossDistributionDisplay.from_estimator(model, FAR, Y)
+    np.testing.assert_array_equal(display.losses, model[-1]._losses(inside, Y))
+    order = ModelOrderDisplay.from_estimator(model, FAR, Y, n_points=5)
+    expected = ModelOrderDisplay.from_estimator(model[-1], inside, Y, n_points=5)
+    np.testing.assert_array_equal(order.n_atoms, expected.n_atoms)
+    risks = [Mean(), CVaR(0.5)]
+    tradeoff = RiskTradeoffDisplay.from_estimator(SCALED, FAR, Y, FAR, Y, risks=risks)
+    expected = RiskTradeoffDisplay.from_estimator(SCALED[-1], inside, Y, inside, Y, risks=risks)
+    np.testing.assert_array_equal(tradeoff.tails, expected.tails)
+    assert SCALED[-1].risk == "mean"
+
+
+def test_functions_of_pipelines_are_drawn_in_the_units_of_the_data():
+    nested = make_pipeline(StandardScaler(), clone(SCALED)).fit(FAR[:, :1], Y)
+    display = LearnedFunctionDisplay.from_estimator(nested, FAR[:, :1], Y, grid_resolution=30)
+    np.testing.assert_array_equal(display.values, nested.predict(display.grid[0][:, None]))
+    assert len(display.atoms) == nested[-1][-1].n_atoms_
+    nearest = np.abs(display.atoms - FAR[:, 0]).min(axis=1)  # atoms are samples
+    np.testing.assert_allclose(nearest, 0.0, atol=1e-6)
+    lossy = make_pipeline(Normalizer(), clone(SCALED)).fit(FAR, Y)
+    drawn = LearnedFunctionDisplay.from_estimator(lossy, FAR, Y, grid_resolution=5)
+    assert drawn.atoms.shape == (0, 2)
+
+
+def test_searches_show_their_best():
+    frame = pd.DataFrame(FAR, columns=["left", "right"])
+    search = GridSearchCV(SCALED, {"colkregressor__loss__threshold": [0.5, 1.0]}, cv=2)
+    search.fit(frame, Y)
+    display = LossDistributionDisplay.from_estimator(search, frame, Y)
+    inside = search.best_estimator_[0].transform(frame)
+    np.testing.assert_array_equal(display.losses, search.best_estimator_[-1]._losses(inside, Y))
+    drawn = LearnedFunctionDisplay.from_estimator(search, frame, Y, grid_resolution=5)
+    assert drawn.names == ["left", "right"]
+
+
+def test_intervals_of_a_stream():
+    model = ConformalRegressor(COLK(Gaussian(1.0)))
+    display = IntervalDisplay.from_stream(model, X, Y, coverage=0.8)
+    inside = (display.lower[:, 0] <= Y) & (display.upper[:, 0] >= Y)
+    assert display.coverage[0] == inside.mean() == pytest.approx(0.8, abs=0.05)
+    assert model.model.steps == 0
+    missed = display.ax_.get_lines()[1].get_xdata()
+    np.testing.assert_array_equal(missed, np.flatnonzero(~inside))
+    shown = display.ax_.get_legend().get_texts()[0].get_text()
+    assert shown == f"80 % interval: {100 * inside.mean():.1f} % covered"
+    share = display.coverage_ax_.get_lines()[0].get_ydata()
+    np.testing.assert_allclose(share[0], inside[:100].mean())
+    np.testing.assert_allclose(share[-1], inside[-100:].mean())
+
+
+class Quantiles(RegressorMixin, BaseEstimator):
+    """Quantiles in a shuffled order; predictions of three columns."""
+
+    quantiles = (0.75, 0.05, 0.95, 0.25)
+
+    def fit(self, X, y):
+        self.spread_ = np.quantile(y, self.quantiles)
+        return self
+
+    def predict(self, X):
+        return np.zeros((len(X), 1)) + self.spread_
+
+
+def test_intervals_of_quantiles():
+    model = make_pipeline(StandardScaler(), Quantiles()).fit(X, Y)
+    display = IntervalDisplay.from_estimator(model, X, Y)
+    assert display.nominal == (0.9, 0.5)
+    np.testing.assert_allclose(display.coverage, [0.9, 0.5], atol=0.01)
+    assert display.label == "samples, sorted by prediction"
+    np.testing.assert_array_equal(np.sort(display.position), np.arange(400))
+    _, ax = plt.subplots()
+    alone = IntervalDisplay.from_estimator(model, X, Y, feature=1, ax=ax)
+    assert alone.coverage_ax_ is None
+    np.testing.assert_array_equal(alone.position, X[:, 1])
+    fitted = ConformalRegressor(Quantiles().fit(X, Y)).learn(X, Y)
+    assert IntervalDisplay.from_estimator(fitted, X, Y, coverage=0.5).lower.shape == (400, 1)
+    with pytest.raises(TypeError, match="COLKRegressor gives no intervals"):
+        IntervalDisplay.from_estimator(COLKRegressor().fit(X, Y), X, Y)
+
+
+def test_intervals_that_are_known():
+    display = IntervalDisplay.from_predictions(
+        [1.0, 2.0, 3.0], [0.0, 2.5, -np.inf], [1.0, 3.0, 3.0]
+    )
+    assert display.coverage == pytest.approx(2 / 3)
+    low, high = display.ax_.get_ylim()
+    assert np.isfinite([low, high]).all()
+    with pytest.raises(ValueError, match="position"):
+        IntervalDisplay.from_predictions([1.0], [0.0], [2.0], position=[1.0, 2.0])
+
+
+def test_race_has_a_line_for_each_kernel():
+    model = COLKRegressor(kernel="auto", bandwidth="auto", random_state=0).fit(X, Y)
+    display = RaceDisplay.from_estimator(model)
+    *lines, default, chosen = display.ax_.get_lines()
+    assert len(lines) == 8
+    drawn = {(x, y) for line in lines for x, y in zip(*line.get_data(), strict=True)}
+    assert drawn == {(entry.factor, entry.loss) for entry in model.race_.entries}
+    assert chosen.get_ydata()[0] == model.race_.winner.loss <= default.get_ydata()[0]
+
+
+def test_without_a_race_there_is_nothing_to_draw():
+    model = COLKRegressor(kernel="gaussian", bandwidth=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match="there was no race"):
+        RaceDisplay.from_estimator(model)

@@ -8,7 +8,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC, SVR, NuSVC
 
 from colk.estimators import COLKClassifier, COLKRegressor, KernelCompressor
 
@@ -79,7 +79,39 @@ def test_bad_settings_leave_the_twin_unchanged():
     with pytest.raises(TypeError, match="from_sklearn reads SVR"):
         small.set_params(estimator=GridSearchCV(SVR(), {}), rel_error=None).fit(X, Y)
     np.testing.assert_array_equal(small.predict(X), before)
-    with pytest.raises(ValueError, match="Only binary classification"):
-        KernelCompressor(COLKClassifier()).fit(X, np.digitize(Y, [-0.5, 0.5]))
-    with pytest.raises(ValueError, match="one function"):
-        KernelCompressor(COLKClassifier(loss="softmax")).fit(X, SIDES)
+    with pytest.raises(ValueError, match="one class"):
+        KernelCompressor(SVC()).fit(X, SIDES, sample_weight=1.0 * (SIDES == "same"))
+
+
+def test_two_functions_of_two_classes_are_one():
+    small = KernelCompressor(COLKClassifier(loss="softmax", random_state=0), eps=0.05)
+    small.fit(X, SIDES)
+    scores = small.estimator_.decision_function(X)
+    assert np.abs(small.decision_function(X) - scores).max() <= small.error_ + 1e-9
+    assert small.function_.n_outputs == 1
+
+
+FOUR = np.array(["a", "b", "c", "d"])[np.digitize(Y, [-0.8, 0.0, 0.8])]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SVC(C=10.0),
+        SVC(decision_function_shape="ovo"),
+        SVC(break_ties=True),
+        NuSVC(nu=0.1),
+        COLKClassifier(random_state=0),
+        COLKClassifier(loss="squared_hinge", random_state=0),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("labels", [FOUR, np.where(FOUR == "d", "c", FOUR)], ids=["4", "3"])
+def test_several_classes(estimator, labels):
+    exact = KernelCompressor(estimator, eps=0.0).fit(X, labels)
+    np.testing.assert_array_equal(exact.predict(X), exact.estimator_.predict(X))
+    expected = exact.estimator_.decision_function(X)
+    np.testing.assert_allclose(exact.decision_function(X), expected, atol=1e-9)
+    small = KernelCompressor(estimator, rel_error=0.1).fit(X, labels)
+    assert small.n_atoms_ < exact.n_atoms_
+    assert (small.predict(X) == exact.predict(X)).mean() > 0.9

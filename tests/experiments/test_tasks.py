@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from colk.experiments.forecast import Forecast
 from colk.experiments.laws import signal_on_grid
 from colk.experiments.runner import Runner
 from colk.experiments.tasks import Store, Task
@@ -45,11 +46,11 @@ def test_interruption_keeps_what_is_finished(tmp_path):
 
 def test_processes_give_the_results_of_one(tmp_path):
     tasks = [Task(signal_on_grid, {"n": n}) for n in (2, 3, 4)]
-    seen = []
+    seen = Forecast([])
     with Runner(Store(tmp_path / "one")) as run:
         alone = run(tasks)
-    with Runner(Store(tmp_path / "two"), jobs=2, advance=seen.append) as run:
+    with Runner(Store(tmp_path / "two"), 2, seen) as run:
         together = run(tasks)
-    assert sum(seen) == len(tasks)
+    assert len(seen.records) == len(tasks)
     for one, two in zip(alone, together, strict=True):
         np.testing.assert_array_equal(one["y"], two["y"])

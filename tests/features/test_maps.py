@@ -55,7 +55,7 @@ def test_the_cosine_of_fourier_features_is_exact_at_any_size():
     n = angles.size
     waves, out = aligned(2, n), aligned(1, n)
     waves[1, :n] = angles
-    fourier_rows(waves, n, 1.0, np.zeros((1, 1)), out)
+    fourier_rows(waves, n, 1.0, np.zeros((1, 1)), aligned(1, n), out)
     exact = np.cos(2.0 * np.pi * (angles - np.round(angles)))
     np.testing.assert_allclose(out[0, :n], exact, atol=1e-15)
 

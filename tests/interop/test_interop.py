@@ -183,7 +183,31 @@ def test_refused_by_name(name):
         from_sklearn(estimator)
 
 
-def test_three_classes_are_refused():
-    machine = SVC().fit(X, np.arange(60) % 3)
-    with pytest.raises(ValueError, match="SVC separates 3 classes"):
-        from_sklearn(machine)
+@pytest.mark.parametrize("kind", [SVC, NuSVC])
+@pytest.mark.parametrize("n_classes", [3, 5])
+def test_pairs_of_classes(kind, n_classes):
+    settings = {"nu": 0.2} if kind is NuSVC else {}
+    labels = np.digitize(Y, np.quantile(Y, np.linspace(0, 1, n_classes + 1)[1:-1]))
+    machine = kind(decision_function_shape="ovo", **settings).fit(X, labels)
+    imported = from_sklearn(machine)
+    assert imported.function.n_outputs == n_classes * (n_classes - 1) // 2
+    agree(machine.decision_function(NEW), imported(NEW))
+    small = imported.compress(eps=0.3)
+    assert small.function.n_atoms < imported.function.n_atoms
+    error = np.linalg.norm(small(NEW) - imported(NEW), axis=1)
+    assert (error <= small.certificate.error).all()
+    assert 0.0 < small.certificate.error <= 0.3
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [SVR(C=2.0), KernelRidge(kernel="rbf"), GaussianProcessRegressor(gp.RBF(1.0), alpha=0.1)],
+    ids=lambda e: type(e).__name__,
+)
+def test_what_is_imported_can_be_compressed(estimator):
+    imported = from_sklearn(estimator.fit(X, Y + 5.0))
+    small = imported.compress(max_atoms=20)
+    assert small.function.n_atoms == 20
+    assert small.intercept == imported.intercept
+    assert (np.abs(small(NEW) - imported(NEW)) <= small.certificate.error).all()
+    assert imported.certificate is None

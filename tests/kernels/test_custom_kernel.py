@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -143,6 +144,8 @@ def test_is_shown_compared_and_replaced():
     assert kernel.replace(gradient=None) == CustomKernel(cauchy) != kernel
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     assert hash(pickle.loads(pickle.dumps(kernel))) == hash(kernel)
+    with pytest.raises(pickle.PicklingError, match=r"<lambda>, which .*or pickle with cloudpickle"):
+        pickle.dumps(CustomKernel(partial(lambda a, u, v: a * float(u @ v), 2.0)))
     with pytest.raises(pickle.PicklingError, match=r"function of CustomKernel is .*<lambda>"):
         pickle.dumps(CustomKernel(lambda u, v: 1.0))
 
@@ -159,3 +162,20 @@ def test_survives_another_process(tmp_path):
         )
         assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[[5.]]"
+
+
+class Scale:
+    """An object with a method that is a kernel."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def product(self, u, v):
+        return self.factor * float(u @ v)
+
+
+def test_methods_and_partial_functions_are_pickled_with_what_they_hold():
+    kernel = pickle.loads(pickle.dumps(CustomKernel(Scale(2.0).product)))
+    assert kernel([[3.0]]) == 18.0
+    kernel = pickle.loads(pickle.dumps(CustomKernel(partial(Scale.product, Scale(3.0)))))
+    assert kernel([[3.0]]) == 27.0

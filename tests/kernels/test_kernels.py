@@ -26,7 +26,6 @@ from colk.kernels import (
     Scaled,
     Sum,
 )
-from colk.kernels.description import describe, from_description
 from colk.testing import check_kernel
 
 ARD = (0.5, 2.0, 1.3)
@@ -327,11 +326,6 @@ def test_custom_kernel_survives_another_process(tmp_path):
 @pytest.mark.parametrize("name", EVERY)
 def test_pickling(name):
     assert pickle.loads(pickle.dumps(EVERY[name])) == EVERY[name]
-
-
-@pytest.mark.parametrize("name", [name for name in EVERY if "custom" not in name])
-def test_description_reads_back(name):
-    assert from_description(describe(EVERY[name])) == EVERY[name]
 
 
 def test_registry_names_every_built_in_kernel():

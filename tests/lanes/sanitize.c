@@ -142,9 +142,6 @@ static void try_rows(ptrdiff_t n)
     ROW("multiply", multiply(now, u, n), was[j] * u[j]);
     ROW("scale", scale(now, 0.3, n), was[j] * 0.3);
     ROW("cosines", cosines(now, 0.3, n), 0.3 * cos(6.283185307179586 * was[j]));
-    for (ptrdiff_t j = 0; j < n; j++) /* also those that vanish */
-        w[j] = -fabs(w[j]) * (j % 3 == 0 ? 800.0 : 1.0);
-    ROW("exponentials", exponentials(now, n), exp(was[j]));
     free(u), free(v), free(w);
 }
 
@@ -164,12 +161,12 @@ static void try_solve(ptrdiff_t n)
 {
     ptrdiff_t size = VECTORS(n);
     double *factor = factor_of(n), sums[3], one[3], expected[3] = {0.0, 0.0, 0.0};
-    double *k0 = filled(1, size, n, 0.0), *k1 = filled(1, size, n, 0.0);
-    double *v0 = filled(1, size, 0, NAN), *v1 = filled(1, size, 0, NAN);
+    double *k0 = filled(2, size, n, 0.0), *k1 = k0 + size;
+    double *v0 = filled(2, size, 0, NAN), *v1 = v0 + size;
     double *alone = filled(1, size, 0, NAN);
     double *x0 = filled(1, size, 0, 0.0), *x1 = filled(1, size, 0, 0.0);
-    solve_two(factor, size, n, k0, k1, v0, v1, sums);
-    solve_one(factor, size, n, k0, alone, one);
+    solve(factor, size, n, k0, 2, v0, sums);
+    solve(factor, size, n, k0, 1, alone, one);
     for (ptrdiff_t i = 0; i < n; i++) {
         double z0 = 0.0, z1 = 0.0;
         for (ptrdiff_t j = 0; j <= i; j++) {
@@ -183,15 +180,15 @@ static void try_solve(ptrdiff_t n)
         expected[0] += z0 * z0, expected[1] += z0 * z1, expected[2] += z1 * z1;
     }
     for (ptrdiff_t j = 0; j < size; j++) {
-        expect("solve_two, first", n, v0[j], x0[j], 10.0);
-        expect("solve_two, second", n, v1[j], x1[j], 10.0);
-        expect("solve_one", n, alone[j], x0[j], 10.0);
+        expect("solve of two, first", n, v0[j], x0[j], 10.0);
+        expect("solve of two, second", n, v1[j], x1[j], 10.0);
+        expect("solve of one", n, alone[j], x0[j], 10.0);
     }
     for (int l = 0; l < 3; l++) {
         expect("sums of two", n, sums[l], expected[l], 10.0 * (double)n);
         expect("sums of one", n, one[l], expected[0], 10.0 * (double)n);
     }
-    free(factor), free(k0), free(k1), free(v0), free(v1), free(alone), free(x0), free(x1);
+    free(factor), free(k0), free(v0), free(alone), free(x0), free(x1);
 }
 
 /* What leaves is a column of the inverse over a root: UU' is then smaller by its square. */
@@ -216,6 +213,72 @@ static void try_rotation(ptrdiff_t n, ptrdiff_t gone)
         }
     }
     free(factor), free(was), free(carry), free(diagonal);
+}
+
+/* ---- curvature ---- */
+
+static double *symmetric_of(ptrdiff_t n)
+{
+    ptrdiff_t size = VECTORS(n);
+    double *P = filled(size, size, 0, 0.0);
+    for (ptrdiff_t i = 0; i < n; i++)
+        for (ptrdiff_t j = 0; j <= i; j++)
+            P[i * size + j] = P[j * size + i] = draw();
+    return P;
+}
+
+static void try_curvature(ptrdiff_t n, ptrdiff_t count)
+{
+    ptrdiff_t size = VECTORS(n);
+    double *factor = factor_of(n), *P = symmetric_of(n), *was = copied(P, size * size);
+    double *k = filled(1, size, n, 0.0), *g = filled(8, size, n, 0.0), m[8];
+    double *z = filled(1, size, 0, NAN), *v = filled(1, size, 0, NAN);
+    double *h = filled(1, size, 0, NAN);
+    halve_and_spread(factor, size, n, k, z, g, v);
+    multiply_symmetric(P, size, n, k, h);
+    for (ptrdiff_t r = 0; r < 8; r++)
+        m[r] = draw();
+    subtract_squares(P, size, n, g, m, count);
+    for (ptrdiff_t i = 0; i < size; i++) {
+        double half = 0.0, spread = 0.0, product = 0.0;
+        for (ptrdiff_t j = 0; j < n; j++) {
+            half += factor[i * size + j] * k[j];
+            spread += factor[j * size + i] * g[j];
+            product += was[i * size + j] * k[j];
+        }
+        expect("halve_and_spread, z", n, z[i], half, 10.0);
+        expect("halve_and_spread, v", n, v[i], spread, 10.0);
+        expect("multiply_symmetric", n, h[i], product, 10.0);
+        for (ptrdiff_t j = 0; j <= i; j++) {
+            double expected = was[i * size + j];
+            for (ptrdiff_t r = 0; r < count; r++)
+                expected -= m[r] * g[r * size + i] * g[r * size + j];
+            expect("subtract_squares", n, P[i * size + j], expected, 10.0);
+        }
+    }
+    free(factor), free(P), free(was), free(k), free(g), free(z), free(v), free(h);
+}
+
+/* Each turn mixes the row that leaves with the next one. */
+static void try_turns(ptrdiff_t n, ptrdiff_t gone)
+{
+    ptrdiff_t size = VECTORS(n);
+    double *P = symmetric_of(n), *x = copied(P, size * size), *carry = filled(1, size, 0, NAN);
+    double *angles = filled(1, size, n, 0.0);
+    double *cosines = filled(1, size, 0, 0.0), *sines = filled(1, size, 0, 0.0);
+    for (ptrdiff_t i = 0; i < n; i++)
+        cosines[i] = cos(angles[i]), sines[i] = sin(angles[i]);
+    turn_rows(P, size, n, gone, cosines, sines, carry);
+    for (ptrdiff_t i = gone; i < n - 1; i++)
+        for (ptrdiff_t k = 0; k < n; k++) {
+            double p = x[i * size + k], q = x[(i + 1) * size + k];
+            x[i * size + k] = cosines[i] * p - sines[i] * q;
+            x[(i + 1) * size + k] = sines[i] * p + cosines[i] * q;
+        }
+    for (ptrdiff_t i = 0; i < n; i++)
+        for (ptrdiff_t k = 0; k < n; k++)
+            expect("turn_rows", n, P[i * size + k], x[i * size + k], 10.0);
+    free(P), free(x), free(carry), free(angles), free(cosines), free(sines);
 }
 
 /* ---- prices ---- */
@@ -259,6 +322,35 @@ static void try_prices(ptrdiff_t n, ptrdiff_t n_priced, double price, double lat
     free(weights), free(diagonal), free(a_p), free(a_q), free(u), free(v);
 }
 
+/* ---- mergers ---- */
+
+static void try_mergers(ptrdiff_t n, double light, double reach)
+{
+    ptrdiff_t size = VECTORS(n);
+    double *weights = filled(1, size, n, 0.0), *column = filled(1, size, n, 0.0), own = 1.5;
+    double *decays = filled(1, size, 0, NAN), *losses = filled(1, size, 0, NAN);
+    for (ptrdiff_t j = 0; j < n; j++) /* also atoms that are far apart */
+        column[j] = own * exp(-reach * fabs(column[j]));
+    double *places = filled(1, size, 0, NAN);
+    price_mergers(weights, column, light, own, decays, places, losses, n);
+    for (ptrdiff_t j = 0; j < n; j++) {
+        double heavy = weights[j], share = column[j] / own, h = 0.0;
+        double decay = -log(fmax(share, 1e-304)), ratio = fmin(light / heavy, 1.0);
+        for (int step = 0; step < 3; step++) {
+            double pull = ratio * exp(decay * (2.0 * h - 1.0));
+            h -= (h - (1.0 - h) * pull) / (1.0 + pull - 2.0 * decay * (1.0 - h) * pull);
+            h = fmin(fmax(h, -1.0), 0.5);
+        }
+        double merged =
+            light * exp(-decay * (1.0 - h) * (1.0 - h)) + heavy * exp(-decay * h * h);
+        double whole = light * light + heavy * heavy + 2.0 * light * heavy * share;
+        expect("decays", n, decays[j], decay, decay);
+        expect("places", n, places[j], h, 1e3);
+        expect("price_mergers", n, losses[j], whole - merged * merged, 1e3);
+    }
+    free(weights), free(column), free(decays), free(places), free(losses);
+}
+
 int main(void)
 {
     static const ptrdiff_t sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 33, 1000};
@@ -267,8 +359,12 @@ int main(void)
         try_kernels(n);
         try_rows(n);
         try_solve(n);
+        for (double reach = 0.1; reach < 1e4; reach *= 10.0)
+            try_mergers(n, 1e-3, reach), try_mergers(n, -1e-3, reach), try_mergers(n, 0.0, reach);
         for (ptrdiff_t gone = 0; gone < n && n < 100; gone++)
-            try_rotation(n, gone);
+            try_rotation(n, gone), try_turns(n, gone);
+        for (ptrdiff_t count = 0; count <= 8 && n < 100; count++)
+            try_curvature(n, count);
         for (ptrdiff_t n_priced = 1; n_priced <= 3; n_priced++)
             for (double price = 1e-6; price < 10.0; price *= 10.0)
                 try_prices(n, n_priced, price, 0.1 * price), try_prices(n, n_priced, 0.0, price);

@@ -19,6 +19,7 @@ from colk.learners import (
     AcceleratedSCGD,
     CompositionalBSGD,
     DoublySGD,
+    NewtonCOLK,
     RandomFeatureSGD,
 )
 from colk.losses import EpsilonInsensitive, Hinge, Huber, Softmax, Squared
@@ -37,6 +38,13 @@ LEARNERS = {
         KERNEL, Softmax(), CentralMoments(3, 0.1), n_outputs=3, batch_size=3, **more
     ),
     "polk": lambda **more: POLK(KERNEL, Squared(), compressor=KOMP(max_atoms=10), **more),
+    "newton": lambda **more: NewtonCOLK(KERNEL, Huber(1.0), **more),
+    "newton-overlap": lambda **more: NewtonCOLK(
+        KERNEL, Squared(), Variance(0.1), pairing="overlap", compressor=KOMP(max_atoms=12), **more
+    ),
+    "newton-batch": lambda **more: NewtonCOLK(
+        KERNEL, Softmax(), CVaR(0.2), n_outputs=3, batch_size=3, forgetting=0.99, **more
+    ),
     "norma": lambda **more: NORMA(KERNEL, Squared(), max_atoms=20, **more),
     "norma-nu": lambda **more: NORMA(KERNEL, EpsilonInsensitive(0.1), 20, nu=0.3, **more),
     "bsgd-removal": lambda **more: BSGD(KERNEL, Squared(), 10, "removal", **more),

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from colk import averaging, compressors, kernels, learners, losses, risks, schedules, trackers
+from colk import (
+    averaging,
+    compressors,
+    kernels,
+    learners,
+    losses,
+    risks,
+    rl,
+    schedules,
+    trackers,
+)
 from colk.compressors import KOMP
 from colk.features import RBFNetwork
 from colk.kernels import Gaussian
@@ -26,7 +36,7 @@ from colk.schedules import PowerDecay
 
 MAP = RBFNetwork(5, radius=0.5, low=-1.0)
 NAMES = {"RBFNetwork": RBFNetwork}
-for module in (averaging, compressors, kernels, learners, losses, risks, schedules, trackers):
+for module in (averaging, compressors, kernels, learners, losses, risks, rl, schedules, trackers):
     NAMES |= {name: getattr(module, name) for name in module.__all__}
 X = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 1))
 Y = np.sin(3.0 * X[:, 0])
@@ -64,9 +74,26 @@ def test_the_call_makes_one_like_it(learner):
     np.testing.assert_array_equal(made.learn(X, Y).predict(X), learner.learn(X, Y).predict(X))
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [
+        rl.PolicyEvaluator(Gaussian(0.5), 0.9, tracks="scalar", averaging=None, trace=True),
+        rl.KernelTD(Gaussian((0.5, 1.0)), discount=0.5, step_size=PowerDecay(0.2)),
+        rl.TDC(Gaussian(0.5), 0.9, compressor=KOMP(eps=0.1)),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_so_do_learners_of_values(learner):
+    made = eval(repr(learner), dict(NAMES))
+    assert type(made) is type(learner)
+    assert repr(made) == repr(learner)
+    for name in ("kernel", "discount", "step_size", "compressor", "averaging", "_records"):
+        assert getattr(made, name) == getattr(learner, name)
+
+
 def test_what_is_default_is_left_out():
     shown = repr(COLK(Gaussian(0.5), step_size=0.2))
     assert shown == (
         "COLK(kernel=Gaussian(bandwidth=0.5), loss=Squared(), risk=Mean(), step_size=0.2, "
-        "compressor=KOMP(eps=0.005, parsimony=None, max_atoms=None))"
+        "compressor=KOMP(eps=0.005, parsimony=None, max_atoms=None, fraction=None))"
     )

@@ -189,8 +189,8 @@ def test_bad_batches_leave_the_model_unchanged():
 
 
 def test_bad_settings_are_refused_at_once():
-    with pytest.raises(ValueError, match="kernel 'rbf' is unknown"):
-        COLKRegressor(kernel="rbf")
+    with pytest.raises(ValueError, match="kernel 'cosine' is unknown"):
+        COLKRegressor(kernel="cosine")
     with pytest.raises(TypeError, match="bandwidth must be a real number"):
         COLKRegressor(bandwidth="median")
     with pytest.raises(ValueError, match="a loss of classifiers"):
@@ -234,3 +234,11 @@ def test_the_mean_of_the_targets_is_weighted(many):
         for row, target, weight in zip(rows, y, w, strict=True):
             model.learn_one(row, target, w=weight)
     assert model.predict_one({"a": 1e6}) == pytest.approx(np.average(y, weights=w), rel=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["polynomial", "linear"])
+def test_kernels_that_grow_with_the_features_keep_to_their_steps(kernel):
+    metric = metrics.MAE()
+    model = preprocessing.StandardScaler() | COLKRegressor(kernel=kernel)
+    evaluate.progressive_val_score(datasets.TrumpApproval(), model, metric)
+    assert metric.get() < 1.0

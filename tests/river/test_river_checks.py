@@ -8,13 +8,14 @@ from river import checks
 
 from colk.kernels import Gaussian
 from colk.risks import Variance
-from colk.river import COLKClassifier, COLKRegressor
+from colk.river import COLKClassifier, COLKRegressor, ConformalRegressor
 
 MODELS = [
     COLKRegressor(max_atoms=50),
     COLKRegressor(kernel=Gaussian(1.0), risk=Variance(0.1), averaging=True, max_atoms=50),
     COLKClassifier(max_atoms=50),
     COLKClassifier(risk="cvar", averaging=True, max_atoms=50),
+    ConformalRegressor(COLKRegressor(max_atoms=50)),
 ]
 
 

@@ -70,6 +70,68 @@ def test_evaluation_finds_known_values_and_tells_its_progress():
     np.testing.assert_allclose(learner.value([[3.0], [1.0]]), [1.75, 1.0], atol=0.05)
 
 
+class Even(Countdown):
+    """One reward a step, without end: the same value in all states."""
+
+    def step(self, action):
+        self.left = self.left % 3 + 1
+        return np.array([float(self.left)]), 1.0, False, False, {}
+
+
+class Locked(Countdown):
+    """What cannot be copied."""
+
+    def __deepcopy__(self, memo):
+        raise TypeError("a handle of the simulator")
+
+
+def evaluated(env, discount=0.5, n_held_out=10, **settings):
+    learner = KernelTD(Gaussian(0.3), discount)
+    return evaluate_policy(env, stay, learner, 2000, n_held_out, 2, **settings)
+
+
+def test_equal_values_are_learned_though_nothing_correlates_with_them():
+    found = evaluated(Even())
+    assert found.agreement is None
+    np.testing.assert_allclose(found.monte_carlo.mean, 2.0, atol=0.01)
+    expected = found.learner.value(found.monte_carlo.states) - found.monte_carlo.mean
+    assert found.rmse == pytest.approx(np.sqrt(np.mean(expected**2)))
+    assert found.rmse < 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "bandwidth"),
+    [
+        ("CartPole-v1", lambda o: int(o @ [0.1, 0.2, 1.0, 0.5] > 0), (1.0, 1.0, 0.2, 1.0)),
+        ("FrozenLake-v1", lambda o: 0, 0.5),
+    ],
+)
+def test_poles_that_never_fall_and_lakes_without_a_goal(name, policy, bandwidth):
+    found = evaluate_policy(name, policy, KernelTD(Gaussian(bandwidth), 0.9), 1000, 10, 2)
+    assert found.agreement is None
+    assert np.isfinite(found.rmse)
+    assert found.learner.steps == 1000
+
+
+def test_without_anything_to_compare_with():
+    nothing = evaluated(Countdown(), n_held_out=0)
+    assert nothing.monte_carlo is None
+    assert np.isnan(nothing.rmse)
+    assert evaluated(Countdown(), n_held_out=2).agreement is None
+    with pytest.warns(RuntimeWarning, match="cannot be copied .a handle of the simulator"):
+        locked = evaluated(Locked())
+    assert locked.agreement is None
+    np.testing.assert_allclose(locked.learner.value([[1.0]]), 1.0, atol=0.1)
+
+
+def test_without_discount_the_horizon_is_asked_for_before_anything_is_learned():
+    learner = KernelTD(Gaussian(0.3), 1.0)
+    with pytest.raises(ValueError, match="give horizon"):
+        evaluate_policy(Countdown(), stay, learner, 100)
+    assert learner.steps == 0
+    assert evaluated(Countdown(), discount=1.0, horizon=5).monte_carlo.horizon == 5
+
+
 def test_progress_goes_to_the_standard_error(capsys):
     evaluate_policy(
         Countdown(),

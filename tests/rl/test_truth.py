@@ -71,6 +71,12 @@ def test_lstd_without_discounting_ahead_is_regression():
     np.testing.assert_allclose(V(x), rewards, atol=1e-3)
 
 
+def test_equal_values_have_an_error_but_no_correlation():
+    found = agreement([2.0, 2.0, 2.0], [1.0, 2.0, 3.0])
+    assert np.isnan(found.correlation)
+    assert found.nrmse == pytest.approx(1.0)
+
+
 def test_agreement_of_known_errors():
     truth = np.random.default_rng(0).normal(size=400)
     shifted = agreement(truth + 0.5 * truth.std(), truth)

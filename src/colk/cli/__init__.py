@@ -1,4 +1,4 @@
-"""The command line: `colk reproduce`."""
+"""The command line: `colk fit`, `predict`, `show`, `compress`, `export` and `reproduce`."""
 
 from colk.cli.main import main
 

@@ -1,16 +1,18 @@
 """`colk`: the parser, and one line for each error."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from colk._version import __version__
-from colk.cli import reproduce
+from colk.cli import compress, export, fit, predict, reproduce, show
 
 __all__ = ["main"]
 
 _INTERRUPTED = 130
+_UNREAD = 141
 
 
 class _Parser(argparse.ArgumentParser):
@@ -28,7 +30,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"colk {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    reproduce.add_parser(commands)
+    for command in (fit, predict, show, compress, export, reproduce):
+        command.add_parser(commands)
     return parser
 
 
@@ -43,15 +46,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, 2 for an error that the message explains, 130 after Ctrl-C.
+        The exit code: 0, 2 for an error that the message explains, 130 after Ctrl-C,
+        141 where nobody reads the output.
     """
     parsed = _parser().parse_args(arguments)
     try:
         parsed.run(parsed)
-    except KeyboardInterrupt:
-        print("colk: stopped; the same command continues where it was", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        told = str(interrupt) or "stopped"
+        print(f"colk: {told}", file=sys.stderr)
         return _INTERRUPTED
-    except (ValueError, TypeError, ArithmeticError, OSError, ImportError) as error:
+    except BrokenPipeError:  # whoever read the output has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _UNREAD
+    except (ValueError, TypeError, ArithmeticError, LookupError, OSError, ImportError) as error:
         print(f"colk: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     return 0

@@ -104,8 +104,8 @@ def compress(
     """
     if not isinstance(f, KernelExpansion):
         raise TypeError(
-            f"compress takes a KernelExpansion, got {type(f).__name__}; colk.from_sklearn(...)"
-            ".function is one"
+            f"compress takes a KernelExpansion, got {type(f).__name__}; "
+            "colk.from_sklearn(estimator).compress(...) compresses what an estimator predicts"
         )
     if eps is None and max_atoms is None:
         raise ValueError("give eps, max_atoms or both: nothing says how far to compress")

@@ -5,8 +5,8 @@
 
 from colk.compressors.base import Compressor
 from colk.compressors.budget import Budget, Growing, Projection, Removal, Truncation, enrol, remove
-from colk.compressors.komp import KOMP
 from colk.compressors.merging import Merging
+from colk.compressors.pursuit import KOMP
 
 __all__ = [
     "COMPRESSORS",

@@ -1,14 +1,20 @@
 """The contract of a compressor: how a learner keeps its function small."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cython
 
+from colk._validation import check_count
 from colk.dictionary import Dictionary
 from colk.kernels import Kernel
 from colk.terms import Term, overridden
 
-__all__ = ["Compressor"]
+__all__ = ["Compressor", "check_limit"]
+
+
+def check_limit(max_atoms: Any) -> int:
+    """Most atoms; where there is no bound, more than any memory holds."""
+    return 2**62 if max_atoms is None else check_count(max_atoms, "max_atoms")
 
 
 class Compressor(Term):
@@ -47,6 +53,11 @@ class Compressor(Term):
     is_orthogonal: ClassVar[bool] = False
     needs_factor: ClassVar[bool] = True
     scratch_rows: ClassVar[int] = 0
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether it asks for the size of the steps that are made."""
+        return False
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
         """Take in the first `staged` new points of the dictionary at step t, counted from 0.

@@ -6,12 +6,11 @@ cdef (double, Py_ssize_t) drop_block(Dictionary d, Py_ssize_t size, double budge
 cdef void lay_schur(Dictionary d, Py_ssize_t size) noexcept nogil
 @cython.locals(top=double, relative=double)
 cdef Py_ssize_t choose_pivots(Dictionary d, Py_ssize_t size) noexcept nogil
-cdef void swap(Dictionary d, Py_ssize_t i, Py_ssize_t j) noexcept nogil
 @cython.locals(pivot=double, entry=double)
 cdef void eliminate(Dictionary d, Py_ssize_t k, Py_ssize_t size) noexcept nogil
 @cython.locals(entry=double)
 cdef void invert_lower(Dictionary d, Py_ssize_t rank) noexcept nogil
-@cython.locals(spent=double, length=double, share=double)
+@cython.locals(spent=double, length=double, rest=double, share=double)
 cdef double merge_spanned(Dictionary d, Py_ssize_t rank, Py_ssize_t size) noexcept nogil
 @cython.locals(least=double, squares=double)
 cdef Py_ssize_t cheapest_new(Dictionary d, Py_ssize_t staying) noexcept nogil

@@ -52,8 +52,7 @@ def choose_pivots(d: Dictionary, size: int) -> int:
     """
     rank = size
     for b in range(size):
-        d.order[b] = b
-        d.novelty[b] = d.schur[b, b]
+        d.order[b], d.novelty[b] = b, d.schur[b, b]
     for k in range(size):
         best, top = k, -math.inf
         for i in range(k, size):
@@ -64,26 +63,19 @@ def choose_pivots(d: Dictionary, size: int) -> int:
         if not top > lanes.NOVELTY_FLOOR:
             rank = k
             break
-        swap(d, k, best)
+        d.order[k], d.order[best] = d.order[best], d.order[k]
         eliminate(d, k, size)
     for k in range(rank):
         least = k
         for i in range(k + 1, rank):
             if d.order[i] < d.order[least]:
                 least = i
-        swap(d, k, least)
+        d.order[k], d.order[least] = d.order[least], d.order[k]
     for b in range(size):
         d.novelty[b] = d.schur[b, b]
     for k in range(rank):
         eliminate(d, k, size)
     return rank
-
-
-def swap(d: Dictionary, i: int, j: int) -> None:
-    """Let the points at two places of the order change places."""
-    p = d.order[i]
-    d.order[i] = d.order[j]
-    d.order[j] = p
 
 
 def eliminate(d: Dictionary, k: int, size: int) -> None:
@@ -121,33 +113,27 @@ def merge_spanned(d: Dictionary, rank: int, size: int) -> float:
     together cost at most (Σ_p |a_p| √novelty_p)².
     """
     spent = 0.0
+    for b in range(size):
+        for row in range(d.n_rows):
+            d.given[b, row] = d.amounts[b, row]
     for row in range(d.n_fitted):
         length = 0.0
         for i in range(rank, size):
             p = d.order[i]
-            length += abs(d.amounts[p, row]) * math.sqrt(
-                max(d.novelty[p], lanes.ROUNDING * d.gram[p, p])
-            )
+            rest = max(d.novelty[p], lanes.ROUNDING * d.gram[p, p])
+            length += abs(d.given[p, row]) * math.sqrt(rest)
+            d.amounts[p, row] = 0.0
+            for j in range(rank):
+                share = 0.0
+                for k in range(j, rank):
+                    share += d.lower[p, k] * d.inverse[k, j]
+                d.amounts[d.order[j], row] += share * d.given[p, row]
         d.spent[row] += length * length
         if row < d.n_priced:
             spent += length * length
-    for b in range(size):
-        for row in range(d.n_rows):
-            d.given[b, row] = d.amounts[b, row]
-    for i in range(rank, size):
-        p = d.order[i]
-        for j in range(rank):
-            share = 0.0
-            for k in range(j, rank):
-                share += d.lower[p, k] * d.inverse[k, j]
-            for row in range(d.n_fitted):
-                d.amounts[d.order[j], row] += share * d.given[p, row]
-        for row in range(d.n_fitted):
-            d.amounts[p, row] = 0.0
-    for b in range(size):
-        for row in range(d.n_fitted):
-            if rank < size:
-                share = d.given[b, row] - d.amounts[b, row]
+        for b in range(size):
+            share = d.given[b, row] - d.amounts[b, row]
+            if share != 0.0:
                 lanes.add(d.weights_t, row, d.solutions, b, share, d.size)
             d.given[b, row] = d.amounts[b, row]
     return spent
@@ -178,7 +164,6 @@ def plan(
         d.small_diagonal[k] = 0.0
         for row in range(d.n_rows):
             d.amounts[d.order[k], row] = d.given[d.order[k], row]
-    for k in range(rank):
         for j in range(k + 1):
             d.small_factor[k, j] = d.inverse[k, j]
             d.small_diagonal[j] += d.inverse[k, j] * d.inverse[k, j]
@@ -238,13 +223,10 @@ def enlarge(d: Dictionary, drops: int, rank: int) -> None:
 def apply(d: Dictionary, drops: int) -> int:
     """Give the atoms what each dropped point leaves; returns how many drops before an atom's."""
     for k in range(drops):
-        for row in range(d.n_priced):
-            if row == 0:
-                for j in range(d.size):
-                    d.carry[j] = d.weights_t[0, j] * d.weights_t[0, j]
-            else:
-                for j in range(d.size):
-                    d.carry[j] += d.weights_t[row, j] * d.weights_t[row, j]
+        for j in range(d.size):
+            d.carry[j] = d.weights_t[0, j] * d.weights_t[0, j]
+            for row in range(1, d.n_priced):
+                d.carry[j] += d.weights_t[row, j] * d.weights_t[row, j]
         for j in range(d.size):
             if d.carry[j] <= d.prices[k] * d.columns[k, j]:
                 return k

@@ -4,10 +4,9 @@ from colk.compressors cimport pursuit
 from colk.compressors.base cimport Compressor
 from colk.dictionary cimport Dictionary
 
-cpdef Py_ssize_t enrol(Dictionary d, Py_ssize_t staged) except -1
-cpdef remove(Dictionary d, Py_ssize_t j)
 @cython.locals(equal=bint)
-cdef Py_ssize_t enrol_points(Dictionary d, Py_ssize_t staged) noexcept nogil
+cpdef Py_ssize_t enrol(Dictionary d, Py_ssize_t staged) noexcept nogil
+cpdef remove(Dictionary d, Py_ssize_t j)
 @cython.locals(squares=double)
 cdef double squared_norm(Dictionary d, Py_ssize_t j) noexcept nogil
 @cython.locals(least=double, norm=double)
@@ -19,14 +18,11 @@ cdef class Budget(Compressor):
     cdef double keep_to(self, Dictionary d, Py_ssize_t staged, Py_ssize_t at_most) except -1 nogil
     cdef double make_room(self, Dictionary d) except -1 nogil
 
-cdef class Truncation(Budget):
-    pass
+cdef class Truncation(Budget): pass
 
-cdef class Removal(Budget):
-    pass
+cdef class Removal(Budget): pass
 
-cdef class Projection(Budget):
-    pass
+cdef class Projection(Budget): pass
 
 cdef class Growing(Compressor):
     cdef readonly Budget rule

@@ -12,15 +12,12 @@ import cython
 from colk import draws
 from colk._validation import check_count, check_number
 from colk.compressors import pursuit
-from colk.compressors.base import Compressor
+from colk.compressors.base import Compressor, check_limit
 from colk.dictionary import Dictionary
 from colk.kernels import Kernel
 from colk.terms import overridden
 
 __all__ = ["Budget", "Growing", "Projection", "Removal", "Truncation", "enrol", "remove"]
-
-# More atoms than any memory holds.
-UNBOUNDED = 2**62
 
 
 def enrol(d: Dictionary, staged: int) -> int:
@@ -28,47 +25,15 @@ def enrol(d: Dictionary, staged: int) -> int:
 
     Examples
     --------
-    >>> from colk import COLK
-    >>> from colk.compressors import Compressor, enrol
+    >>> import numpy as np
+    >>> from colk.compressors import enrol
+    >>> from colk.dictionary import Dictionary
     >>> from colk.kernels import Gaussian
-    >>> class KeepAll(Compressor):
-    ...     needs_factor = False
-    ...     def settle(self, dictionary, staged, step_size, t):
-    ...         enrol(dictionary, staged)
-    ...         return 0.0
-    >>> COLK(Gaussian(0.5), compressor=KeepAll()).learn([[0.0], [1.0]], [1.0, 2.0]).n_atoms
-    2
+    >>> d = Dictionary(Gaussian(0.5), n_features=1, has_factor=False)
+    >>> d.lay(np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]]))
+    >>> enrol(d, 2), enrol(d, 1), d.weights.ravel().tolist()
+    (2, 0, [2.0, 2.0])
     """
-    return enrol_points(d, staged)
-
-
-def remove(d: Dictionary, j: int) -> None:
-    """Take out atom j of a dictionary without a factor; the other weights stay as they are.
-
-    Examples
-    --------
-    >>> from colk import COLK
-    >>> from colk.compressors import Compressor, enrol, remove
-    >>> from colk.kernels import Gaussian
-    >>> class KeepLast(Compressor):
-    ...     needs_factor = False
-    ...     def settle(self, dictionary, staged, step_size, t):
-    ...         enrol(dictionary, staged)
-    ...         while dictionary.size > 1:
-    ...             remove(dictionary, 0)
-    ...         return 0.0
-    >>> COLK(Gaussian(0.5), compressor=KeepLast()).learn([[0.0], [1.0]], [1.0, 2.0]).n_atoms
-    1
-    """
-    if not 0 <= j < d.size:
-        raise IndexError(f"atom {j} of {d.size}")
-    if d.has_factor:
-        raise ValueError("the factor of K⁻¹ would not be that of the atoms left; use pursuit.drop")
-    d.take_out(j)
-
-
-def enrol_points(d: Dictionary, staged: int) -> int:
-    """`enrol` for compiled code."""
     before = d.size
     for b in range(staged):
         place = d.size
@@ -85,6 +50,27 @@ def enrol_points(d: Dictionary, staged: int) -> int:
             for row in range(d.n_rows):
                 d.weights_t[row, place] += d.amounts[b, row]
     return d.size - before
+
+
+def remove(d: Dictionary, j: int) -> None:
+    """Take out atom j of a dictionary without a factor; the other weights stay as they are.
+
+    Examples
+    --------
+    >>> from colk.compressors import remove
+    >>> from colk.dictionary import Dictionary
+    >>> from colk.kernels import Gaussian
+    >>> d = Dictionary(Gaussian(0.5), n_features=1, has_factor=False)
+    >>> d.occupy(2)
+    >>> remove(d, 0)
+    >>> d.size
+    1
+    """
+    if not 0 <= j < d.size:
+        raise IndexError(f"atom {j} of {d.size}")
+    if d.has_factor:
+        raise ValueError("the factor of K⁻¹ would not be that of the atoms left; use pursuit.drop")
+    d.take_out(j)
 
 
 def squared_norm(d: Dictionary, j: int) -> float:
@@ -130,17 +116,16 @@ class Budget(Compressor):
     at_most: int
 
     def __init__(self, max_atoms: int | None = 100) -> None:
-        self.max_atoms = None if max_atoms is None else check_count(max_atoms, "max_atoms")
-        self.at_most = UNBOUNDED if max_atoms is None else max_atoms
+        self.at_most = check_limit(max_atoms)
+        self.max_atoms = None if max_atoms is None else self.at_most
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
-        """Take in the new points and keep to the budget."""
         return self.keep_to(d, staged, self.at_most)
 
     def keep_to(self, d: Dictionary, staged: int, at_most: int) -> float:
         """Take in the new points, make room where there are too many; returns what is lost."""
         error = 0.0
-        enrol_points(d, staged)
+        enrol(d, staged)
         while d.size > at_most:
             error += self.make_room(d)
         return error
@@ -154,11 +139,6 @@ class Budget(Compressor):
 class Truncation(Budget):
     """The oldest atom goes: NORMA's rule.
 
-    Parameters
-    ----------
-    max_atoms : int or None
-        Most atoms; None for no bound.
-
     Examples
     --------
     >>> from colk.compressors import Truncation
@@ -167,7 +147,6 @@ class Truncation(Budget):
     """
 
     def make_room(self, d: Dictionary) -> float:
-        """Forget the oldest atom."""
         lost = math.sqrt(squared_norm(d, 0))
         d.take_out(0)
         return lost
@@ -175,11 +154,6 @@ class Truncation(Budget):
 
 class Removal(Budget):
     """The atom with the least ‖w_p‖² κ(d_p, d_p) goes, the others stay as they are.
-
-    Parameters
-    ----------
-    max_atoms : int or None
-        Most atoms; None for no bound.
 
     Examples
     --------
@@ -189,7 +163,6 @@ class Removal(Budget):
     """
 
     def make_room(self, d: Dictionary) -> float:
-        """Remove the lightest atom."""
         j = lightest(d)
         lost = math.sqrt(squared_norm(d, j))
         d.take_out(j)
@@ -202,11 +175,6 @@ class Projection(Budget):
     That is the best that B atoms of these B + 1 can do: KOMP with a number of atoms in place of
     eps.
 
-    Parameters
-    ----------
-    max_atoms : int or None
-        Most atoms; None for no bound.
-
     Examples
     --------
     >>> from colk.compressors import Projection
@@ -217,7 +185,6 @@ class Projection(Budget):
     needs_factor: ClassVar[bool] = True
 
     def keep_to(self, d: Dictionary, staged: int, at_most: int) -> float:
-        """Take in the new points, drop the cheapest atoms."""
         return pursuit.absorb(d, staged, 0.0, 0, at_most)
 
 
@@ -269,16 +236,13 @@ class Growing(Compressor):
 
     @property
     def needs_factor(self) -> bool:  # type: ignore[override]  # the rule's own
-        """Whether the rule asks for the factor of K⁻¹."""
         return self.rule.needs_factor
 
     @property
     def scratch_rows(self) -> int:  # type: ignore[override]  # the rule's own
-        """Rows of scratch that the rule needs."""
         return self.rule.scratch_rows
 
     def check(self, kernel: Kernel) -> None:
-        """Refuse a kernel that the rule cannot work with."""
         self.rule.check(kernel)
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:

@@ -21,22 +21,12 @@ from colk.kernels import Kernel
 
 __all__ = ["Merging"]
 
-# Rows of scratch: of the Gaussian, LENGTHS holds −log k and CENTRES ρ.
-LENGTHS, CENTRES, BEST, PLACES, NEAR, FAR = 0, 1, 2, 3, 4, 5
-OWN, MIXED, OTHER, COLUMN = 6, 7, 8, 9
-
-# What is found of a merger: h, the squared H-norm that is lost, κ(d_p, z) and κ(d_n, z).
-POSITION, LOST, TO_LIGHT, TO_HEAVY = 0, 1, 2, 3
-
-# Newton steps before the best n is chosen, and most steps to place z.
-NEWTON_STEPS, NEWTON_MOST = 4, 60
+# Rows of scratch. Of the Gaussian, LENGTHS holds −log k.
+LENGTHS, OWN, MIXED, OTHER, CENTRES, PLACES, NEAR, FAR, LOSSES, COLUMN = range(10)
 
 # The grid of one round spans ± GRID steps; the next round's step is its GRID-th part.
 GRID = 6
 ROUNDS_TO_CHOOSE, ROUNDS_TO_PLACE = 3, 10
-
-# −log k of atoms so far apart that k is 0.
-FARTHEST = 700.0
 
 
 class Merging(Budget):
@@ -44,11 +34,6 @@ class Merging(Budget):
 
     Where the signs of their weights differ, the new one lies beyond the heavier. Pair, place and
     weight are those that change f least in H-norm. It needs a radial kernel.
-
-    Parameters
-    ----------
-    max_atoms : int or None
-        Most atoms; None for no bound.
 
     References
     ----------
@@ -65,7 +50,6 @@ class Merging(Budget):
     scratch_rows: ClassVar[int] = 10
 
     def check(self, kernel: Kernel) -> None:
-        """Refuse a kernel that is not radial."""
         if not kernel.is_radial:
             raise TypeError(f"merging needs a radial kernel; {type(kernel).__name__} is not one")
 
@@ -74,25 +58,36 @@ class Merging(Budget):
         p = budget.lightest(d)
         for k in range(d.n_features):
             d.points[0, k] = d.atoms_t[k, p]
-        d.kernel.columns(d.atoms_t, d.size, d.points, 1, d.columns, 0)
+        d.evaluate_at(d.points)
         for j in range(d.size):
             d.scratch[COLUMN, j] = d.columns[0, j]
         n = choose_gaussian(d, p) if d.merges_in_closed_form else choose_radial(d, p)
-        h = d.found[POSITION]
+        h, lost = d.scratch[PLACES, n], 0.0
         for k in range(d.n_features):
             d.points[0, k] = h * d.atoms_t[k, p] + (1.0 - h) * d.atoms_t[k, n]
+        d.evaluate_at(d.points)
         d.gram[0, 0] = d.own[p]
         for row in range(d.n_rows):
-            d.amounts[0, row] = 0.0
-            if row < d.n_fitted:
-                d.amounts[0, row] = (
-                    d.weights_t[row, p] * d.found[TO_LIGHT]
-                    + d.weights_t[row, n] * d.found[TO_HEAVY]
-                ) / d.own[p]
+            light, heavy = d.weights_t[row, p], d.weights_t[row, n]
+            merged = (light * d.columns[0, p] + heavy * d.columns[0, n]) / d.own[p]
+            d.amounts[0, row] = merged if row < d.n_fitted else 0.0
+            if row < d.n_priced:
+                lost += (light * light + heavy * heavy - merged * merged) * d.own[p]
+                lost += 2.0 * light * heavy * d.scratch[COLUMN, n]
         d.take_out(max(p, n))
         d.take_out(min(p, n))
-        d.added -= budget.enrol_points(d, 1)  # the new atom stands for two that were counted
-        return math.sqrt(d.found[LOST])
+        d.added -= budget.enrol(d, 1)  # the new atom stands for two that were counted
+        return math.sqrt(max(lost, 0.0))
+
+
+def least_loss(d: Dictionary, p: int) -> int:
+    """The other atom that loses least, the oldest of equals."""
+    d.scratch[LOSSES, p] = math.inf
+    chosen = 1 if p == 0 else 0
+    for n in range(d.size):
+        if d.scratch[LOSSES, n] < d.scratch[LOSSES, chosen]:
+            chosen = n
+    return chosen
 
 
 def gaussian_position(ratio: float, decay: float) -> float:
@@ -106,7 +101,7 @@ def gaussian_position(ratio: float, decay: float) -> float:
         share = -ratio * math.exp(-decay)
         low, high = -min(share / max(1.0 - share, 1e-6), 1e6), 0.0
     h = 0.0
-    for _ in range(NEWTON_MOST):
+    for _ in range(60):
         pull = ratio * math.exp(-decay * (1.0 - 2.0 * h))
         value = h - (1.0 - h) * pull
         if value > 0.0:
@@ -122,55 +117,74 @@ def gaussian_position(ratio: float, decay: float) -> float:
     return h
 
 
-def price_gaussian(d: Dictionary, p: int) -> None:
-    """Losses of merging atom p with each other, each after a few steps from h = 0."""
-    light, n_atoms = d.weights_t[0, p], d.size
-    for n in range(n_atoms):
-        heavy = d.weights_t[0, n]
-        d.scratch[PLACES, n] = 0.0
-        d.scratch[CENTRES, n] = light / heavy if heavy != 0.0 else 0.0
-    for _ in range(NEWTON_STEPS):
-        for n in range(n_atoms):
-            d.scratch[NEAR, n] = d.scratch[LENGTHS, n] * (2.0 * d.scratch[PLACES, n] - 1.0)
-        lanes.exponentials(d.scratch, NEAR, n_atoms)
-        for n in range(n_atoms):
-            h, decay = d.scratch[PLACES, n], d.scratch[LENGTHS, n]
-            pull = d.scratch[CENTRES, n] * d.scratch[NEAR, n]
-            slope = 1.0 + pull - (1.0 - h) * 2.0 * decay * pull
-            d.scratch[PLACES, n] = min(max(h - (h - (1.0 - h) * pull) / slope, -1.0), 0.5)
-    for n in range(n_atoms):
-        h, decay = d.scratch[PLACES, n], d.scratch[LENGTHS, n]
-        d.scratch[FAR, n] = -decay * (1.0 - h) * (1.0 - h)
-        d.scratch[NEAR, n] = -decay * h * h
-    lanes.exponentials(d.scratch, FAR, n_atoms)
-    lanes.exponentials(d.scratch, NEAR, n_atoms)
-    for n in range(n_atoms):
-        heavy = d.weights_t[0, n]
-        merged = light * d.scratch[FAR, n] + heavy * d.scratch[NEAR, n]
-        whole = light * light + heavy * heavy
-        whole += 2.0 * light * heavy * d.scratch[COLUMN, n] / d.own[p]
-        d.scratch[BEST, n] = whole - merged * merged
-
-
 def choose_gaussian(d: Dictionary, p: int) -> int:
-    """The best n for p, for the Gaussian kernel and one output; what is found of it is noted."""
-    own, light = d.own[p], d.weights_t[0, p]
+    """The best n for p, for the Gaussian kernel and one output; its h is noted."""
+    light = d.weights_t[0, p]
+    lanes.price_mergers(
+        d.weights_t, d.columns, light, d.own[p], d.scratch, LENGTHS, PLACES, LOSSES, d.size
+    )
+    n = least_loss(d, p)
+    d.scratch[PLACES, n] = 0.0
+    if light != 0.0:
+        ratio = light / d.weights_t[0, n]
+        d.scratch[PLACES, n] = gaussian_position(ratio, d.scratch[LENGTHS, n])
+    return n
+
+
+def choose_radial(d: Dictionary, p: int) -> int:
+    """As `choose_gaussian`, for every radial kernel and any number of outputs."""
+    gather(d, p)
+    refine(d, d.size, ROUNDS_TO_CHOOSE)
     for n in range(d.size):
-        share = d.scratch[COLUMN, n] / own
-        d.scratch[LENGTHS, n] = min(-math.log(share), FARTHEST) if share > 0.0 else FARTHEST
-    price_gaussian(d, p)
-    chosen, least = 1 if p == 0 else 0, math.inf
-    for n in range(d.size):
-        if d.scratch[BEST, n] < least and n != p:
-            chosen, least = n, d.scratch[BEST, n]
-    heavy, decay = d.weights_t[0, chosen], d.scratch[LENGTHS, chosen]
-    h = 0.0 if light == 0.0 else gaussian_position(light / heavy, decay)
-    far, near = math.exp(-decay * (1.0 - h) * (1.0 - h)), math.exp(-decay * h * h)
-    merged = light * far + heavy * near
-    whole = light * light + heavy * heavy + 2.0 * light * heavy * math.exp(-decay)
-    d.found[POSITION], d.found[LOST] = h, max(whole - merged * merged, 0.0) * own
-    d.found[TO_LIGHT], d.found[TO_HEAVY] = far * own, near * own
+        whole = (d.scratch[OWN, n] + d.scratch[OTHER, n]) * d.own[p]
+        whole += 2.0 * d.scratch[MIXED, n] * d.scratch[COLUMN, n]
+        d.scratch[LOSSES, n] = whole + d.scratch[LOSSES, n] / d.own[p]
+    chosen = least_loss(d, p)
+    for row in range(LENGTHS, OTHER + 1):
+        d.scratch[row, 0] = d.scratch[row, chosen]
+    refine(d, 1, ROUNDS_TO_PLACE)
+    d.scratch[PLACES, chosen] = d.scratch[PLACES, 0]
     return chosen
+
+
+def gather(d: Dictionary, p: int) -> None:
+    """Distances from atom p, and ‖w_p‖², ⟨w_p, w_n⟩ and ‖w_n‖² of each candidate n."""
+    for n in range(d.size):
+        squares = 0.0
+        for k in range(d.n_features):
+            difference = d.atoms_t[k, n] - d.atoms_t[k, p]
+            squares += difference * difference
+        d.scratch[LENGTHS, n] = math.sqrt(squares)
+        d.scratch[OWN, n], d.scratch[MIXED, n], d.scratch[OTHER, n] = 0.0, 0.0, 0.0
+        for row in range(d.n_priced):
+            d.scratch[OWN, n] += d.weights_t[row, p] * d.weights_t[row, p]
+            d.scratch[MIXED, n] += d.weights_t[row, p] * d.weights_t[row, n]
+            d.scratch[OTHER, n] += d.weights_t[row, n] * d.weights_t[row, n]
+
+
+def refine(d: Dictionary, n: int, rounds: int) -> int:
+    """Seek, for the first n candidates, the h within ±1 that makes ‖w_p a + w_n b‖² largest.
+
+    Where a and b are the kernel's values far and near; the negative of it is noted as the loss.
+    """
+    for j in range(n):
+        d.scratch[CENTRES, j], d.scratch[PLACES, j], d.scratch[LOSSES, j] = 0.0, 0.0, 1.0
+    step = 1.0 / GRID
+    for _ in range(rounds):
+        for i in range(-GRID, GRID + 1):
+            show(d, n, 1.0 - i * step, -1.0, FAR)
+            show(d, n, i * step, 1.0, NEAR)
+            for j in range(n):
+                a, b = d.scratch[FAR, j], d.scratch[NEAR, j]
+                size = d.scratch[OWN, j] * a * a + 2.0 * d.scratch[MIXED, j] * a * b
+                size += d.scratch[OTHER, j] * b * b
+                if -size < d.scratch[LOSSES, j]:
+                    d.scratch[LOSSES, j] = -size
+                    d.scratch[PLACES, j] = d.scratch[CENTRES, j] + i * step
+        for j in range(n):
+            d.scratch[CENTRES, j] = d.scratch[PLACES, j]
+        step /= GRID
+    return 0
 
 
 def show(d: Dictionary, n: int, offset: float, sign: float, row: int) -> int:
@@ -181,68 +195,3 @@ def show(d: Dictionary, n: int, offset: float, sign: float, row: int) -> int:
     for j in range(n):
         d.scratch[row, j] = d.columns[0, j]
     return 0
-
-
-def refine(d: Dictionary, n: int, rounds: int) -> int:
-    """Seek, for the first n candidates, the h within ±1 that makes ‖w_p a + w_n b‖ largest.
-
-    OWN, MIXED and OTHER hold ‖w_p‖², ⟨w_p, w_n⟩ and ‖w_n‖² of each candidate.
-    """
-    for j in range(n):
-        d.scratch[CENTRES, j], d.scratch[PLACES, j], d.scratch[BEST, j] = 0.0, 0.0, -1.0
-    step = 1.0 / GRID
-    for _ in range(rounds):
-        for i in range(-GRID, GRID + 1):
-            show(d, n, 1.0 - i * step, -1.0, FAR)
-            show(d, n, i * step, 1.0, NEAR)
-            for j in range(n):
-                a, b = d.scratch[FAR, j], d.scratch[NEAR, j]
-                size = d.scratch[OWN, j] * a * a + 2.0 * d.scratch[MIXED, j] * a * b
-                size += d.scratch[OTHER, j] * b * b
-                if size > d.scratch[BEST, j]:
-                    d.scratch[BEST, j] = size
-                    d.scratch[PLACES, j] = d.scratch[CENTRES, j] + i * step
-        for j in range(n):
-            d.scratch[CENTRES, j] = d.scratch[PLACES, j]
-        step /= GRID
-    return 0
-
-
-def gather(d: Dictionary, p: int) -> None:
-    """Distances from atom p, and the inner products of the weights that a merger needs."""
-    for n in range(d.size):
-        squares = 0.0
-        for k in range(d.n_features):
-            difference = d.atoms_t[k, n] - d.atoms_t[k, p]
-            squares += difference * difference
-        d.scratch[LENGTHS, n] = math.sqrt(squares)
-        for i in range(OWN, OTHER + 1):
-            d.scratch[i, n] = 0.0
-        for row in range(d.n_priced):
-            d.scratch[OWN, n] += d.weights_t[row, p] * d.weights_t[row, p]
-            d.scratch[MIXED, n] += d.weights_t[row, p] * d.weights_t[row, n]
-            d.scratch[OTHER, n] += d.weights_t[row, n] * d.weights_t[row, n]
-
-
-def choose_radial(d: Dictionary, p: int) -> int:
-    """As `choose_gaussian`, for every radial kernel and any number of outputs."""
-    own = d.own[p]
-    gather(d, p)
-    refine(d, d.size, ROUNDS_TO_CHOOSE)
-    chosen, least, whole = d.size, math.inf, 0.0
-    for n in range(d.size):
-        total = (d.scratch[OWN, n] + d.scratch[OTHER, n]) * own
-        total += 2.0 * d.scratch[MIXED, n] * d.scratch[COLUMN, n]
-        loss = total - d.scratch[BEST, n] / own
-        if n != p and (loss < least or chosen == d.size):
-            chosen, least, whole = n, loss, total
-    for i in range(OWN, OTHER + 1):
-        d.scratch[i, 0] = d.scratch[i, chosen]
-    d.scratch[LENGTHS, 0] = d.scratch[LENGTHS, chosen]
-    refine(d, 1, ROUNDS_TO_PLACE)
-    show(d, 1, 1.0, -1.0, FAR)
-    show(d, 1, 0.0, 1.0, NEAR)
-    d.found[POSITION] = d.scratch[PLACES, 0]
-    d.found[LOST] = max(whole - d.scratch[BEST, 0] / own, 0.0)
-    d.found[TO_LIGHT], d.found[TO_HEAVY] = d.scratch[FAR, 0], d.scratch[NEAR, 0]
-    return chosen

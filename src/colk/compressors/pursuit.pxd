@@ -1,10 +1,17 @@
 cimport cython
 from colk cimport lanes, maths as math
 from colk.compressors cimport block
+from colk.compressors.base cimport Compressor
 from colk.dictionary cimport Dictionary
 
-cpdef double absorb_points(Dictionary d, Py_ssize_t size, double eps, Py_ssize_t stop_at, Py_ssize_t at_most) except -1
-cpdef double prune_squared(Dictionary d, double budget, Py_ssize_t stop_at, Py_ssize_t at_most) except -1
+cdef class KOMP(Compressor):
+    cdef readonly object eps, parsimony, max_atoms, fraction
+    cdef double bound, gain, part
+    cdef Py_ssize_t at_most
+
+@cython.locals(error=double, start=Py_ssize_t, size=Py_ssize_t)
+cpdef double append(Dictionary d, points, weights, double eps=*) except -1
+cpdef double prune(Dictionary d, double eps=*, Py_ssize_t stop_at=*) except -1
 cpdef drop(Dictionary d, Py_ssize_t j)
 @cython.locals(settled=bint, spent=double)
 cdef double absorb(Dictionary d, Py_ssize_t size, double eps, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil

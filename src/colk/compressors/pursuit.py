@@ -9,13 +9,97 @@ then costs is known at once.
 """
 
 import math
+from typing import ClassVar
 
 from colk import lanes
-from colk._validation import Array
+from colk._validation import Array, check_number
 from colk.compressors import block
+from colk.compressors.base import Compressor, check_limit
 from colk.dictionary import Dictionary
 
-__all__ = ["absorb", "append", "drop", "prune"]
+__all__ = ["KOMP", "absorb", "append", "drop", "prune"]
+
+
+class KOMP(Compressor):
+    """Kernel orthogonal matching pursuit: ‖f − f~‖_H ≤ eps at every step (Proposition 1).
+
+    Atoms are dropped, cheapest first, the others re-fitted, as long as the function moves by at
+    most eps in H-norm. Two things go before eps, and the error that a step reports includes them:
+    `max_atoms`, and that atoms stay independent up to rounding. A new point whose squared distance
+    to the span of the atoms is below 10⁻⁹ κ(x, x) is projected on it, at a price of up to 3·10⁻⁵ of
+    its own norm, and an atom that the others span to 10⁻¹⁰ leaves: where eps is below about 10⁻⁴
+    of the size of a step, what a step loses may exceed eps.
+
+    Parameters
+    ----------
+    eps : float, optional
+        The bound, an H-norm.
+    parsimony : float, optional
+        The paper's constant K, in place of eps: eps = K·step_size², step by step.
+    max_atoms : int, optional
+        Largest model order. It is a hard bound on memory: where it is reached, the cheapest atoms
+        go even at a price above eps, and the error that a step reports says so.
+    fraction : float, optional
+        In place of eps: the bound in units of the steps that are made, a share of the root mean
+        square of the H-norms of about the latest 1000. It does not depend on the scale of the loss.
+
+    Examples
+    --------
+    >>> from colk.compressors import KOMP
+    >>> KOMP(eps=2e-3)
+    KOMP(eps=0.002, parsimony=None, max_atoms=None, fraction=None)
+    >>> KOMP(parsimony=5.0).eps_at(step_size=0.02)
+    0.002
+    """
+
+    _fields = ("eps", "parsimony", "max_atoms", "fraction")
+    is_orthogonal: ClassVar[bool] = True
+    eps: float | None
+    parsimony: float | None
+    max_atoms: int | None
+    fraction: float | None
+    bound: float
+    gain: float
+    part: float
+    at_most: int
+
+    def __init__(
+        self,
+        eps: float | None = None,
+        parsimony: float | None = None,
+        max_atoms: int | None = None,
+        fraction: float | None = None,
+    ) -> None:
+        bounds = [bound for bound in (eps, parsimony, fraction) if bound is not None]
+        if len(bounds) > 1:
+            raise ValueError(
+                "give eps or parsimony, not both: parsimony K means eps = K·step_size²; "
+                "nor either beside fraction, a share of the size of the steps"
+            )
+        if not bounds and max_atoms is None:
+            raise ValueError("KOMP needs eps, parsimony, fraction or max_atoms")
+        self.bound = check_number(0.0 if eps is None else eps, "eps", at_least=0.0)
+        gain = 0.0 if parsimony is None else parsimony
+        self.gain = check_number(gain, "parsimony", at_least=0.0)
+        self.part = check_number(0.0 if fraction is None else fraction, "fraction", at_least=0.0)
+        self.at_most = check_limit(max_atoms)
+        self.eps = None if eps is None else self.bound
+        self.parsimony = None if parsimony is None else self.gain
+        self.fraction = None if fraction is None else self.part
+        self.max_atoms = None if max_atoms is None else self.at_most
+
+    @property
+    def is_relative(self) -> bool:
+        return self.fraction is not None
+
+    def eps_at(self, step_size: float) -> float:
+        """Bound on the H-norm of what a step of this size may forget."""
+        return self.bound + self.gain * step_size**2
+
+    def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
+        eps = self.bound + self.gain * step_size * step_size
+        eps += self.part * math.sqrt(d.squared_move)
+        return absorb(d, staged, eps, 0, self.at_most)
 
 
 def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> float:
@@ -43,13 +127,14 @@ def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> fl
         d.reserve(size)
         d.lay(points[start : start + size], weights[start : start + size])
         stop_at = d.size + size if eps == 0.0 else 0
-        error += absorb_points(d, size, eps, stop_at, d.capacity)
+        d.evaluate_columns(size, False)
+        error += absorb(d, size, eps, stop_at, d.capacity)
     return error
 
 
 def prune(d: Dictionary, eps: float = math.inf, stop_at: int = 0) -> float:
     """Drop the cheapest atoms while the error stays within `eps`; never below `stop_at`."""
-    return math.sqrt(prune_squared(d, eps**2, stop_at, d.capacity))
+    return math.sqrt(prune_atoms(d, eps * eps, 0.0, stop_at, d.capacity, False))
 
 
 def drop(d: Dictionary, j: int) -> None:
@@ -57,17 +142,6 @@ def drop(d: Dictionary, j: int) -> None:
     if not 0 <= j < d.size:
         raise IndexError(f"atom {j} of {d.size}")
     d.drop_atom(j)
-
-
-def absorb_points(d: Dictionary, size: int, eps: float, stop_at: int, at_most: int) -> float:
-    """`absorb` for Python, columns included."""
-    d.evaluate_columns(size, False)
-    return absorb(d, size, eps, stop_at, at_most)
-
-
-def prune_squared(d: Dictionary, budget: float, stop_at: int, at_most: int) -> float:
-    """`prune_atoms` for Python: returns the squared H-norm that is lost."""
-    return prune_atoms(d, budget, 0.0, stop_at, at_most, False)
 
 
 def absorb(d: Dictionary, size: int, eps: float, stop_at: int, at_most: int) -> float:

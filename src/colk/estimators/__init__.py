@@ -7,32 +7,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from colk.estimators.classifier import COLKClassifier
+from colk.estimators.quantiles import COLKQuantileRegressor
 from colk.estimators.regressor import COLKRegressor
 
 if TYPE_CHECKING:
     from colk.estimators.compressor import KernelCompressor
     from colk.estimators.displays import (
+        IntervalDisplay,
         LearnedFunctionDisplay,
         LossDistributionDisplay,
         ModelOrderDisplay,
+        RaceDisplay,
         RiskTradeoffDisplay,
     )
 
 __all__ = [
     "COLKClassifier",
+    "COLKQuantileRegressor",
     "COLKRegressor",
+    "IntervalDisplay",
     "KernelCompressor",
     "LearnedFunctionDisplay",
     "LossDistributionDisplay",
     "ModelOrderDisplay",
+    "RaceDisplay",
     "RiskTradeoffDisplay",
 ]
 
 _HOMES = {
     "KernelCompressor": "colk.estimators.compressor",
+    "IntervalDisplay": "colk.estimators.displays",
     "LearnedFunctionDisplay": "colk.estimators.displays",
     "LossDistributionDisplay": "colk.estimators.displays",
     "ModelOrderDisplay": "colk.estimators.displays",
+    "RaceDisplay": "colk.estimators.displays",
     "RiskTradeoffDisplay": "colk.estimators.displays",
 }
 

@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -45,7 +46,13 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
     loss : Loss or str
         "logistic" is the softmax loss where there are more than two classes. The margin losses
         "hinge", "squared_hinge" and "smooth_hinge" then set each class against the rest.
-    eps, max_atoms, pairing, averaging, gradient_bound, epochs, shuffle, random_state
+    class_weight : dict, "balanced" or None
+        How much samples of a class count, beside their `sample_weight`; classes that a dict leaves
+        out count 1. "balanced" gives every class the same share of the data that `fit` sees, by
+        n/(C·n_c); `partial_fit`, which sees a part of the data, needs a dict.
+    eps, max_atoms, pairing, averaging, gradient_bound, epochs, shuffle
+        As in `COLKRegressor`.
+    polish, early_stopping, verbose, random_state
         As in `COLKRegressor`.
 
     Attributes
@@ -54,9 +61,9 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         The labels, sorted.
     function_ : KernelExpansion
         The decision function: one output for two classes, C for more.
-    n_atoms_, n_steps_, inner_estimate_, loss_curve_, bandwidth_, step_size_, eps_
+    n_atoms_, n_steps_, inner_estimate_, loss_curve_, polished_, bandwidth_, step_size_, eps_
         As in `COLKRegressor`.
-    kernel_, loss_, risk_
+    kernel_, loss_, risk_, race_
         As in `COLKRegressor`.
     n_features_in_, feature_names_in_
         As in `COLKRegressor`.
@@ -78,20 +85,24 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
     def __init__(
         self,
         *,
-        kernel: Kernel | str = "laplacian",
-        bandwidth: Literal["scale", "median"] | float = "scale",
+        kernel: Kernel | str = "auto",
+        bandwidth: Literal["auto", "scale", "median"] | float = "scale",
         loss: Loss | str = "logistic",
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
         eps: float | None = None,
-        max_atoms: int | None = 200,
+        max_atoms: int | None = 400,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float = 10.0,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         epochs: int = 5,
         shuffle: bool = True,
+        polish: bool = True,
+        early_stopping: bool = False,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -106,8 +117,12 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         self.pairing = pairing
         self.averaging = averaging
         self.gradient_bound = gradient_bound
+        self.class_weight = class_weight
         self.epochs = epochs
         self.shuffle = shuffle
+        self.polish = polish
+        self.early_stopping = early_stopping
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -150,7 +165,13 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
             first = not self.__sklearn_is_fitted__()
             if first and classes is None:
                 raise ValueError("classes must be given in the first call of partial_fit")
-            self._pass(*self._prepare(X, y, sample_weight, first, classes))
+            if self.class_weight == "balanced":
+                raise ValueError(
+                    "class_weight='balanced' needs all of the data, which only fit "
+                    "sees; give partial_fit a dict, as "
+                    "sklearn.utils.class_weight.compute_class_weight counts it"
+                )
+            self._follow(*self._prepare(X, y, sample_weight, first, classes))
         return self
 
     def _prepare(
@@ -171,7 +192,24 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
             raise ValueError(
                 f"classes {np.unique(classes)} differ from those of the first call, {self.classes_}"
             )
-        return X, self._encode(np.asarray(y)), weight
+        targets = self._encode(np.asarray(y))
+        return X, targets, weight * self._class_weights(np.asarray(y), weight)
+
+    def _class_weights(self, y: Any, weight: Array) -> Array | float:
+        """How much samples with these labels count, as scikit-learn computes it."""
+        if self.class_weight is None:
+            return 1.0
+        counted = y[weight > 0.0]
+        balanced = isinstance(self.class_weight, str)
+        known = np.isin(self.classes_, counted) if balanced else np.ones(len(self.classes_), bool)
+        of_class = np.ones(len(self.classes_))
+        of_class[known] = compute_class_weight(
+            self.class_weight, classes=self.classes_[known], y=counted
+        )
+        if not (np.isfinite(of_class).all() and (of_class >= 0.0).all()):
+            raise ValueError(f"class_weight must hold numbers of at least 0, got {of_class}")
+        of_sample: Array = of_class[np.searchsorted(self.classes_, y)]
+        return of_sample
 
     def _start_classes(self, X: Array, labels: Any) -> None:
         if len(labels) < 2:

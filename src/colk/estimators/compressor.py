@@ -1,5 +1,6 @@
 """A fitted kernel estimator made small, with a certificate."""
 
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from colk._validation import Array, check_number
@@ -28,14 +29,14 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit a kernel estimator, then keep of its function only what is needed.
 
     The compressed function f~ is within a known distance of the original f in H-norm, so that
-    |f~(x) − f(x)| ≤ error·√κ(x, x) at every x: the certificate.
+    `|f~(x) − f(x)| ≤ error·√κ(x, x)` at every x: the certificate. Of several functions, as a
+    classifier of more than two classes has, the norm is the root of the sum of their squares.
 
     Parameters
     ----------
     estimator : estimator
-        SVR, NuSVR, KernelRidge, GaussianProcessRegressor, SVC or NuSVC with two classes,
-        `COLKRegressor`, or `COLKClassifier` with two classes. A fitted one is taken as it is
-        inside scikit-learn's `FrozenEstimator`.
+        SVR, NuSVR, KernelRidge, GaussianProcessRegressor, SVC, NuSVC, `COLKRegressor` or
+        `COLKClassifier`. A fitted one is taken as it is inside scikit-learn's `FrozenEstimator`.
     eps : float, optional
         Largest H-norm of f − f~.
     max_atoms : int, optional
@@ -48,7 +49,8 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     estimator_ : estimator
         The fitted original.
     function_ : KernelExpansion
-        The compressed function; predictions are function_(X) + intercept_.
+        The compressed function; predictions are function_(X) + intercept_. Of an SVC of more than
+        two classes it has an output for each pair of them.
     intercept_ : float or array
         The intercept of the original.
     error_ : float
@@ -96,8 +98,6 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
         tags.target_tags, tags.input_tags = inner.target_tags, inner.input_tags
         tags.input_tags.sparse = False
-        if tags.classifier_tags is not None:
-            tags.classifier_tags.multi_class = False
         return tags
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
@@ -115,7 +115,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if issparse(X):
             raise TypeError("X is a sparse matrix; pass a dense array (X.toarray())")
         if _is_classifier(self):
-            _check_two_classes(y, fit_params.get("sample_weight"))
+            _check_classes(y, fit_params.get("sample_weight"))
         estimator = clone(self.estimator).fit(X, y, **fit_params)
         affine = _read(estimator)
         certificate = compress(affine.function, eps=self._eps(affine), max_atoms=self.max_atoms)
@@ -166,14 +166,29 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n,), positive for the second class.
+        """Return the scores of the estimator, by the compressed function.
+
+        Of shape (n,) for two classes, positive for the second; (n, C) for more, or as many as
+        there are pairs where an SVC has `decision_function_shape="ovo"`.
 
         Parameters
         ----------
         X : array of shape (n, p)
             Points.
         """
-        return self._values(X)
+        values = self._values(X)
+        original = _inside(self.estimator)
+        if values.ndim == 1 or getattr(original, "decision_function_shape", "ovo") == "ovo":
+            return values
+        return _confidences(values, len(self.classes_))
+
+    def _is_of_pairs(self) -> bool:
+        """Whether the functions are those of pairs of classes, as LIBSVM's are."""
+        return hasattr(_inside(self.estimator), "decision_function_shape")
+
+    def _breaks_ties(self) -> bool:
+        """Whether votes of pairs that are equal are told apart by their values."""
+        return bool(_inside(self.estimator).break_ties)
 
     def predict(self, X: Any) -> Any:
         """Return what the estimator predicts, by the compressed function.
@@ -186,7 +201,12 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         values = self._values(X)
         if not _is_classifier(self):
             return values
-        return self.classes_[(values > 0.0).astype(np.intp)]
+        if values.ndim == 1:
+            return self.classes_[(values > 0.0).astype(np.intp)]
+        if self._is_of_pairs():
+            count = _confidences if self._breaks_ties() else _votes
+            values = count(values, len(self.classes_))
+        return self.classes_[values.argmax(axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R² of a regressor, the accuracy of a classifier.
@@ -206,30 +226,46 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
 
-def _check_two_classes(y: Any, sample_weight: Any) -> None:
+def _votes(values: Array, n_classes: int) -> Array:
+    """Votes for each class of (n, pairs) values, a positive one for the first of a pair."""
+    votes = np.zeros((len(values), n_classes))
+    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
+        votes[:, i] += values[:, column] > 0.0
+        votes[:, j] += values[:, column] <= 0.0
+    return votes
+
+
+def _confidences(values: Array, n_classes: int) -> Array:
+    """Votes for each class, with fractions that break ties, as scikit-learn counts them."""
+    scores: Array = _ovr_decision_function(values < 0.0, -values, n_classes)
+    return scores
+
+
+def _check_classes(y: Any, sample_weight: Any) -> None:
     assert_all_finite(np.asarray(y), input_name="y")
-    kind = type_of_target(y, input_name="y", raise_unknown=True)
-    if kind != "binary":
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is {kind}."
-        )
+    check_classification_targets(y)
     if sample_weight is None:
         return
     counted = np.asarray(y)[np.asarray(sample_weight) > 0.0]
     if len(np.unique(counted)) < 2:
         raise ValueError(
-            "a classifier needs samples of 2 classes, but where sample_weight is positive there "
-            f"is one class: {np.unique(counted)}"
+            "a classifier needs samples of at least 2 classes, but where sample_weight is positive "
+            f"there is one class: {np.unique(counted)}"
         )
+
+
+def _inside(estimator: Any) -> Any:
+    return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
 
 
 def _read(estimator: Any) -> Affine:
     """Return the function of a fitted estimator and its intercept."""
-    if isinstance(estimator, FrozenEstimator):
-        estimator = estimator.estimator
+    estimator = _inside(estimator)
     if not isinstance(estimator, COLKEstimator):
         return from_sklearn(estimator)
     function = estimator.function_
-    if hasattr(estimator, "classes_") and function.weights.ndim > 1:
-        raise ValueError('KernelCompressor reads classifiers of one function: not loss="softmax"')
+    if hasattr(estimator, "classes_") and function.weights.shape[1:] == (2,):
+        # Two functions for two classes: what counts is their difference.
+        weights = function.weights[:, 1] - function.weights[:, 0]
+        function = KernelExpansion(function.kernel, function.atoms, weights)
     return Affine(function, getattr(estimator, "intercept_", 0.0))

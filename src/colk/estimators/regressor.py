@@ -32,27 +32,31 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     Parameters
     ----------
     kernel : Kernel or str
-        A kernel, or the name of one: "laplacian", which suits tables of mixed features best,
-        "gaussian", which is smooth and needs fewer atoms where there are few features, "matern",
-        "rational_quadratic", "polynomial", "linear".
-    bandwidth : "scale", "median" or float
-        Of a kernel that is named: "scale" takes √(p·var(X)/2) of the first data seen, as
-        scikit-learn's gamma="scale" (p·std(X)/2 for the Laplacian), "median" the median distance.
+        A kernel, or the name of one. "auto" lets the data choose kernel, bandwidth and a scale for
+        each feature: `fit` by up to 1000 samples; `partial_fit` by the first 500, which the
+        Laplacian learns, and then anew what was chosen. "laplacian" suits tables of mixed features,
+        "gaussian" or "rbf" is smooth and needs fewer atoms where there are few features; "matern",
+        "rational_quadratic", "polynomial" (of degree 3), "linear".
+    bandwidth : "auto", "scale", "median" or float
+        Of a kernel that is named; beside an object it is refused. "auto" lets the data choose it,
+        and the scales. "scale" takes √(p·var(X)/2) of the first data seen, as scikit-learn's
+        gamma="scale" (p·std(X)/2 for the Laplacian), "median" the median distance.
     loss : Loss or str
         Such as "huber", "squared", "epsilon_insensitive", "pinball". Thresholds of a loss are in
         units of the targets' standard deviation, unless `scale_targets` is off.
     risk : Risk or str
         Such as "mean", "variance", "semivariance", "cvar", "entropic".
     step_size : float, PowerDecay or None
-        α. None is 1 for the risk "mean" and 0.05 for others; classifiers take twice that. Large
-        steps are noisy, which averaging removes; without it take a smaller one.
+        α. None is 1 for the risk "mean" (2 for classifiers), 0.1 for "cvar" and 0.5 for others,
+        divided by E[κ²]/E[κ] of κ = κ(x, x) where that is not 1, as of a polynomial. Large steps
+        are noisy, which averaging removes; without it take a smaller one.
     tracking_rate : float or PowerDecay
         β of the tracker of the risk's inner value.
     regularization : float
         λ.
     eps : float or None
         H-norm that a step may forget, in units of the targets' standard deviation. None is a
-        tenth of the step size.
+        tenth of the step size, times √E[κ(x, x)].
     max_atoms : int or None
         Largest model order. More atoms fit more, at a cost of O(max_atoms²) a step.
     pairing : {"overlap", "independent", "same"}
@@ -67,13 +71,22 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         Passes over the data that `fit` makes; `partial_fit` makes one.
     shuffle : bool
         Whether `fit` shuffles the samples anew in each epoch.
+    polish : bool
+        Whether `fit` ends with the weights that are best for all of the data on the atoms found,
+        by Newton's method (`colk.polish`). Leave-one-out then chooses how much to regularise, but
+        no less than `regularization`. `partial_fit` goes on from there by single steps.
+    early_stopping : bool
+        Whether `fit` holds a tenth of the samples out, and makes no further epoch once one has
+        not lowered their loss by 1 %. The polish sees them all.
+    verbose : bool
+        Whether `fit` prints a line for each epoch.
     random_state : int, RandomState or None
-        Of the shuffling.
+        Of the shuffling, and of what is held out.
 
     Attributes
     ----------
     function_ : KernelExpansion
-        The learned function in the units of y: predictions are function_(X) + intercept_.
+        The learned function in the units of y: predictions are `function_(X) + intercept_`.
     intercept_ : float or array of shape (n_outputs,)
         The mean of the targets seen first.
     target_scale_ : float or array of shape (n_outputs,)
@@ -85,10 +98,15 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     loss_curve_ : list of float
         Mean loss of the scaled targets before each step, one entry for each epoch or call of
         `partial_fit`.
-    bandwidth_ : float
-        The bandwidth in use; None for a kernel that has none.
+    bandwidth_ : float or tuple of float
+        The bandwidth in use, one for each feature where they were given scales; None for a kernel
+        that has none.
+    race_ : Race or None
+        How the data chose, with the losses of every kernel and bandwidth; None where they did not.
     step_size_, eps_ : float
         The step size, and the bound on what a step forgets.
+    polished_ : Polished
+        What the polish of the last `fit` found, the regularisation it chose included.
     kernel_, loss_, risk_ : Kernel, Loss, Risk
         The terms in use.
     n_features_in_ : int
@@ -104,28 +122,31 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     >>> X = rng.uniform(-2, 2, size=(1000, 1))
     >>> y = 1e6 * np.sin(2 * X[:, 0]) + 1e5 * rng.normal(size=1000)
     >>> model = COLKRegressor(random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.95), model.n_atoms_ <= 200
+    >>> bool(model.score(X, y) > 0.95), model.n_atoms_ <= 400
     (True, True)
     """
 
     def __init__(
         self,
         *,
-        kernel: Kernel | str = "laplacian",
-        bandwidth: Literal["scale", "median"] | float = "scale",
+        kernel: Kernel | str = "auto",
+        bandwidth: Literal["auto", "scale", "median"] | float = "scale",
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
         eps: float | None = None,
-        max_atoms: int | None = 200,
+        max_atoms: int | None = 400,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float = 10.0,
         scale_targets: bool = True,
         epochs: int = 5,
         shuffle: bool = True,
+        polish: bool = True,
+        early_stopping: bool = False,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -143,6 +164,9 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         self.scale_targets = scale_targets
         self.epochs = epochs
         self.shuffle = shuffle
+        self.polish = polish
+        self.early_stopping = early_stopping
+        self.verbose = verbose
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -181,7 +205,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         """
         with self._unchanged_on_error():
             first = not self.__sklearn_is_fitted__()
-            self._pass(*self._prepare(X, y, sample_weight, first))
+            self._follow(*self._prepare(X, y, sample_weight, first))
         return self
 
     def _prepare(
@@ -217,6 +241,12 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     def _encode(self, y: Any) -> Array:
         return self._targets.scaled(np.asarray(y, dtype=np.float64))
 
+    def _unscaled(self, Y: Array) -> Array:
+        return self._targets.unscaled(Y)
+
+    def _scaled(self, Y: Array) -> Array:
+        return self._targets.scaled(Y)
+
     @property
     def intercept_(self) -> Any:
         """The mean of the targets seen first, added to the function."""
@@ -231,7 +261,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
 
     @property
     def function_(self) -> KernelExpansion:
-        """The learned function in the units of y: predictions are function_(X) + intercept_."""
+        """The learned function in the units of y: predictions are `function_(X) + intercept_`."""
         f = self._fitted().function
         return KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
 

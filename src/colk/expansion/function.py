@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_count, check_number, check_points, check_rows
 from colk.buffers import aligned, padded, plain
-from colk.expansion import archive
+from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.kernels.base import evaluate
 from colk.terms import check_term
@@ -224,15 +224,14 @@ class KernelExpansion:
         return compress(self, eps=eps, max_atoms=max_atoms)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the function to a file, whole or not at all; `load` reads it back.
+        """Write the function to a file, whole or not at all: `colk.save(f, path)`."""
+        from colk.files import save
 
-        The kernel must be built in, or a combination of such: files hold no code.
-        """
-        archive.write(path, self._kernel, self._atoms, self._weights)
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "KernelExpansion":
-        """Read a function that `save` wrote; nothing in a file can run code.
+        """Read a function that was saved: `colk.load(path)`, which must be one.
 
         Examples
         --------
@@ -240,17 +239,18 @@ class KernelExpansion:
         >>> from colk.kernels import Gaussian
         >>> f = KernelExpansion(Gaussian(1.0), [[0.0]], [1.0])
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     f.save(pathlib.Path(folder) / "f.npz")
-        ...     KernelExpansion.load(pathlib.Path(folder) / "f.npz") == f
+        ...     f.save(pathlib.Path(folder) / "f.colk")
+        ...     KernelExpansion.load(pathlib.Path(folder) / "f.colk") == f
         True
         """
-        kernel, atoms, weights = archive.read(path)
-        try:
-            return cls(kernel, atoms, weights)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{os.fspath(path)} is not a saved KernelExpansion: {error}"
-            ) from error
+        from colk.files import load
+
+        model = load(path)
+        if not isinstance(model, cls):
+            raise FileFormatError(
+                f"{os.fspath(path)} holds a {type(model).__name__}, which colk.load returns"
+            )
+        return model
 
     def _check_same_space(self, other: Any) -> None:
         if not isinstance(other, KernelExpansion):

@@ -1,4 +1,4 @@
-"""What an experiment hands to the report: figures with their data, tables and verdicts."""
+"""What an experiment hands to the report: figures with their data and tables; the plan of a run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,20 +9,16 @@ from colk._validation import check_count, check_number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-__all__ = [
-    "Chapter",
-    "Figure",
-    "Measured",
-    "Outcome",
-    "Plan",
-    "Table",
-    "Verdict",
-    "as_columns",
-    "judge",
-    "show",
-]
+    from colk.experiments.verdict import Verdict
 
-Outcome = Literal["holds", "holds in part", "does not hold"]
+__all__ = ["WIDTH", "Chapter", "Figure", "Plan", "Table", "as_columns"]
+
+# Inches: figures of one width have type of one size on the page.
+WIDTH = 7.4
+_RUNS = 20
+# With fewer runs, or a smaller share of the samples, no claim is judged.
+_FEWEST_RUNS = 5
+_LEAST_SCALE = 0.5
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,7 @@ class Plan:
     2400
     """
 
-    runs: int = 20
+    runs: int = _RUNS
     seed: int = 0
     scale: float = 1.0
 
@@ -57,6 +53,22 @@ class Plan:
     def size(self, full: int) -> int:
         """A number of samples at this scale, even, as COLK takes them in pairs."""
         return max(2 * round(0.5 * full * self.scale), 200)
+
+    @property
+    def lacks(self) -> Literal["", "runs", "samples"]:
+        """What there is less of than by default; runs come first."""
+        if self.runs < _RUNS:
+            return "runs"
+        return "samples" if self.scale < 1.0 else ""
+
+    @property
+    def can_judge(self) -> bool:
+        """Whether there is enough to judge a claim at all.
+
+        The claims are about the full numbers of samples: much shorter runs end elsewhere. And of
+        very few runs one interval in twenty is narrow by chance, and many are drawn.
+        """
+        return self.runs >= _FEWEST_RUNS and self.scale >= _LEAST_SCALE
 
 
 @dataclass(frozen=True)
@@ -73,8 +85,8 @@ class Figure:
         The data, for the CSV file.
     draw : callable
         Draws on an empty matplotlib figure.
-    width, height : float
-        Size in inches.
+    height : float
+        In inches; all figures have one width.
     """
 
     name: str
@@ -82,8 +94,7 @@ class Figure:
     caption: str
     columns: Mapping[str, Sequence[Any]]
     draw: "Callable[[Canvas], None]"
-    width: float = 7.0
-    height: float = 3.2
+    height: float = 3.4
 
 
 @dataclass(frozen=True)
@@ -95,65 +106,6 @@ class Table:
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A number that a verdict rests on.
-
-    Parameters
-    ----------
-    what : str
-        What was measured.
-    value : float
-        The number.
-    low, high : float, optional
-        Its 95 % interval.
-    protocol : str
-        "printed", "tuned" or empty.
-
-    Examples
-    --------
-    >>> print(Measured("slope", 1.234, 1.1, 1.3))
-    slope 1.23 [1.10, 1.30]
-    """
-
-    what: str
-    value: float
-    low: float | None = None
-    high: float | None = None
-    protocol: str = ""
-
-    def __str__(self) -> str:
-        text = f"{self.what} {show(self.value)}"
-        if self.low is not None and self.high is not None:
-            text += f" [{show(self.low)}, {show(self.high)}]"
-        return text
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What became of a sentence of the paper.
-
-    Parameters
-    ----------
-    claim : str
-        The sentence, in short.
-    where : str
-        Where in the paper it stands.
-    outcome : {"holds", "holds in part", "does not hold"}
-        The judgement, by the rule that `reading` states.
-    numbers : sequence of Measured
-        What it rests on.
-    reading : str
-        The rule, and what is to be learned from it.
-    """
-
-    claim: str
-    where: str
-    outcome: Outcome
-    numbers: Sequence[Measured]
-    reading: str
 
 
 @dataclass(frozen=True)
@@ -170,7 +122,7 @@ class Chapter:
     title: str
     text: str
     figures: Sequence[Figure]
-    verdicts: Sequence[Verdict]
+    verdicts: "Sequence[Verdict]"
     settings: Mapping[str, str]
     tables: Sequence[Table] = field(default=())
 
@@ -184,38 +136,3 @@ def as_columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str,
     {'run': [0, 1], 'error': [0.5, 0.25]}
     """
     return {name: [row[i] for row in rows] for i, name in enumerate(names)}
-
-
-def show(value: float) -> str:
-    """Three digits, with an exponent only where it is needed.
-
-    Examples
-    --------
-    >>> show(0.012345), show(1.5), show(12345.6), show(1.2e-7), show(0.0)
-    ('0.0123', '1.50', '12346', '1.20e-07', '0')
-    """
-    size = abs(value)
-    if value == 0.0:
-        return "0"
-    if size < 1e-4 or size >= 1e6:
-        return f"{value:.2e}"
-    if size >= 100.0:
-        return f"{value:.0f}"
-    if size >= 10.0:
-        return f"{value:.1f}"
-    if size >= 1.0:
-        return f"{value:.2f}"
-    return f"{value:.3g}"
-
-
-def judge(*checks: bool) -> Outcome:
-    """All true: holds; none: does not hold; else in part.
-
-    Examples
-    --------
-    >>> judge(True, True), judge(True, False), judge(False)
-    ('holds', 'holds in part', 'does not hold')
-    """
-    if all(checks):
-        return "holds"
-    return "holds in part" if any(checks) else "does not hold"

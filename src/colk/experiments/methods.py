@@ -172,11 +172,11 @@ METHODS = {
             {**_STEPS, **_RATES},
         ),
         Method("npbsgd", "NPBSGD", "green", _npbsgd, _STEP, _STEPS),
-        Method("scgd", "RBF network, SCGD", "purple", _scgd, _PRINTED, {**_STEPS, **_RATES}),
+        Method("scgd", "RBF network (SCGD)", "purple", _scgd, _PRINTED, {**_STEPS, **_RATES}),
         Method(
             "nasa",
-            "RBF network, NASA",
-            "black",
+            "RBF network (NASA)",
+            "ink",
             _nasa,
             _STEP,
             {**_STEPS, "step_size": (0.002, 0.1), "gradient_gain": (0.5, 10.0)},
@@ -184,7 +184,7 @@ METHODS = {
         Method("random_features", "Random features", "olive", _random_features, _STEP, _STEPS),
         Method(
             "huber",
-            "POLK, Huber, averaged",
+            "POLK (Huber, averaged)",
             "grey",
             _averaged_huber,
             {},

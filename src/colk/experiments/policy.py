@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from colk._validation import Array, check_count, check_fraction
 from colk.compressors import KOMP
-from colk.experiments.style import PALETTE, RC, letter
+from colk.experiments.chapter import WIDTH
+from colk.experiments.style import FAINT, PALETTE, RC, letter
+from colk.extras import needed_for
 from colk.kernels import Gaussian
 from colk.rl import (
     TDC,
@@ -44,6 +46,8 @@ N_TRANSITIONS = 400_000
 N_SEEDS = 5
 N_MARKS = 40
 GRID = 61
+# On a coloured surface, whatever the page.
+_WHITE, _BLACK = "#fefefe", "#010101"
 
 Results = dict[str, Any]
 METHODS: dict[str, Callable[[], ValueLearner]] = {
@@ -224,8 +228,8 @@ def table(results: Results) -> tuple[list[str], list[list[str]]]:
                 [
                     f"linear-quadratic, {n_features}-D",
                     name,
-                    str(max(atoms)),
-                    f"{np.mean(errors):.4f} (worst {max(errors):.4f})",
+                    f"{atoms[0]:.0f} ({min(atoms):.0f} to {max(atoms):.0f})",
+                    f"{100 * np.mean(errors):.1f} % (worst {100 * max(errors):.1f} %)",
                     f"{np.mean(found['nrmse']):.3f}",
                     "",
                 ]
@@ -258,9 +262,10 @@ def draw_surfaces(canvas: "Figure", results: Results) -> None:
         shown = axes.contourf(
             part["grid_x"], part["grid_y"], part["grid_value"], levels=20, cmap="cividis"
         )
-        canvas.colorbar(shown, ax=axes, label="V")
+        shown.set_rasterized(True)
+        canvas.colorbar(shown, ax=axes, label="$V$")
         atoms = part["atoms"]
-        axes.plot(atoms[:, 0], atoms[:, 1], "o", color="white", mec="black", ms=3.5, mew=0.6)
+        axes.plot(atoms[:, 0], atoms[:, 1], "o", color=_WHITE, mec=_BLACK, ms=3.5, mew=0.6)
         axes.set_xlim(part["grid_x"].min(), part["grid_x"].max())
         axes.set_ylim(part["grid_y"].min(), part["grid_y"].max())
         axes.grid(visible=False)
@@ -269,15 +274,15 @@ def draw_surfaces(canvas: "Figure", results: Results) -> None:
         linear["grid_y"],
         linear["grid_truth"],
         levels=6,
-        colors=PALETTE["vermillion"],
+        colors=_WHITE,
         linewidths=0.9,
         linestyles="dashed",
     )
-    left.set(xlabel="x₁", ylabel="x₂")
-    letter(left, "a", f"linear-quadratic, {len(linear['atoms'])} atoms; dashed: closed form")
+    left.set(xlabel="$x_1$", ylabel="$x_2$")
+    letter(left, "a", f"linear-quadratic, {len(linear['atoms'])} atoms")
     right.set(xlabel="position", ylabel="velocity")
-    right.plot(*car["states"].T, ".", color=PALETTE["orange"], ms=0.7, zorder=1, alpha=0.5)
-    letter(right, "b", f"mountain car, {len(car['atoms'])} atoms; dots: visited")
+    right.plot(*car["states"].T, ".", color=FAINT, ms=0.7, zorder=1, alpha=0.5, rasterized=True)
+    letter(right, "b", f"mountain car, {len(car['atoms'])} atoms")
 
 
 def draw_monte_carlo(canvas: "Figure", results: Results) -> None:
@@ -292,9 +297,9 @@ def draw_monte_carlo(canvas: "Figure", results: Results) -> None:
             truth,
             part["lstd_values"],
             "x",
-            color=PALETTE["orange"],
+            color=PALETTE["brown"],
             ms=4,
-            label=f"batch LSTD: NRMSE {anchor.nrmse:.3f}",
+            label=f"batch LSTD, NRMSE {anchor.nrmse:.3f}",
         )
         axes.errorbar(
             truth,
@@ -304,7 +309,7 @@ def draw_monte_carlo(canvas: "Figure", results: Results) -> None:
             color=PALETTE["blue"],
             ms=3,
             lw=0.7,
-            label=f"online: NRMSE {found.nrmse:.3f}, correlation {found.correlation:.3f}",
+            label=f"online, NRMSE {found.nrmse:.3f}",
         )
         axes.set(xlabel="Monte-Carlo value, 95 % interval", ylabel="learned value")
         axes.legend(loc="upper left")
@@ -316,19 +321,11 @@ def draw_orders(canvas: "Figure", results: Results) -> None:
     axes = canvas.subplots()
     curves = {f"linear-quadratic, {n}-D": part for n, part in results["linear_quadratic"].items()}
     curves |= results["environments"]
-    for color, (name, part) in zip(
-        ("blue", "sky", "vermillion", "green"), curves.items(), strict=True
-    ):
-        axes.plot(part["steps"], part["orders"], color=PALETTE[color], label=name)
-        axes.annotate(
-            f" {name}, M = {part['orders'][-1]:.0f}",
-            (part["steps"][-1], part["orders"][-1]),
-            color=PALETTE[color],
-            va="center",
-            fontsize=8,
-        )
+    for line, (name, part) in zip(("-", "--", "-.", ":"), curves.items(), strict=True):
+        label = f"{name}, $M = {part['orders'][-1]:.0f}$"
+        axes.plot(part["steps"], part["orders"], line, color=PALETTE["blue"], label=label)
     axes.set(xlabel="transitions", ylabel="model order", ylim=(0, None))
-    axes.set_xlim(0, 1.35 * max(part["steps"][-1] for part in curves.values()))
+    canvas.legend(loc="outside lower center", ncols=2)
 
 
 DRAWINGS: dict[str, Callable[["Figure", Results], None]] = {
@@ -340,13 +337,14 @@ DRAWINGS: dict[str, Callable[["Figure", Results], None]] = {
 
 def figures(results: Results) -> "dict[str, Figure]":
     """All figures, drawn from the numbers of `run`."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
+    with needed_for("a figure", extra="cli"):
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
 
     drawn = {}
     with mpl.rc_context(cast(Any, RC)):
         for name, draw in DRAWINGS.items():
-            canvas = Figure(figsize=(9.0, 3.6))
+            canvas = Figure(figsize=(WIDTH, 3.6))
             draw(canvas, results)
             drawn[name] = canvas
     return drawn

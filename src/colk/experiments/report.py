@@ -1,28 +1,49 @@
 """One HTML file with everything in it, and the data and pictures of each figure beside it."""
 
-import base64
 import csv
-import html
 import io
 import os
-import platform
+import re
+import time
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
 
-from colk._version import __version__
-from colk.experiments.chapter import Chapter, Figure, Plan, Table, Verdict, as_columns
-from colk.experiments.style import RC
+from colk.experiments.chapter import WIDTH, Chapter, Figure, Plan, as_columns
+from colk.experiments.forecast import DRAWING, Forecast
+from colk.experiments.mathematics import plain
+from colk.experiments.origin import Origin
+from colk.experiments.page import page
+from colk.experiments.style import FAINT, PALETTE, RC
+from colk.experiments.verdict import Verdict
+from colk.extras import needed_for
 
-__all__ = ["write_report"]
-
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
-_CLASSES = {"holds": "yes", "holds in part": "part", "does not hold": "no"}
+__all__ = ["draw_figures", "write_report"]
 
 
-def write_report(chapters: Sequence[Chapter], plan: Plan, out: str | os.PathLike[str]) -> Path:
-    """Write figures, data and `report.html`; return the path of the last.
+def draw_figures(
+    chapters: Sequence[Chapter], out: str | os.PathLike[str], forecast: Forecast
+) -> dict[str, str]:
+    """Write CSV, PNG and SVG of every figure; return them as SVG for the page, by name."""
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures = {}
+    for figure in (figure for chapter in chapters for figure in chapter.figures):
+        forecast.begin(DRAWING + figure.name)
+        start = time.process_time()
+        pictures[figure.name] = inlined(_write_figure(figure, folder), figure)
+        forecast.finish(DRAWING + figure.name, 1.0, time.process_time() - start)
+    return pictures
+
+
+def write_report(
+    chapters: Sequence[Chapter],
+    plan: Plan,
+    out: str | os.PathLike[str],
+    pictures: Mapping[str, str],
+    origin: Origin,
+) -> Path:
+    """Write the verdicts' numbers and `report.html`; return the path of the last.
 
     Parameters
     ----------
@@ -31,26 +52,21 @@ def write_report(chapters: Sequence[Chapter], plan: Plan, out: str | os.PathLike
     plan : Plan
         How much was run.
     out : path
-        The folder; made where it is missing.
+        The folder.
+    pictures : mapping of str to str
+        What `draw_figures` returned.
+    origin : Origin
+        Where the report comes from.
 
     Returns
     -------
     Path
-        The report. It depends on the settings, the seed and the versions only.
+        The report. But for its head it depends on settings, seed and versions only.
     """
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    body = [_verdicts(chapters)]
-    body += [
-        _chapter(
-            chapter, {figure.name: _write_figure(figure, folder) for figure in chapter.figures}
-        )
-        for chapter in chapters
-    ]
-    body.append(_settings(chapters, plan))
     _write_verdicts([v for chapter in chapters for v in chapter.verdicts], folder)
     path = folder / "report.html"
-    _write(path, _PAGE.format(style=_STYLE, contents=_contents(chapters), body="\n".join(body)))
+    _write(path, page(chapters, plan, origin, pictures))
     return path
 
 
@@ -61,25 +77,42 @@ def _write(path: Path, text: str) -> None:
     os.replace(beside, path)
 
 
-# -- files beside the report ----------------------------------------------------------------------
-
-
 def _write_figure(figure: Figure, folder: Path) -> str:
-    """Write CSV, PNG and SVG; return the SVG as a data URI."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
+    """Write CSV, PNG and SVG; return the last."""
+    with needed_for("a figure", extra="cli"):
+        import matplotlib as mpl
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure as Canvas
 
     _write(folder / f"{figure.name}.csv", _csv(figure.columns))
     with mpl.rc_context(cast(Any, RC)):
-        canvas = Canvas(figsize=(figure.width, figure.height))
+        canvas = Canvas(figsize=(WIDTH, figure.height))
         FigureCanvasAgg(canvas)
         figure.draw(canvas)
         canvas.savefig(folder / f"{figure.name}.png", metadata={"Software": None})
         vector = io.BytesIO()
         canvas.savefig(vector, format="svg", metadata={"Date": None})
-    _write(folder / f"{figure.name}.svg", vector.getvalue().decode())
-    return "data:image/svg+xml;base64," + base64.b64encode(vector.getvalue()).decode()
+    text = vector.getvalue().decode()
+    _write(folder / f"{figure.name}.svg", text)
+    return text
+
+
+def inlined(picture: str, figure: Figure) -> str:
+    """An SVG as part of the page: colours follow the page's, names are the figure's own.
+
+    Parameters
+    ----------
+    picture : str
+        As matplotlib writes it.
+    figure : Figure
+        What it shows.
+    """
+    text = re.sub(r"<metadata>.*?</metadata>", "", picture[picture.index("<svg") :], flags=re.S)
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{figure.name}-", text)
+    for name, value in {**PALETTE, "faint": FAINT, "paper": "#ffffff"}.items():
+        text = text.replace(value.lower(), f"var(--{name})")
+    title = plain(figure.title).replace('"', "”").replace("&", "and")
+    return text.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1).strip()
 
 
 def _csv(columns: Mapping[str, Sequence[Any]]) -> str:
@@ -98,148 +131,23 @@ def _cell(value: Any) -> Any:
 
 def _write_verdicts(verdicts: Sequence[Verdict], folder: Path) -> None:
     rows = [
-        (v.claim, v.where, v.outcome, m.protocol, m.what, m.value, m.low, m.high)
-        for v in verdicts
-        for m in v.numbers
-    ]
-    head = ("claim", "where", "outcome", "protocol", "what", "value", "low", "high")
-    _write(folder / "verdicts.csv", _csv(as_columns(head, rows)))
-
-
-# -- the page -------------------------------------------------------------------------------------
-
-
-def _contents(chapters: Sequence[Chapter]) -> str:
-    links = [(c.name, c.title) for c in chapters]
-    links = [("verdicts", "Verdicts"), *links, ("settings", "Settings")]
-    return " · ".join(f'<a href="#{name}">{html.escape(title)}</a>' for name, title in links)
-
-
-def _verdicts(chapters: Sequence[Chapter]) -> str:
-    verdicts = [v for chapter in chapters for v in chapter.verdicts]
-    rows = "\n".join(_verdict(v) for v in verdicts)
-    counts = [sum(v.outcome == outcome for v in verdicts) for outcome in _CLASSES]
-    count = f"Of {len(verdicts)} claims {counts[0]} hold, {counts[1]} in part, {counts[2]} do not."
-    head = "<tr><th>What the paper says</th><th>Found</th><th>Numbers</th></tr>"
-    return (
-        '<section id="verdicts"><h2>Verdicts</h2>\n'
-        f"<p>{count} Brackets are 95 % intervals, paired over the runs. “Printed” are the settings "
-        "that the paper prints; “tuned” gives every method the same number of trials on a "
-        "validation split.</p>\n"
-        f'<div class="wide"><table class="verdicts"><thead>{head}</thead><tbody>\n{rows}\n'
-        "</tbody></table></div></section>"
-    )
-
-
-def _verdict(verdict: Verdict) -> str:
-    lines = []
-    for protocol in dict.fromkeys(m.protocol for m in verdict.numbers):
-        numbers = "; ".join(str(m) for m in verdict.numbers if m.protocol == protocol)
-        prefix = f"<b>{html.escape(protocol.capitalize())}:</b> " if protocol else ""
-        lines.append(f"<p>{prefix}{html.escape(numbers)}.</p>")
-    lines.append(f'<p class="reading">{html.escape(verdict.reading)}</p>')
-    mark = f'<span class="{_CLASSES[verdict.outcome]}">{verdict.outcome}</span>'
-    claim = (
-        f'<p>{html.escape(verdict.claim)}</p><p class="reading">{html.escape(verdict.where)}</p>'
-    )
-    return f"<tr><td>{claim}</td><td>{mark}</td><td>{''.join(lines)}</td></tr>"
-
-
-def _chapter(chapter: Chapter, pictures: Mapping[str, str]) -> str:
-    parts = [f'<section id="{chapter.name}"><h2>{html.escape(chapter.title)}</h2>']
-    parts += [f"<p>{html.escape(text)}</p>" for text in chapter.text.split("\n\n")]
-    for figure in chapter.figures:
-        parts.append(
-            f'<figure id="{figure.name}"><h3>{html.escape(figure.title)}</h3>'
-            f'<img alt="{html.escape(figure.title)}" src="{pictures[figure.name]}">'
-            f"<figcaption>{html.escape(figure.caption)} Data: <code>{figure.name}.csv</code>."
-            "</figcaption></figure>"
+        (
+            *(plain(text) for text in (v.claim, v.where, v.outcome, part.title, check.label)),
+            check.column,
+            v.unit,
+            check.interval.value,
+            check.interval.low,
+            check.interval.high,
+            check.low,
+            check.high,
+            check.state,
         )
-    parts += [_table(table) for table in chapter.tables]
-    return "\n".join([*parts, "</section>"])
-
-
-def _table(table: Table) -> str:
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.head)
-    rows = "\n".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in table.rows
+        for v in verdicts
+        for part in v.parts
+        for check in part.checks
+    ]
+    head = (
+        *("claim", "where", "outcome", "part", "with", "protocol", "unit", "value"),
+        *("low", "high", "region_low", "region_high", "says"),
     )
-    return (
-        f'<div class="wide" id="{table.name}"><h3>{html.escape(table.title)}</h3>'
-        f"<table><thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table>"
-        f'<p class="reading">{html.escape(table.caption)}</p></div>'
-    )
-
-
-def _settings(chapters: Sequence[Chapter], plan: Plan) -> str:
-    general = {
-        "runs": str(plan.runs),
-        "seed": str(plan.seed),
-        "share of the full sample sizes": f"{plan.scale:g}",
-        "colk": __version__,
-        "Python": platform.python_version(),
-        **{name: metadata.version(name) for name in _PACKAGES},
-    }
-    parts = ['<section id="settings"><h2>Settings, seeds and versions</h2>', _pairs(general)]
-    for chapter in chapters:
-        parts += [f"<h3>{html.escape(chapter.title)}</h3>", _pairs(chapter.settings)]
-    return "\n".join([*parts, "</section>"])
-
-
-def _pairs(pairs: Mapping[str, str]) -> str:
-    rows = "".join(
-        f"<tr><td>{html.escape(name)}</td><td>{html.escape(value)}</td></tr>"
-        for name, value in pairs.items()
-    )
-    return f'<div class="wide"><table class="pairs"><tbody>{rows}</tbody></table></div>'
-
-
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff;
-  max-width: 64rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin-bottom: .3rem; }
-h2 { font-size: 1.3rem; margin-top: 2.5rem; border-bottom: 1px solid #ccc; }
-h3 { font-size: 1rem; margin: 0 0 .4rem; }
-nav { font-size: .9rem; }
-a { color: #005a8c; }
-figure { margin: 1.8rem 0; }
-figure img { width: 100%; height: auto; display: block; }
-figcaption, .reading { font-size: .88rem; color: #555; }
-table { border-collapse: collapse; font-size: .88rem; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .45rem .6rem;
-  border-bottom: 1px solid #ddd; }
-td p { margin: 0 0 .35rem; }
-.verdicts td:first-child { width: 30%; }
-.verdicts td:nth-child(2) { width: 8.5rem; }
-.pairs td:first-child { width: 14rem; color: #555; }
-.wide { overflow-x: auto; margin: 1.2rem 0; }
-.yes, .part, .no { display: inline-block; padding: .1rem .5rem; border-radius: 1rem;
-  white-space: nowrap; font-weight: 600; border: 1px solid; }
-.yes { color: #00543d; background: #e2f4ee; }
-.part { color: #6b4a00; background: #fdf2d8; }
-.no { color: #8c3d00; background: #fbe7da; }
-@media (max-width: 42rem) {
-  .verdicts thead { display: none; }
-  .verdicts td, .verdicts td:first-child, .verdicts td:nth-child(2) { display: block; width: auto;
-    border: 0; padding: .25rem 0; }
-  .verdicts tr { display: block; border-bottom: 1px solid #ddd; padding: .6rem 0; }
-}
-"""
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>COLK, reproduced</title>
-<style>{style}</style>
-</head>
-<body>
-<h1>Compositional online learning with kernels, reproduced</h1>
-<nav>{contents}</nav>
-{body}
-</body>
-</html>
-"""
+    _write(folder / "verdicts.csv", _csv(as_columns(head, rows)))

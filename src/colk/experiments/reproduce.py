@@ -1,5 +1,6 @@
 """Run experiments and write the report."""
 
+import csv
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,28 +8,65 @@ from pathlib import Path
 
 from colk.experiments import lidar, outliers, policy_chapter, risk, theory
 from colk.experiments.chapter import Chapter, Plan
-from colk.experiments.report import write_report
+from colk.experiments.forecast import DRAWING, Forecast
+from colk.experiments.origin import observe_origin
+from colk.experiments.report import draw_figures, write_report
 from colk.experiments.runner import Runner
-from colk.experiments.tasks import Run, Store
+from colk.experiments.tasks import Run, Store, Task
 
-__all__ = ["STUDIES", "Reproduction", "Study", "reproduce"]
+__all__ = ["STUDIES", "Reproduction", "Study", "forecast", "reproduce"]
 
 
 @dataclass(frozen=True)
 class Study:
-    """An experiment: how many tasks it takes, and what it makes of them."""
+    """An experiment: the tasks it takes, what it makes of them, and the figures that it draws."""
 
-    count: Callable[[Plan], int]
+    expect: Callable[[Plan], list[Task]]
     tell: Callable[[Plan, Run], Chapter]
+    figures: tuple[str, ...]
+
+
+def _figures(chapter: str, *names: str) -> tuple[str, ...]:
+    return tuple(f"{chapter}-{name}" for name in names)
 
 
 STUDIES = {
-    "outliers": Study(outliers.count_tasks, outliers.outliers),
-    "lidar": Study(lidar.count_tasks, lidar.lidar),
-    "risk": Study(risk.count_tasks, risk.risk),
-    "theory": Study(theory.count_tasks, theory.theory),
-    "policy": Study(policy_chapter.count_tasks, policy_chapter.policy_evaluation),
+    "outliers": Study(
+        outliers.expected_tasks,
+        outliers.outliers,
+        _figures("outliers", "boxes", "curves", "functions", "features", "laws"),
+    ),
+    "lidar": Study(
+        lidar.expected_tasks,
+        lidar.lidar,
+        _figures("lidar", "errors", "with-outliers", "without-outliers"),
+    ),
+    "risk": Study(risk.expected_tasks, risk.risk, _figures("risk", "frontier")),
+    "theory": Study(
+        theory.expected_tasks,
+        theory.theory,
+        _figures("theory", "model-order", "tracking", "convergence", "stationarity"),
+    ),
+    "policy": Study(
+        policy_chapter.expected_tasks,
+        policy_chapter.policy_evaluation,
+        _figures("policy", "value-surface", "monte-carlo", "model-order"),
+    ),
 }
+
+
+def forecast(names: Sequence[str], plan: Plan, jobs: int = 1) -> Forecast:
+    """How long the named experiments will take, drawing included.
+
+    Examples
+    --------
+    >>> from colk.experiments import Plan
+    >>> forecast(["policy"], Plan(), jobs=2).total > 0.0
+    True
+    """
+    work = [(task.name, task.size) for name in names for task in STUDIES[name].expect(plan)]
+    drawing = [(DRAWING + figure, 1.0) for name in names for figure in STUDIES[name].figures]
+    return Forecast([*work, *drawing], jobs)
 
 
 @dataclass(frozen=True)
@@ -45,7 +83,7 @@ def reproduce(
     plan: Plan,
     out: str | os.PathLike[str] = "results",
     jobs: int = 1,
-    advance: Callable[[int], None] | None = None,
+    watch: Forecast | None = None,
 ) -> Reproduction:
     """Run the named experiments, or continue them, and write the report.
 
@@ -59,8 +97,8 @@ def reproduce(
         Where the report goes; finished runs are kept in its folder `cache`.
     jobs : int
         Processes.
-    advance : callable, optional
-        Called with the number of tasks that have just finished.
+    watch : Forecast, optional
+        What `forecast` returned: it is told what runs and what has finished.
 
     Returns
     -------
@@ -77,7 +115,21 @@ def reproduce(
     unknown = [name for name in names if name not in STUDIES]
     if unknown:
         raise ValueError(f"no experiment {unknown[0]!r}; there are {', '.join(STUDIES)}")
-    with Runner(Store(Path(out) / "cache"), jobs, advance) as run:
+    known = watch or forecast(names, plan, jobs)
+    with Runner(Store(Path(out) / "cache"), jobs, known) as run:
         chapters = [STUDIES[name].tell(plan, run) for name in names]
-        computed = run.computed
-    return Reproduction(chapters, write_report(chapters, plan, out), computed)
+        computed, found = run.computed, run.found
+    pictures = draw_figures(chapters, out, known)
+    origin = observe_origin(known.elapsed, computed, found)
+    _write_durations(known, Path(out))
+    return Reproduction(chapters, write_report(chapters, plan, out, pictures, origin), computed)
+
+
+def _write_durations(known: Forecast, out: Path) -> None:
+    """Processor seconds of every task and figure; `benchmarks/costs.py` reads it."""
+    with (out / "durations.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("name", "size", "seconds"))
+        writer.writerows(
+            (name, f"{size:g}", f"{seconds:.4f}") for name, size, seconds in known.records
+        )

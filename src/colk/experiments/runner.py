@@ -4,7 +4,8 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from types import TracebackType
 from typing import Self
@@ -12,6 +13,7 @@ from typing import Self
 from threadpoolctl import threadpool_limits
 
 from colk._validation import check_count
+from colk.experiments.forecast import Forecast
 from colk.experiments.tasks import Result, Store, Task
 
 __all__ = ["Runner"]
@@ -28,8 +30,8 @@ class Runner:
         Where results are looked up and kept.
     jobs : int
         Processes. With 1 the tasks run in this one.
-    advance : callable, optional
-        Called with the number of tasks that have just finished or were found.
+    forecast : Forecast, optional
+        Told what begins, and what has finished or was found.
 
     Examples
     --------
@@ -42,13 +44,12 @@ class Runner:
     [2, 3]
     """
 
-    def __init__(
-        self, store: Store, jobs: int = 1, advance: Callable[[int], None] | None = None
-    ) -> None:
+    def __init__(self, store: Store, jobs: int = 1, forecast: Forecast | None = None) -> None:
         self.store = store
         self.jobs = check_count(jobs, "jobs")
         self.computed = 0
-        self._advance = advance or (lambda count: None)
+        self.found = 0
+        self.forecast = forecast or Forecast([])
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Self:
@@ -72,26 +73,28 @@ class Runner:
     def __call__(self, tasks: Sequence[Task]) -> list[Result]:
         """Results of the tasks, in their order."""
         results = [self.store.load(task) for task in tasks]
-        missing = [task for task, found in zip(tasks, results, strict=True) if found is None]
-        self._advance(len(tasks) - len(missing))
+        missing = []
+        for task, result in zip(tasks, results, strict=True):
+            if result is None:
+                missing.append(task)
+            else:
+                self.found += 1
+                self.forecast.finish(task.name, task.size)
         if self.jobs == 1:
             with threadpool_limits(1):
                 for task in missing:
-                    self._finish(task)
+                    self.forecast.begin(task.name)
+                    self._count(task, _compute(self.store, task))
         elif missing:
             self._distribute(missing)
         return [
-            _present(self.store.load(task)) if found is None else found
-            for task, found in zip(tasks, results, strict=True)
+            _present(self.store.load(task)) if result is None else result
+            for task, result in zip(tasks, results, strict=True)
         ]
 
-    def _finish(self, task: Task) -> None:
-        _compute(self.store, task)
-        self._count(1)
-
-    def _count(self, finished: int) -> None:
-        self.computed += finished
-        self._advance(finished)
+    def _count(self, task: Task, seconds: float) -> None:
+        self.computed += 1
+        self.forecast.finish(task.name, task.size, seconds)
 
     def _distribute(self, tasks: list[Task]) -> None:
         if self._pool is None:
@@ -99,14 +102,14 @@ class Runner:
             self._pool = ProcessPoolExecutor(
                 self.jobs, multiprocessing.get_context("spawn"), initializer=_begin_worker
             )
-        waiting: set[Future[None]] = {
-            self._pool.submit(_compute, self.store, task) for task in tasks
+        waiting: dict[Future[float], Task] = {
+            self._pool.submit(_compute, self.store, task): task for task in tasks
         }
         while waiting:
-            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            self.forecast.begin(next(iter(waiting.values())).name)
+            finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
             for future in finished:
-                future.result()
-            self._count(len(finished))
+                self._count(waiting.pop(future), future.result())
 
 
 def _present(result: Result | None) -> Result:
@@ -130,5 +133,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _compute(store: Store, task: Task) -> None:
+def _compute(store: Store, task: Task) -> float:
+    """Run a task and keep its result; returns the processor seconds that it took."""
+    start = time.process_time()
     store.save(task, task.run())
+    return time.process_time() - start

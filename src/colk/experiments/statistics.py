@@ -1,4 +1,4 @@
-"""Intervals over runs: of a mean, of paired differences, of a ratio of spreads, of a slope."""
+"""Intervals over runs: of a mean, a change in per cent, a ratio of spreads, a share, a slope."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,15 @@ from numpy.typing import ArrayLike
 
 from colk._validation import Array
 
-__all__ = ["Interval", "mean_interval", "slope_interval", "spread_ratio"]
+__all__ = [
+    "Interval",
+    "mean_interval",
+    "percent_change",
+    "share_interval",
+    "slope_interval",
+    "spread_change",
+    "spread_ratio",
+]
 
 
 @dataclass(frozen=True)
@@ -22,6 +30,11 @@ class Interval:
     def below_zero(self) -> bool:
         """Whether the whole interval lies below 0."""
         return self.high < 0.0
+
+    @property
+    def half(self) -> float:
+        """Half of the interval's width."""
+        return 0.5 * (self.high - self.low)
 
     @property
     def above_zero(self) -> bool:
@@ -49,6 +62,64 @@ def mean_interval(values: ArrayLike) -> Interval:
     mean = float(numbers.mean())
     half = _quantile(n - 1) * float(numbers.std(ddof=1) / np.sqrt(n))
     return Interval(mean, mean - half, mean + half)
+
+
+def percent_change(first: ArrayLike, second: ArrayLike) -> Interval:
+    """Per cent by which `first` lies above `second`, paired runs of positive numbers.
+
+    The mean is that of the logarithms of the ratios, with Student's interval, so that "twice" and
+    "half" weigh the same. Of one pair, or where a run diverged, the interval is everything.
+
+    Examples
+    --------
+    >>> found = percent_change([1.1, 2.2, 3.3], [1.0, 2.0, 3.0])
+    >>> round(found.value, 6), round(found.low, 6), round(found.high, 6)
+    (10.0, 10.0, 10.0)
+    """
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return Interval(float("nan"), -100.0, float("inf"))
+    if len(a) == 1:
+        return Interval(100.0 * float(a[0] / b[0] - 1.0), -100.0, float("inf"))
+    found = mean_interval(np.log(a / b))
+    with np.errstate(over="ignore"):
+        value, low, high = (
+            100.0 * float(np.expm1(x)) for x in (found.value, found.low, found.high)
+        )
+    return Interval(value, low, high)
+
+
+def share_interval(hits: int, runs: int) -> Interval:
+    """Per cent of runs in which something happened, with Clopper and Pearson's interval.
+
+    Examples
+    --------
+    >>> found = share_interval(0, 20)
+    >>> found.value, found.low, round(found.high, 1)
+    (0.0, 0.0, 16.8)
+    """
+    from scipy.stats import beta
+
+    low = float(beta.ppf(0.025, hits, runs - hits + 1)) if hits else 0.0
+    high = float(beta.ppf(0.975, hits + 1, runs - hits)) if hits < runs else 1.0
+    return Interval(100.0 * hits / runs, 100.0 * low, 100.0 * high)
+
+
+def spread_change(first: ArrayLike, second: ArrayLike) -> Interval:
+    """Per cent by which the standard deviation of `first` lies above that of `second`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> found = spread_change(rng.normal(size=200), 2.0 * rng.normal(size=200))
+    >>> found.low < -50.0 < found.high < 0.0
+    True
+    """
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return Interval(float("nan"), -100.0, float("inf"))
+    found = spread_ratio(a, b)
+    return Interval(*(100.0 * (x - 1.0) for x in (found.value, found.low, found.high)))
 
 
 def spread_ratio(first: ArrayLike, second: ArrayLike) -> Interval:

@@ -35,6 +35,10 @@ class Task:
     settings : mapping
         Its arguments, numbers, strings, lists and mappings of them: all that the result depends
         on, the seed among them.
+    name : str
+        What it is, to a person. Tasks of one name take equally long for each unit of size.
+    size : float
+        How long the task is: samples, steps, passes.
 
     Examples
     --------
@@ -45,6 +49,8 @@ class Task:
 
     function: Callable[..., Result]
     settings: Mapping[str, Any]
+    name: str = ""
+    size: float = 1.0
 
     @property
     def key(self) -> str:

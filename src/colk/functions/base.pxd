@@ -7,15 +7,18 @@ cdef class Function:
     cdef size_t address
     cdef bint ready
     cdef int resolve(self) except -1
+    @cython.final
+    cdef size_t found(self) except? 0 nogil
 
 cdef class OfNumbers(Function):
     cdef double at(self, double a, double b) except? -1.5e300 nogil
 
 cdef class OfPoints(Function):
+    @cython.locals(answered=bint)
     cdef int columns(self, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points,
                      Py_ssize_t size, double[:, ::1] out, Py_ssize_t first) except -1 nogil
     cdef int _ask(self, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points,
-                  Py_ssize_t size, double[:, ::1] out, Py_ssize_t first, bint again) except -1
+                  Py_ssize_t size, double[:, ::1] out, Py_ssize_t first) except -1
 
 cdef class OfLoss(Function):
     cdef double at(self, double loss, const double[::1] g, Py_ssize_t i) except? -1.5e300 nogil
@@ -24,12 +27,8 @@ cdef class OfLoss(Function):
 cdef class OfArrays(Function):
     cdef int write(self, const double[:, ::1] F, Py_ssize_t i, const double[:, ::1] Y,
                    Py_ssize_t j, const double[::1] g, double[::1] out, Py_ssize_t start) except -1 nogil
-    cdef object _ask(self, const double[:, ::1] F, Py_ssize_t i, const double[:, ::1] Y,
-                     Py_ssize_t j, const double[::1] g)
-    cdef int _take(self, const double[:, ::1] F, Py_ssize_t i, const double[:, ::1] Y,
-                   Py_ssize_t j, const double[::1] g, double[::1] out, Py_ssize_t start) except -1
+    cdef int _ask(self, const double[:, ::1] F, Py_ssize_t i, const double[:, ::1] Y,
+                  Py_ssize_t j, const double[::1] g, double[::1] out, Py_ssize_t start) except -1
     @cython.locals(size=Py_ssize_t)
     cpdef int tabulate(self, const double[:, ::1] F, const double[:, ::1] Y, const double[::1] g,
                        double[::1] out) except -1
-    cdef int _all(self, const double[:, ::1] F, const double[:, ::1] Y, const double[::1] g,
-                  double[::1] out, Py_ssize_t size) except -1 nogil

@@ -11,27 +11,14 @@ from colk.functions import addresses
 from colk.functions.addresses import Signature, as_python, c_function, is_c_function
 from colk.functions.compilation import machine_code
 
-# What calls an address, `addresses.of_...`, is defined in the .pxd of that module alone: where
-# nothing is compiled, no function has an address.
-
 __all__ = ["Function", "OfArrays", "OfLoss", "OfNumbers", "OfPoints"]
-
-
-def _as_array(result: Any, role: str) -> Any:
-    values = np.asarray(result) if result is not None else np.empty(0, object)
-    if values.dtype.kind not in "fiub":
-        raise TypeError(f"{role} must return numbers, got {result!r}")
-    return values
 
 
 def as_number(result: Any, role: str) -> float:
     """Return what a function returned, where it is one real number."""
     if isinstance(result, (float, int)):
         return float(result)
-    values = _as_array(result, role)
-    if values.size != 1:
-        raise ValueError(f"{role} must return one number, got {values.size}")
-    return float(values.item())
+    return float(as_values(result, (), role)[0])
 
 
 def as_values(result: Any, shape: tuple[int, ...], role: str) -> Array:
@@ -41,27 +28,20 @@ def as_values(result: Any, shape: tuple[int, ...], role: str) -> Array:
     """
     if isinstance(result, float) and math.prod(shape) == 1:
         return np.array([result])
+    wanted = f"shape {shape}" if shape else "one number"
     try:
-        values = _as_array(result, role)
+        values = np.asarray(result)
     except ValueError as error:
-        raise ValueError(f"{role} must return shape {shape}, got ragged {result!r}") from error
+        raise ValueError(f"{role} must return {wanted}, got ragged {result!r}") from error
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"{role} must return numbers, got {result!r}")
     if [n for n in values.shape if n != 1] != [n for n in shape if n != 1]:
-        raise ValueError(f"{role} must return shape {shape}, got {values.shape}")
+        raise ValueError(f"{role} must return {wanted}, got {values.shape}")
     return np.asarray(values, np.float64).ravel()
 
 
 class Function:
-    """A user's function, of the signature that a term needs.
-
-    Parameters
-    ----------
-    given : callable, or a function of C
-        What the user gave.
-    signature : Signature
-        What it takes and gives.
-    role : str
-        What it is to its term, for messages.
-    """
+    """A user's function, of the signature that a term needs; `role` is its name in messages."""
 
     given: Any
     signature: Signature
@@ -81,8 +61,15 @@ class Function:
         else:
             raise TypeError(f"{role} must be a function, got {type(given).__name__}")
 
+    def found(self) -> int:
+        """The address of its machine code, for which it looks at the first call; 0 without one."""
+        if not self.ready:
+            with cython.gil:
+                self.resolve()
+        return self.address
+
     def resolve(self) -> int:
-        """Look for machine code, at the first call; uncompiled sources have no use for it."""
+        """Look for machine code; uncompiled sources have no use for it."""
         if cython.compiled:
             self.machine_code, self.address = machine_code(self.given, self.signature, self.role)
         self.ready = True
@@ -94,13 +81,9 @@ class OfNumbers(Function):
 
     def at(self, a: float, b: float) -> float:
         """Return its value."""
-        if not self.ready:
-            with cython.gil:
-                self.resolve()
-        if self.address != 0:
-            value: float = addresses.of_numbers(self.address, a, b)  # type: ignore[attr-defined]
-            if value == value:
-                return value
+        value = addresses.of_numbers(self.found(), a, b)
+        if value == value:
+            return value
         with cython.gil:
             return as_number(self.plain(float(a), float(b)), self.role)
 
@@ -112,31 +95,24 @@ class OfPoints(Function):
         self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
     ) -> int:
         """Write out[first + b, j] = function(x_b, d_j), for n atoms and `size` points."""
-        if not self.ready:
-            with cython.gil:
-                self.resolve()
-        if self.address == 0:
-            with cython.gil:
-                self._ask(atoms, n, points, size, out, first, False)
-        elif not addresses.of_points(  # type: ignore[attr-defined]
-            self.address, atoms, n, points, size, out, first
-        ):
-            with cython.gil:
-                self._ask(atoms, n, points, size, out, first, True)
-        return 0
-
-    def _ask(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int, again: bool
-    ) -> int:
-        """Call the Python function for all pairs, or again where the machine code gave NaN."""
-        p = points.shape[1]
-        near, known = np.asarray(points), np.asarray(atoms)
+        address, answered = self.found(), True
         for b in range(size):
             for j in range(n):
-                if again and out[first + b, j] == out[first + b, j]:
-                    continue
-                value = self.plain(near[b].copy(), known[:p, j].copy())
-                out[first + b, j] = as_number(value, self.role)
+                out[first + b, j] = addresses.of_points(address, points, b, atoms, j)
+                answered = answered and out[first + b, j] == out[first + b, j]
+        if not answered:
+            with cython.gil:
+                self._ask(atoms, n, points, size, out, first)
+        return 0
+
+    def _ask(self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int) -> int:
+        """Call the Python function where there is no answer yet."""
+        near, known = np.asarray(points), np.asarray(atoms)[: points.shape[1]]
+        for b in range(size):
+            for j in range(n):
+                if out[first + b, j] != out[first + b, j]:
+                    value = self.plain(near[b].copy(), known[:, j].copy())
+                    out[first + b, j] = as_number(value, self.role)
         return 0
 
 
@@ -148,24 +124,18 @@ class OfLoss(Function):
 
     def at(self, loss: float, g: Array, i: int) -> float:
         """Return component i of its value."""
-        if not self.ready:
-            with cython.gil:
-                self.resolve()
-        if self.address != 0:
-            value: float = addresses.of_loss(self.address, loss, g, i)  # type: ignore[attr-defined]
-            if value == value:
-                return value
+        value = addresses.of_loss(self.found(), loss, g, i)
+        if value == value:
+            return value
         with cython.gil:
             return self._ask(loss, g, i)
 
     def _ask(self, loss: float, g: Array, i: int) -> float:
         signature: Any = self.signature
-        if not signature.takes_g:
-            result = self.plain(float(loss))
-        elif signature.sizes[2] == 1:
-            result = self.plain(float(loss), float(g[0]))
-        else:
-            result = self.plain(float(loss), np.array(g))
+        arguments: list[Any] = [float(loss)]
+        if signature.takes_g:
+            arguments.append(float(g[0]) if signature.sizes[2] == 1 else np.array(g))
+        result = self.plain(*arguments)
         if signature.shape == ():
             return as_number(result, self.role)
         values: Any = as_values(result, signature.shape, self.role)
@@ -179,39 +149,27 @@ class OfArrays(Function):
         """Write its values at rows i of F and j of Y into `out`, from `start` on."""
         if not self.ready:
             with cython.gil:
-                self.resolve()
-                if self.address != 0:  # it looks at the size of a result alone, not at its shape
-                    self._ask(F, i, Y, j, g)
-        if self.address == 0 or not addresses.of_arrays(  # type: ignore[attr-defined]
-            self.address, F, i, Y, j, g, out, start
-        ):
+                if self.found() != 0:  # it looks at the size of a result alone, not at its shape
+                    self._ask(F, i, Y, j, g, out, start)
+        answer = addresses.of_arrays(self.address, F, i, Y, j, g, out, start)
+        if answer != answer:
             with cython.gil:
-                self._take(F, i, Y, j, g, out, start)
+                self._ask(F, i, Y, j, g, out, start)
         return 0
 
-    def _ask(self, F: Array, i: int, Y: Array, j: int, g: Array) -> Any:
-        f = np.array([F[i, c] for c in range(F.shape[1])])
-        arguments = [f, np.array([Y[j, c] for c in range(Y.shape[1])])]
+    def _ask(self, F: Array, i: int, Y: Array, j: int, g: Array, out: Array, start: int) -> int:
         signature: Any = self.signature
+        arguments = [np.array(F[i]), np.array(Y[j])]
         if signature.takes_g:
-            arguments.append(np.array([g[k] for k in range(g.shape[0])]))
-        return as_values(self.plain(*arguments), signature.shape, self.role)
-
-    def _take(self, F: Array, i: int, Y: Array, j: int, g: Array, out: Array, start: int) -> int:
-        values: Any = self._ask(F, i, Y, j, g)
+            arguments.append(np.array(g))
+        values: Any = as_values(self.plain(*arguments), signature.shape, self.role)
         for k in range(len(values)):
             out[start + k] = values[k]
         return 0
 
     def tabulate(self, F: Array, Y: Array, g: Array, out: Array) -> int:
         """Write its values at all rows of F and Y, one row after another."""
-        signature: Any = self.signature
-        size = int(np.prod(signature.shape))
-        with cython.nogil:
-            self._all(F, Y, g, out, size)
-        return 0
-
-    def _all(self, F: Array, Y: Array, g: Array, out: Array, size: int) -> int:
+        size = out.shape[0] // max(F.shape[0], 1)
         for row in range(F.shape[0]):
             self.write(F, row, Y, row, g, out, row * size)
         return 0

@@ -1,5 +1,6 @@
 """Machine code of a user's function: by Numba, if it is installed, once a process."""
 
+import math
 import warnings
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -17,13 +18,11 @@ __all__ = ["machine_code"]
 def machine_code(function: Any, signature: Signature, role: str) -> tuple[Any, int]:
     """Return what must be kept alive, and an address; 0 where the function is called as it is."""
     if is_c_function(function):
-        if signature.kind == "gradient":
-            return function, 0
-        return function, address_of(c_function(function, signature, role))
-    if not _has_numba():
+        found = c_function(function, signature, role)
+        return function, 0 if signature.kind == "gradient" else address_of(found)
+    # An object with __call__ is nothing to Numba.
+    if not (_has_numba() and (isinstance(function, FunctionType) or hasattr(function, "py_func"))):
         return None, 0
-    if not isinstance(function, FunctionType) and not hasattr(function, "py_func"):
-        return None, 0  # an object with __call__, or a function of C: Numba takes neither
     compiled = _compiled(function, signature, role)
     return compiled, 0 if compiled is None else compiled.address
 
@@ -91,25 +90,23 @@ def _of_points(call: Callable[..., Any], signature: Signature) -> tuple[Any, str
 
 
 def _of_loss(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
-    from numba import carray
+    from numba import carray, njit
 
-    lay, m, takes_g = _lay(), signature.sizes[2], signature.takes_g
-    size = int(np.prod(signature.shape))
+    lay, m, size = _lay(), signature.sizes[2], math.prod(signature.shape)
+    if not signature.takes_g:
+        result_of = njit(lambda loss, g: call(loss))
+    elif m == 1:
+        result_of = njit(lambda loss, g: call(loss, g[0]))
+    else:
+        result_of = njit(lambda loss, g: call(loss, carray(g, (m,))))
 
-    def result_of(loss: Any, g: Any) -> Any:
-        if not takes_g:
-            return call(loss)
-        return call(loss, carray(g, (m,))) if m > 1 else call(loss, carray(g, (1,))[0])
-
-    result_of = _inlined(result_of)
-
-    def single(loss: Any, g: Any, i: Any) -> Any:
+    def number(loss: Any, g: Any, i: Any) -> Any:
         try:
             return np.float64(result_of(loss, g))
         except Exception:
             return np.nan
 
-    def wrapper(loss: Any, g: Any, i: Any) -> Any:
+    def component(loss: Any, g: Any, i: Any) -> Any:
         out = np.empty(size)
         try:
             laid = lay(result_of(loss, g), out, 0)
@@ -117,21 +114,17 @@ def _of_loss(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
             return np.nan
         return out[i] if laid == size else np.nan
 
-    return (wrapper if size > 1 else single), "dvn"
+    return (component if size > 1 else number), "dvn"
 
 
 def _of_arrays(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
-    from numba import carray
+    from numba import carray, njit
 
-    (q, r, m), takes_g = signature.sizes, signature.takes_g
-    lay, size = _lay(), int(np.prod(signature.shape))
-
-    def result_of(f: Any, y: Any, g: Any) -> Any:
-        if takes_g:
-            return call(carray(f, (q,)), carray(y, (r,)), carray(g, (m,)))
-        return call(carray(f, (q,)), carray(y, (r,)))
-
-    result_of = _inlined(result_of)
+    (q, r, m), lay, size = signature.sizes, _lay(), math.prod(signature.shape)
+    if signature.takes_g:
+        result_of = njit(lambda f, y, g: call(carray(f, (q,)), carray(y, (r,)), carray(g, (m,))))
+    else:
+        result_of = njit(lambda f, y, g: call(carray(f, (q,)), carray(y, (r,))))
 
     def wrapper(f: Any, y: Any, g: Any, out: Any) -> Any:
         try:
@@ -150,12 +143,6 @@ _WRAPPERS: dict[str, Callable[[Any, Signature], tuple[Any, str]]] = {
     "loss": _of_loss,
     "arrays": _of_arrays,
 }
-
-
-def _inlined(function: Callable[..., Any]) -> Any:
-    import numba
-
-    return numba.njit(function)
 
 
 @cache

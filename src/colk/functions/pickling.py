@@ -1,6 +1,8 @@
 """Pickling of terms that hold functions: by the names of the functions, as pickle does it."""
 
 import sys
+from functools import partial
+from inspect import ismethod
 from pickle import PicklingError
 from typing import Any
 
@@ -20,10 +22,11 @@ def reduce_functions(term: Term) -> tuple[Any, ...]:
         role = f"{name} of {type(term).__name__}"
         if is_c_function(value):
             raise PicklingError(f"{role} is an address, which means nothing in another process")
-        if hasattr(value, "__qualname__") and not _is_found(value) and not _goes_by_value():
+        function = value.func if isinstance(value, partial) else value
+        if not _is_found(function) and not _goes_by_value():
             raise PicklingError(
-                f"{role} is {value.__qualname__}, which other processes cannot import; "
-                "define it by `def` at the top of a module"
+                f"{role} is {function.__qualname__}, which other processes cannot import: "
+                "define it by `def` at the top of a module, or pickle with cloudpickle"
             )
     return _rebuild, (type(term), parameters)
 
@@ -33,7 +36,9 @@ def _rebuild(kind: type[Term], parameters: dict[str, Any]) -> Term:
 
 
 def _is_found(function: Any) -> bool:
-    """Whether the function's module has it under its name."""
+    """Whether the function's module has it under its name; methods go with their objects."""
+    if not hasattr(function, "__qualname__") or ismethod(function):
+        return True
     found: Any = sys.modules.get(function.__module__ or "")
     for name in function.__qualname__.split("."):
         found = getattr(found, name, None)

@@ -2,18 +2,14 @@ from colk cimport draws, lanes
 from colk.kernels.base cimport Kernel
 
 cdef class Composite(Kernel):
-    pass
-
-cdef class Several(Composite):
     cdef readonly tuple parts
     cdef readonly Kernel left, right
 
-cdef class Sum(Several):
+cdef class Sum(Composite):
     cdef double share
 
-cdef class Product(Several):
-    pass
+cdef class Product(Composite): pass
 
-cdef class Scaled(Composite):
+cdef class Scaled(Product):
     cdef readonly Kernel kernel
     cdef readonly double factor

@@ -12,12 +12,13 @@ from colk._validation import Array, check_points, check_vector
 from colk.buffers import aligned, locked, padded, plain
 from colk.terms import Term, overridden
 
-__all__ = ["Kernel", "evaluate", "tabulate"]
+__all__ = ["Formula", "Kernel", "evaluate", "tabulate"]
 
 # Points whose columns are formed at a time: they stay in the nearest cache.
 _TURN = 16
 
-_UNIT = float(np.finfo(np.float64).eps)
+# The spacing of numbers at 1.
+UNIT = float(np.finfo(np.float64).eps)
 
 
 class Kernel(Term):
@@ -40,6 +41,8 @@ class Kernel(Term):
     >>> kernel([[0.0], [1.0]]).round(4)
     array([[2.    , 1.2131],
            [1.2131, 3.    ]])
+    >>> kernel.column([[0.0], [1.0]], [0.0]).round(4), kernel.diagonal([[1.0]])
+    (array([2.    , 1.2131]), array([3.]))
 
     >>> from colk.kernels import Kernel
     >>> class Smallest(Kernel):
@@ -122,18 +125,10 @@ class Kernel(Term):
         A kernel takes a few operations for each feature, and exponentials do not amplify their
         errors, since s·exp(−s) ≤ 1.
         """
-        return _UNIT * (n_features + 12.0)
+        return UNIT * (n_features + 12.0)
 
     def gram(self, U: ArrayLike, V: ArrayLike | None = None) -> Array:
-        """Return the matrix of κ(u_i, v_j), of shape (n, m); V is U where it is not given.
-
-        Examples
-        --------
-        >>> from colk.kernels import Linear
-        >>> Linear().gram([[1.0], [2.0]], [[3.0]])
-        array([[3.],
-               [6.]])
-        """
+        """Return the matrix of κ(u_i, v_j), of shape (n, m); V is U where it is not given."""
         left = plain(check_points(U, name="U"))
         right = left if V is None else check_points(V, left.shape[1], name="V")
         n, p = right.shape
@@ -148,37 +143,18 @@ class Kernel(Term):
         return self.gram(U, V)
 
     def column(self, U: ArrayLike, x: ArrayLike) -> Array:
-        """Return the vector of κ(u_i, x) for one point x.
-
-        Examples
-        --------
-        >>> from colk.kernels import Linear
-        >>> Linear().column([[1.0], [2.0]], [3.0])
-        array([3., 6.])
-        """
+        """Return the vector of κ(u_i, x) for one point x."""
         points = check_points(U, name="U")
         return self.gram(points, check_vector(x, points.shape[1], "x")[None, :])[:, 0]
 
     def diagonal(self, U: ArrayLike) -> Array:
-        """Return the vector of κ(u_i, u_i).
-
-        Examples
-        --------
-        >>> from colk.kernels import Linear
-        >>> Linear().diagonal([[1.0], [2.0]])
-        array([1., 4.])
-        """
-        points = plain(check_points(U, name="U"))
-        n, p = points.shape
-        bound, atoms, square = self.bind(p), aligned(p, 4), np.empty((4, 4))
-        out = np.full(n, self.peak)
-        if self.is_shift_invariant:
-            return out
-        for start in range(0, n, 4):
-            near = points[start : start + 4]
-            atoms[:, : len(near)] = near.T
-            tabulate(bound, atoms, 4, near, square)
-            out[start : start + 4] = square.diagonal()[: len(near)]
+        """Return the vector of κ(u_i, u_i)."""
+        points = check_points(U, name="U")
+        out = np.full(len(points), self.peak)
+        if not self.is_shift_invariant:
+            for start in range(0, len(points), _TURN):
+                near = slice(start, start + _TURN)
+                out[near] = self.gram(points[near]).diagonal()
         return out
 
     def __add__(self, other: Any) -> "Kernel":
@@ -197,24 +173,43 @@ class Kernel(Term):
         return self.__mul__(factor)
 
 
-def _combine(
-    kernel: Kernel,
-    atoms: Array,
-    n: int,
-    weights: Array,
-    row: int,
-    X: Array,
-    panel: Array,
-    out: Array,
-) -> int:
-    for turn in range((X.shape[0] + _TURN - 1) // _TURN):
-        start = turn * _TURN
-        size = min(_TURN, X.shape[0] - start)
-        kernel.columns(atoms, n, X[start:], size, panel, 0)
-        for b in range(size):
-            for c in range(out.shape[1]):
-                out[start + b, c] = lanes.dot(weights, row + c, panel, b, n)
-    return 0
+class Formula(Kernel):
+    """A kernel that is a loop of `lanes` over all atoms, with a scale for each feature."""
+
+    _sealed: ClassVar[tuple[str, ...]] = ("check_bound",)
+
+    loop: lanes.Loop
+    constant: float
+    n_bound: int  # the features that the kernel is bound to
+    scales: Array  # (n_bound,)
+
+    def __init__(self, constant: float = 0.0) -> None:
+        self.constant = constant
+
+    def _scales_of(self, n_features: int) -> Array:
+        return np.ones(n_features)
+
+    def _take(self, scales: Array) -> None:
+        self.n_bound, self.scales = len(scales), scales
+
+    def bind(self, n_features: int) -> Kernel:
+        bound = self.replace()
+        bound._take(self._scales_of(n_features))
+        return bound
+
+    def check_bound(self, n_features: int) -> int:
+        """Refuse points of other features than those that the kernel is bound to."""
+        if self.n_bound != n_features:
+            with cython.gil:
+                raise ValueError(f"{self!r} is not bound to {n_features} features")
+        return 0
+
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        self.check_bound(points.shape[1])
+        lanes.lay(self.loop, atoms, n, points, size, self.scales, self.constant, out, first)
+        return 0
 
 
 def evaluate(
@@ -225,36 +220,27 @@ def evaluate(
     `kernel` is bound to the features of X; atoms and weights are stored in whole vectors, with
     weights of 0 behind the first n. Memory beyond the result is O(n).
     """
-    panel = np.empty((min(_TURN, X.shape[0]) * (1 + kernel.depth), n // 8 * 8 + 8))
+    start, panel = 0, np.empty((_TURN * (1 + kernel.depth), n // 8 * 8 + 8))
     with cython.nogil:
-        _combine(kernel, atoms, n, weights, row, X, panel, out)
-    return 0
-
-
-def _copy(kernel: Kernel, atoms: Array, n: int, X: Array, panel: Array, out: Array) -> int:
-    in_place = panel.shape[0] == 0
-    for turn in range((X.shape[0] + _TURN - 1) // _TURN):
-        start = turn * _TURN
-        size = min(_TURN, X.shape[0] - start)
-        if in_place:
-            kernel.columns(atoms, n, X[start:], size, out, start)
-            continue
-        kernel.columns(atoms, n, X[start:], size, panel, 0)
-        for b in range(size):
-            for j in range(n):
-                out[start + b, j] = panel[b, j]
+        while start < X.shape[0]:
+            size = min(_TURN, X.shape[0] - start)
+            kernel.columns(atoms, n, X[start:], size, panel, 0)
+            for b in range(size):
+                for c in range(out.shape[1]):
+                    out[start + b, c] = lanes.dot(weights, row + c, panel, b, n)
+            start += size
     return 0
 
 
 def tabulate(kernel: Kernel, atoms: Array, n: int, X: Array, out: Array) -> int:
-    """Write out[i, j] = κ(atom_j, X_i) for n atoms, without the interpreter's lock.
-
-    `kernel` is bound to the features of X, and atoms are stored in whole vectors.
-    """
-    n_rows = min(_TURN, X.shape[0]) * (1 + kernel.depth)
-    # Whole vectors that need no room behind them are written where they belong.
-    in_place = kernel.depth == 0 and n > 0 and n % 8 == 0
-    panel = np.empty((0 if in_place else n_rows, n // 8 * 8 + 8))
+    """Write out[i, j] = κ(atom_j, X_i) for n atoms in the same way."""
+    start, panel = 0, np.empty((_TURN * (1 + kernel.depth), n // 8 * 8 + 8))
     with cython.nogil:
-        _copy(kernel, atoms, n, X, panel, out)
+        while start < X.shape[0]:
+            size = min(_TURN, X.shape[0] - start)
+            kernel.columns(atoms, n, X[start:], size, panel, 0)
+            for b in range(size):
+                for j in range(n):
+                    out[start + b, j] = panel[b, j]
+            start += size
     return 0

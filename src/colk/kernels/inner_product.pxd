@@ -1,17 +1,15 @@
 cimport cython
 from colk cimport lanes
-from colk.kernels.base cimport Kernel
+from colk.kernels.base cimport Formula, Kernel
 
-cdef class Polynomial(Kernel):
+cdef class Polynomial(Formula):
     cdef readonly Py_ssize_t degree
     cdef readonly double offset
-    cdef const double[::1] constants
 
-cdef class Linear(Kernel):
-    cdef const double[::1] constants
+cdef class Linear(Formula):
+    pass
 
 cdef class Constant(Kernel):
     cdef readonly double value
     @cython.locals(row=Py_ssize_t, j=Py_ssize_t)
-    cdef int columns(self, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points,
-                     Py_ssize_t size, double[:, ::1] out, Py_ssize_t first) except -1 nogil
+    cdef int columns(self, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, double[:, ::1] out, Py_ssize_t first) except -1 nogil

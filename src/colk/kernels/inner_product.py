@@ -6,12 +6,12 @@ import numpy as np
 
 from colk import lanes
 from colk._validation import Array, check_count, check_number
-from colk.kernels.base import Kernel
+from colk.kernels.base import Formula, Kernel
 
 __all__ = ["Constant", "Linear", "Polynomial"]
 
 
-class Polynomial(Kernel):
+class Polynomial(Formula):
     """The polynomial kernel κ(u, v) = (uᵀv + offset)^degree.
 
     Parameters
@@ -31,23 +31,18 @@ class Polynomial(Kernel):
 
     degree: int
     offset: float
-    constants: Array  # (1,): the offset
 
-    def __init__(self, degree: int, offset: float = 1.0) -> None:
+    def __init__(self, degree: int = 3, offset: float = 1.0) -> None:
         self.degree = check_count(degree, "degree")
         # With a negative offset the kernel would not be positive semidefinite.
         self.offset = check_number(offset, "offset", at_least=0.0)
-        self.constants = np.array([self.offset])
+        super().__init__(self.degree)
+        self.loop = lanes.polynomial
 
-    def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
-        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
-        lanes.polynomial(atoms, n, points, size, self.constants, self.degree, out, first)
-        return 0
+    def _scales_of(self, n_features: int) -> Array:
+        return np.full(n_features, self.offset)
 
     def slopes(self, U: Array, V: Array) -> Array:
-        """Return ∂κ(u_i, v_j)/∂v_j = degree·(uᵀv + offset)^(degree − 1)·u, of shape (n, m, p)."""
         with np.errstate(over="ignore"):
             factors = self.degree * (U @ V.T + self.offset) ** (self.degree - 1)
             return np.moveaxis(U.T[:, :, None] * factors, 0, 2)
@@ -57,7 +52,7 @@ class Polynomial(Kernel):
         return self.degree * super().rounding(n_features)
 
 
-class Linear(Kernel):
+class Linear(Formula):
     """The linear kernel κ(u, v) = uᵀv.
 
     Examples
@@ -66,30 +61,16 @@ class Linear(Kernel):
     array([[11.]])
     """
 
-    constants: Array  # (1,): without a meaning here
-
     def __init__(self) -> None:
-        self.constants = np.zeros(1)
-
-    def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
-        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
-        lanes.linear(atoms, n, points, size, self.constants, 0.0, out, first)
-        return 0
+        super().__init__()
+        self.loop = lanes.linear
 
     def slopes(self, U: Array, V: Array) -> Array:
-        """Return ∂κ(u_i, v_j)/∂v_j = u_i, of shape (n, m, p)."""
         return np.broadcast_to(U[:, None, :], (len(U), len(V), U.shape[1]))
 
 
 class Constant(Kernel):
-    """The constant kernel κ(u, v) = value, which gives functions an intercept.
-
-    Parameters
-    ----------
-    value : float
-        Not negative.
+    """The constant kernel κ(u, v) = value, not negative, which gives functions an intercept.
 
     Examples
     --------
@@ -101,42 +82,35 @@ class Constant(Kernel):
 
     value: float
 
-    def __init__(self, value: float) -> None:
+    def __init__(self, value: float = 1.0) -> None:
         # With a negative value the kernel would not be positive semidefinite.
         self.value = check_number(value, "value", at_least=0.0)
 
     @property
     def is_radial(self) -> bool:
-        """Whether κ(u, v) is a function of the Euclidean distance ‖u − v‖ alone."""
         return True
 
     @property
     def is_shift_invariant(self) -> bool:
-        """Whether κ(u, v) is a function of the difference u − v alone."""
         return True
 
     @property
     def peak(self) -> float:
-        """The value itself."""
         return self.value
 
     def columns(
         self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
     ) -> int:
-        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
         for row in range(first, first + size):
             for j in range((n + 7) & -8):
                 out[row, j] = self.value if j < n else 0.0
         return 0
 
     def add_frequency(self, seed: int, out: Array) -> int:
-        """Add nothing: the frequency is 0."""
         return 0
 
     def slopes(self, U: Array, V: Array) -> Array:
-        """Return zeros, of shape (n, m, p)."""
         return np.zeros((len(U), len(V), U.shape[1]))
 
     def rounding(self, n_features: int) -> float:
-        """A constant is exact."""
         return 0.0

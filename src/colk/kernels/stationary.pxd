@@ -1,17 +1,13 @@
 cimport cython
 from colk cimport draws, lanes, maths as math
-from colk.kernels.base cimport Kernel
+from colk.kernels.base cimport Formula
 
-cdef class Stationary(Kernel):
+cdef class Stationary(Formula):
     cdef readonly object bandwidth
-    cdef Py_ssize_t n_bound
-    cdef const double[::1] scales
-    cdef int check_bound(self, Py_ssize_t n_features) except -1 nogil
     @cython.locals(k=Py_ssize_t)
     cdef int add_normal(self, unsigned long long seed, double stretch, double[::1] out) except -1 nogil
 
-cdef class Gaussian(Stationary):
-    pass
+cdef class Gaussian(Stationary): pass
 
 cdef class Laplacian(Stationary):
     @cython.locals(k=Py_ssize_t)

@@ -4,12 +4,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import cython
 import numpy as np
 
 from colk import draws, lanes
 from colk._validation import Array, check_number, check_vector
-from colk.kernels.base import Kernel
+from colk.kernels.base import Formula
 
 __all__ = ["Gaussian", "Laplacian", "Matern", "RationalQuadratic"]
 
@@ -17,51 +16,43 @@ __all__ = ["Gaussian", "Laplacian", "Matern", "RationalQuadratic"]
 _FAR = 800.0
 
 
+def _check_length(value: Any, name: str) -> float:
+    length = check_number(value, name, above=0.0)
+    if math.isinf(1.0 / length):
+        raise ValueError(f"bandwidth {length!r} is too small: its inverse overflows")
+    return length
+
+
 def _check_bandwidth(value: Any) -> float | tuple[float, ...]:
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
-        number = check_number(value, "bandwidth", above=0.0)
-        return _check_inverse(number)
-    numbers = check_vector(value, None, "bandwidth")
-    if len(numbers) == 0:
+        return _check_length(value, "bandwidth")
+    lengths = check_vector(value, None, "bandwidth").tolist()
+    if not lengths:
         raise ValueError("bandwidth is empty; give one number, or one for each feature")
-    return tuple(
-        _check_inverse(check_number(number, f"bandwidth[{k}]", above=0.0))
-        for k, number in enumerate(numbers.tolist())
-    )
+    return tuple(_check_length(length, f"bandwidth[{k}]") for k, length in enumerate(lengths))
 
 
-def _check_inverse(bandwidth: float) -> float:
-    if math.isinf(1.0 / bandwidth):
-        raise ValueError(f"bandwidth {bandwidth!r} is too small: its inverse overflows")
-    return bandwidth
-
-
-class Stationary(Kernel):
-    """A kernel of the scaled difference (u − v) / bandwidth."""
+class Stationary(Formula):
+    """A kernel of (u − v)/c, where c is the bandwidth: one length, or one for each feature."""
 
     _fields: ClassVar[tuple[str, ...]] = ("bandwidth",)
-    _sealed: ClassVar[tuple[str, ...]] = ("check_bound", "add_normal")
+    _sealed: ClassVar[tuple[str, ...]] = ("add_normal",)
 
     bandwidth: float | tuple[float, ...]
-    n_bound: int  # the features that the kernel is bound to
-    scales: Array  # (n_bound,): their inverse bandwidths
 
-    def __init__(self, bandwidth: float | Sequence[float]) -> None:
+    def __init__(self, bandwidth: float | Sequence[float], constant: float = 0.0) -> None:
+        super().__init__(constant)
         self.bandwidth = _check_bandwidth(bandwidth)
 
     @property
     def is_radial(self) -> bool:
-        """Whether κ(u, v) is a function of the Euclidean distance ‖u − v‖ alone."""
-        bandwidth = self.bandwidth
-        return not isinstance(bandwidth, tuple) or len(set(bandwidth)) == 1
+        return len({*np.atleast_1d(self.bandwidth)}) == 1
 
     @property
     def is_shift_invariant(self) -> bool:
-        """Whether κ(u, v) is a function of the difference u − v alone."""
         return True
 
-    def inverse_bandwidths(self, n_features: int) -> Array:
-        """Return 1/bandwidth for each of `n_features`."""
+    def _scales_of(self, n_features: int) -> Array:
         count = len(self.bandwidth) if isinstance(self.bandwidth, tuple) else n_features
         if count != n_features:
             raise ValueError(
@@ -70,40 +61,18 @@ class Stationary(Kernel):
             )
         return np.full(n_features, 1.0 / np.asarray(self.bandwidth))
 
-    def bind(self, n_features: int) -> Kernel:
-        """Return an equal kernel that has an inverse bandwidth for each feature at hand."""
-        bound = self.replace()
-        bound._spread(n_features)
-        return bound
-
-    def _spread(self, n_features: int) -> None:
-        self.scales = self.inverse_bandwidths(n_features)
-        self.n_bound = n_features
-
-    def check_bound(self, n_features: int) -> int:
-        """Refuse points of other features than those that the kernel is bound to."""
-        if self.n_bound != n_features:
-            with cython.gil:
-                raise ValueError(f"{self!r} is not bound to {n_features} features")
-        return 0
-
-    def _directions(self, U: Array, V: Array) -> tuple[Array, Array]:
-        """(p, n, m): differences u − v in units of the bandwidths; and the inverse bandwidths."""
-        scales = self.inverse_bandwidths(U.shape[1])[:, None, None]
-        scaled = U.T[:, :, None] - V.T[:, None, :]
-        scaled *= scales
-        return scaled, scales
-
-    def _slopes_of_squares(self, U: Array, V: Array) -> Array:
-        """Slopes of a kernel of s = ‖(u − v)/h‖²: −2κ'(s)·(u − v)/h²."""
+    def slopes(self, U: Array, V: Array) -> Array:
+        scales = self._scales_of(U.shape[1])[:, None, None]
         with np.errstate(over="ignore"):
-            scaled, scales = self._directions(U, V)
-            scaled *= self._factor(np.einsum("kij,kij->ij", scaled, scaled))
-        scaled *= scales
-        return np.moveaxis(scaled, 0, 2)
+            scaled = (U.T[:, :, None] - V.T[:, None, :]) * scales
+            return np.moveaxis(self._pull(scaled) * scales, 0, 2)
+
+    def _pull(self, scaled: Array) -> Array:
+        """−∂κ/∂r for differences r = (u − v)/c of shape (p, n, m): of squares s, −2κ'(s)·r."""
+        return scaled * self._factor(np.einsum("kij,kij->ij", scaled, scaled))
 
     def _factor(self, squares: Array) -> Array:
-        """−2κ'(s) of a kernel of the squared distance s."""
+        """−2κ'(s) of a kernel of the squared distance s = ‖(u − v)/c‖²."""
         raise NotImplementedError
 
     def add_normal(self, seed: int, stretch: float, out: Array) -> int:
@@ -117,10 +86,7 @@ class Stationary(Kernel):
 class Gaussian(Stationary):
     """The Gaussian kernel κ(u, v) = exp(−‖u − v‖² / (2c²)).
 
-    Parameters
-    ----------
-    bandwidth : float or sequence of float
-        The length c, or one for each feature.
+    Its bandwidth is the length c, or one for each feature.
 
     Examples
     --------
@@ -131,21 +97,12 @@ class Gaussian(Stationary):
 
     is_squared_exponential: ClassVar[bool] = True
 
-    def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
-        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
-        self.check_bound(points.shape[1])
-        lanes.gaussian(atoms, n, points, size, self.scales, 0.0, out, first)
-        return 0
+    def __init__(self, bandwidth: float | Sequence[float]) -> None:
+        super().__init__(bandwidth)
+        self.loop = lanes.gaussian
 
     def add_frequency(self, seed: int, out: Array) -> int:
-        """Add standard normal numbers, in units of the inverse bandwidth."""
         return self.add_normal(seed, 1.0, out)
-
-    def slopes(self, U: Array, V: Array) -> Array:
-        """Return ∂κ(u_i, v_j)/∂v_j = κ·(u − v)/c², of shape (n, m, p)."""
-        return self._slopes_of_squares(U, V)
 
     def _factor(self, squares: Array) -> Array:
         return np.exp(-0.5 * squares)
@@ -154,12 +111,8 @@ class Gaussian(Stationary):
 class Laplacian(Stationary):
     """The Laplacian kernel κ(u, v) = exp(−‖u − v‖₁ / c), of the L1 distance.
 
-    It has a kink wherever u and v share a coordinate; gradients take the slope 0 there.
-
-    Parameters
-    ----------
-    bandwidth : float or sequence of float
-        The length c, or one for each feature.
+    Its bandwidth is the length c, or one for each feature. It has a kink wherever u and v share a
+    coordinate; gradients take the slope 0 there.
 
     Examples
     --------
@@ -167,18 +120,13 @@ class Laplacian(Stationary):
     array([[0.3679]])
     """
 
+    def __init__(self, bandwidth: float | Sequence[float]) -> None:
+        super().__init__(bandwidth)
+        self.loop = lanes.laplacian
+
     @property
     def is_radial(self) -> bool:
-        """Whether κ(u, v) is a function of the Euclidean distance ‖u − v‖ alone."""
         return False
-
-    def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
-        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
-        self.check_bound(points.shape[1])
-        lanes.laplacian(atoms, n, points, size, self.scales, 0.0, out, first)
-        return 0
 
     def add_frequency(self, seed: int, out: Array) -> int:
         """Add a Cauchy variable for each feature, in units of the inverse bandwidth."""
@@ -187,12 +135,8 @@ class Laplacian(Stationary):
             out[k] += math.tan(math.pi * (draws.uniform(seed, k) - 0.5)) * self.scales[k]
         return 0
 
-    def slopes(self, U: Array, V: Array) -> Array:
-        """Return ∂κ(u_i, v_j)/∂v_j = κ·sign(u − v)/c, of shape (n, m, p)."""
-        with np.errstate(over="ignore"):
-            scaled, scales = self._directions(U, V)
-            values = np.exp(-np.abs(scaled).sum(axis=0))
-        return np.moveaxis(np.sign(scaled) * values * scales, 0, 2)
+    def _pull(self, scaled: Array) -> Array:
+        return np.asarray(np.sign(scaled) * np.exp(-np.abs(scaled).sum(axis=0)))
 
 
 class Matern(Stationary):
@@ -221,21 +165,14 @@ class Matern(Stationary):
     def __init__(self, bandwidth: float | Sequence[float], nu: float = 1.5) -> None:
         super().__init__(bandwidth)
         self.nu = check_number(nu, "nu", above=0.0)
-        if self.nu not in (0.5, 1.5, 2.5):
-            raise ValueError(f"nu must be 0.5, 1.5 or 2.5, got {nu!r}")
-
-    def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
-        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
-        self.check_bound(points.shape[1])
         if self.nu == 0.5:
-            lanes.matern_of_one_half(atoms, n, points, size, self.scales, 0.0, out, first)
+            self.loop = lanes.matern_of_one_half
         elif self.nu == 1.5:
-            lanes.matern_of_three_halves(atoms, n, points, size, self.scales, 0.0, out, first)
+            self.loop = lanes.matern_of_three_halves
+        elif self.nu == 2.5:
+            self.loop = lanes.matern_of_five_halves
         else:
-            lanes.matern_of_five_halves(atoms, n, points, size, self.scales, 0.0, out, first)
-        return 0
+            raise ValueError(f"nu must be 0.5, 1.5 or 2.5, got {nu!r}")
 
     def add_frequency(self, seed: int, out: Array) -> int:
         """Add a multivariate t variable of 2ν degrees of freedom, in units of 1/bandwidth."""
@@ -245,17 +182,11 @@ class Matern(Stationary):
             squares += size * size
         return self.add_normal(seed, math.sqrt(2.0 * self.nu / squares), out)
 
-    def slopes(self, U: Array, V: Array) -> Array:
-        """Return ∂κ(u_i, v_j)/∂v_j, of shape (n, m, p)."""
-        return self._slopes_of_squares(U, V)
-
     def _factor(self, squares: Array) -> Array:
         s = np.minimum(np.sqrt(2.0 * self.nu * squares), _FAR)
         if self.nu == 0.5:
             return np.divide(np.exp(-s), s, out=np.zeros_like(s), where=s > 0.0)
-        if self.nu == 1.5:
-            return 3.0 * np.exp(-s)
-        return 5.0 / 3.0 * (1.0 + s) * np.exp(-s)
+        return np.exp(-s) * (3.0 if self.nu == 1.5 else 5.0 / 3.0 * (1.0 + s))
 
 
 class RationalQuadratic(Stationary):
@@ -281,25 +212,14 @@ class RationalQuadratic(Stationary):
     shape: float
 
     def __init__(self, bandwidth: float | Sequence[float], shape: float = 1.0) -> None:
-        super().__init__(bandwidth)
         self.shape = check_number(shape, "shape", above=0.0)
-
-    def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
-        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
-        self.check_bound(points.shape[1])
-        lanes.rational_quadratic(atoms, n, points, size, self.scales, self.shape, out, first)
-        return 0
+        super().__init__(bandwidth, self.shape)
+        self.loop = lanes.rational_quadratic
 
     def add_frequency(self, seed: int, out: Array) -> int:
         """Add normal numbers, times the root of a gamma variable of this shape and mean 1."""
         mean = draws.gamma(draws.mixed(seed, -1), self.shape) / self.shape
         return self.add_normal(seed, math.sqrt(mean), out)
-
-    def slopes(self, U: Array, V: Array) -> Array:
-        """Return ∂κ(u_i, v_j)/∂v_j, of shape (n, m, p)."""
-        return self._slopes_of_squares(U, V)
 
     def _factor(self, squares: Array) -> Array:
         return np.asarray((1.0 + squares / (2.0 * self.shape)) ** (-self.shape - 1.0))

@@ -1,34 +1,140 @@
-"""The face that every learner shows: learn a stream, learn one sample, predict."""
+"""The face that every learner shows, and the stream behind it: learn, predict, copy, pickle."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from inspect import signature
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._validation import Array, check_count, check_number, check_points, check_vector
-from colk.learners.streaming import StreamLearner
+from colk._validation import Array, check_number, check_points, check_vector
+from colk.averaging import Averaging
+from colk.errors import DivergenceError
+from colk.lanes import LARGEST
+from colk.learners.settings import CHECKS
+from colk.learners.trace import Trace
 from colk.losses import Loss
-from colk.schedules import PowerDecay
-from colk.terms import check_term, show
+from colk.pairing import Pairing, roles
+from colk.quasigradient import TRACE, QuasiGradientStream
+from colk.risks import Mean, Risk
+from colk.schedules import PowerDecay, as_decay
+from colk.stream import Stream
+from colk.terms import show
+from colk.trackers import MovingAverage, Tracker
+from colk.window import Window
 
-__all__ = ["OnlineLearner"]
+__all__ = ["OnlineLearner", "StreamLearner"]
+
+# Samples between two looks at signals, and at other threads that wait.
+_BLOCK = 1024
+
+# Windows of at least so many samples go through BLAS; below so many atoms by one thread of it: a
+# small triangle loses more by waking a second one than it gains.
+_BLAS_WINDOW = 8
+_BLAS_THREADS_FROM = 256
+
+# The settings that a stream is made of as they are.
+_TERMS = (
+    "loss", "risk", "tracker", "step_size", "tracking_rate", "averaging", "regularization",
+    "gradient_bound",
+)  # fmt: skip
+
+
+@cache
+def _thread_pools() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+class StreamLearner(ABC):
+    """A learner whose state is a stream, made when the first samples show their shape.
+
+    Settings are read-only. A learner that is copied or pickled goes on bit by bit, and shares
+    nothing with its copy.
+    """
+
+    _stream: Stream | None = None
+    _n_features: int | None = None
+    _records: list[Array] | None = None  # the lines of every block, where steps are traced
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and hasattr(self, name):
+            raise AttributeError(
+                f"{name} of a {type(self).__name__} is read-only: what it has learned was learned "
+                "with it; make another learner"
+            )
+        super().__setattr__(name, value)
+
+    @abstractmethod
+    def _divergence(self, sample: int) -> DivergenceError:
+        """Return what to raise where the step of this sample would diverge."""
+
+    @abstractmethod
+    def _remake(self, packed: dict[str, Any]) -> Stream:
+        """Make an empty stream of the shape of the one that was packed."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a sample."""
+        if self._n_features is None:
+            raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
+        return self._n_features
+
+    @property
+    def steps(self) -> int:
+        """Steps made so far."""
+        return 0 if self._stream is None else self._stream.steps
+
+    def _learn_in_blocks(
+        self, stream: Stream, size: int, samples: Callable[[slice], tuple[Array, Array, Array]]
+    ) -> None:
+        """Learn from points, targets and weights, as many as there are, block by block."""
+        for start in range(0, size, _BLOCK):
+            X, Y, weight = samples(slice(start, start + _BLOCK))
+            stream.open_trace(len(X))
+            try:
+                taken = stream.advance(X, Y, weight, 0, len(X))
+            finally:
+                if self._records is not None:
+                    self._records.append(stream.close_trace())
+            if stream.diverged:
+                raise self._divergence(start + taken)
+
+    def _recorded(self, width: int) -> Array:
+        """Return the lines of all steps so far, of shape (steps, width)."""
+        if self._records is None:
+            raise ValueError("nothing was recorded: make the learner with trace=True")
+        return np.concatenate([np.empty((0, width)), *self._records])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Settings, and the state as plain arrays: a copy shares nothing with the original."""
+        state = dict(self.__dict__)
+        stream = state.pop("_stream", None)
+        if self._records is not None:
+            state["_records"] = list(self._records)
+        if stream is not None:
+            state["_packed"] = stream.pack()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        packed = state.pop("_packed", None)
+        self.__dict__.update(state)
+        if packed is not None:
+            self._remake(packed).unpack(packed)
 
 
 class OnlineLearner(StreamLearner):
     """A model that learns from a stream of samples (x, y), in any chunking.
 
-    Shapes are taken from the first samples: the number of features from X, the number of outputs
-    from y. Bad input raises before anything is learned of it. Settings are read-only.
-
-    Parameters
-    ----------
-    loss : Loss
-        The loss ℓ(f, y); it says what targets must look like.
-    n_outputs : int, optional
-        Numbers in one prediction. Softmax needs it, the number of classes; for other losses it
-        is the number of columns of y.
+    It descends along the quasi-gradient of E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)]; a method
+    brings the stream that moves its weights (`_make_stream`). Shapes are taken from the first
+    samples: the number of features from X, the number of outputs from y. Bad input raises before
+    anything is learned of it. Settings, which are those of `COLK` where nothing else is said, are
+    read-only.
 
     Examples
     --------
@@ -39,12 +145,45 @@ class OnlineLearner(StreamLearner):
     (True, 2)
     """
 
-    def __init__(self, loss: Loss, n_outputs: int | None = None) -> None:
-        self.loss = check_term(loss, Loss, "loss")
-        if loss.kind == "multiclass" and n_outputs is None:
-            raise ValueError(f"{type(loss).__name__} needs n_outputs, the number of classes")
-        self._n_outputs = None if n_outputs is None else check_count(n_outputs, "n_outputs")
-        self._is_vector = True
+    # Settings; those with a value are what methods have that leave no choice.
+    loss: Loss
+    risk: Risk = Mean()
+    step_size: PowerDecay
+    tracking_rate: PowerDecay = as_decay(1.0, "tracking_rate")
+    regularization: float
+    tracker: Tracker = MovingAverage()
+    pairing: Pairing = "same"
+    gradient_bound: float
+    averaging: Averaging | None
+    batch_size: int = 1
+
+    _stream: QuasiGradientStream | None = None
+    _is_direct = False  # whether one sample can go to the stream as numbers, without arrays
+    _is_vector = True
+
+    def _settle(self, given: dict[str, Any], **made: Any) -> None:
+        """Check and keep settings: the `locals()` of a constructor, and what it makes of them."""
+        given = given | made
+        settings = {
+            name: check(given[name], name) for name, check in CHECKS.items() if name in given
+        }
+        self._n_outputs: int | None = settings.pop("n_outputs")
+        self._records = [] if settings.pop("trace") else None
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)  # `vars(self)` would slow down each attribute
+        self._check()
+
+    def _check(self) -> None:
+        """Check what settings ask of each other."""
+        if self.loss.kind == "multiclass" and self._n_outputs is None:
+            raise ValueError(f"{type(self.loss).__name__} needs n_outputs, the number of classes")
+        shrunk = self.step_size.initial * self.regularization
+        # A first step of 1/λ scales f = 0 by 0: that is how Pegasos begins.
+        if shrunk >= 1.0 and (self.step_size.power == 0.0 or shrunk > 1.0 + 1e-12):
+            raise ValueError(
+                "step_size·regularization must be below 1: f is scaled by 1 minus that, "
+                f"got {shrunk:g}; lower either"
+            )
 
     def __repr__(self) -> str:
         shown = []
@@ -57,22 +196,57 @@ class OnlineLearner(StreamLearner):
                 shown.append(f"{name}={show(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
+    # -- state -------------------------------------------------------------------------------
+
     @abstractmethod
+    def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
+        """Make the stream that moves the weights, and their place.
+
+        `width` is how many numbers the window keeps of a point, `shape` are the numbers of rows
+        and the block of a `Dictionary`, `common` the other arguments of a stream.
+        """
+
+    def _shown(self, X: Array) -> Array:
+        """What the window is given of points."""
+        return X
+
     def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
         """Make the state for samples of this shape."""
+        self.risk.check_sizes(n_outputs, n_targets)
+        played = roles(self.pairing, self.risk.n_inner, self.batch_size)
+        width = self._shown(np.zeros((1, n_features))).shape[1]
+        fitted = n_outputs if self.averaging is None else 2 * n_outputs
+        remembers = self.tracker.remembers and self.risk.n_inner > 0
+        self._stream = self._make_stream(
+            width,
+            {
+                "n_rows": fitted + n_outputs * remembers,
+                "n_priced": n_outputs,
+                "n_fitted": fitted,
+                "block": played.window,
+            },
+            **{name: getattr(self, name) for name in _TERMS},
+            roles=played,
+            window=Window(played.window, width, n_targets, n_outputs, self.risk.n_inner),
+            remembers=remembers,
+            traced=self._records is not None,
+        )
+        shows_points = type(self)._shown is OnlineLearner._shown
+        is_plain = self.loss.kind == "regression" and self._records is None
+        self._is_direct = shows_points and is_plain
 
-    @abstractmethod
-    def _learn(self, X: Array, Y: Array, weight: Array) -> None:
-        """Learn from valid samples."""
+    def _remake(self, packed: dict[str, Any]) -> Stream:
+        n_targets = packed["window"]["targets"].shape[1]
+        self._allocate(self.n_features, self.n_outputs or 1, n_targets)
+        return self._state()
 
-    @abstractmethod
-    def _evaluate(self, X: Array) -> Array:
-        """Values at valid points, of shape (n, n_outputs)."""
+    def _state(self) -> QuasiGradientStream:
+        """The stream, once there was a sample."""
+        if self._stream is None:
+            raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
+        return self._stream
 
-    @property
-    def n_outputs(self) -> int | None:
-        """Numbers in one prediction; None before the first sample where y will tell."""
-        return self._n_outputs
+    # -- learning ----------------------------------------------------------------------------
 
     def learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from samples in their order.
@@ -87,7 +261,8 @@ class OnlineLearner(StreamLearner):
             How often a sample counts; 0 skips it.
         """
         points = check_points(X, self._n_features)
-        n_outputs = self._count_outputs(y)
+        columns = np.shape(y)[1] if np.ndim(y) == 2 else 1
+        n_outputs = self._n_outputs or max(columns, 1)
         targets = self.loss.check_targets(y, n_outputs, len(points))
         weight = np.ones(len(points))
         if sample_weight is not None:
@@ -103,21 +278,96 @@ class OnlineLearner(StreamLearner):
         self._learn(points, targets, weight)
         return self
 
+    def _learn(self, X: Array, Y: Array, weight: Array) -> None:
+        """Learn from valid samples."""
+        stream = self._state()
+        with self._blas_threads(stream):
+            self._learn_in_blocks(
+                stream, len(X), lambda rows: (self._shown(X[rows]), Y[rows], weight[rows])
+            )
+
+    def _blas_threads(self, stream: Stream) -> AbstractContextManager[Any]:
+        if stream.window.size < _BLAS_WINDOW or stream.dictionary.size >= _BLAS_THREADS_FROM:
+            return nullcontext()
+        limited: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
+        return limited
+
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
         """Learn from one sample: a point of shape (p,) and its target."""
+        if self._is_direct:
+            point = x.tolist() if type(x) is np.ndarray else x
+            if type(point) is list or type(point) is tuple:
+                learned = self._state().learn_one(point, y, sample_weight)
+                if learned == 1:
+                    return self
+                if learned == 0:
+                    raise self._divergence(0)
         check_number(sample_weight, "sample_weight", at_least=0.0)
-        point = np.asarray(x)
-        if point.ndim != 1:
-            raise ValueError(f"x must be one point of shape (n_features,), got {point.shape}")
-        return self.learn(point[None, :], np.asarray(y)[None], np.array([sample_weight]))
+        row = np.asarray(x)
+        if row.ndim != 1:
+            raise ValueError(f"x must be one point of shape (n_features,), got {row.shape}")
+        return self.learn(row[None, :], np.asarray(y)[None], np.array([sample_weight]))
 
-    def _count_outputs(self, y: ArrayLike) -> int:
-        if self._n_outputs is not None:
-            return self._n_outputs
-        shape = np.shape(y)
-        return shape[1] if len(shape) == 2 and shape[1] > 0 else 1
+    def _divergence(self, sample: int) -> DivergenceError:
+        window = self._state().window
+        largest, steepest = np.abs(window.predictions).max(), np.abs(window.coefficients).max()
+        if np.isfinite(largest) and not np.isfinite(window.g_mean).all():
+            what = f"the tracked g of {type(self.risk).__name__} overflowed"
+            cure = "scale the targets, or lower the order or the tilt of the risk"
+        elif np.isfinite(largest) and not steepest < LARGEST:
+            what = f"the gradient reached {steepest:g}"
+            cure = "set a finite gradient_bound, or scale features and targets"
+        else:
+            what, cure = f"predictions reached {largest:g}", self._cure()
+        return DivergenceError(
+            f"{type(self).__name__} would diverge at step {self.steps} "
+            f"(sample {sample} of this call): {what}; {cure}"
+        )
+
+    def _cure(self) -> str:
+        """Return what to change where predictions run away."""
+        return (
+            f"lower step_size (now {self.step_size.initial:g}) or gradient_bound "
+            f"(now {self.gradient_bound:g})"
+        )
+
+    # -- what was learned --------------------------------------------------------------------
 
     def predict(self, X: ArrayLike) -> Array:
         """Values of the learned function, of shape (n,) or (n, q) like the targets."""
         values = self._evaluate(check_points(X, self.n_features))
         return values[:, 0] if self._is_vector else values
+
+    def _evaluate(self, X: Array) -> Array:
+        """Values at valid points, of shape (n, n_outputs)."""
+        return self._state().evaluate(X, self._state().averaged)
+
+    @property
+    def n_outputs(self) -> int | None:
+        """Numbers in one prediction; None before the first sample where y will tell."""
+        return self._n_outputs
+
+    @property
+    def inner_estimate(self) -> Array:
+        """The tracked value g, of shape (m,)."""
+        if self._stream is None:
+            return np.zeros(self.risk.n_inner)
+        return np.array(self._stream.window.g)
+
+    @property
+    def loss_sums(self) -> tuple[float, float]:
+        """Sums over the stream of weight·loss before each step, and of the weights."""
+        if self._stream is None:
+            return 0.0, 0.0
+        return self._stream.loss_sum, self._stream.weight_sum
+
+    @property
+    def prequential_loss(self) -> float:
+        """Mean over the stream of the loss of each θ before its step."""
+        loss, weight = self.loss_sums
+        return loss / weight if self.steps > 0 else float("nan")
+
+    @property
+    def trace(self) -> Trace:
+        """What every step did, where the learner was made with `trace=True`."""
+        return Trace.from_rows(self._recorded(len(TRACE) + self.risk.n_inner))

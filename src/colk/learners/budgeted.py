@@ -1,23 +1,27 @@
-"""What the budgeted methods share: Pegasos' steps, and rules of maintenance by name."""
+"""Methods that keep to a number of atoms: NORMA, BSGD on the mean or on any risk, NPBSGD."""
 
-from typing import Any
+from typing import Any, Literal
 
-from colk.compressors import COMPRESSORS, Budget
+from colk.averaging import Averaging
+from colk.compressors import COMPRESSORS, Budget, Growing, Truncation
 from colk.kernels import Kernel
 from colk.learners.functional import KernelLearner
+from colk.learners.parametric import TubeStream
+from colk.losses import EpsilonInsensitive, Loss
+from colk.losses.regression import AdaptiveTube
+from colk.pairing import Pairing
+from colk.quasigradient import QuasiGradientStream
+from colk.risks import Risk
 from colk.schedules import PowerDecay, Rate
+from colk.trackers import Momentum, Tracker
 
-__all__ = ["BudgetedLearner", "as_rule", "pegasos"]
+__all__ = ["BSGD", "NORMA", "NPBSGD", "CompositionalBSGD"]
+
+Maintenance = Literal["removal", "projection", "merging"]
 
 
-def pegasos(step_size: Rate | str, regularization: float) -> Rate:
-    """Return the steps 1/(λt), t = 1, 2, …, where "pegasos" asks for them.
-
-    Examples
-    --------
-    >>> pegasos("pegasos", regularization=0.5)
-    PowerDecay(initial=2.0, power=1.0, scale=1.0)
-    """
+def _pegasos(step_size: Rate | str, regularization: float) -> Rate:
+    """Return the steps 1/(λt), t = 1, 2, …, where "pegasos" asks for them."""
     if not isinstance(step_size, str):
         return step_size
     if step_size != "pegasos":
@@ -27,33 +31,250 @@ def pegasos(step_size: Rate | str, regularization: float) -> Rate:
     return PowerDecay(1.0 / regularization, power=1.0, scale=1.0)
 
 
-def as_rule(maintenance: str, max_atoms: int | None, without: tuple[str, ...]) -> Budget:
-    """Return the rule of `COMPRESSORS` that is named, for so many atoms, but for some.
-
-    Examples
-    --------
-    >>> as_rule("removal", 50, without=("truncation",))
-    Removal(max_atoms=50)
-    """
+def _rule(maintenance: str, max_atoms: int | None, *without: str) -> Budget:
+    """Return the rule of `COMPRESSORS` that is named, for so many atoms, but for some."""
     known = [name for name in COMPRESSORS if name not in without]
     if maintenance not in known:
         raise ValueError(f"maintenance must be one of {known}, got {maintenance!r}")
     return COMPRESSORS[maintenance](max_atoms)
 
 
-class BudgetedLearner(KernelLearner):
-    """A kernel learner that keeps to a number of atoms. Arguments as in `KernelLearner`."""
+class NORMA(KernelLearner):
+    """Kernel stochastic gradient descent with forgetting and truncation.
 
-    def __init__(self, kernel: Kernel, rule: Any, **common: Any) -> None:
-        super().__init__(kernel, rule, **common)
+    f ← (1 − αλ)f − αℓ'(f(x), y)κ(x, ·); beyond `max_atoms` atoms the oldest goes. Its weight has
+    shrunk by (1 − αλ)^max_atoms by then, so that λ and the bound together say how much is lost.
+
+    Parameters
+    ----------
+    max_atoms : int or None
+        Most atoms; None for no bound.
+    nu : float, optional
+        For `EpsilonInsensitive`: let the width ε of its tube follow the stream, so that a share ν
+        of the samples lies outside: ε ← ε + α(1 − ν) outside, ε − αν inside. The loss gives its
+        first value.
+    kernel, loss, step_size, regularization, gradient_bound, averaging, n_outputs, trace
+        As in `COLK`.
+
+    References
+    ----------
+    Kivinen, Smola, Williamson, "Online learning with kernels", IEEE Transactions on Signal
+    Processing 52, 2004; its section on regression for ν.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import NORMA
+    >>> from colk.losses import EpsilonInsensitive
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((2000, 1))
+    >>> y = np.sin(6 * X[:, 0]) + 0.3 * rng.normal(size=2000)
+    >>> learner = NORMA(Gaussian(0.2), EpsilonInsensitive(0.1), 200, step_size=0.05, nu=0.2)
+    >>> learner.learn(X, y).n_atoms, 0.25 < learner.tube < 0.55
+    (200, True)
+    """
+
+    max_atoms: int | None
+    nu: float | None
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        loss: Loss | None = None,
+        max_atoms: int | None = 500,
+        step_size: Rate = 0.1,
+        regularization: float = 0.01,
+        nu: float | None = None,
+        gradient_bound: float = 10.0,
+        averaging: Averaging | None = None,
+        n_outputs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        self._settle(locals(), compressor=Truncation(max_atoms))
+        if nu is not None and not isinstance(self.loss, EpsilonInsensitive):
+            raise TypeError(
+                f"nu adapts the tube of EpsilonInsensitive; {type(self.loss).__name__} has none"
+            )
+        self._tube = self.loss.tube if isinstance(self.loss, EpsilonInsensitive) else 0.0
+
+    def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
+        if self.nu is not None:
+            self._stream_type, common["loss"] = TubeStream, AdaptiveTube(self._tube, self.nu)
+        return super()._make_stream(width, shape, **common)
 
     @property
-    def max_atoms(self) -> int | None:
-        """Most atoms; None for no bound."""
-        bound: int | None = getattr(self.compressor, "max_atoms", None)
-        return bound
+    def tube(self) -> float:
+        """The half width ε of the tube that `nu` adapts."""
+        if self.nu is None or self._stream is None:
+            return self._tube
+        loss: Any = self._stream.loss
+        return float(loss.tube)
 
-    def _check_shrinking(self) -> None:
-        # A first step of size 1/λ scales f = 0 by 0: that is how Pegasos begins.
-        if self.step_size.initial * self.regularization > 1.0 + 1e-12:
-            super()._check_shrinking()
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_tube": self.tube}
+
+
+class CompositionalBSGD(KernelLearner):
+    """COLK's step, BSGD's maintenance: any risk on a fixed budget of atoms.
+
+    f~ = (1 − αλ)f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·) as in `COLK`; then, while there are more atoms
+    than the budget, maintenance. A sample that equals an atom adds to its weight. Removal and
+    merging cost O(B) a step, projection O(B²). Removal takes an atom out of the average too.
+
+    Parameters
+    ----------
+    max_atoms : int or None
+        B, the most atoms; None for no bound.
+    maintenance : {"removal", "projection", "merging"}
+        What to do with one atom too many, see `colk.compressors`: `Removal`, `Projection`, or
+        `Merging`, which takes a radial kernel.
+    step_size : float, PowerDecay or "pegasos"
+        α; "pegasos" for 1/(λt).
+    kernel, loss, risk, tracking_rate, regularization, tracker, pairing, gradient_bound, averaging
+        As in `COLK`, and so are batch_size, n_outputs and trace.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import CompositionalBSGD
+    >>> from colk.risks import Variance
+    >>> X = np.random.default_rng(0).random((4000, 1))
+    >>> y = np.sin(6 * X[:, 0])
+    >>> learner = CompositionalBSGD(Gaussian(0.1), risk=Variance(0.1), max_atoms=20).learn(X, y)
+    >>> learner.n_atoms, bool(np.abs(learner.predict(X) - y).mean() < 0.05)
+    (20, True)
+    """
+
+    max_atoms: int | None
+    maintenance: Maintenance
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        loss: Loss | None = None,
+        risk: Risk | None = None,
+        max_atoms: int | None = 100,
+        maintenance: Maintenance = "merging",
+        step_size: Rate | Literal["pegasos"] = 0.1,
+        tracking_rate: Rate = 0.1,
+        regularization: float = 1e-6,
+        tracker: Tracker | str = Momentum(),  # noqa: B008, it is frozen
+        pairing: Pairing = "independent",
+        gradient_bound: float = 10.0,
+        averaging: Averaging | None = None,
+        batch_size: int = 1,
+        n_outputs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        self._settle(locals())
+
+    def _settle(self, given: dict[str, Any], **made: Any) -> None:
+        rule = _rule(given["maintenance"], given["max_atoms"], "truncation")
+        steps = _pegasos(given["step_size"], given["regularization"])
+        super()._settle(given, compressor=rule, step_size=steps)
+
+
+class BSGD(CompositionalBSGD):
+    """Budgeted stochastic gradient descent on the mean loss.
+
+    f ← (1 − α_t λ)f − α_t ℓ'(f(x), y)κ(x, ·); one atom above the budget, a step of maintenance.
+    Its parameters are as in `CompositionalBSGD`.
+
+    References
+    ----------
+    Wang, Crammer, Vucetic, "Breaking the curse of kernelization: budgeted stochastic gradient
+    descent for large-scale SVM training", JMLR 13, 2012. Its projection drops the atom with the
+    least weight; here the one whose loss costs least.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import BSGD
+    >>> from colk.losses import Hinge
+    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> y = np.where((X**2).sum(axis=1) < 1.4, 1.0, -1.0)
+    >>> learner = BSGD(Gaussian(0.7), Hinge(), 50, step_size="pegasos", regularization=1e-3)
+    >>> learner.learn(X, y).n_atoms, bool((learner.predict(X) * y > 0).mean() > 0.95)
+    (50, True)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        loss: Loss | None = None,
+        max_atoms: int | None = 100,
+        maintenance: Maintenance = "merging",
+        step_size: Rate | Literal["pegasos"] = 0.1,
+        regularization: float = 1e-6,
+        gradient_bound: float = 10.0,
+        averaging: Averaging | None = None,
+        batch_size: int = 1,
+        n_outputs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        self._settle(locals())
+
+
+class NPBSGD(KernelLearner):
+    """BSGD with a budget that a coin lets grow.
+
+    With the steps α_t = 1/(λt), f ← (1 − 1/t)f − α_t ℓ'(f(x), y)κ(x, ·). Where that makes one
+    atom too many, maintenance follows with probability min(1, βN/t); otherwise B ← B + 1.
+
+    Parameters
+    ----------
+    max_atoms : int or None
+        The first budget B; None for no bound.
+    growth, horizon, seed : float, int, int
+        β, N and the seed of the coin, as in `colk.compressors.Growing`.
+    maintenance : {"removal", "projection"}
+        As in `BSGD`.
+    step_size : "pegasos", float or PowerDecay
+        The method's own 1/(λt), or any other rate.
+    kernel, loss, regularization, gradient_bound, averaging, n_outputs, trace
+        As in `COLK`.
+
+    References
+    ----------
+    Le, Nguyen, Nguyen, Phung, "Nonparametric budgeted stochastic gradient descent", AISTATS 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import NPBSGD
+    >>> X = np.random.default_rng(0).random((2000, 1))
+    >>> learner = NPBSGD(Gaussian(0.1), max_atoms=50, growth=0.5, horizon=2000)
+    >>> 50 < learner.learn(X, np.sin(6 * X[:, 0])).n_atoms < 1000
+    True
+    """
+
+    max_atoms: int | None
+    maintenance: Literal["removal", "projection"]
+    growth: float
+    horizon: int
+    seed: int
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        loss: Loss | None = None,
+        max_atoms: int | None = 100,
+        growth: float = 1.0,
+        horizon: int = 10_000,
+        maintenance: Literal["removal", "projection"] = "removal",
+        step_size: Rate | Literal["pegasos"] = "pegasos",
+        regularization: float = 1e-3,
+        seed: int = 0,
+        gradient_bound: float = 10.0,
+        averaging: Averaging | None = None,
+        n_outputs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        rule = Growing(
+            _rule(maintenance, max_atoms, "merging", "truncation"), growth, horizon, seed
+        )
+        self._settle(locals(), compressor=rule, step_size=_pegasos(step_size, regularization))

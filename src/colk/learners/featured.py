@@ -1,89 +1,329 @@
-"""Methods whose model is a vector of parameters on fixed features, f(x) = wᵀφ(x)."""
+"""Methods on features: f(x) = wᵀφ(x) with fixed ones, or with one more random one a step."""
 
 from typing import Any, ClassVar
 
 import numpy as np
 
 from colk._validation import Array
+from colk.averaging import Averaging, PolyakRuppert
 from colk.dictionary import Dictionary
-from colk.features import apply_map
-from colk.learners.compositional import CompositionalLearner
-from colk.learners.parametric import FeatureStream
+from colk.features import RandomFourierFeatures, apply_map, check_spectral
+from colk.kernels import Kernel
+from colk.learners import parametric
+from colk.learners.base import OnlineLearner
+from colk.losses import Loss
+from colk.pairing import Pairing
 from colk.quasigradient import QuasiGradientStream
+from colk.risks import Risk
+from colk.schedules import PowerDecay, Rate
+from colk.spectral import Spectrum
+from colk.trackers import Extrapolation, Tracker
 
-__all__ = ["FeatureLearner"]
+__all__ = ["NASA", "SCGD", "AcceleratedSCGD", "DoublySGD", "RandomFeatureSGD"]
 
 # Samples whose features are in memory at a time.
 _BLOCK = 1024
 
 
-class FeatureLearner(CompositionalLearner):
-    """A compositional learner on features. The norm is not followed: it is NaN in a trace.
+class FeatureLearner(OnlineLearner):
+    """A learner whose model is a vector of parameters. The norm is not followed: NaN in a trace."""
 
-    Parameters
-    ----------
-    features : FeatureMap or fitted transformer
-        φ: `RBFNetwork`, `RandomFourierFeatures`, or anything with `transform`.
-    **common
-        The arguments of `CompositionalLearner`.
-    """
+    features: Any
+    _stream_type: ClassVar[type[parametric.FeatureStream]] = parametric.FeatureStream
 
-    _stream_type: ClassVar[type[FeatureStream]] = FeatureStream
-    _shows_points = False  # but their features
-
-    def __init__(self, features: Any, **common: Any) -> None:
-        if not callable(getattr(features, "transform", None)):
-            raise TypeError(
-                "features must be a FeatureMap or a fitted transformer with a method `transform`, "
-                f"got {type(features).__name__}"
-            )
-        self.features = features
-        self._n_components: int | None = None
-        super().__init__(**common)
-
-    def _window_width(self, n_features: int) -> int:
-        return self.n_components
-
-    def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
-        self._n_components = apply_map(self.features, np.zeros((1, n_features))).shape[1]
-        super()._allocate(n_features, n_outputs, n_targets)
-
-    def _make_dictionary(self, n_features: int, **shape: int) -> Dictionary:
-        return Dictionary.of_features(self.n_components, **shape)
-
-    def _make_stream(self, **common: Any) -> QuasiGradientStream:
-        return self._stream_type(**common)
-
-    def _atoms_gained(self, window: int) -> int:
-        return 0
+    def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
+        dictionary = Dictionary.of_features(width, **shape)
+        return self._stream_type(dictionary=dictionary, gained=0, **common)
 
     def _shown(self, X: Array) -> Array:
         shown = apply_map(self.features, X)
-        if shown.shape[1] != self.n_components:
+        if self._stream is not None and shown.shape[1] != self.n_components:
             raise ValueError(f"got {shown.shape[1]} features, before {self.n_components}")
         return shown
 
     def _evaluate(self, X: Array) -> Array:
         W = self._columns()
-        blocks = [
-            apply_map(self.features, X[start : start + _BLOCK]) @ W
-            for start in range(0, len(X), _BLOCK)
-        ]
+        blocks = [self._shown(X[start : start + _BLOCK]) @ W for start in range(0, len(X), _BLOCK)]
         return np.concatenate([np.empty((0, W.shape[1])), *blocks])
 
     def _columns(self) -> Array:
-        _, weights = self._state().snapshot(self._state().averaged)
-        return weights
+        return self._state().snapshot(self._state().averaged)[1]
 
     @property
     def n_components(self) -> int:
         """Number D of features φ_i."""
-        if self._n_components is None:
-            raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
-        return self._n_components
+        return self._state().dictionary.size
 
     @property
     def weights(self) -> Array:
         """The parameters w, of shape (D,) or (D, n_outputs); averaged where there is averaging."""
         found = np.empty((0, 1)) if self._stream is None else self._columns()
         return found[:, 0] if self._is_vector else found
+
+
+class SCGD(FeatureLearner):
+    """Stochastic compositional gradient descent: two time scales, a moving average of g.
+
+    g ← (1 − β)g + β·inner(ℓ(f(x_ξ), y_ξ)); w ← (1 − αλ)w − α(c φ(x_θ) + c' φ(x_ξ)), with the
+    coefficients c and c' of `COLK` at the fresh g.
+
+    Parameters
+    ----------
+    features : FeatureMap or fitted transformer
+        φ: `RBFNetwork`, `RandomFourierFeatures`, or any fitted scikit-learn transformer.
+    step_size, tracking_rate : float or PowerDecay
+        α and β. For its rates the theory lets them fall as t^(−3/4) and t^(−1/2); the accelerated
+        method's as t^(−5/7) and t^(−4/7).
+    loss, risk, regularization, pairing, gradient_bound, averaging, batch_size, n_outputs, trace
+        As in `COLK`.
+
+    References
+    ----------
+    Wang, Fang, Liu, "Stochastic compositional gradient descent: algorithms for minimizing
+    compositions of expected-value functions", Mathematical Programming 161, 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.features import RBFNetwork
+    >>> from colk.learners import SCGD
+    >>> from colk.risks import Variance
+    >>> X = np.random.default_rng(0).random((4000, 1))
+    >>> y = np.sin(6 * X[:, 0])
+    >>> learner = SCGD(RBFNetwork(50, 0.06), risk=Variance(0.1)).learn(X, y)
+    >>> learner.n_components, bool(np.abs(learner.predict(X) - y).mean() < 0.05)
+    (50, True)
+    """
+
+    def __init__(
+        self,
+        features: Any,
+        loss: Loss | None = None,
+        risk: Risk | None = None,
+        step_size: Rate = 0.1,
+        tracking_rate: Rate = 0.1,
+        regularization: float = 1e-6,
+        pairing: Pairing = "independent",
+        gradient_bound: float = 10.0,
+        averaging: Averaging | None = None,
+        batch_size: int = 1,
+        n_outputs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        self._settle(locals())
+
+
+class AcceleratedSCGD(SCGD):
+    """SCGD that tracks g at an extrapolated point, which takes the lag out of the average.
+
+    g ← (1 − β)g + β·inner at w_{t−1} + (w_t − w_{t−1})/β: the points that g averages then have w_t
+    itself as their mean, so that a moving w costs no bias of first order. Algorithm 2 of the paper
+    of `SCGD`, whose parameters it has.
+
+    Examples
+    --------
+    >>> from colk.features import RBFNetwork
+    >>> from colk.learners import AcceleratedSCGD
+    >>> from colk.risks import Variance
+    >>> learner = AcceleratedSCGD(RBFNetwork(50, 0.06), risk=Variance(0.1))
+    >>> learner.learn([[0.1], [0.9], [0.4], [0.5]], [1.0, 3.0, 2.0, 2.0]).steps
+    2
+    """
+
+    tracker: Tracker = Extrapolation()
+    _stream_type: ClassVar[type[parametric.FeatureStream]] = parametric.ExtrapolatingStream
+
+
+class NASA(FeatureLearner):
+    """Nested averaged stochastic approximation: one time scale, averages of g and of the gradient.
+
+    w ← w − (τ/β)z; then, at the new w and in Jacobi's order,
+    z ← (1 − aτ)z + aτ(c φ(x_θ) + c' φ(x_ξ) + λw) with the coefficients of `COLK` at the *old* g,
+    and g ← (1 − bτ)g + bτ·inner. The first g is that of the first sample, the first z is 0. There
+    is no constraint on w.
+
+    Parameters
+    ----------
+    step_size : float or PowerDecay
+        τ, in (0, 1]; t^(−1/2) in the paper.
+    proximity : float
+        β > 0: w moves by τ/β of the averaged gradient.
+    gradient_gain, tracking_gain : float
+        a and b, with aτ ≤ 1 and bτ ≤ 1.
+    features, loss, risk, regularization, pairing, gradient_bound, averaging, batch_size
+        As in `SCGD`, and so are n_outputs and trace.
+
+    References
+    ----------
+    Ghadimi, Ruszczyński, Wang, "A single time-scale stochastic approximation method for nested
+    stochastic optimization", arXiv 1812.01094.
+
+    Examples
+    --------
+    >>> from colk.features import RBFNetwork
+    >>> from colk.learners import NASA
+    >>> from colk.risks import Variance
+    >>> learner = NASA(RBFNetwork(50, 0.06), risk=Variance(0.1), proximity=2.0)
+    >>> learner.learn([[0.1], [0.9], [0.4], [0.5]], [1.0, 3.0, 2.0, 2.0]).weights.shape
+    (50,)
+    """
+
+    proximity: float
+    gradient_gain: float
+    tracking_gain: float
+
+    def __init__(
+        self,
+        features: Any,
+        loss: Loss | None = None,
+        risk: Risk | None = None,
+        step_size: Rate = 0.1,
+        proximity: float = 1.0,
+        gradient_gain: float = 5.0,
+        tracking_gain: float = 1.0,
+        regularization: float = 1e-6,
+        pairing: Pairing = "independent",
+        gradient_bound: float = 10.0,
+        averaging: Averaging | None = None,
+        batch_size: int = 1,
+        n_outputs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        self._settle(locals())
+
+    def _check(self) -> None:
+        super()._check()
+        for name in ("gradient_gain", "tracking_gain"):
+            rate = getattr(self, name) * self.step_size.initial
+            if rate > 1.0:
+                raise ValueError(
+                    f"step_size·{name} is the rate of an average and must lie in (0, 1], "
+                    f"got {rate:g}; lower either"
+                )
+
+    def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
+        shape["n_rows"] += shape["n_priced"]  # those of z
+        dictionary = Dictionary.of_features(width, **shape)
+        gains = (self.proximity, self.gradient_gain, self.tracking_gain)
+        return parametric.NestedStream(*gains, dictionary=dictionary, gained=0, **common)
+
+    def _cure(self) -> str:
+        return f"{super()._cure()}, or raise proximity (now {self.proximity:g})"
+
+
+class RandomFeatureSGD(FeatureLearner):
+    """Averaged stochastic gradient descent on random Fourier features of a kernel.
+
+    w ← (1 − αλ)w − αℓ'(wᵀφ(x), y)φ(x), with D features φ drawn once.
+
+    Parameters
+    ----------
+    kernel, n_components, seed : Kernel, int, int
+        A kernel of the difference u − v, D and a seed, as in `RandomFourierFeatures`.
+    loss, step_size, regularization, gradient_bound, averaging, batch_size, n_outputs, trace
+        As in `COLK`.
+
+    References
+    ----------
+    Rahimi, Recht, "Random features for large-scale kernel machines", NIPS 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import RandomFeatureSGD
+    >>> X = np.random.default_rng(0).random((4000, 1))
+    >>> y = np.sin(6 * X[:, 0])
+    >>> learner = RandomFeatureSGD(Gaussian(0.2), n_components=100, step_size=0.2).learn(X, y)
+    >>> bool(np.abs(learner.predict(X) - y).mean() < 0.05)
+    True
+    """
+
+    kernel: Kernel
+    seed: int
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        loss: Loss | None = None,
+        n_components: int = 100,
+        step_size: Rate = 0.1,
+        regularization: float = 1e-6,
+        seed: int = 0,
+        gradient_bound: float = 10.0,
+        averaging: Averaging | None = PolyakRuppert(growth=3.0),  # noqa: B008, it is frozen
+        batch_size: int = 1,
+        n_outputs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        self._settle(locals(), features=RandomFourierFeatures(kernel, n_components, seed))
+
+    @property
+    def n_components(self) -> int:
+        """Number D of features φ_i."""
+        return int(self.features.n_components)
+
+
+class DoublySGD(OnlineLearner):
+    """Doubly stochastic functional gradient descent: a sample and a random feature a step.
+
+    Step t draws the feature φ_t(x) = √(2κ(0)) cos(ω_tᵀx + b_t) from the seed and t, shrinks all
+    earlier weights by 1 − α_t λ and appends −α_t ℓ'(f(x_t), y_t)φ_t(x_t): given the sample, the
+    mean of φ_t(x_t)φ_t over the draws is κ(x_t, ·). Memory is one number a step and output;
+    predicting draws every feature again, so that step t costs O(t). The norm is not followed: it
+    is NaN in a trace.
+
+    Parameters
+    ----------
+    kernel, seed : Kernel, int
+        A kernel of the difference u − v, and a seed, as in `RandomFourierFeatures`.
+    step_size : float or PowerDecay
+        α. It must fall for f to converge; the paper takes θ/t. One random feature stands for κ with
+        an error of its own size: steps must begin smaller than those of the other methods.
+    loss, regularization, gradient_bound, averaging, batch_size, n_outputs, trace
+        As in `COLK`.
+
+    References
+    ----------
+    Dai, Xie, He, Liang, Raj, Balcan, Song, "Scalable kernel methods via doubly stochastic
+    gradients", NIPS 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import DoublySGD
+    >>> X = np.random.default_rng(0).random((2000, 1))
+    >>> y = np.sin(6 * X[:, 0])
+    >>> learner = DoublySGD(Gaussian(0.2)).learn(X, y)
+    >>> learner.n_components, bool(np.abs(learner.predict(X) - y).mean() < 0.1)
+    (2000, True)
+    """
+
+    kernel: Kernel
+    seed: int
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        loss: Loss | None = None,
+        step_size: Rate = PowerDecay(0.2, power=1.0, scale=10.0),  # noqa: B008, it is frozen
+        regularization: float = 1e-6,
+        seed: int = 0,
+        gradient_bound: float = 10.0,
+        averaging: Averaging | None = None,
+        batch_size: int = 1,
+        n_outputs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        self._settle(locals(), kernel=check_spectral(kernel))
+
+    def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
+        dictionary = Dictionary(None, width, has_factor=False, **shape)
+        spectrum = Spectrum(self.kernel, self.seed, width)
+        return parametric.DrawingStream(spectrum, dictionary=dictionary, gained=1, **common)
+
+    @property
+    def n_components(self) -> int:
+        """Number of random features so far, one a step."""
+        return self.steps

@@ -3,27 +3,19 @@
 import numpy as np
 
 from colk._validation import Array
-from colk.learners.colk import COLK
+from colk.learners.functional import COLK
 
 __all__ = ["grow"]
 
 
 def grow(learner: COLK, n_features: int, n_outputs: int) -> None:
-    """Give a learner more features and outputs; what it has learned stays as it is.
+    """Give a learner that has seen a sample more features and outputs; what it learned stays.
 
     Atoms and waiting samples are 0 in a new feature, where the kernel must see no difference:
     the bandwidth is one number. A new output starts as the function 0.
 
-    Parameters
-    ----------
-    learner : COLK
-        A learner that has seen a sample.
-    n_features, n_outputs : int
-        The new numbers, not less than the old.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from colk.kernels import Gaussian
     >>> from colk.learners import COLK
     >>> learner = COLK(Gaussian(1.0)).learn([[0.0], [1.0]], [0.0, 1.0])

@@ -1,13 +1,19 @@
 cimport cython
 from colk cimport lanes
-from colk.spectral cimport Spectrum
+from colk.losses.regression cimport AdaptiveTube
 from colk.quasigradient cimport QuasiGradientStream
+from colk.spectral cimport Spectrum
+from colk.step cimport KernelStream
+
+cdef class TubeStream(KernelStream):
+    cdef readonly AdaptiveTube adaptive
 
 cdef class FeatureStream(QuasiGradientStream):
-    cdef void show(self) noexcept nogil
+    cdef int show(self) except -1 nogil
     cdef double rate(self, Py_ssize_t t) noexcept nogil
     cdef bint tracks_first(self) noexcept nogil
     cdef void move(self, double step) noexcept nogil
+    cdef void descend(self, Py_ssize_t first, double factor) noexcept nogil
 
 cdef class ExtrapolatingStream(FeatureStream):
     pass
@@ -15,5 +21,5 @@ cdef class ExtrapolatingStream(FeatureStream):
 cdef class NestedStream(FeatureStream):
     cdef readonly double proximity, gradient_gain, tracking_gain
 
-cdef class DrawingStream(QuasiGradientStream):
+cdef class DrawingStream(FeatureStream):
     cdef readonly Spectrum spectrum

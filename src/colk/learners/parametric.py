@@ -1,7 +1,8 @@
-"""Streams of the methods with a vector of parameters, f(x) = wᵀφ(x).
+"""Streams of the methods that do more than a kernel stream, or something else.
 
-The window holds features φ(x) in place of points. Rows of the weights: the iterate, its average,
-and what the method remembers, the previous iterate or NASA's averaged gradient z.
+Those on features, f(x) = wᵀφ(x), hold φ(x) in their window in place of points, and do not follow
+the norm: it is NaN. Rows of the weights: the iterate, its average, and what the method remembers,
+the previous iterate or NASA's averaged gradient z.
 """
 
 import math
@@ -11,14 +12,35 @@ import numpy as np
 
 from colk import lanes
 from colk._validation import Array
+from colk.losses.regression import AdaptiveTube
 from colk.quasigradient import QuasiGradientStream
 from colk.spectral import Spectrum
+from colk.step import KernelStream
 
-__all__ = ["DrawingStream", "ExtrapolatingStream", "FeatureStream", "NestedStream"]
+__all__ = ["DrawingStream", "ExtrapolatingStream", "FeatureStream", "NestedStream", "TubeStream"]
+
+
+class TubeStream(KernelStream):
+    """NORMA: a kernel stream with the loss `AdaptiveTube`, which each step widens or narrows."""
+
+    adaptive: AdaptiveTube
+
+    def __init__(self, **common: Any) -> None:
+        super().__init__(**common)
+        self.adaptive = common["loss"]
+
+    def adapt(self, step: float, factor: float) -> float:
+        """Widen the tube where the sample lies outside it, narrow it otherwise."""
+        self.adaptive.adapt(
+            self.window.predictions[0, 0],
+            self.window.targets[0, 0],
+            step * self.window.weights[0],
+        )
+        return step
 
 
 class FeatureStream(QuasiGradientStream):
-    """SCGD: g is renewed first, then w descends. The norm of w is not followed: it is NaN."""
+    """SCGD: g is renewed first, then w descends."""
 
     def __init__(self, **common: Any) -> None:
         super().__init__(**common)
@@ -37,11 +59,12 @@ class FeatureStream(QuasiGradientStream):
         self.record(0, 0.0, step)
         return 1
 
-    def show(self) -> None:
+    def show(self) -> int:
         """Lay the features of the window's samples where predictions are made from."""
         for b in range(self.window.size):
             for j in range(self.dictionary.size):
                 self.dictionary.columns[b, j] = self.window.points[b, j]
+        return 0
 
     def rate(self, t: int) -> float:
         """How far g moves at step t."""
@@ -54,14 +77,18 @@ class FeatureStream(QuasiGradientStream):
     def move(self, step: float) -> None:
         """Set w ← (1 − αλ)w − α Σ_b c_b φ(x_b)."""
         self.remember_and_shrink(1.0 - step * self.regularization)
+        self.descend(0, -step)
+
+    def descend(self, first: int, factor: float) -> None:
+        """Add `factor` times the gradient Σ_b c_b φ(x_b) to the rows from `first` on."""
         for b in range(self.window.size):
             for c in range(self.n_outputs):
                 lanes.add(
                     self.dictionary.weights_t,
-                    c,
+                    first + c,
                     self.dictionary.columns,
                     b,
-                    -step * self.window.coefficients[b, c],
+                    factor * self.window.coefficients[b, c],
                     self.dictionary.size,
                 )
 
@@ -73,26 +100,16 @@ class ExtrapolatingStream(FeatureStream):
         """Descend, then lead the remembered w by the rate of the step that comes next."""
         FeatureStream.move(self, step)
         if self.remembered > 0:
+            lead = 1.0 / self.rate(self.steps + 1)
+            W, n = self.dictionary.weights_t, self.dictionary.size
             for c in range(self.n_outputs):
-                lanes.approach(
-                    self.dictionary.weights_t,
-                    self.remembered + c,
-                    self.dictionary.weights_t,
-                    c,
-                    1.0 / self.rate(self.steps + 1),
-                    self.dictionary.size,
-                )
+                lanes.approach(W, self.remembered + c, W, c, lead, n)
 
 
 class NestedStream(FeatureStream):
     """NASA: one time scale, an average z of the gradient, the gradient before g.
 
-    Parameters
-    ----------
-    proximity, gradient_gain, tracking_gain : float
-        β, a and b of its paper.
-    **common
-        The arguments of `QuasiGradientStream`; the last rows of the weights are those of z.
+    `proximity`, `gradient_gain` and `tracking_gain` are β, a and b of its paper.
     """
 
     def __init__(
@@ -112,68 +129,40 @@ class NestedStream(FeatureStream):
 
     def move(self, step: float) -> None:
         """Set z ← (1 − aτ)z + aτ(Σ_b c_b φ(x_b) + λw), w ← w − (τ/β)z with the next step's τ."""
-        n, first = self.dictionary.size, self.dictionary.n_rows - self.n_outputs
+        W, n = self.dictionary.weights_t, self.dictionary.size
+        z, q = self.dictionary.n_rows - self.n_outputs, self.n_outputs
         rate = min(1.0, self.gradient_gain * step)
         ahead = self.step_size.rate(self.steps + 1) / self.proximity
         self.dictionary.forget()
-        for c in range(self.n_outputs):
-            z = first + c
-            self.dictionary.scale_rows(z, 1, 1.0 - rate)
-            lanes.add(
-                self.dictionary.weights_t,
-                z,
-                self.dictionary.weights_t,
-                c,
-                rate * self.regularization,
-                n,
-            )
-            for b in range(self.window.size):
-                lanes.add(
-                    self.dictionary.weights_t,
-                    z,
-                    self.dictionary.columns,
-                    b,
-                    rate * self.window.coefficients[b, c],
-                    n,
-                )
-            lanes.add(self.dictionary.weights_t, c, self.dictionary.weights_t, z, -ahead, n)
+        self.dictionary.scale_rows(z, q, 1.0 - rate)
+        for c in range(q):
+            lanes.add(W, z + c, W, c, rate * self.regularization, n)
+        self.descend(z, rate)
+        for c in range(q):
+            lanes.add(W, c, W, z + c, -ahead, n)
 
 
-class DrawingStream(QuasiGradientStream):
-    """Doubly stochastic gradients: a window of samples and one more random feature a step.
-
-    Parameters
-    ----------
-    spectrum : Spectrum
-        Where features are drawn from, again and again.
-    **common
-        The arguments of `QuasiGradientStream`.
-    """
+class DrawingStream(FeatureStream):
+    """Doubly stochastic gradients: points in the window, one more feature of a spectrum a step."""
 
     def __init__(self, spectrum: Spectrum, **common: Any) -> None:
         super().__init__(**common)
         self.spectrum = spectrum
-        self.squared_norm = math.nan
 
-    def step(self) -> int:
-        """Set f ← (1 − αλ)f − α Σ_b c_b φ_t(x_b) φ_t; 0 where it would diverge."""
-        t, n = self.steps, self.dictionary.size
-        step, share = self.step_size.rate(t), self.averaging_rate()
-        self.spectrum.redraw(n + 1, self.window.points, self.dictionary.columns)
-        if self.assess(self.tracking_rate.rate(t), True) == 0:
-            return 0
+    def show(self) -> int:
+        """Draw all features again, and the new one."""
+        n = self.dictionary.size
+        return self.spectrum.redraw(n + 1, self.window.points, self.dictionary.columns)
+
+    def move(self, step: float) -> None:
+        """Set f ← (1 − αλ)f − α Σ_b c_b φ_t(x_b) φ_t."""
+        W, columns, n = self.dictionary.weights_t, self.dictionary.columns, self.dictionary.size
         self.remember_and_shrink(1.0 - step * self.regularization)
         for b in range(self.window.size):
             for c in range(self.n_outputs):
-                self.dictionary.weights_t[c, n] -= (
-                    step * self.window.coefficients[b, c] * self.dictionary.columns[b, n]
-                )
+                W[c, n] -= step * self.window.coefficients[b, c] * columns[b, n]
         self.dictionary.size = n + 1
         self.dictionary.added = 1
-        self.average(share)
-        self.steps = t + 1
-        self.record(0, 0.0, step)
-        return 1
 
     def evaluate(self, X: Array, row: int) -> Array:
         """Values at the points X of the function whose outputs begin at this row."""

@@ -14,20 +14,15 @@ class Trace:
 
     Attributes
     ----------
-    loss : array
-        Loss of the new sample before the step, so that its mean is the prequential loss.
-    outer : array
-        Outer function at θ: its mean estimates the risk.
+    loss, outer : array
+        Loss of the new sample before the step, whose mean is the prequential loss, and the outer
+        function at θ, whose mean estimates the risk.
     n_atoms, added, dropped : array
         Model order after the step, and how it came about.
     error : array
         H-norm that compression cost: at most eps, but where `KOMP` says that it may exceed it.
-    clipped : array
-        Pairs whose gradient was scaled back to the gradient bound.
-    step_size : array
-        The step size α.
-    norm : array
-        The H-norm of f.
+    clipped, step_size, norm : array
+        Pairs whose gradient was scaled back to its bound, the step size α, and the H-norm of f.
     inner : array of shape (steps, m)
         The tracked value g.
 

@@ -7,6 +7,7 @@ package. `LOSSES` names the built-in ones; `CustomLoss` takes a user's two funct
 from colk.losses.base import Loss
 from colk.losses.classification import Hinge, Logistic, SmoothHinge, Softmax, SquaredHinge
 from colk.losses.custom import CustomLoss
+from colk.losses.quantiles import Quantiles
 from colk.losses.regression import (
     EpsilonInsensitive,
     Expectile,
@@ -28,6 +29,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "Pinball",
+    "Quantiles",
     "SmoothHinge",
     "Softmax",
     "Squared",

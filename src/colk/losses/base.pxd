@@ -1,9 +1,17 @@
+cimport cython
 from colk.terms cimport Term
+
+cdef double NEAREST
 
 cdef class Loss(Term):
     cdef double loss_at(self, double f, double y) except? -1.5e300 nogil
     cdef double slope_at(self, double f, double y) except? -1.5e300 nogil
     cdef double evaluate(self, double[:, ::1] F, double[:, ::1] Y, Py_ssize_t row,
                          double[:, ::1] slopes) except? -1.5e300 nogil
+    @cython.locals(apart=double, side=double)
+    cdef double curvature_at(self, double f, double y, double width) except? -1.5e300 nogil
+    @cython.locals(largest=double)
+    cdef double curvature(self, double[:, ::1] F, double[:, ::1] Y, Py_ssize_t row,
+                          double[:, ::1] slopes, double width) except? -1.5e300 nogil
     cpdef int evaluate_rows(self, double[:, ::1] F, double[:, ::1] Y, double[::1] values,
                             double[:, ::1] slopes) except -1

@@ -9,16 +9,18 @@ from numpy.typing import ArrayLike
 from colk._validation import Array, check_rows
 from colk.terms import Term, overridden
 
-__all__ = ["Kind", "Loss"]
-
 Kind = Literal["regression", "binary", "multiclass"]
+
+# The shortest secant of a slope, relative to 1 + |y|.
+NEAREST = 1e-6
 
 
 class Loss(Term):
     """A loss ℓ(f, y) of a prediction f and a target y, and its slope ∂ℓ/∂f.
 
     A loss of your own is a class with the methods `loss_at` and `slope_at` of two numbers, summed
-    over the outputs; or, of two functions, a `CustomLoss`.
+    over the outputs; or, of two functions, a `CustomLoss`. At a kink the slope of least magnitude
+    wins.
 
     Attributes
     ----------
@@ -41,12 +43,14 @@ class Loss(Term):
     (array([8.]), array([12.]))
     """
 
-    _hooks: ClassVar[tuple[str, ...]] = ("loss_at", "slope_at")
-    _sealed: ClassVar[tuple[str, ...]] = ("evaluate",)
+    _hooks = ("loss_at", "slope_at")
+    _sealed: ClassVar[tuple[str, ...]] = ("evaluate", "curvature_at", "curvature")
 
     kind: ClassVar[Kind] = "regression"
-    is_likelihood: ClassVar[bool] = False
     couples_outputs: ClassVar[bool] = False
+    is_likelihood: ClassVar[bool] = False
+    is_convex = property(lambda self: True, doc="Whether the loss is convex in the prediction.")
+    kinks = property(lambda self: (), doc="Residuals (binary: margins) where the slope jumps.")
 
     def loss_at(self, f: float, y: float) -> float:
         """ℓ(f, y) of one output."""
@@ -66,76 +70,53 @@ class Loss(Term):
             slopes[row, c] = self.slope_at(F[row, c], Y[row, c])
         return total
 
+    def curvature_at(self, f: float, y: float, width: float) -> float:
+        """Secant curvature of one output: that of the parabola about y with the slope at f.
+
+        (ℓ'(f) − ℓ'(y))/(f − y), at least 0; f counts as no nearer to y than `width`, by which a
+        kink is smoothed.
+        """
+        apart = max(abs(f - y), width, NEAREST * (1.0 + abs(y)))
+        side = apart if f >= y else -apart
+        return max((self.slope_at(y + side, y) - self.slope_at(y, y)) / side, 0.0)
+
+    def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
+        """Curvature of one row whose slopes are known; one for all outputs, the largest."""
+        largest = 0.0
+        for c in range(F.shape[1]):
+            largest = max(largest, self.curvature_at(F[row, c], Y[row, c], width))
+        return largest
+
     def evaluate_rows(self, F: Array, Y: Array, values: Array, slopes: Array) -> int:
         """Write losses (n,) and slopes (n, q) of the rows of F (n, q) and Y (n, r)."""
         for row in range(F.shape[0]):
             values[row] = self.evaluate(F, Y, row, slopes)
         return 0
 
-    @property
-    def is_convex(self) -> bool:
-        """Whether the loss is convex in the prediction."""
-        return True
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        """Where the slope jumps: residuals f − y, or margins y·f of a binary loss.
-
-        At a kink the slope of least magnitude wins.
-        """
-        return ()
-
     def value(self, f: ArrayLike, y: ArrayLike) -> Array:
-        """Losses of n predictions.
-
-        Parameters
-        ----------
-        f : array of shape (n,) or (n, q)
-            Predictions.
-        y : array of shape (n,) or (n, r)
-            Targets.
-
-        Returns
-        -------
-        array of shape (n,)
-            Summed over the outputs.
-        """
-        values, _ = self._evaluate(f, y)
-        return values
+        """Losses (n,) of predictions (n,) or (n, q) of targets (n,) or (n, r)."""
+        return self._evaluate(f, y)[0]
 
     def slope(self, f: ArrayLike, y: ArrayLike) -> Array:
-        """Slopes ∂ℓ/∂f of n predictions, in the shape of `f`.
+        """Slopes ∂ℓ/∂f of such predictions, in the shape of `f`."""
+        return self._evaluate(f, y)[1].reshape(np.shape(f))
 
-        Parameters
-        ----------
-        f : array of shape (n,) or (n, q)
-            Predictions.
-        y : array of shape (n,) or (n, r)
-            Targets.
-        """
-        _, slopes = self._evaluate(f, y)
-        return slopes.reshape(np.shape(f))
+    def _evaluate(self, f: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        """Losses (n,) and slopes (n, q)."""
+        F = as_rows(f, "f")
+        values, slopes = np.empty(len(F)), np.empty_like(F)
+        self.evaluate_rows(F, self.check_targets(y, F.shape[1], len(F)), values, slopes)
+        return values, slopes
 
     def probability(self, f: ArrayLike) -> Array:
         """Class probabilities at predictions `f`, for a loss that is a likelihood."""
         raise TypeError(
-            f"{type(self).__name__} is not a likelihood and gives no probabilities; "
-            "Logistic and Softmax do"
+            f"{type(self).__name__} is not a likelihood: Logistic and Softmax give probabilities"
         )
 
     def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:
-        """Targets as an (n, r) array that suits predictions of `n_outputs` numbers.
-
-        Parameters
-        ----------
-        y : array of shape (n,) or (n, r)
-            Targets.
-        n_outputs : int
-            Numbers in one prediction.
-        n_rows : int, optional
-            How many targets are expected.
-        """
-        Y = _as_rows(y, _length(y) if n_rows is None else n_rows, "y")
+        """Targets as (n, r) array, for so many predictions of `n_outputs` numbers each."""
+        Y = as_rows(y, "y", n_rows)
         if Y.shape[1] != n_outputs:
             raise ValueError(f"y has {Y.shape[1]} outputs, the predictions have {n_outputs}")
         if self.kind == "binary" and not (np.abs(Y) == 1.0).all():
@@ -146,22 +127,10 @@ class Loss(Term):
             )
         return Y
 
-    def _evaluate(self, f: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-        """Losses (n,) and slopes (n, q)."""
-        F = _as_rows(f, _length(f), "f")
-        values, slopes = np.empty(len(F)), np.empty_like(F)
-        self.evaluate_rows(F, self.check_targets(y, F.shape[1], len(F)), values, slopes)
-        return values, slopes
 
-
-def _length(values: ArrayLike) -> int:
-    return np.shape(values)[0] if np.ndim(values) else 0
-
-
-def _as_rows(values: ArrayLike, n_rows: int, name: str) -> Array:
+def as_rows(values: ArrayLike, name: str, n_rows: int | None = None) -> Array:
     """Values as a (n, q) array that compiled code may be given."""
     if np.ndim(values) == 0:
         raise ValueError(f"{name} must have shape (n,) or (n, n_outputs), got a single number")
-    rows = check_rows(values, n_rows, name)
-    width = 1 if rows.ndim == 1 else rows.shape[1]
-    return np.require(rows.reshape(n_rows, width), np.float64, ["C", "A", "W"])
+    rows = check_rows(values, np.shape(values)[0] if n_rows is None else n_rows, name)
+    return np.require(rows if rows.ndim == 2 else rows[:, None], np.float64, ["C", "A", "W"])

@@ -1,30 +1,16 @@
 """Losses of the margin y·f, y ∈ {−1, +1}, and the softmax loss over classes."""
 
-# An entry of an array is `Any` to a type checker.
-# mypy: disable-error-code="no-any-return"
-
 import math
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._validation import Array, check_number, check_rows
-from colk.losses.base import Kind, Loss
-
-__all__ = ["Hinge", "Logistic", "SmoothHinge", "Softmax", "SquaredHinge"]
+from colk._validation import Array, check_number
+from colk.losses.base import Loss, as_rows
 
 
-class MarginLoss(Loss):
-    """A loss of the margin y·f, for targets −1 and +1."""
-
-    kind: ClassVar[Kind] = "binary"
-
-
-class Logistic(MarginLoss):
+class Logistic(Loss):
     """log(1 + exp(−y·f)): the negative log-likelihood of P(y = +1) = 1/(1 + exp(−f)).
-
-    Computed without overflow at any size of f.
 
     Examples
     --------
@@ -34,49 +20,47 @@ class Logistic(MarginLoss):
     array([0.5, 1. ])
     """
 
-    is_likelihood: ClassVar[bool] = True
+    kind = "binary"
+    is_likelihood = True
 
     def loss_at(self, f: float, y: float) -> float:
-        """ℓ(f, y) of one output."""
         margin = y * f
         return max(-margin, 0.0) + math.log1p(math.exp(-abs(margin)))
 
     def slope_at(self, f: float, y: float) -> float:
-        """∂ℓ/∂f of one output."""
         tail = math.exp(-abs(y * f))  # of the less likely class
         return -y * (tail if y * f > 0.0 else 1.0) / (1.0 + tail)
+
+    def curvature_at(self, f: float, y: float, width: float) -> float:
+        """tanh(f/2)/(2f): the parabola through f and −f lies above the loss (Jaakkola, Jordan)."""
+        size = abs(f)
+        return 0.25 - size * size / 48.0 if size < 1e-3 else math.tanh(0.5 * size) / (2.0 * size)
 
     def probability(self, f: ArrayLike) -> Array:
         """P(y = +1), in the shape of `f`: the slope of the loss against y = −1."""
         return self.slope(f, -np.ones(np.shape(f)))
 
 
-class Hinge(MarginLoss):
+class Hinge(Loss):
     """(1 − y·f)₊. At the kink y·f = 1 the margin counts as reached: the slope is 0.
 
     Examples
     --------
-    >>> Hinge().value([2.0, 0.5, -1.0], [1, 1, 1])
-    array([0. , 0.5, 2. ])
     >>> Hinge().slope([1.0, 0.5, 0.5], [1, 1, -1])
     array([ 0., -1.,  1.])
     """
 
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        """A margin of 1."""
-        return (1.0,)
+    kind = "binary"
+    kinks = (1.0,)
 
     def loss_at(self, f: float, y: float) -> float:
-        """ℓ(f, y) of one output."""
         return max(1.0 - y * f, 0.0)
 
     def slope_at(self, f: float, y: float) -> float:
-        """∂ℓ/∂f of one output."""
         return -y if y * f < 1.0 else 0.0
 
 
-class SquaredHinge(MarginLoss):
+class SquaredHinge(Loss):
     """((1 − y·f)₊)²; no kink.
 
     Examples
@@ -85,25 +69,20 @@ class SquaredHinge(MarginLoss):
     array([0.  , 0.25, 4.  ])
     """
 
+    kind = "binary"
+
     def loss_at(self, f: float, y: float) -> float:
-        """ℓ(f, y) of one output."""
         shortfall = max(1.0 - y * f, 0.0)
         return shortfall * shortfall
 
     def slope_at(self, f: float, y: float) -> float:
-        """∂ℓ/∂f of one output."""
         return -2.0 * y * max(1.0 - y * f, 0.0)
 
 
-class SmoothHinge(MarginLoss):
-    """The hinge with its corner rounded to a parabola of width γ.
+class SmoothHinge(Loss):
+    """`Hinge` with its corner rounded to a parabola of width γ > 0, the smoothing.
 
     With the shortfall u = (1 − y·f)₊: u²/(2γ) for u < γ, u − γ/2 beyond.
-
-    Parameters
-    ----------
-    smoothing : float
-        γ > 0. As it goes to 0 the loss becomes `Hinge`.
 
     Examples
     --------
@@ -111,21 +90,19 @@ class SmoothHinge(MarginLoss):
     array([0.   , 0.125, 1.5  ])
     """
 
-    _fields: ClassVar[tuple[str, ...]] = ("smoothing",)
-    smoothing: float
+    _fields = ("smoothing",)
+    kind = "binary"
 
     def __init__(self, smoothing: float = 1.0) -> None:
         self.smoothing = check_number(smoothing, "smoothing", above=0.0)
 
     def loss_at(self, f: float, y: float) -> float:
-        """ℓ(f, y) of one output."""
         shortfall = max(1.0 - y * f, 0.0)
         if shortfall < self.smoothing:
             return 0.5 * shortfall * shortfall / self.smoothing
         return shortfall - 0.5 * self.smoothing
 
     def slope_at(self, f: float, y: float) -> float:
-        """∂ℓ/∂f of one output."""
         return -y * min(max(1.0 - y * f, 0.0) / self.smoothing, 1.0)
 
 
@@ -145,9 +122,9 @@ class Softmax(Loss):
     array([[0.5, 0.5]])
     """
 
-    kind: ClassVar[Kind] = "multiclass"
-    couples_outputs: ClassVar[bool] = True
-    is_likelihood: ClassVar[bool] = True
+    kind = "multiclass"
+    couples_outputs = True
+    is_likelihood = True
 
     def evaluate(self, F: Array, Y: Array, row: int, slopes: Array) -> float:
         """−log of the label's probability; slopes: the probabilities, minus one at the label.
@@ -163,18 +140,25 @@ class Softmax(Loss):
                 top = k
         if label < 0:
             return math.nan
-        rest = 0.0  # Σ exp over all but the largest: log1p keeps the tails of well-fitted points
+        # Σ exp over all but the largest, and over all but the label's: exact where p is near 1.
+        rest = others = 0.0
         for k in range(classes):
-            slopes[row, k] = math.exp(F[row, k] - F[row, top])
-            if k != top:
-                rest += slopes[row, k]
-        others = 0.0  # 1 − p summed from the others, exact where p is near 1
+            share = math.exp(F[row, k] - F[row, top])
+            rest += share if k != top else 0.0
+            others += share if k != label else 0.0
+            slopes[row, k] = share
         for k in range(classes):
             slopes[row, k] /= 1.0 + rest
-            if k != label:
-                others += slopes[row, k]
-        slopes[row, label] = -others
+        slopes[row, label] = -others / (1.0 + rest)
         return F[row, top] - F[row, label] + math.log1p(rest)
+
+    def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
+        """The largest p(1 − p) of a class."""
+        largest = 0.0
+        for k in range(F.shape[1]):
+            size = abs(slopes[row, k])  # p, or 1 − p at the label
+            largest = max(largest, size * (1.0 - size))
+        return largest
 
     def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:
         """Targets as an (n, 1) array of class indices."""
@@ -191,9 +175,8 @@ class Softmax(Loss):
 
     def probability(self, f: ArrayLike) -> Array:
         """Class probabilities, in the shape (n, C) of `f`."""
-        F = check_rows(f, len(np.atleast_1d(f)), "f")
-        best = np.argmax(np.atleast_2d(F), axis=1)
-        # The slope against the likeliest class is p, with p − 1 at that class.
-        probabilities = self.slope(F, best)
+        F = as_rows(f, "f")
+        best = np.argmax(F, axis=1)
+        probabilities = self.slope(F, best)  # p, with p − 1 at the likeliest class
         probabilities[np.arange(len(best)), best] += 1.0
         return probabilities

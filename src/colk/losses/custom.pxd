@@ -3,6 +3,5 @@ from colk.losses.base cimport Loss
 
 cdef class CustomLoss(Loss):
     cdef OfNumbers _value, _slope
-    cdef object _kind
-    cdef bint _is_convex
-    cdef tuple _kinks
+    cdef readonly object value_function, slope_function
+    cdef readonly dict _given

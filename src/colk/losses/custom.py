@@ -8,11 +8,12 @@ from colk.functions.base import OfNumbers
 from colk.functions.pickling import reduce_functions
 from colk.losses.base import Kind, Loss
 
-__all__ = ["CustomLoss"]
-
 Scalar = Callable[[float, float], float]
 
-_SIGNATURE = Signature("numbers")
+
+def claimed(name: str) -> Any:
+    """An attribute of a term that is what its user claims."""
+    return property(lambda term: term._given[name])
 
 
 class CustomLoss(Loss):
@@ -29,18 +30,11 @@ class CustomLoss(Loss):
     value, slope : callable
         ℓ(f, y) and ∂ℓ/∂f of two numbers, written with numbers and NumPy functions; or functions of
         C, `double (double f, double y)`, from ctypes, as a scipy.LowLevelCallable or as Numba's
-        cfunc.
+        cfunc. Afterwards they are attributes, `value_function` and `slope_function`.
     kind : {"regression", "binary"}
         What the targets are; those of a binary loss are −1 and +1.
-    is_convex : bool
-        Whether the loss is convex in the prediction.
-    kinks : tuple of float
-        Residuals f − y (margins y·f of a binary loss) where the slope jumps.
-
-    Attributes
-    ----------
-    value_function, slope_function : callable
-        The two functions.
+    is_convex, kinks
+        What is claimed of the loss: see `Loss`.
 
     Examples
     --------
@@ -53,11 +47,8 @@ class CustomLoss(Loss):
     (array([16.]), array([32.]))
     """
 
-    _value: OfNumbers
-    _slope: OfNumbers
-    _kind: Kind
-    _is_convex: bool
-    _kinks: tuple[float, ...]
+    __reduce__ = reduce_functions
+    kind, is_convex, kinks = claimed("kind"), claimed("is_convex"), claimed("kinks")
 
     def __init__(
         self,
@@ -68,55 +59,18 @@ class CustomLoss(Loss):
         is_convex: bool = False,
         kinks: tuple[float, ...] = (),
     ) -> None:
-        self._value = OfNumbers(value, _SIGNATURE, "value")
-        self._slope = OfNumbers(slope, _SIGNATURE, "slope")
         if kind not in ("regression", "binary"):
             raise ValueError(f"kind must be 'regression' or 'binary', got {kind!r}")
-        self._kind, self._is_convex, self._kinks = kind, bool(is_convex), tuple(kinks)
+        self.value_function, self.slope_function = value, slope
+        self._value = OfNumbers(value, Signature("numbers"), "value")
+        self._slope = OfNumbers(slope, Signature("numbers"), "slope")
+        self._given = {"kind": kind, "is_convex": bool(is_convex), "kinks": tuple(kinks)}
 
     def _parameters(self) -> dict[str, Any]:
-        return {
-            "value": self.value_function,
-            "slope": self.slope_function,
-            "kind": self.kind,
-            "is_convex": self.is_convex,
-            "kinks": self.kinks,
-        }
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_functions(self)
+        return {"value": self.value_function, "slope": self.slope_function, **self._given}
 
     def loss_at(self, f: float, y: float) -> float:
-        """ℓ(f, y) of one output."""
         return self._value.at(f, y)
 
     def slope_at(self, f: float, y: float) -> float:
-        """∂ℓ/∂f of one output."""
         return self._slope.at(f, y)
-
-    @property
-    def value_function(self) -> Scalar:
-        """The function ℓ(f, y)."""
-        function: Scalar = self._value.given
-        return function
-
-    @property
-    def slope_function(self) -> Scalar:
-        """The function ∂ℓ/∂f."""
-        function: Scalar = self._slope.given
-        return function
-
-    @property
-    def kind(self) -> Kind:  # type: ignore[override]
-        """What the targets are."""
-        return self._kind
-
-    @property
-    def is_convex(self) -> bool:
-        """Whether the loss is convex in the prediction."""
-        return self._is_convex
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        """Where the slope jumps."""
-        return self._kinks

@@ -7,6 +7,7 @@ import numpy as np
 
 from colk._validation import Array
 from colk.reference import losses, risks
+from colk.reference.implicit import take_ahead
 from colk.reference.kernels import gram
 from colk.reference.komp import fit_weights, komp
 from colk.reference.trackers import start, track
@@ -15,6 +16,8 @@ __all__ = ["COLK"]
 
 # κ(x, ·) of a squared norm below this is the function 0: a linear kernel has it at x = 0.
 VANISHING = 1e-280
+# Steps whose size is followed.
+LATEST = 1000
 
 
 def _rate_at(rate: Any, t: int) -> float:
@@ -50,8 +53,10 @@ class COLK:
         As there.
     n_features, n_outputs : int
         Numbers in a point and in a prediction.
-    eps, parsimony, max_atoms : float
+    eps, parsimony, max_atoms, fraction : float
         As in `colk.compressors.KOMP`.
+    implicit : bool
+        As in `colk.learners.COLK`.
 
     Examples
     --------
@@ -84,6 +89,9 @@ class COLK:
     gradient_bound: float = np.inf
     norm_bound: float = np.inf
     averaging: Any = None
+    implicit: bool = False
+    fraction: float = 0.0
+    squared_move: float = 0.0
     atoms: Array = field(init=False)
     weights: Array = field(init=False)
     average: Array = field(init=False)
@@ -169,15 +177,33 @@ class COLK:
         )
         # f~ = (1 − αλ) f − (α/B) Σ_b [c_b κ(x_b, ·) + c'_b κ(x'_b, ·)]
         self.previous = (self.atoms, self.weights)
-        atoms, weights = self.atoms, (1.0 - step * self.regularization) * self.weights
+        changes = np.empty((2 * len(X), self.n_outputs))
         for b in range(len(X)):
             c, c_inner = self._coefficients(F[b], Y[b], F_inner[b], Y_inner[b])
-            amount = -step * weight[b] / len(X)
-            for x, change in (X[b], amount * c), (X_inner[b], amount * weight_inner[b] * c_inner):
-                if gram(self.kernel, x[None], x[None])[0, 0] >= VANISHING:
-                    atoms, weights = _add_atom(atoms, weights, x, change)
+            changes[b] = weight[b] / len(X) * c
+            changes[len(X) + b] = weight[b] * weight_inner[b] / len(X) * c_inner
+        points, factor = np.vstack([X, X_inner]), 1.0 - step * self.regularization
+        if self.implicit:
+            factor = 1.0 / (1.0 + step * self.regularization)
+            step *= factor
+            samples = np.hstack([points, np.vstack([Y, Y_inner]), np.vstack([F, F_inner])])
+            samples, places = np.unique(samples, axis=0, return_inverse=True)  # in two roles: one
+            points, targets, values = np.split(samples, [X.shape[1], X.shape[1] + Y.shape[1]], 1)
+            changes = np.stack(
+                [changes[places.ravel() == i].sum(axis=0) for i in range(len(points))]
+            )
+        K = gram(self.kernel, points, points)
+        if self.implicit:
+            changes = take_ahead(self.loss, changes, values, targets, K, step, factor)
+        atoms, weights = self.atoms, factor * self.weights
+        for x, own, change in zip(points, np.diag(K), changes, strict=True):
+            if own >= VANISHING:
+                atoms, weights = _add_atom(atoms, weights, x, -step * change)
         # f = KOMP(f~, ε)
-        self._compress(atoms, weights, self.eps + self.parsimony * step**2)
+        move = step**2 * np.sum(changes * (K @ changes))
+        self.squared_move += (move - self.squared_move) / min(self.steps + 1, LATEST)
+        eps = self.eps + self.parsimony * step**2 + self.fraction * np.sqrt(self.squared_move)
+        self._compress(atoms, weights, eps)
         K = gram(self.kernel, self.atoms, self.atoms)
         norm = np.sqrt(max(0.0, np.sum(self.weights * (K @ self.weights))))
         self.weights = self.weights * min(1.0, self.norm_bound / norm if norm > 0 else 1.0)

@@ -6,17 +6,16 @@ predictions and targets: the paper's general form.
 """
 
 from colk.risks.base import LossRisk, Risk
-from colk.risks.composition import Composition
-from colk.risks.custom import CustomRisk
+from colk.risks.custom import Composition, CustomRisk
 from colk.risks.dispersion import (
     CentralMoments,
     Dispersion,
     Mean,
+    MeanSemideviation,
     Semideviations,
     Semivariance,
     Variance,
 )
-from colk.risks.semideviation import MeanSemideviation
 from colk.risks.tail import CVaR, Entropic
 
 __all__ = [

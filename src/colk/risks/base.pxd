@@ -1,11 +1,17 @@
+cimport cython
+from colk cimport maths as math
 from colk.terms cimport Term
 from colk.trackers cimport Tracker
 from colk.window cimport Window
+
+cdef double DIFFERENCE
 
 cdef class Risk(Term):
     cdef int start(self, Window w, Py_ssize_t xi) except -1 nogil
     cdef int track(self, Window w, Py_ssize_t xi, Tracker tracker, double rate) except -1 nogil
     cdef int pair_slopes(self, Window w, Py_ssize_t theta, Py_ssize_t xi) except -1 nogil
+    @cython.locals(squares=double, size=double, length=double, change=double)
+    cdef int pair_curvatures(self, Window w, Py_ssize_t theta, Py_ssize_t xi, double width) except -1 nogil
     cdef double sample_value(self, Window w, Py_ssize_t theta) except? -1.5e300 nogil
 
 cdef class LossRisk(Risk):
@@ -16,8 +22,8 @@ cdef class LossRisk(Risk):
     cdef double outer_slope_inner_at(self, double loss, const double[::1] g, Py_ssize_t i) except? -1.5e300 nogil
     cdef double track_at(self, Tracker tracker, const double[::1] g, Py_ssize_t i, double before,
                          double now, double rate) except? -1.5e300 nogil
-    cdef int _tabulate_inner(self, const double[::1] losses, const double[::1] g, double[:, ::1] out) except -1
-    cdef int _tabulate_inner_slope(self, const double[::1] losses, const double[::1] g, double[:, ::1] out) except -1
-    cdef int _tabulate_outer(self, const double[::1] losses, const double[::1] g, double[::1] out) except -1
-    cdef int _tabulate_outer_slope_loss(self, const double[::1] losses, const double[::1] g, double[::1] out) except -1
-    cdef int _tabulate_outer_slope_inner(self, const double[::1] losses, const double[::1] g, double[:, ::1] out) except -1
+    @cython.locals(total=double, slope=double)
+    cdef double through(self, Window w, Py_ssize_t theta, Py_ssize_t xi) except? -1.5e300 nogil
+    @cython.locals(loss=double, bend=double, squares=double, apart=double, above=double, factor=double)
+    cdef int pair_curvatures(self, Window w, Py_ssize_t theta, Py_ssize_t xi, double width) except -1 nogil
+    cdef int _tabulate(self, int which, const double[::1] losses, const double[::1] g, double[:, ::1] out) except -1

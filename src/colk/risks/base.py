@@ -1,6 +1,7 @@
 """What every risk can do: exact values and gradients on a sample, and its own functions."""
 
-from typing import Any, ClassVar
+import math
+from typing import ClassVar
 
 import cython
 import numpy as np
@@ -8,11 +9,14 @@ from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_fraction, check_vector
 from colk.losses import Loss
-from colk.terms import Term, overridden
+from colk.terms import Term, check_term, overridden
 from colk.trackers import Momentum, Tracker
 from colk.window import Window
 
-__all__ = ["LossRisk", "Risk", "average", "shares"]
+Rows = ArrayLike  # (n,) or (n, q)
+
+# How far apart two slopes are taken whose difference is a curvature, relative to 1 + a size.
+DIFFERENCE = 1e-6
 
 
 def shares(n: int, sample_weight: ArrayLike | None) -> Array:
@@ -24,27 +28,21 @@ def shares(n: int, sample_weight: ArrayLike | None) -> Array:
     weights = check_vector(sample_weight, n, "sample_weight")
     if (weights < 0.0).any() or weights.sum() == 0.0:
         raise ValueError("sample_weight must be at least 0, and not 0 everywhere")
-    normalised: Array = weights / weights.sum()
-    return normalised
+    return weights / weights.sum()
 
 
 def average(values: Array, weights: Array) -> Array:
     """Mean of the rows of `values` by weights that sum to 1.
 
-    A pairwise sum: more exact than a product through BLAS, which for one vector would also wake
-    its threads.
+    A pairwise sum: more exact than a product through BLAS, which would also wake its threads.
     """
-    mean: Array = np.sum((values.T * weights).T, axis=0)
-    return mean
+    return np.sum((values.T * weights).T, axis=0)
 
 
 class Risk(Term):
     """A functional of predictions and targets, exact on a sample and tracked on a stream.
 
-    Attributes
-    ----------
-    n_inner : int
-        How many numbers are tracked: the size m of g.
+    A risk that is convex and monotone is convex in the predictions wherever the loss is.
 
     Examples
     --------
@@ -54,8 +52,12 @@ class Risk(Term):
     """
 
     _hooks: ClassVar[tuple[str, ...]] = ("start", "track", "pair_slopes", "sample_value")
+    _sealed: ClassVar[tuple[str, ...]] = ("pair_curvatures",)
 
-    n_inner: Any = 0
+    n_inner = property(lambda self: 0, doc="How many numbers are tracked: the size m of g.")
+    is_convex = property(lambda self: True, doc="Whether the risk is convex in the losses.")
+    is_monotone = property(lambda self: True, doc="Whether it never falls when a loss rises.")
+    is_smooth = property(lambda self: True, doc="Whether it has a gradient everywhere.")
 
     def start(self, w: Window, xi: int) -> int:
         """Set g from the sample at place ξ of the window, the first of the stream."""
@@ -64,7 +66,7 @@ class Risk(Term):
         return 0
 
     def track(self, w: Window, xi: int, tracker: Tracker, rate: float) -> int:
-        """Move g by the sample at place ξ of the window."""
+        """Move g by the sample at place ξ of the window; a rate of 1 forgets all but it."""
         with cython.gil:
             overridden(self, "track")(w, xi, tracker, rate)
         return 0
@@ -75,6 +77,31 @@ class Risk(Term):
             overridden(self, "pair_slopes")(w, theta, xi)
         return 0
 
+    def pair_curvatures(self, w: Window, theta: int, xi: int, width: float) -> int:
+        """Write the curvatures at x_θ and x_ξ, at least 0, into `w.pair_curvatures`.
+
+        Here that of the outer function along its own slope, by a difference; 0 for ξ.
+        """
+        self.pair_slopes(w, theta, xi)
+        squares, size = 0.0, 1.0
+        for c in range(w.slopes.shape[1]):
+            w.kept[0, c], w.kept[1, c] = w.slopes[0, c], w.predictions[theta, c]
+            squares += w.slopes[0, c] * w.slopes[0, c]
+            size += abs(w.predictions[theta, c])
+        w.pair_curvatures[0] = w.pair_curvatures[1] = 0.0
+        if squares == 0.0:
+            return 0
+        length = math.sqrt(squares)
+        for c in range(w.slopes.shape[1]):
+            w.predictions[theta, c] -= DIFFERENCE * size * w.kept[0, c] / length
+        self.pair_slopes(w, theta, xi)
+        change = 0.0
+        for c in range(w.slopes.shape[1]):
+            w.predictions[theta, c] = w.kept[1, c]
+            change += w.kept[0, c] * (w.kept[0, c] - w.slopes[0, c])
+        w.pair_curvatures[0] = max(change / (length * DIFFERENCE * size), 0.0)
+        return 0
+
     def sample_value(self, w: Window, theta: int) -> float:
         """Return the outer function at one sample: its mean over the stream is the risk."""
         with cython.gil:
@@ -83,47 +110,38 @@ class Risk(Term):
     def check_sizes(self, n_outputs: int, n_targets: int) -> None:
         """Refuse predictions and targets of sizes that the risk was not made for."""
 
-    @property
-    def is_convex(self) -> bool:
-        """Whether the risk is convex in the losses."""
-        return True
-
-    @property
-    def is_monotone(self) -> bool:
-        """Whether the risk never falls when a loss rises.
-
-        A risk that is convex and monotone is convex in the predictions wherever the loss is.
-        """
-        return True
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether the risk has a gradient everywhere, not a subgradient only."""
-        return True
-
-    def estimate_at(
-        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Array:
+    def estimate_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
         """Exact g of shape (m,) at predictions `f` of targets `y`."""
         raise NotImplementedError(f"{type(self).__name__} must define the method estimate_at")
 
-    def value_at(
-        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> float:
+    def value_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> float:
         """Exact empirical risk of predictions `f` of targets `y`."""
         raise NotImplementedError(f"{type(self).__name__} must define the method value_at")
 
-    def gradient_at(
-        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Array:
+    def gradient_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
         """Gradient of `value_at` in the predictions, in the shape of `f`."""
         raise NotImplementedError(f"{type(self).__name__} must define the method gradient_at")
 
     def value_and_gradient_at(
-        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None
     ) -> tuple[float, Array]:
         """`value_at` and `gradient_at` together."""
         return self.value_at(loss, f, y, sample_weight), self.gradient_at(loss, f, y, sample_weight)
+
+    def _follow(
+        self, w: Window, stream: dict[str, Array], rate: float, tracker: Tracker | None
+    ) -> Array:
+        """Return g after each sample; by its name, what the window is to see of them."""
+        tracker = check_term(Momentum() if tracker is None else tracker, Tracker, "tracker")
+        beta = check_fraction(rate, "rate")
+        seen = [(np.asarray(getattr(w, name)), rows) for name, rows in stream.items()]
+        path = np.empty((len(seen[0][1]), self.n_inner))
+        for t in range(len(path)):
+            for place, rows in seen:
+                place[0] = rows[t]
+            self.track(w, 0, tracker, beta if t > 0 else 1.0)
+            path[t] = w.g
+        return path
 
 
 class LossRisk(Risk):
@@ -151,7 +169,12 @@ class LossRisk(Risk):
         "outer_slope_loss_at",
         "outer_slope_inner_at",
     )
-    _sealed: ClassVar[tuple[str, ...]] = ("track_at",)
+    _sealed: ClassVar[tuple[str, ...]] = ("track_at", "through")
+
+    n_expectations = property(
+        lambda self: min(self.n_inner, 1),
+        doc="How many components of g are expectations: the first; the others are stationary.",
+    )
 
     # -- the formulas, for one loss ----------------------------------------------------------
 
@@ -183,29 +206,25 @@ class LossRisk(Risk):
     def track_at(
         self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
-        """g_i after a sample, from its losses under the remembered f and under f.
-
-        Inner values look at g as it was before the sample: a g₁ that has already moved towards
-        this ℓ would bias (ℓ − g₁)₊^p by a share of order β, and its momentum correction by order 1.
-        """
+        """g_i after a sample, from its losses under the remembered f and under f."""
         return tracker.update(g[i], self.inner_at(before, g, i), self.inner_at(now, g, i), rate)
 
     # -- what a step asks of them ------------------------------------------------------------
 
     def start(self, w: Window, xi: int) -> int:
-        """Set g from the sample at place ξ of the window: its inner value is its own mean."""
         for i in range(w.g.shape[0]):  # in order: inner_i may look at g_{<i}
             w.g[i] = self.inner_at(w.losses[xi], w.g, i)
         return 0
 
     def track(self, w: Window, xi: int, tracker: Tracker, rate: float) -> int:
-        """Move g by the sample at place ξ of the window; a rate of 1 forgets all but it."""
         if rate >= 1.0:
             return self.start(w, xi)
-        m = w.g.shape[0]
-        for k in range(m):  # downwards: g_{<i} is still the old one
-            i = m - 1 - k
-            w.g[i] = self.track_at(tracker, w.g, i, w.previous_losses[xi], w.losses[xi], rate)
+        # All of them look at g as it was before the sample: a g₁ that has already moved towards ℓ
+        # would bias (ℓ − g₁)₊^p by a share of order β, and its momentum correction by order 1.
+        for i in range(w.g.shape[0]):
+            w.work[i] = self.track_at(tracker, w.g, i, w.previous_losses[xi], w.losses[xi], rate)
+        for i in range(w.g.shape[0]):
+            w.g[i] = w.work[i]
         return 0
 
     def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
@@ -213,97 +232,92 @@ class LossRisk(Risk):
 
         Where no component of g is an expectation (Mean, CVaR, Entropic), c_ξ is 0.
         """
-        by_loss, through = self.outer_slope_loss_at(w.losses[theta], w.g), 0.0
-        for i in range(w.g.shape[0]):
-            slope = self.inner_slope_at(w.losses[xi], w.g, i)
-            if slope != 0.0:
-                through += self.outer_slope_inner_at(w.losses[theta], w.g, i) * slope
+        by_loss = self.outer_slope_loss_at(w.losses[theta], w.g)
+        through = self.through(w, theta, xi)
         for c in range(w.slopes.shape[1]):
             w.slopes[0, c] = by_loss * w.loss_slopes[theta, c]
             w.slopes[1, c] = through * w.loss_slopes[xi, c] if through != 0.0 else 0.0
         return 0
 
+    def through(self, w: Window, theta: int, xi: int) -> float:
+        """Σ_i ∂outer/∂g_i · ∂inner_i/∂ℓ, outer at θ and inner at ξ."""
+        total = 0.0
+        for i in range(w.g.shape[0]):
+            slope = self.inner_slope_at(w.losses[xi], w.g, i)
+            if slope != 0.0:
+                total += self.outer_slope_inner_at(w.losses[theta], w.g, i) * slope
+        return total
+
+    def pair_curvatures(self, w: Window, theta: int, xi: int, width: float) -> int:
+        """Gauss–Newton: ∂outer/∂ℓ·ℓ'' + ∂²outer/∂ℓ²·ℓ'² at θ, and at ξ what g passes on of ℓ''.
+
+        The second slope is that between ℓ − width and ℓ + width: a kink is as wide as the losses'
+        spread. What is negative is left out. The second moment of ℓ' at θ bounds its variance,
+        the exact curvature of a dispersion: ξ need not be subtracted.
+        """
+        loss, bend, squares = w.losses[theta], 0.0, 0.0
+        if w.g.shape[0] > 0:
+            apart = max(width, DIFFERENCE * (1.0 + abs(loss)))
+            above = self.outer_slope_loss_at(loss + apart, w.g)
+            bend = max((above - self.outer_slope_loss_at(loss - apart, w.g)) / (2.0 * apart), 0.0)
+        for c in range(w.slopes.shape[1]):
+            squares += w.loss_slopes[theta, c] * w.loss_slopes[theta, c]
+        factor = max(self.outer_slope_loss_at(loss, w.g), 0.0)
+        w.pair_curvatures[0] = factor * w.loss_curvatures[theta] + bend * squares
+        w.pair_curvatures[1] = max(self.through(w, theta, xi), 0.0) * w.loss_curvatures[xi]
+        return 0
+
     def sample_value(self, w: Window, theta: int) -> float:
-        """Return the outer function at one sample: its mean over the stream is the risk."""
         return self.outer_at(w.losses[theta], w.g)
 
     # -- the formulas over a sample of losses ------------------------------------------------
 
-    @property
-    def n_expectations(self) -> int:
-        """How many components of g are expectations: the first; the others are stationary."""
-        return min(int(self.n_inner), 1)
-
     def inner(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """inner(ℓ, g) of shape (n, m): its expectation is g where g is exact."""
-        losses, inner, out = self._checked(loss, g)
-        self._tabulate_inner(losses, inner, out)
-        return out
+        return self._table("inner_at", loss, g)
 
     def inner_slope(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """∂inner/∂ℓ of shape (n, m), with 0 for the components that are stationary."""
-        losses, inner, out = self._checked(loss, g)
-        self._tabulate_inner_slope(losses, inner, out)
-        return out
+        return self._table("inner_slope_at", loss, g)
 
     def outer(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """outer(ℓ, g) of shape (n,)."""
-        losses, inner, _ = self._checked(loss, g)
-        out = np.empty(len(losses))
-        self._tabulate_outer(losses, inner, out)
-        return out
+        return self._table("outer_at", loss, g)[:, 0]
 
     def outer_slope_loss(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """∂outer/∂ℓ of shape (n,)."""
-        losses, inner, _ = self._checked(loss, g)
-        out = np.empty(len(losses))
-        self._tabulate_outer_slope_loss(losses, inner, out)
-        return out
+        return self._table("outer_slope_loss_at", loss, g)[:, 0]
 
     def outer_slope_inner(self, loss: ArrayLike, g: ArrayLike) -> Array:
         """∂outer/∂g of shape (n, m)."""
-        losses, inner, out = self._checked(loss, g)
-        self._tabulate_outer_slope_inner(losses, inner, out)
+        return self._table("outer_slope_inner_at", loss, g)
+
+    def _table(self, formula: str, loss: ArrayLike, g: ArrayLike) -> Array:
+        losses, inner = check_vector(loss, None, "loss"), check_vector(g, self.n_inner, "g")
+        is_single = formula in ("outer_at", "outer_slope_loss_at")
+        out = np.empty((len(losses), 1 if is_single else len(inner)))
+        self._tabulate(LossRisk._hooks.index(formula), losses, inner, out)
         return out
 
-    def _checked(self, loss: ArrayLike, g: ArrayLike) -> tuple[Array, Array, Array]:
-        """Losses (n,) and g (m,) as arrays, and an empty one of shape (n, m)."""
-        losses = check_vector(loss, None, "loss")
-        inner = check_vector(g, self.n_inner, "g")
-        return losses, inner, np.empty((len(losses), len(inner)))
-
-    def _tabulate_inner(self, losses: Array, g: Array, out: Array) -> int:
-        for row in range(losses.shape[0]):
-            for i in range(g.shape[0]):
-                out[row, i] = self.inner_at(losses[row], g, i)
-        return 0
-
-    def _tabulate_inner_slope(self, losses: Array, g: Array, out: Array) -> int:
-        for row in range(losses.shape[0]):
-            for i in range(g.shape[0]):
-                out[row, i] = self.inner_slope_at(losses[row], g, i)
-        return 0
-
-    def _tabulate_outer(self, losses: Array, g: Array, out: Array) -> int:
-        for row in range(losses.shape[0]):
-            out[row] = self.outer_at(losses[row], g)
-        return 0
-
-    def _tabulate_outer_slope_loss(self, losses: Array, g: Array, out: Array) -> int:
-        for row in range(losses.shape[0]):
-            out[row] = self.outer_slope_loss_at(losses[row], g)
-        return 0
-
-    def _tabulate_outer_slope_inner(self, losses: Array, g: Array, out: Array) -> int:
-        for row in range(losses.shape[0]):
-            for i in range(g.shape[0]):
-                out[row, i] = self.outer_slope_inner_at(losses[row], g, i)
+    def _tabulate(self, which: int, losses: Array, g: Array, out: Array) -> int:
+        """Write one of the formulas, by its place in `_hooks`, at all losses."""
+        for row in range(out.shape[0]):
+            for i in range(out.shape[1]):
+                if which == 0:
+                    out[row, i] = self.inner_at(losses[row], g, i)
+                elif which == 1:
+                    out[row, i] = self.inner_slope_at(losses[row], g, i)
+                elif which == 2:
+                    out[row, i] = self.outer_at(losses[row], g)
+                elif which == 3:
+                    out[row, i] = self.outer_slope_loss_at(losses[row], g)
+                else:
+                    out[row, i] = self.outer_slope_inner_at(losses[row], g, i)
         return 0
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
         """Exact g of a sample of losses (n,), of shape (m,)."""
-        values = check_vector(losses, None, "losses")
-        weights = shares(len(values), sample_weight)
+        values, weights = weighed(losses, sample_weight)
         g = np.zeros(self.n_inner)
         for i in range(len(g)):  # in order: inner_i may look at g_{<i}
             g[i] = average(self.inner(values, g)[:, i], weights)
@@ -311,14 +325,12 @@ class LossRisk(Risk):
 
     def value(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Exact risk of a sample of losses (n,)."""
-        values = check_vector(losses, None, "losses")
-        weights = shares(len(values), sample_weight)
+        values, weights = weighed(losses, sample_weight)
         return float(average(self.outer(values, self.estimate(values, weights)), weights))
 
     def gradient(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
         """Gradient of `value` in the losses, of shape (n,)."""
-        values = check_vector(losses, None, "losses")
-        weights = shares(len(values), sample_weight)
+        values, weights = weighed(losses, sample_weight)
         return self._gradient(values, weights, self.estimate(values, weights))
 
     def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
@@ -327,8 +339,16 @@ class LossRisk(Risk):
         moving = (slopes != 0.0).any(axis=0)  # where g is stationary, its slope may be infinite
         by_inner = average(self.outer_slope_inner(losses, g)[:, moving], weights)
         through = (slopes[:, moving] * by_inner).sum(axis=1)
-        gradient: Array = weights * (self.outer_slope_loss(losses, g) + through)
-        return gradient
+        return weights * (self.outer_slope_loss(losses, g) + through)
+
+    def estimate_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
+        return self.estimate(loss.value(f, y), sample_weight)
+
+    def value_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> float:
+        return self.value(loss.value(f, y), sample_weight)
+
+    def gradient_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
+        return (loss.slope(f, y).T * self.gradient(loss.value(f, y), sample_weight)).T
 
     def follow(
         self,
@@ -338,62 +358,19 @@ class LossRisk(Risk):
         rate: float = 0.1,
         tracker: Tracker | None = None,
     ) -> Array:
-        """Return g as a learner tracks it on a stream of losses.
+        """Return g, of shape (n, m), as a learner tracks it on a stream of losses (n,).
 
-        Parameters
-        ----------
-        losses : array of shape (n,)
-            Losses of the samples, one after the other. The first one starts g.
-        before : array of shape (n,), optional
-            Losses of the same samples under the function that is remembered; by default they are
-            the same, as if the function stood still.
-        rate : float
-            β, in (0, 1].
-        tracker : Tracker, optional
-            `Momentum()` by default.
-
-        Returns
-        -------
-        array of shape (n, m)
-            g after each sample.
+        The first loss starts g. `before` are the losses of the same samples under the function that
+        is remembered; by default they are the same, as if the function stood still. The tracker is
+        `Momentum()` by default, and moves g at a rate β in (0, 1].
         """
-        if not isinstance(tracker, Tracker | None):
-            raise TypeError(f"tracker must be a Tracker, got {type(tracker).__name__}")
         now = check_vector(losses, None, "losses")
         earlier = now if before is None else check_vector(before, len(now), "before")
-        beta, tracker = check_fraction(rate, "rate"), Momentum() if tracker is None else tracker
-        path = np.empty((len(now), self.n_inner))
         w = Window(1, 1, 1, 1, self.n_inner)
-        for t in range(len(now)):
-            w.losses[0], w.previous_losses[0] = now[t], earlier[t]
-            self.track(w, 0, tracker, beta if t > 0 else 1.0)
-            path[t] = w.g
-        return path
+        return self._follow(w, {"losses": now, "previous_losses": earlier}, rate, tracker)
 
-    def estimate_at(
-        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Array:
-        """Exact g of shape (m,) at predictions `f` of targets `y`."""
-        return self.estimate(loss.value(f, y), sample_weight)
 
-    def value_at(
-        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Exact empirical risk of predictions `f` of targets `y`."""
-        return self.value(loss.value(f, y), sample_weight)
-
-    def gradient_at(
-        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Array:
-        """Gradient of `value_at` in the predictions, in the shape of `f`."""
-        return self.value_and_gradient_at(loss, f, y, sample_weight)[1]
-
-    def value_and_gradient_at(
-        self, loss: Loss, f: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> tuple[float, Array]:
-        """`value_at` and `gradient_at` together, from one exact g."""
-        losses, slope = loss.value(f, y), loss.slope(f, y)
-        weights = shares(len(losses), sample_weight)
-        g = self.estimate(losses, weights)
-        by_loss = self._gradient(losses, weights, g)
-        return float(average(self.outer(losses, g), weights)), (slope.T * by_loss).T
+def weighed(losses: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, Array]:
+    """Losses (n,) and their shares."""
+    values = check_vector(losses, None, "losses")
+    return values, shares(len(values), sample_weight)

@@ -1,9 +1,6 @@
 """The mean, and the mean plus a weighted dispersion of the losses."""
 
-# An entry of an array is `Any` to a type checker.
-# mypy: disable-error-code="no-any-return"
-
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import cython
 
@@ -11,62 +8,19 @@ from colk._validation import Array, check_count, check_number
 from colk.risks import scalars
 from colk.risks.base import LossRisk
 from colk.terms import overridden
+from colk.trackers import Tracker
 from colk.window import Window
 
-__all__ = [
-    "CentralMoments",
-    "Dispersion",
-    "Mean",
-    "Semideviations",
-    "Semivariance",
-    "Variance",
-]
-
-
-class Mean(LossRisk):
-    """E ℓ: nothing is tracked. Convex and monotone.
-
-    A dispersion of weight 0 is `Mean`, bit for bit.
-
-    Examples
-    --------
-    >>> Mean().value([1.0, 2.0, 6.0])
-    3.0
-    """
-
-    def inner_at(self, loss: float, g: Array, i: int) -> float:
-        """inner_i(ℓ, g): never asked for."""
-        return loss
-
-    def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
-        """∂inner_i/∂ℓ: never asked for."""
-        return 1.0
-
-    def outer_at(self, loss: float, g: Array) -> float:
-        """outer(ℓ) = ℓ."""
-        return loss
-
-    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
-        """∂outer/∂ℓ."""
-        return 1.0
-
-    def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
-        """∂outer/∂g_i: never asked for."""
-        return 0.0
-
-    def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
-        """c_θ is the loss's own slope, c_ξ is 0."""
-        for c in range(w.slopes.shape[1]):
-            w.slopes[0, c] = w.loss_slopes[theta, c]
-            w.slopes[1, c] = 0.0
-        return 0
+# A p-th power counts linearly beyond this multiple of the one tracked: see `MeanSemideviation`.
+_POWER_CAP = 1e6
 
 
 class Dispersion(LossRisk):
     """E ℓ + η E d(ℓ − E ℓ), for a function d of the deviation from the mean.
 
-    A dispersion of your own is a class with the methods `spread_at` and `spread_slope_at` of one
-    number; its constructor takes at least the `weight`.
+    Not monotone: it can prefer larger losses that vary less, so that it need not be convex in the
+    predictions. A dispersion of your own is a class with the methods `spread_at` and
+    `spread_slope_at` of one number; its constructor takes at least the `weight`.
 
     Parameters
     ----------
@@ -86,21 +40,12 @@ class Dispersion(LossRisk):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("weight",)
-    _hooks: ClassVar[tuple[str, ...]] = ("spread_at", "spread_slope_at")
-    weight: float
+    _hooks = ("spread_at", "spread_slope_at")
+    n_inner = property(lambda self: 0 if self.weight == 0.0 else 1)
+    is_monotone = property(lambda self: self.weight == 0.0)
 
     def __init__(self, weight: float = 0.1) -> None:
         self.weight = check_number(weight, "weight", at_least=0.0)
-
-    @property
-    def n_inner(self) -> Any:
-        """The mean, but for weight 0."""
-        return 0 if self.weight == 0.0 else 1
-
-    @property
-    def is_monotone(self) -> bool:
-        """Only with weight 0."""
-        return self.weight == 0.0
 
     def spread_at(self, u: float) -> float:
         """d(u) of a deviation u = ℓ − g₁."""
@@ -113,27 +58,22 @@ class Dispersion(LossRisk):
             return float(overridden(self, "spread_slope_at")(u))
 
     def inner_at(self, loss: float, g: Array, i: int) -> float:
-        """inner₁(ℓ) = ℓ."""
         return loss
 
     def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
-        """∂inner₁/∂ℓ = 1."""
         return 1.0
 
     def outer_at(self, loss: float, g: Array) -> float:
-        """outer(ℓ, g) = ℓ + η d(ℓ − g₁)."""
         if self.weight == 0.0:
             return loss
         return loss + self.weight * self.spread_at(loss - g[0])
 
     def outer_slope_loss_at(self, loss: float, g: Array) -> float:
-        """∂outer/∂ℓ."""
         if self.weight == 0.0:
             return 1.0
         return 1.0 + self.weight * self.spread_slope_at(loss - g[0])
 
     def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
-        """∂outer/∂g₁."""
         return -self.weight * self.spread_slope_at(loss - g[0])
 
     def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
@@ -147,46 +87,42 @@ class Dispersion(LossRisk):
         return 0
 
 
+class Mean(Dispersion):
+    """E ℓ: the dispersion of weight 0. Nothing is tracked. Convex and monotone.
+
+    Examples
+    --------
+    >>> Mean().value([1.0, 2.0, 6.0])
+    3.0
+    """
+
+    _fields = ()
+
+    def __init__(self) -> None:
+        super().__init__(0.0)
+
+
 class Variance(Dispersion):
-    """E ℓ + η E(ℓ − E ℓ)².
-
-    Convex in the losses, but not monotone: it can prefer larger losses that vary less, so that it
-    need not be convex in the predictions.
-
-    Parameters
-    ----------
-    weight : float
-        η, at least 0, in units of 1/ℓ.
+    """E ℓ + η E(ℓ − E ℓ)², convex in the losses. The weight η is in units of 1/ℓ.
 
     Examples
     --------
     >>> Variance(weight=0.5).value([1.0, 3.0])
     2.5
-    >>> Variance(weight=0.5).estimate([1.0, 3.0])
-    array([2.])
     """
 
     def spread_at(self, u: float) -> float:
-        """d(u) of a deviation u = ℓ − g₁."""
         return u * u
 
     def spread_slope_at(self, u: float) -> float:
-        """d'(u)."""
         return 2.0 * u
 
 
 class CentralMoments(Dispersion):
-    """E ℓ + η Σ_{p=2..P} E(ℓ − E ℓ)^p: the risk of the paper's experiment.
+    """E ℓ + η Σ_{p=2..P} E(ℓ − E ℓ)^p, P ≥ 2 the order: the risk of the paper's experiment.
 
-    Convex in the losses for even P, since u² + … + u^P is; never monotone. For odd P the risk is
-    unbounded below in the losses.
-
-    Parameters
-    ----------
-    order : int
-        P, at least 2. With P = 2 this is `Variance`.
-    weight : float
-        η, at least 0.
+    Convex in the losses for even P, since u² + … + u^P is. For odd P the risk is unbounded below in
+    the losses. With P = 2 this is `Variance`.
 
     Examples
     --------
@@ -194,78 +130,25 @@ class CentralMoments(Dispersion):
     3.0
     """
 
-    _fields: ClassVar[tuple[str, ...]] = ("order", "weight")
-    order: int
+    _fields = ("order", "weight")
+    is_convex = property(lambda self: self.order % 2 == 0 or self.weight == 0.0)
 
     def __init__(self, order: int = 4, weight: float = 0.1) -> None:
         super().__init__(weight)
         self.order = check_count(order, "order", at_least=2)
 
-    @property
-    def is_convex(self) -> bool:
-        """For even orders, or weight 0."""
-        return self.order % 2 == 0 or self.weight == 0.0
-
     def spread_at(self, u: float) -> float:
-        """d(u) of a deviation u = ℓ − g₁."""
         return scalars.powers(u, self.order)
 
     def spread_slope_at(self, u: float) -> float:
-        """d'(u)."""
         return scalars.powers_slope(u, self.order)
 
 
-class Semivariance(Dispersion):
-    """E ℓ + η E[(ℓ − E ℓ)₊²]: only losses above the mean count as dispersion.
-
-    Convex in the losses. Not monotone in general, as the mean moves with each loss; it is where
-    2η E(ℓ − E ℓ)₊ ≤ 1.
-
-    Parameters
-    ----------
-    weight : float
-        η, at least 0, in units of 1/ℓ.
-    smoothing : float
-        s, at least 0, in the units of ℓ: the positive part u₊ becomes s·log(1 + exp(u/s)). With 0
-        it is exact, and its square still has a continuous slope.
-
-    Examples
-    --------
-    >>> Semivariance(weight=0.5).value([1.0, 3.0])
-    2.25
-    """
-
-    _fields: ClassVar[tuple[str, ...]] = ("weight", "smoothing")
-    smoothing: float
-
-    def __init__(self, weight: float = 0.1, smoothing: float = 0.0) -> None:
-        super().__init__(weight)
-        self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
-
-    def spread_at(self, u: float) -> float:
-        """d(u) of a deviation u = ℓ − g₁."""
-        excess = scalars.positive_part(u, self.smoothing)
-        return excess * excess
-
-    def spread_slope_at(self, u: float) -> float:
-        """d'(u)."""
-        excess = scalars.positive_part(u, self.smoothing)
-        return 2.0 * excess * scalars.positive_part_slope(u, self.smoothing)
-
-
 class Semideviations(Dispersion):
-    """E ℓ + η Σ_{p=2..P} E[(ℓ − E ℓ)₊^p]: the upper halves of the central moments.
+    """E ℓ + η Σ_{p=2..P} E[(ℓ − E ℓ)₊^p], P ≥ 2 the order: the upper halves of central moments.
 
-    Convex in the losses for every P, unlike `CentralMoments`. Not monotone in general.
-
-    Parameters
-    ----------
-    order : int
-        P, at least 2. With P = 2 this is `Semivariance`.
-    weight : float
-        η, at least 0.
-    smoothing : float
-        s, at least 0, in the units of ℓ: the positive part u₊ becomes s·log(1 + exp(u/s)).
+    Convex in the losses for every P, unlike `CentralMoments`. With a smoothing s > 0, in the units
+    of ℓ, the positive part u₊ becomes s·log(1 + exp(u/s)).
 
     Examples
     --------
@@ -274,8 +157,6 @@ class Semideviations(Dispersion):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("order", "weight", "smoothing")
-    order: int
-    smoothing: float
 
     def __init__(self, order: int = 4, weight: float = 0.1, smoothing: float = 0.0) -> None:
         super().__init__(weight)
@@ -283,11 +164,120 @@ class Semideviations(Dispersion):
         self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
 
     def spread_at(self, u: float) -> float:
-        """d(u) of a deviation u = ℓ − g₁."""
         return scalars.powers(scalars.positive_part(u, self.smoothing), self.order)
 
     def spread_slope_at(self, u: float) -> float:
-        """d'(u)."""
         excess = scalars.positive_part(u, self.smoothing)
         slope = scalars.positive_part_slope(u, self.smoothing)
         return scalars.powers_slope(excess, self.order) * slope
+
+
+class Semivariance(Semideviations):
+    """E ℓ + η E[(ℓ − E ℓ)₊²]: `Semideviations` of order 2. Monotone where 2η E(ℓ − E ℓ)₊ ≤ 1.
+
+    Examples
+    --------
+    >>> Semivariance(weight=0.5).value([1.0, 3.0])
+    2.25
+    """
+
+    _fields = ("weight", "smoothing")
+
+    def __init__(self, weight: float = 0.1, smoothing: float = 0.0) -> None:
+        super().__init__(2, weight, smoothing)
+
+
+class MeanSemideviation(LossRisk):
+    """E ℓ + η (E[(ℓ − E ℓ)₊^p])^{1/p}, in the units of ℓ.
+
+    Convex in the losses. With a weight of at most 1 also monotone: a coherent risk measure.
+
+    Two numbers are tracked, g₁ = E ℓ and g₂ = E[(ℓ − g₁)₊^p]. The root is written as a minimum,
+    g₂^{1/p} = min over r of E[(1/p)(ℓ − g₁)₊^p r^{1/p − 1} + (1 − 1/p) r^{1/p}], attained at
+    r = g₂, so that by the envelope theorem g₂ does not enter the gradient. On a stream g₂ starts
+    at |ℓ|^p of the first loss; where momentum would more than halve it, it is averaged. A p-th
+    power beyond 10⁶·g₂, which no sample of fewer than a million points can reach, counts linearly:
+    that bounds the slope where g₂ is near 0. For p = 1, or where all losses are equal, the gradient
+    is a subgradient.
+
+    Parameters
+    ----------
+    order : float
+        p, at least 1.
+    weight : float
+        η, at least 0; at most 1 for a coherent risk.
+
+    Examples
+    --------
+    >>> MeanSemideviation(order=2, weight=0.5).value([0.0, 0.0, 0.0, 4.0])
+    1.75
+    """
+
+    _fields = ("order", "weight")
+    _sealed = ("relative_excess", "deviation_slope")
+    n_inner = property(lambda self: 0 if self.weight == 0.0 else 2)
+    is_monotone = property(lambda self: self.weight <= 1.0)
+    is_smooth = property(lambda self: self.order > 1.0 or self.weight == 0.0)
+
+    def __init__(self, order: float = 2.0, weight: float = 0.5) -> None:
+        self.order = check_number(order, "order", at_least=1.0)
+        self.weight = check_number(weight, "weight", at_least=0.0)
+
+    def inner_at(self, loss: float, g: Array, i: int) -> float:
+        return loss if i == 0 else scalars.power(max(loss - g[0], 0.0), self.order)
+
+    def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
+        return 1.0 if i == 0 else 0.0
+
+    def outer_at(self, loss: float, g: Array) -> float:
+        """ℓ + η ((1/p)(ℓ − g₁)₊^p g₂^(1/p − 1) + (1 − 1/p) g₂^(1/p))."""
+        if self.weight == 0.0:
+            return loss
+        p, excess = self.order, max(loss - g[0], 0.0)
+        root = scalars.power(g[1], 1.0 / p)
+        if excess == 0.0:
+            return loss + self.weight * (1.0 - 1.0 / p) * root
+        ratio = self.relative_excess(loss, g)
+        linear = scalars.power(ratio, p - 1.0) * (excess - ratio * root)  # 0 below the cap
+        bound = root * scalars.power(ratio, p) / p + linear + (1.0 - 1.0 / p) * root
+        return loss + self.weight * bound
+
+    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
+        return 1.0 if self.weight == 0.0 else 1.0 + self.weight * self.deviation_slope(loss, g)
+
+    def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
+        if i == 0:
+            return -self.weight * self.deviation_slope(loss, g)
+        p = self.order
+        ratio = self.relative_excess(loss, g) if loss > g[0] else 0.0
+        share = (1.0 - scalars.power(ratio, p)) * (1.0 - 1.0 / p) / p
+        return self.weight * share * scalars.power(g[1], 1.0 / p - 1.0)
+
+    def relative_excess(self, loss: float, g: Array) -> float:
+        """(ℓ − g₁)₊ / g₂^(1/p), no more than the cap."""
+        excess = max(loss - g[0], 0.0)
+        root = scalars.power(g[1], 1.0 / self.order)
+        cap = scalars.power(_POWER_CAP, 1.0 / self.order)
+        return excess / root if excess < cap * root else cap
+
+    def deviation_slope(self, loss: float, g: Array) -> float:
+        """Slope in ℓ, and minus that in g₁, of what depends on ℓ − g₁ alone."""
+        if loss <= g[0]:
+            return 0.0
+        return scalars.power(self.relative_excess(loss, g), self.order - 1.0)
+
+    def start(self, w: Window, xi: int) -> int:
+        if w.g.shape[0] > 0:
+            w.g[0] = w.losses[xi]
+            w.g[1] = scalars.power(abs(w.losses[xi]), self.order)
+        return 0
+
+    def track_at(
+        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+    ) -> float:
+        """g_i after a sample. A mean of powers is positive: it is averaged where it would halve."""
+        shown = self.inner_at(now, g, i)
+        moved = tracker.update(g[i], self.inner_at(before, g, i), shown, rate)
+        if i == 0 or moved > 0.5 * (1.0 - rate) * g[i]:
+            return moved
+        return (1.0 - rate) * g[i] + rate * shown

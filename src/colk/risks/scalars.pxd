@@ -1,4 +1,3 @@
-cimport cython
 from colk cimport maths as math
 
 cdef double _LARGEST_EXPONENT
@@ -6,7 +5,5 @@ cdef double positive_part(double u, double smoothing) noexcept nogil
 cdef double positive_part_slope(double u, double smoothing) noexcept nogil
 cdef double power(double base, double exponent) noexcept nogil
 cdef double growth(double exponent) noexcept nogil
-@cython.locals(total=double)
 cdef double powers(double u, Py_ssize_t order) noexcept nogil
-@cython.locals(total=double)
 cdef double powers_slope(double u, Py_ssize_t order) noexcept nogil

@@ -2,8 +2,6 @@
 
 import math
 
-__all__: list[str] = []
-
 # exp of more than this is no longer a number.
 _LARGEST_EXPONENT = 709.0
 

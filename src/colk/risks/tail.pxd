@@ -7,9 +7,7 @@ from colk.window cimport Window
 cdef double _EXPONENT_CAP
 
 cdef class CVaR(LossRisk):
-    cdef readonly double tail_fraction
-    cdef readonly double weight
-    cdef readonly double smoothing
+    cdef readonly double tail_fraction, weight, smoothing
 
 cdef class Entropic(LossRisk):
     cdef readonly double tilt

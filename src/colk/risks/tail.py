@@ -1,24 +1,17 @@
 """Risks of the tail: conditional value at risk, and the tilted (entropic) risk."""
 
-# An entry of an array is `Any` to a type checker.
-# mypy: disable-error-code="no-any-return"
-
 import math
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._validation import Array, check_fraction, check_number, check_vector
+from colk._validation import Array, check_fraction, check_number
 from colk.risks import scalars
-from colk.risks.base import LossRisk, average, shares
+from colk.risks.base import LossRisk, average, weighed
 from colk.trackers import Tracker
 from colk.window import Window
 
-__all__ = ["CVaR", "Entropic"]
-
-# exp(t(ℓ − c)) is continued linearly beyond this exponent. An exact c keeps the exponent below
-# log n, so that no sample of fewer than 10^13 points is changed by it.
+# exp(t(ℓ − c)) is continued linearly beyond this: see `Entropic`.
 _EXPONENT_CAP = 30.0
 
 
@@ -29,14 +22,13 @@ class CVaR(LossRisk):
     coherent without smoothing.
 
     Two numbers are tracked: the threshold τ, and the spread E|ℓ − τ| that sets the length of its
-    steps, so that scaling the losses scales both. With the tracking rate β,
+    steps, so that scaling the losses scales both. They start at ℓ and |ℓ|. With the rate β,
 
         τ ← τ − β √a · spread · (1 − 1{ℓ > τ}/a),        spread ← (1 − β) spread + β |ℓ − τ|.
 
     √a lies between 1 (fast, with a standard deviation about a^{-1/4} times larger) and a (the
     step of a plain quantile tracker, slow for small tails). τ minimises the outer expectation, so
-    that its noise enters the gradient at second order only; momentum has nothing to correct in it
-    and is not used. The start is τ = ℓ, spread = |ℓ| of the first loss.
+    that its noise enters the gradient at second order only; momentum is not used.
 
     Parameters
     ----------
@@ -45,9 +37,8 @@ class CVaR(LossRisk):
     weight : float
         η, in [0, 1].
     smoothing : float
-        s, at least 0, in the units of ℓ: (ℓ − τ)₊ becomes s·log(1 + exp((ℓ − τ)/s)). With 0 the
-        exact positive part, whose slope is 0 at the kink ℓ = τ; `gradient` then is a
-        subgradient in which the losses at the threshold share what is left of the tail.
+        s, at least 0, in the units of ℓ: (ℓ − τ)₊ becomes s·log(1 + exp((ℓ − τ)/s)). With 0 it is
+        exact, with a slope of 0 at the kink ℓ = τ, and `gradient` is a subgradient.
 
     References
     ----------
@@ -56,16 +47,14 @@ class CVaR(LossRisk):
 
     Examples
     --------
-    >>> CVaR(tail_fraction=0.25).value([1.0, 2.0, 3.0, 10.0])
-    10.0
     >>> CVaR(tail_fraction=0.25, weight=0.5).value([1.0, 2.0, 3.0, 10.0])
     7.0
     """
 
-    _fields: ClassVar[tuple[str, ...]] = ("tail_fraction", "weight", "smoothing")
-    tail_fraction: float
-    weight: float
-    smoothing: float
+    _fields = ("tail_fraction", "weight", "smoothing")
+    n_expectations = 0
+    n_inner = property(lambda self: 0 if self.weight == 0.0 or self.tail_fraction == 1.0 else 2)
+    is_smooth = property(lambda self: self.smoothing > 0.0 or self.n_inner == 0)
 
     def __init__(
         self, tail_fraction: float = 0.1, weight: float = 1.0, smoothing: float = 0.0
@@ -76,23 +65,7 @@ class CVaR(LossRisk):
         self.weight = float(weight)
         self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
 
-    @property
-    def n_inner(self) -> Any:
-        """Threshold and spread, but for weight 0 and a tail that is everything."""
-        return 0 if self.weight == 0.0 or self.tail_fraction == 1.0 else 2
-
-    @property
-    def n_expectations(self) -> int:
-        """None: what is tracked is stationary."""
-        return 0
-
-    @property
-    def is_smooth(self) -> bool:
-        """With a positive smoothing, or where the risk is the mean."""
-        return self.smoothing > 0.0 or self.n_inner == 0
-
     def inner_at(self, loss: float, g: Array, i: int) -> float:
-        """inner₁ = τ − spread·√a (1 − 1{ℓ > τ}/a), inner₂ = |ℓ − τ|."""
         if i == 1:
             return abs(loss - g[0])
         a = self.tail_fraction
@@ -100,54 +73,40 @@ class CVaR(LossRisk):
         return g[0] - g[1] * math.sqrt(a) * (1.0 - above / a)
 
     def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
-        """0: both are stationary."""
         return 0.0
 
     def outer_at(self, loss: float, g: Array) -> float:
-        """(1 − η)ℓ + η(τ + (ℓ − τ)₊/a)."""
         if g.shape[0] == 0:
             return loss
         excess = scalars.positive_part(loss - g[0], self.smoothing)
         return (1.0 - self.weight) * loss + self.weight * (g[0] + excess / self.tail_fraction)
 
     def outer_slope_loss_at(self, loss: float, g: Array) -> float:
-        """∂outer/∂ℓ."""
         if g.shape[0] == 0:
             return 1.0
         above = scalars.positive_part_slope(loss - g[0], self.smoothing)
         return (1.0 - self.weight) + self.weight * above / self.tail_fraction
 
     def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
-        """∂outer/∂g_i."""
         if i == 1:
             return 0.0
         above = scalars.positive_part_slope(loss - g[0], self.smoothing)
         return self.weight * (1.0 - above / self.tail_fraction)
 
     def start(self, w: Window, xi: int) -> int:
-        """τ = ℓ, and its size |ℓ| as the first guess of a spread."""
         if w.g.shape[0] > 0:
             w.g[0] = w.losses[xi]
             w.g[1] = abs(w.losses[xi])
         return 0
 
-    def track(self, w: Window, xi: int, tracker: Tracker, rate: float) -> int:
-        """Average both, whatever the tracker is; both look at g from before the sample."""
-        if rate >= 1.0 or w.g.shape[0] == 0:
-            return self.start(w, xi)
-        threshold = self.inner_at(w.losses[xi], w.g, 0)
-        spread = self.inner_at(w.losses[xi], w.g, 1)
-        w.g[0] = (1.0 - rate) * w.g[0] + rate * threshold
-        w.g[1] = (1.0 - rate) * w.g[1] + rate * spread
-        return 0
+    def track_at(
+        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+    ) -> float:
+        return (1.0 - rate) * g[i] + rate * CVaR.inner_at(self, now, g, i)
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Exact threshold and spread of a sample of losses (n,).
-
-        Where several thresholds are exact, the least of them.
-        """
-        values = check_vector(losses, None, "losses")
-        weights = shares(len(values), sample_weight)
+        """Exact threshold and spread; where several thresholds are exact, the least of them."""
+        values, weights = weighed(losses, sample_weight)
         if self.n_inner == 0:
             return np.zeros(0)
         search = self._smooth_threshold if self.smoothing else self._threshold
@@ -157,8 +116,7 @@ class CVaR(LossRisk):
     def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
         gradient = super()._gradient(losses, weights, g)
         if not self.is_smooth:
-            # A subgradient: losses equal to the threshold share what the tail fraction leaves, so
-            # that the gradient sums to 1.
+            # A subgradient: losses at the threshold share what is left of the tail.
             ties = losses == g[0]
             gradient[ties] += weights[ties] * (1.0 - gradient.sum()) / weights[ties].sum()
         return gradient
@@ -187,7 +145,7 @@ class CVaR(LossRisk):
 
 
 class Entropic(LossRisk):
-    """(1/t) log E exp(tℓ): the tilted mean.
+    """(1/t) log E exp(tℓ): the tilted mean, of a tilt t ≠ 0 in units of 1/ℓ.
 
     t > 0 weighs large losses up: risk-averse, convex and monotone. t < 0 weighs them down: robust
     to outliers, monotone, but concave in the losses. As t goes to 0 it becomes `Mean`.
@@ -201,12 +159,7 @@ class Entropic(LossRisk):
     correction would more than halve it (it could turn negative), the moving average is taken. The
     outer function c + (exp(t(ℓ − c)) − 1)/t has its minimum (t > 0) or maximum (t < 0) over c at
     the risk, so that c does not enter the gradient. Its exponent is continued linearly beyond 30:
-    a slope never exceeds e³⁰, and no sample of fewer than 10¹³ points reaches that.
-
-    Parameters
-    ----------
-    tilt : float
-        t, not 0, in units of 1/ℓ.
+    an exact c keeps it below log n, so that no sample of fewer than 10¹³ points reaches that.
 
     Examples
     --------
@@ -216,51 +169,35 @@ class Entropic(LossRisk):
     0.693147
     """
 
-    _fields: ClassVar[tuple[str, ...]] = ("tilt",)
-    n_inner: Any = 1
-    tilt: float
+    _fields = ("tilt",)
+    n_inner = 1
+    n_expectations = 0
+    is_convex = property(lambda self: self.tilt > 0.0)
 
     def __init__(self, tilt: float = 1.0) -> None:
         self.tilt = check_number(tilt, "tilt")
         if self.tilt == 0.0:
             raise ValueError("tilt must not be 0; Mean() is the limit of Entropic there")
 
-    @property
-    def is_convex(self) -> bool:
-        """With a positive tilt."""
-        return self.tilt > 0.0
-
-    @property
-    def n_expectations(self) -> int:
-        """None: what is tracked is stationary."""
-        return 0
-
     def inner_at(self, loss: float, g: Array, i: int) -> float:
-        """inner₁ = outer: where c is exact, both have the mean c."""
         return self.outer_at(loss, g)
 
     def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
-        """0: c is stationary."""
         return 0.0
 
     def outer_at(self, loss: float, g: Array) -> float:
-        """Return c + (exp(t(ℓ − c)) − 1)/t."""
         exponent = self.tilt * (loss - g[0])
-        if exponent > _EXPONENT_CAP:
-            top = math.exp(_EXPONENT_CAP)
-            return g[0] + (top - 1.0 + top * (exponent - _EXPONENT_CAP)) / self.tilt
-        return g[0] + math.expm1(exponent) / self.tilt
+        capped = min(exponent, _EXPONENT_CAP)
+        growth = math.expm1(capped) + math.exp(capped) * (exponent - capped)
+        return g[0] + growth / self.tilt
 
     def outer_slope_loss_at(self, loss: float, g: Array) -> float:
-        """∂outer/∂ℓ."""
         return math.exp(min(self.tilt * (loss - g[0]), _EXPONENT_CAP))
 
     def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
-        """∂outer/∂c."""
         return -math.expm1(min(self.tilt * (loss - g[0]), _EXPONENT_CAP))
 
     def start(self, w: Window, xi: int) -> int:
-        """Set c = ℓ."""
         w.g[0] = w.losses[xi]
         return 0
 
@@ -269,8 +206,7 @@ class Entropic(LossRisk):
     ) -> float:
         """Return c after a sample, from E exp(tℓ)/exp(tc) − 1 as the tracker moves it from 0.
 
-        A mean of exponentials is positive: where a tracker would more than halve it, and where it
-        is no number (inf − inf), it is averaged.
+        Where that would more than halve the mean, or is no number (inf − inf), it is averaged.
         """
         exponent = self.tilt * (now - g[0])
         earlier = scalars.growth(self.tilt * (before - g[0]))
@@ -283,15 +219,13 @@ class Entropic(LossRisk):
         return g[0] + log_mean / self.tilt
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Exact log-mean c of a sample of losses (n,), of shape (1,)."""
-        values = check_vector(losses, None, "losses")
-        weights = shares(len(values), sample_weight)
+        values, weights = weighed(losses, sample_weight)
         exponents = self.tilt * values
         largest = exponents.max()
         # log E exp(d), d ≤ 0: from E(exp(d) − 1) where that is small, so that tiny tilts are exact.
         growth = float(average(np.expm1(exponents - largest), weights))
-        if growth < -0.5:
-            log_mean = math.log(average(np.exp(exponents - largest), weights))
-        else:
-            log_mean = math.log1p(growth)
-        return np.array([(largest + log_mean) / self.tilt])
+        if growth > -0.5:
+            return np.array([(largest + math.log1p(growth)) / self.tilt])
+        return np.array(
+            [(largest + np.log(average(np.exp(exponents - largest), weights))) / self.tilt]
+        )

@@ -1,11 +1,12 @@
 """COLK for River: dictionaries of features, one sample at a time."""
 
-try:
+from colk.extras import needed_for
+
+with needed_for("colk.river", extra="river"):
     import river  # noqa: F401  # to say what to install where it is missing
-except ImportError as error:
-    raise ImportError("colk.river needs River: pip install 'colk[river]'") from error
 
 from colk.river.classifier import COLKClassifier
+from colk.river.conformal import ConformalRegressor
 from colk.river.regressor import COLKRegressor
 
-__all__ = ["COLKClassifier", "COLKRegressor"]
+__all__ = ["COLKClassifier", "COLKRegressor", "ConformalRegressor"]

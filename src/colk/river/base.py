@@ -19,9 +19,11 @@ from colk.learners.naming import (
     as_averaging,
     as_kernel,
     as_risk,
+    check_bandwidth,
     choose_eps,
     choose_step,
     standard_bandwidth,
+    standard_kernel_size,
     takes_bandwidth,
 )
 from colk.losses import Loss
@@ -29,6 +31,7 @@ from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.river.feed import Feed
 from colk.schedules import Rate
+from colk.selection import KeptSamples, Race, choose, is_open, until_chosen
 from colk.step import KernelStream
 
 __all__ = ["Features", "OnlineModel", "check_weight", "check_weights"]
@@ -62,6 +65,8 @@ class OnlineModel:
         self._names: list[Hashable] = []
         self._learner: COLK | None = None
         self._feed: Feed | None = None
+        self._race: Race | None = None
+        self._kept = KeptSamples() if is_open(self.kernel, self.bandwidth) else None
         self._make(n_features=1, n_outputs=2)
 
     @abstractmethod
@@ -69,26 +74,35 @@ class OnlineModel:
         """Return the loss of the learner."""
 
     def _make(self, n_features: int, n_outputs: int) -> COLK:
-        bandwidth = self.bandwidth
-        if takes_bandwidth(self.kernel):
-            if bandwidth == "scale":
-                bandwidth = standard_bandwidth(str(self.kernel), n_features)
-            bandwidth = check_number(bandwidth, "bandwidth", above=0.0)
+        check_bandwidth(self)
         risk = as_risk(self.risk)
-        step_size = choose_step(self.step_size, risk, self._step_of_mean)
+        kernel = self._kernel(n_features)
+        size, norm = standard_kernel_size(kernel, n_features)
+        step_size = choose_step(self.step_size, risk, self._step_of_mean / size)
         return COLK(
-            as_kernel(self.kernel, bandwidth),  # type: ignore[arg-type]
+            kernel,
             self._loss(),
             risk,
             step_size=step_size,
             tracking_rate=self.tracking_rate,
             regularization=self.regularization,
-            compressor=KOMP(eps=choose_eps(self.eps, step_size), max_atoms=self.max_atoms),
+            compressor=KOMP(eps=choose_eps(self.eps, step_size, norm), max_atoms=self.max_atoms),
             pairing=self.pairing,
             gradient_bound=self.gradient_bound,
             averaging=as_averaging(self.averaging),
             n_outputs=n_outputs,
         )
+
+    def _kernel(self, n_features: int) -> Kernel:
+        """Return the kernel in use for as many features."""
+        if self._race is not None and not self._race.default_won:
+            return self._race.kernel_for(n_features)
+        kernel, bandwidth = until_chosen(self.kernel, self.bandwidth)
+        if takes_bandwidth(kernel):
+            if bandwidth == "scale":
+                bandwidth = standard_bandwidth(kernel, n_features)
+            bandwidth = check_number(bandwidth, "bandwidth", above=0.0)
+        return as_kernel(kernel, bandwidth)
 
     # -- features ----------------------------------------------------------------------------
 
@@ -129,7 +143,7 @@ class OnlineModel:
 
     def _learn(self, x: Features, y: float, w: float, n_outputs: int) -> None:
         """Learn a sample whose target and weight are checked; columns for all its features."""
-        learned = -1 if self._feed is None else self._feed.learn(x, y, w)
+        learned = -1 if self._feed is None or self._kept is not None else self._feed.learn(x, y, w)
         if learned == 1:
             return
         if learned == 0:
@@ -146,6 +160,32 @@ class OnlineModel:
             self._connect()
         else:
             self._learner._learn(X, Y, weight)
+        if self._kept is not None:
+            self._keep(self._kept, X, Y, weight, n_outputs)
+
+    def _keep(self, kept: KeptSamples, X: Array, Y: Array, weight: Array, n_outputs: int) -> None:
+        """Keep samples that are learned; once there are enough of them, let them choose."""
+        here, rest = slice(None, kept.lacking), slice(kept.lacking, None)
+        kept = kept.including(X[here], Y[here], weight[here])
+        if kept.lacking:
+            self._kept = kept
+            return
+        points, targets, weights = kept.arrays()
+        found = choose(
+            self.kernel,  # type: ignore[arg-type]  # a name, for a kernel leaves nothing open
+            self.bandwidth,
+            points,
+            targets,
+            weights,
+            self._loss(),
+            n_outputs,
+        )
+        self._race, self._kept = found, None
+        if not found.default_won:
+            learner = self._make(points.shape[1], n_outputs).learn(points, targets, weights)
+            learner._learn(X[rest], Y[rest], weight[rest])
+            self._learner = learner
+            self._connect()
 
     def _connect(self) -> None:
         """Make the short way of one sample, once for all samples to come."""
@@ -156,6 +196,9 @@ class OnlineModel:
     def _grow(self, n_outputs: int) -> None:
         """Let the learner have all columns, and this many outputs."""
         if self._learner is not None:
+            if self._race is not None and self._race.winner.scaled:
+                # Read-only, but the same kernel as long as the new features are 0.
+                self._learner.__dict__["kernel"] = self._race.kernel_for(len(self._names))
             grow(self._learner, len(self._names), n_outputs)
             self._connect()
 
@@ -203,6 +246,11 @@ class OnlineModel:
     def n_atoms(self) -> int:
         """Model order M."""
         return 0 if self._learner is None else self._learner.n_atoms
+
+    @property
+    def race(self) -> Race | None:
+        """How the kernel was chosen; None until it is, or where the settings name it."""
+        return self._race
 
     @property
     def feature_names(self) -> list[Hashable]:

@@ -48,7 +48,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
 
     def __init__(
         self,
-        kernel: Kernel | str = "laplacian",
+        kernel: Kernel | str = "auto",
         bandwidth: str | float = "scale",
         risk: Risk | str = "mean",
         step_size: Rate | None = None,

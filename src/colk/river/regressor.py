@@ -29,16 +29,19 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
     Parameters
     ----------
     kernel : Kernel or str
-        A kernel, or the name of one.
-    bandwidth : "scale" or float
-        Of a kernel that is named. "scale" suits standardised features: √(p/2), or p/2 for the
-        Laplacian, with p the number of features of the first sample.
+        A kernel, or the name of one. "auto" lets the first 500 samples choose kernel, bandwidth
+        and a scale for each feature; until then the Laplacian learns and predicts, and what was
+        chosen learns them anew. `race` tells how it was chosen.
+    bandwidth : "auto", "scale" or float
+        Of a kernel that is named; "auto" lets the first samples choose it. "scale" suits
+        standardised features: √(p/2), or p/2 for the Laplacian, with p the number of features of
+        the first sample.
     loss : Loss or str
         Thresholds are in units of the targets' standard deviation.
     risk : Risk or str
         How losses are put together.
     step_size : float, PowerDecay or None
-        None is 0.5 for the risk "mean" and 0.025 for others; classifiers take twice that.
+        None is 1 for the risk "mean", 0.1 for "cvar" and 0.5 for others.
     tracking_rate, regularization, eps, max_atoms, pairing, gradient_bound
         As in `colk.COLKRegressor`.
     averaging : bool, PolyakRuppert or Exponential
@@ -55,11 +58,11 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
     True
     """
 
-    _step_of_mean = 0.5
+    _step_of_mean = 1.0
 
     def __init__(
         self,
-        kernel: Kernel | str = "laplacian",
+        kernel: Kernel | str = "auto",
         bandwidth: str | float = "scale",
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",

@@ -13,7 +13,7 @@ from colk.errors import DivergenceError
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.lanes import LARGEST
-from colk.learners.streaming import StreamLearner
+from colk.learners.base import OnlineLearner, StreamLearner
 from colk.rl.bellman import conditional_rms
 from colk.rl.step import TRACE, ValueStream
 from colk.rl.trace import PolicyTrace
@@ -83,6 +83,9 @@ class ValueLearner(StreamLearner):
                 "step_size·regularization must be below 1: V is scaled by 1 minus that, "
                 f"got {self.step_size.initial * self.regularization:g}; lower either"
             )
+
+    def __repr__(self) -> str:
+        return OnlineLearner.__repr__(self)  # type: ignore[arg-type]  # it looks at settings alone
 
     # -- state -------------------------------------------------------------------------------
 

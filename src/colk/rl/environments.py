@@ -2,6 +2,7 @@
 
 import copy
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from colk._validation import Array, check_count
+from colk.extras import needed_for
 from colk.rl.base import ValueLearner
 from colk.rl.monte_carlo import Agreement, MonteCarloValues, agreement, horizon_of
 from colk.rl.transitions import Transitions
@@ -30,10 +32,16 @@ class PolicyEvaluation:
     ----------
     learner : ValueLearner
         The learned value function.
-    monte_carlo : MonteCarloValues
-        Mean returns, with intervals, from states that were not learned from.
-    agreement : Agreement
-        Correlation and normalised RMS error of the learned values at those states.
+    monte_carlo : MonteCarloValues or None
+        Mean returns, with intervals, from states that were not learned from; None where the
+        environment cannot be copied, or no such states were asked for.
+    agreement : Agreement or None
+        Correlation and normalised RMS error of the learned values at those states. None where
+        there is nothing to correlate with: fewer than 3 states, or the same return from all of
+        them, as of a pole that never falls. `rmse` says how far the values are then.
+    rmse : float
+        RMS difference of the learned values and the mean returns, in units of rewards; NaN where
+        there are none.
     order : array of shape (k, 2)
         Transitions seen and model order, as the learning went on.
 
@@ -49,8 +57,9 @@ class PolicyEvaluation:
     """
 
     learner: ValueLearner
-    monte_carlo: MonteCarloValues
-    agreement: Agreement
+    monte_carlo: MonteCarloValues | None
+    agreement: Agreement | None
+    rmse: float
     order: Array
 
 
@@ -63,12 +72,8 @@ def _made(env: Any) -> Any:
                     f"env must be a Gymnasium environment or its name, got {type(env).__name__}"
                 )
         return env
-    try:
+    with needed_for("an environment's name", extra="rl"):
         import gymnasium
-    except ImportError as error:
-        raise ImportError(
-            "Gymnasium is not installed; install the extra: pip install 'colk[rl]'"
-        ) from error
     return gymnasium.make(env)
 
 
@@ -205,6 +210,7 @@ def evaluate_policy(
     n_rollouts: int = 16,
     seed: int = 0,
     progress: bool | Progress = False,
+    horizon: int | None = None,
 ) -> PolicyEvaluation:
     """Learn the value function of a policy, and compare it with Monte Carlo.
 
@@ -212,7 +218,7 @@ def evaluate_policy(
     ----------
     env : gymnasium.Env or str
         The environment, or its name. To know Monte-Carlo values it is copied in mid-episode, which
-        environments in plain Python allow.
+        environments in plain Python allow; with others there is nothing to compare with.
     policy : callable
         Takes an observation, returns an action; it may be random.
     learner : ValueLearner
@@ -221,11 +227,14 @@ def evaluate_policy(
     n_transitions : int
         Transitions to learn from.
     n_held_out, n_rollouts : int
-        States to compare at, and rollouts from each.
+        States to compare at, 0 for none, and rollouts from each.
     seed : int
         Seed of the environment; held-out states come from the seed after it.
     progress : bool or callable
         True writes a line to the standard error; a callable gets (transitions done, all of them).
+    horizon : int, optional
+        Steps of a rollout; as many as it takes for γ^h to fall below 0.001 by default. A discount
+        of 1 needs it.
 
     Examples
     --------
@@ -241,6 +250,9 @@ def evaluate_policy(
     if not isinstance(learner, ValueLearner):
         raise TypeError(f"learner must be a ValueLearner, got {type(learner).__name__}")
     check_count(n_transitions, "n_transitions")
+    check_count(n_held_out, "n_held_out", at_least=0)
+    if n_held_out > 0 and horizon is None:
+        horizon = horizon_of(learner.discount)
     report = _reporter(progress)
     environment = _made(env)
     walk = _walk(environment, policy, seed)
@@ -251,11 +263,39 @@ def evaluate_policy(
         done += part.n_transitions
         order.append((done, learner.n_atoms))
         report(done, n_transitions)
+    growth = np.array(order, dtype=float)
+    if n_held_out == 0 or not _can_branch(environment):
+        return PolicyEvaluation(learner, None, None, float("nan"), growth)
     truth = held_out_values(
-        environment, policy, learner.discount, n_held_out, n_rollouts, seed=seed + 1
+        environment,
+        policy,
+        learner.discount,
+        n_held_out,
+        n_rollouts,
+        horizon=horizon,
+        seed=seed + 1,
     )
-    scores = agreement(learner.value(truth.states), truth.mean)
-    return PolicyEvaluation(learner, truth, scores, np.array(order, dtype=float))
+    values = learner.value(truth.states)
+    scores = None
+    if n_held_out > 2 and np.ptp(truth.mean) > 0.0:
+        scores = agreement(values, truth.mean)
+    rmse = float(np.sqrt(np.mean((values - truth.mean) ** 2)))
+    return PolicyEvaluation(learner, truth, scores, rmse, growth)
+
+
+def _can_branch(env: Any) -> bool:
+    """Whether an environment can be copied with its state; says so where it cannot."""
+    try:
+        copy.deepcopy(env.unwrapped)
+    except Exception as error:  # whatever its parts raise where they cannot be copied
+        warnings.warn(
+            f"{env.unwrapped!r} cannot be copied ({error}): there are no Monte-Carlo values to "
+            "compare with",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return False
+    return True
 
 
 def _reporter(progress: bool | Progress) -> Progress:

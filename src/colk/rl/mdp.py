@@ -140,7 +140,7 @@ class DoubleWell(MDP):
     """A particle in the potential (q² − 1)²/4, with friction and noise: nonlinear, in 2-D.
 
     The state is (q, v). One transition is a time step of `time_step`; the reward is −(q − 1)², so
-    that the right-hand well is the good one. It ends, at value 0, where |q| exceeds 1.8.
+    that the right-hand well is the good one. It ends, at value 0, where `|q|` exceeds 1.8.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """Values by Monte Carlo, with confidence intervals, and how well a value function agrees."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -184,7 +185,9 @@ def agreement(
     draws = rng.integers(len(found), size=(n_resamples, len(found)))
     scores = np.array([_scores(found[draw], wanted[draw]) for draw in draws])
     tails = [0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence]
-    (low, best), (high, worst) = np.nanquantile(scores, tails, axis=0).tolist()
+    with warnings.catch_warnings():  # values that are all equal have no correlation
+        warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
+        (low, best), (high, worst) = np.nanquantile(scores, tails, axis=0).tolist()
     correlation, nrmse = _scores(found, wanted)
     return Agreement(correlation, nrmse, (low, high), (best, worst))
 
@@ -192,8 +195,10 @@ def agreement(
 def _scores(found: Array, wanted: Array) -> tuple[float, float]:
     """Correlation and normalised RMS error; NaN where a resample has no spread."""
     spread, own = wanted.std(), found.std()
-    if spread == 0.0 or own == 0.0:
+    if spread == 0.0:
         return np.nan, np.nan
+    if own == 0.0:
+        return np.nan, float(np.sqrt(np.mean((found - wanted) ** 2)) / spread)
     covariance = np.mean((found - found.mean()) * (wanted - wanted.mean()))
     error = np.sqrt(np.mean((found - wanted) ** 2))
     return float(covariance / (spread * own)), float(error / spread)

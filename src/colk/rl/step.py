@@ -157,9 +157,9 @@ class ValueStream(Stream):
 
     def note(self, before: int) -> None:
         """Note what a step did, where that is asked for."""
-        if not self.traced:
-            return
         k, n, added = self.line, self.dictionary.size, self.dictionary.added
+        if not self.traced or k == self.lines.shape[0]:
+            return
         self.lines[k, 0], self.lines[k, 1] = self.difference, self.tracked
         self.lines[k, 2], self.lines[k, 3], self.lines[k, 4] = n, added, before + added - n
         self.lines[k, 5] = math.sqrt(self.dictionary.spent[0])

@@ -56,7 +56,7 @@ class Constants:
     initial_gap : float
         R(0) − R(f*) (Theorem 3).
     kernel_lipschitz : float
-        L_κ: |κ(x, x) − κ(x, x')| ≤ L_κ‖x − x'‖ (Theorem 1).
+        L_κ: `|κ(x, x) − κ(x, x')| ≤ L_κ‖x − x'‖` (Theorem 1).
     sides : tuple of float
         Lengths of the box that holds the points, one for each of the p features (Theorem 1).
 

@@ -1,13 +1,17 @@
 """Pictures in scikit-learn's manner: `from_estimator` computes, `plot` draws."""
 
 from colk.estimators.displays.function import LearnedFunctionDisplay
+from colk.estimators.displays.intervals import IntervalDisplay
 from colk.estimators.displays.losses import LossDistributionDisplay
 from colk.estimators.displays.order import ModelOrderDisplay
+from colk.estimators.displays.race import RaceDisplay
 from colk.estimators.displays.tradeoff import RiskTradeoffDisplay
 
 __all__ = [
+    "IntervalDisplay",
     "LearnedFunctionDisplay",
     "LossDistributionDisplay",
     "ModelOrderDisplay",
+    "RaceDisplay",
     "RiskTradeoffDisplay",
 ]

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from colk.extras import needed_for
+
 __all__ = ["axes_of"]
 
 
@@ -9,8 +11,6 @@ def axes_of(ax: Any) -> Any:
     """Return the axes given, or those of a new figure; says what to install where there is none."""
     if ax is not None:
         return ax
-    try:
+    with needed_for("a display", extra="plot"):
         import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("displays need matplotlib: pip install 'colk[plot]'") from error
     return plt.subplots(layout="constrained")[1]

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from colk._validation import Array
-from colk.estimators.base import COLKEstimator
 from colk.estimators.displays.axes import axes_of
+from colk.estimators.displays.pipelines import unwrapped
 
 __all__ = ["LearnedFunctionDisplay"]
 
@@ -62,7 +63,7 @@ class LearnedFunctionDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: COLKEstimator,
+        estimator: Any,
         X: Any,
         y: Any = None,
         *,
@@ -74,7 +75,8 @@ class LearnedFunctionDisplay:
         Parameters
         ----------
         estimator : COLKRegressor or COLKClassifier
-            Fitted.
+            Fitted; also the end of a pipeline, or the best of a search. Atoms are drawn where the
+            steps before it can be inverted.
         X : array of shape (n, 1) or (n, 2)
             The data.
         y : array of shape (n,), optional
@@ -84,6 +86,7 @@ class LearnedFunctionDisplay:
         ax : matplotlib axes, optional
             Where to draw.
         """
+        estimator = unwrapped(estimator)
         names = [str(name) for name in getattr(X, "columns", [])]
         data = np.asarray(X, dtype=np.float64)
         if data.ndim != 2 or data.shape[1] not in (1, 2):
@@ -94,11 +97,12 @@ class LearnedFunctionDisplay:
         grid = [np.linspace(low, high, grid_resolution) for low, high in _ranges(data)]
         mesh = np.meshgrid(*grid, indexing="ij")
         points = np.column_stack([axis.ravel() for axis in mesh])
-        values, kind = _evaluate(estimator, points)
+        frame = type(X)(points, columns=X.columns) if hasattr(X, "iloc") else points
+        values, kind = _evaluate(estimator, frame)
         display = cls(
             grid,
             values.reshape(mesh[0].shape),
-            estimator.function_.atoms,
+            _atoms(estimator, data.shape[1]),
             data,
             None if y is None else _places(estimator, y),
             names or [f"feature {k}" for k in range(data.shape[1])],
@@ -174,6 +178,19 @@ def _evaluate(estimator: Any, points: Array) -> tuple[Array, Any]:
         return values, "value"
     scores = np.asarray(estimator.decision_function(points))
     return (scores, "score") if scores.ndim == 1 else (scores.argmax(axis=1) * 1.0, "label")
+
+
+def _atoms(estimator: Any, n_features: int) -> Array:
+    """Atoms in the units of the data; none where a step of a pipeline cannot be inverted."""
+    if not isinstance(estimator, Pipeline):
+        atoms: Array = estimator.function_.atoms
+        return atoms
+    before, atoms = estimator[:-1], _atoms(estimator[-1], n_features)
+    if len(before) == 0 or len(atoms) == 0:
+        return atoms
+    if not hasattr(before, "inverse_transform"):
+        return np.empty((0, n_features))
+    return np.asarray(before.inverse_transform(atoms), dtype=np.float64)
 
 
 def _places(estimator: Any, y: Any) -> Array:

@@ -6,10 +6,10 @@ from typing import Any, Self
 import numpy as np
 
 from colk._validation import Array, check_fraction
-from colk.estimators.base import COLKEstimator
 from colk.estimators.displays.axes import axes_of
+from colk.estimators.displays.pipelines import final, prepared, unwrapped
 
-__all__ = ["LossDistributionDisplay", "tail_mean"]
+__all__ = ["LossDistributionDisplay", "losses_of", "tail_mean"]
 
 
 def tail_mean(losses: Array, tail_fraction: float) -> float:
@@ -25,6 +25,21 @@ def tail_mean(losses: Array, tail_fraction: float) -> float:
     largest = np.sort(losses)[::-1]
     shares = np.clip(size - np.arange(len(losses)), 0.0, 1.0)
     return float(largest @ shares / size)
+
+
+def losses_of(estimator: Any, X: Any, y: Any) -> Array:
+    """Losses of samples, by a fitted estimator or a pipeline that ends in one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLKRegressor
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> losses_of(COLKRegressor().fit(X, X[:, 0]), X, X[:, 0]).shape
+    (50,)
+    """
+    losses: Array = final(estimator)._losses(prepared(estimator, X), y)
+    return losses
 
 
 @dataclass(eq=False)
@@ -69,7 +84,7 @@ class LossDistributionDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: COLKEstimator,
+        estimator: Any,
         X: Any,
         y: Any,
         *,
@@ -81,7 +96,7 @@ class LossDistributionDisplay:
         Parameters
         ----------
         estimator : COLKRegressor or COLKClassifier
-            Fitted.
+            Fitted; also the end of a pipeline, or the best of a search.
         X : array of shape (n, p)
             Points.
         y : array of shape (n,)
@@ -91,7 +106,7 @@ class LossDistributionDisplay:
         ax : matplotlib axes, optional
             Where to draw.
         """
-        return cls(estimator._losses(X, y), tail_fraction).plot(ax)
+        return cls(losses_of(unwrapped(estimator), X, y), tail_fraction).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on new ones.

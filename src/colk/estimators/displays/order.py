@@ -6,8 +6,8 @@ from typing import Any, Self
 from sklearn.base import clone
 
 from colk._validation import Array
-from colk.estimators.base import COLKEstimator
 from colk.estimators.displays.axes import axes_of
+from colk.estimators.displays.pipelines import final, prepared, unwrapped
 
 __all__ = ["ModelOrderDisplay"]
 
@@ -44,14 +44,15 @@ class ModelOrderDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: COLKEstimator, X: Any, y: Any, *, n_points: int = 200, ax: Any = None
+        cls, estimator: Any, X: Any, y: Any, *, n_points: int = 200, ax: Any = None
     ) -> Self:
         """Let a clone of the estimator learn the stream once, in its order, and draw.
 
         Parameters
         ----------
         estimator : COLKRegressor or COLKClassifier
-            Fitted or not; it is not changed.
+            Fitted or not; it is not changed. In a pipeline, the steps before it learn from the
+            whole stream first.
         X : array of shape (n, p)
             The stream.
         y : array of shape (n,)
@@ -61,7 +62,9 @@ class ModelOrderDisplay:
         ax : matplotlib axes, optional
             Where to draw.
         """
-        return cls(*clone(estimator)._walk(X, y, n_points)).plot(ax)
+        copy = clone(unwrapped(estimator))
+        points = prepared(copy, X, y, fit=True)
+        return cls(*final(copy)._walk(points, y, n_points)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on new ones.

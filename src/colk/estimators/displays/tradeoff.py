@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import clone
 
 from colk._validation import Array
-from colk.estimators.base import COLKEstimator
 from colk.estimators.displays.axes import axes_of
-from colk.estimators.displays.losses import tail_mean
+from colk.estimators.displays.losses import losses_of, tail_mean
+from colk.estimators.displays.pipelines import final, unwrapped
 from colk.risks import Risk
 
 __all__ = ["RiskTradeoffDisplay"]
@@ -57,7 +57,7 @@ class RiskTradeoffDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: COLKEstimator,
+        estimator: Any,
         X: Any,
         y: Any,
         X_test: Any,
@@ -73,7 +73,7 @@ class RiskTradeoffDisplay:
         Parameters
         ----------
         estimator : COLKRegressor or COLKClassifier
-            Fitted or not; it is not changed.
+            Fitted or not; it is not changed. It may be the end of a pipeline.
         X, y : arrays
             Samples to learn from.
         X_test, y_test : arrays
@@ -87,10 +87,11 @@ class RiskTradeoffDisplay:
         ax : matplotlib axes, optional
             Where to draw.
         """
-        losses = [
-            clone(estimator).set_params(risk=risk).fit(X, y)._losses(X_test, y_test)
-            for risk in risks
-        ]
+        losses = []
+        for risk in risks:
+            copy = clone(unwrapped(estimator))
+            final(copy).set_params(risk=risk)
+            losses.append(losses_of(copy.fit(X, y), X_test, y_test))
         means = np.array([values.mean() for values in losses])
         tails = np.array([tail_mean(values, tail_fraction) for values in losses])
         names = [str(name) for name in (labels or risks)]

@@ -10,7 +10,7 @@ from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.lidar.runs import CONDITIONS, LidarRuns, prepare
 from colk.experiments.methods import METHODS
 from colk.experiments.streams import GRID
-from colk.experiments.style import PALETTE
+from colk.experiments.style import FAINT, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -30,8 +30,7 @@ def functions_figure(found: LidarRuns, condition: str) -> Figure:
         ),
         columns=_columns(found, condition),
         draw=lambda canvas: _draw(canvas, found, condition),
-        width=7.6,
-        height=5.6,
+        height=5.8,
     )
 
 
@@ -58,7 +57,7 @@ def _draw(canvas: "Canvas", found: LidarRuns, condition: str) -> None:
     for axes, name in zip(panels.flat, tuned, strict=True):
         method, color = METHODS[name], PALETTE[METHODS[name].color]
         runs = np.stack([result["function"] for result in tuned[name]])
-        axes.scatter(low + width * X[:, 0], y, s=3, color="#bbbbbb")
+        axes.scatter(low + width * X[:, 0], y, s=3, color=FAINT)
         axes.fill_between(
             low + width * GRID,
             *np.nanquantile(runs, [0.1, 0.9], axis=0),

@@ -16,7 +16,7 @@ from colk.experiments.methods import COMPARED, METHODS, choose, trials
 from colk.experiments.streams import GRID, model_order
 from colk.experiments.tasks import Result, Run, Task
 
-__all__ = ["CONDITIONS", "LidarRuns", "count_tasks", "prepare", "run_all"]
+__all__ = ["CONDITIONS", "LidarRuns", "expected_tasks", "prepare", "run_all"]
 
 N_TRIALS = 16
 N_PASSES = 40
@@ -93,10 +93,20 @@ def learn_lidar(
     }
 
 
-def count_tasks(plan: Plan) -> int:
-    """How many tasks `run_all` will ask for."""
-    printed, tuned = len(COMPARED) * plan.runs, len(METHODS) * (plan.runs + N_TRIALS)
-    return len(CONDITIONS) * (printed + tuned)
+def expected_tasks(plan: Plan) -> list[Task]:
+    """The tasks that `run_all` will ask for, some settings of which are not known beforehand."""
+    printed = {name: METHODS[name].printed for name in COMPARED}
+    tuned = {name: trials(method, 1, plan.seed)[0] for name, method in METHODS.items()}
+    return [
+        task
+        for share in CONDITIONS.values()
+        for tasks in (
+            _learning(plan, printed, 1, share),
+            _tuning(plan, 1, share)[1],
+            _learning(plan, tuned, 1, share),
+        )
+        for task in tasks
+    ]
 
 
 def run_all(plan: Plan, run: Run) -> LidarRuns:
@@ -125,7 +135,7 @@ def _task(
     i: int,
     validating: bool = False,
 ) -> Task:
-    values = {
+    values: dict[str, Any] = {
         "method": name,
         "settings": dict(settings),
         # COLK's printed settings know no budget.
@@ -136,26 +146,40 @@ def _task(
         "run": i,
         "validating": validating,
     }
-    return Task(learn_lidar, values)
+    stage = "Lidar, tuning" if validating else "Lidar"
+    return Task(learn_lidar, values, name=f"{stage}: {METHODS[name].label}", size=values["passes"])
+
+
+def _learning(
+    plan: Plan, settings: Mapping[str, Mapping[str, float]], order: int, share: float
+) -> list[Task]:
+    return [
+        _task(plan, name, values, order, share, i)
+        for name, values in settings.items()
+        for i in range(plan.runs)
+    ]
 
 
 def _learn(
     plan: Plan, run: Run, settings: Mapping[str, Mapping[str, float]], order: int, share: float
 ) -> Group:
-    tasks = [
-        _task(plan, name, values, order, share, i)
-        for name, values in settings.items()
-        for i in range(plan.runs)
-    ]
-    results = iter(run(tasks))
+    results = iter(run(_learning(plan, settings, order, share)))
     return {name: [next(results) for _ in range(plan.runs)] for name in settings}
 
 
-def _tune(plan: Plan, run: Run, order: int, share: float) -> dict[str, dict[str, float]]:
+def _tuning(
+    plan: Plan, order: int, share: float
+) -> tuple[dict[str, list[dict[str, float]]], list[Task]]:
+    """The trials of the synthetic experiment, on a split of one training set."""
     tried = {name: trials(method, N_TRIALS, plan.seed) for name, method in METHODS.items()}
     tasks = [
         _task(plan, name, settings, order, share, 0, validating=True)
         for name, listed in tried.items()
         for settings in listed
     ]
+    return tried, tasks
+
+
+def _tune(plan: Plan, run: Run, order: int, share: float) -> dict[str, dict[str, float]]:
+    tried, tasks = _tuning(plan, order, share)
     return choose(tried, [float(result["error"]) for result in run(tasks)])

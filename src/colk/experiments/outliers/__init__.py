@@ -12,13 +12,13 @@ from colk.experiments.outliers.runs import (
     N_SAMPLES,
     N_TRIALS,
     OutlierRuns,
-    count_tasks,
+    expected_tasks,
     run_all,
 )
 from colk.experiments.outliers.verdicts import outlier_verdicts
 from colk.experiments.tasks import Run
 
-__all__ = ["count_tasks", "outliers"]
+__all__ = ["expected_tasks", "outliers"]
 
 
 def outliers(plan: Plan, run: Run) -> Chapter:
@@ -36,7 +36,7 @@ def outliers(plan: Plan, run: Run) -> Chapter:
         name="outliers",
         title="Regression with outliers",
         text=(
-            f"y = 2x + 3 sin(6x) plus Gaussian noise of standard deviation {LAW.noise:g}, x "
+            rf"$y = 2x + 3 \sin(6x)$ plus Gaussian noise of standard deviation {LAW.noise:g}, $x$ "
             f"uniform on [0, 1]; outliers: {LAW}. {plan.size(N_SAMPLES)} samples are drawn, a "
             f"fifth of them is the test set, and each of {plan.runs} training sets takes a random "
             "half of the rest. Every method learns each training set in one pass."
@@ -62,7 +62,7 @@ def _settings(found: OutlierRuns) -> dict[str, str]:
         f"compositional methods {RISK}",
         "budgets": f"{found.order} atoms, COLK's mean model order at its printed settings",
         "tuning": f"{N_TRIALS} trials for each method, least mean absolute error on a fifth of the "
-        "first training set",
+        "first training set; the lidar data try the same settings",
     }
     for name in COMPARED:
         rows[f"{METHODS[name].label}, printed"] = listed(dict(METHODS[name].printed))

@@ -8,7 +8,7 @@ import numpy as np
 from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.methods import METHODS
 from colk.experiments.outliers.runs import OutlierRuns, final, objective
-from colk.experiments.style import PALETTE, letter
+from colk.experiments.style import INK, PALETTE, letter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +29,7 @@ def boxes_figure(found: OutlierRuns) -> Figure:
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),
-        width=7.6,
-        height=3.6,
+        height=4.0,
     )
 
 
@@ -63,7 +62,7 @@ def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
     letter(left, "a", "Printed settings")
     letter(right, "b", "Tuned alike")
     for axes in (left, right):
-        axes.set_xlabel("test error (units of y²)")
+        axes.set_xlabel("test error (units of $y^2$)")
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
 
@@ -98,6 +97,5 @@ def _draw_panel(axes: "Axes", group: dict[str, Any], names: Sequence[str]) -> No
             xytext=(2, 0),
             textcoords="offset points",
             va="center",
-            fontsize=7,
-            color="#555555",
+            color=INK,
         )

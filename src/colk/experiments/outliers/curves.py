@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.methods import COMPARED, METHODS
 from colk.experiments.outliers.runs import OutlierRuns, objective, signal_objective, stack
-from colk.experiments.style import PALETTE, band, letter
+from colk.experiments.style import INK, PALETTE, band, letter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -27,8 +27,7 @@ def curves_figure(found: OutlierRuns) -> Figure:
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),
-        width=7.2,
-        height=3.4,
+        height=3.8,
     )
 
 
@@ -61,12 +60,12 @@ def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
         band(left, samples, objective(results), color, method.label)
         band(middle, samples, stack(results, "error"), color, method.label)
         band(right, samples, stack(results, "order"), color, method.label)
-    left.axhline(signal_objective(found.plan), color="black", linestyle="--", linewidth=1.0)
+    left.axhline(signal_objective(found.plan), color=INK, linestyle="--", linewidth=1.0)
     left.set_yscale("log")
     middle.set_yscale("log")
     right.set_ylim(0.0)
     letter(left, "a", "Objective on the test set")
-    letter(middle, "b", "Test error (units of y²)")
+    letter(middle, "b", "Test error (units of $y^2$)")
     letter(right, "c", "Model order (atoms)")
     for axes in (left, middle, right):
         axes.set_xlabel("samples (thousands)")

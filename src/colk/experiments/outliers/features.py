@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colk.experiments.chapter import Figure, as_columns
+from colk.experiments.methods import METHODS
 from colk.experiments.outliers.runs import SIZES, OutlierRuns, final
 from colk.experiments.style import PALETTE, band, letter
 
@@ -28,8 +29,7 @@ def features_figure(found: OutlierRuns) -> Figure:
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),
-        width=7.2,
-        height=3.0,
+        height=3.4,
     )
 
 
@@ -51,8 +51,8 @@ def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
             axes,
             np.array(SIZES, dtype=np.float64),
             errors.T,
-            PALETTE["purple"],
-            "RBF network, SCGD",
+            PALETTE[METHODS["scgd"].color],
+            METHODS["scgd"].label,
             marker="o",
             markersize=3,
         )
@@ -63,7 +63,7 @@ def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
             [middle],
             yerr=[[middle - low], [high - middle]],
             fmt="X",
-            color=PALETTE["blue"],
+            color=PALETTE[METHODS["colk"].color],
             markersize=7,
             label="COLK",
         )
@@ -73,6 +73,6 @@ def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
         axes.set_xticks(SIZES, [str(size) for size in SIZES])
         axes.minorticks_off()
         axes.set_xlabel("features, or atoms")
-    panels[0].set_ylabel("test error (units of y²)")
+    panels[0].set_ylabel("test error (units of $y^2$)")
     handles, labels = panels[0].get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=2)

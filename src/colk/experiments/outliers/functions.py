@@ -8,7 +8,7 @@ from colk.experiments.laws import signal
 from colk.experiments.methods import METHODS
 from colk.experiments.outliers.runs import LAW, N_SAMPLES, OutlierRuns
 from colk.experiments.streams import GRID, draw_data
-from colk.experiments.style import PALETTE, letter
+from colk.experiments.style import FAINT, INK, PALETTE, letter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -26,13 +26,12 @@ def functions_figure(found: OutlierRuns) -> Figure:
         title="Learned functions from two training sets (Figure 1d)",
         caption=(
             "Solid and dashed: two training sets. Dots: 1500 samples of the first; some outliers "
-            "lie outside the panel. Black: the noiseless function. Left column, the printed "
+            "lie outside the panel. Thin line: the noiseless function. Left column, the printed "
             "settings; right, tuned alike."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),
-        width=7.2,
-        height=4.8,
+        height=5.2,
     )
 
 
@@ -54,8 +53,8 @@ def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
     for row, name in zip(panels, _SHOWN, strict=True):
         for axes, protocol in zip(row, _PROTOCOLS, strict=True):
             method, results = METHODS[name], getattr(found, protocol)[name]
-            axes.scatter(X[:1500, 0], y[:1500], s=2, color="#bbbbbb", rasterized=True)
-            axes.plot(GRID, signal(GRID), color="black", linewidth=0.8, label="noiseless function")
+            axes.scatter(X[:1500, 0], y[:1500], s=2, color=FAINT, rasterized=True)
+            axes.plot(GRID, signal(GRID), color=INK, linewidth=0.8, label="noiseless function")
             for result, line, place in zip(results, ("-", "--"), ("first", "second"), strict=False):
                 axes.plot(
                     GRID,

@@ -9,7 +9,7 @@ from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.laws import LAWS
 from colk.experiments.methods import COMPARED, METHODS
 from colk.experiments.outliers.runs import OutlierRuns, final
-from colk.experiments.style import PALETTE, letter
+from colk.experiments.style import FAINT, PALETTE, letter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -29,8 +29,7 @@ def laws_figure(found: OutlierRuns) -> Figure:
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),
-        width=7.6,
-        height=4.2,
+        height=4.8,
     )
 
 
@@ -72,7 +71,7 @@ def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
             )
     left.set_xscale("log")
     left.set_yticks(places, [str(law) for law in LAWS])
-    left.set_xlabel("test error (units of y²)")
+    left.set_xlabel("test error (units of $y^2$)")
     right.set_xlabel("model order (atoms or features)")
     right.set_xlim(0.0)
     letter(left, "a", "Test error")
@@ -80,6 +79,6 @@ def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
     for axes in (left, right):
         axes.grid(visible=False, axis="y")
         for edge in places[:-1] - 0.5:
-            axes.axhline(edge, color="#dddddd", linewidth=0.6)
+            axes.axhline(edge, color=FAINT, linewidth=0.6)
     handles, labels = left.get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=4)

@@ -18,8 +18,8 @@ __all__ = [
     "N_TRIALS",
     "SIZES",
     "OutlierRuns",
-    "count_tasks",
     "disagreement",
+    "expected_tasks",
     "final",
     "objective",
     "run_all",
@@ -35,6 +35,8 @@ _LOOKS = 40
 # The other methods need the model order of COLK before they can start.
 _OTHERS = tuple(name for name in COMPARED if name != "colk")
 _OTHER_LAWS = tuple(law for law in LAWS if law != LAW)
+
+_UNBOUNDED = {**METHODS["colk"].printed, "gradient_bound": float("inf")}
 
 Group = dict[str, list[Result]]
 
@@ -103,12 +105,17 @@ def disagreement(results: Sequence[Result]) -> Array:
     return distances
 
 
-def count_tasks(plan: Plan) -> int:
-    """How many tasks `run_all` will ask for."""
-    printed = len(COMPARED) * plan.runs * len(LAWS)
-    tuning = len(METHODS) * (N_TRIALS + plan.runs)
-    sizes = 2 * (len(SIZES) - 1) * plan.runs
-    return printed + tuning + sizes + plan.runs
+def expected_tasks(plan: Plan) -> list[Task]:
+    """The tasks that `run_all` will ask for, some settings of which are not known beforehand."""
+    printed = {name: METHODS[name].printed for name in COMPARED}
+    tuned = {name: trials(method, 1, plan.seed)[0] for name, method in METHODS.items()}
+    tasks = [task for law in LAWS for task in _learning(plan, printed, law, 1, looks=8)]
+    tasks += _tuning(plan, 1)[1]
+    tasks += _learning(plan, {**tuned, "literal": _UNBOUNDED}, LAW, 1, _LOOKS)
+    for settings in (printed["scgd"], tuned["scgd"]):
+        for resized in _resized(settings).values():
+            tasks += _learning(plan, {"scgd": resized}, LAW, 1, looks=1)
+    return tasks
 
 
 def run_all(plan: Plan, run: Run) -> OutlierRuns:
@@ -127,7 +134,6 @@ def run_all(plan: Plan, run: Run) -> OutlierRuns:
         **_resize(plan, run, "printed", METHODS["scgd"].printed, printed["scgd"]),
         **_resize(plan, run, "tuned", chosen["scgd"], tuned["scgd"]),
     }
-    unbounded = {"colk": {**METHODS["colk"].printed, "gradient_bound": float("inf")}}
     return OutlierRuns(
         plan=plan,
         order=order,
@@ -136,8 +142,45 @@ def run_all(plan: Plan, run: Run) -> OutlierRuns:
         chosen=chosen,
         laws={law: laws[law] for law in LAWS},
         networks=networks,
-        literal=_learn(plan, run, unbounded, LAW, order, looks=1)["colk"],
+        literal=_learn(plan, run, {"literal": _UNBOUNDED}, LAW, order, looks=1)["literal"],
     )
+
+
+def _learning(
+    plan: Plan,
+    settings: Mapping[str, Mapping[str, float]],
+    law: OutlierLaw,
+    order: int,
+    looks: int,
+) -> list[Task]:
+    """Each method on each training set; "literal" is COLK."""
+    n_samples = plan.size(N_SAMPLES)
+    return [
+        Task(
+            learn_stream,
+            {
+                "method": "colk" if name == "literal" else name,
+                "settings": dict(values),
+                "order": order,
+                "law": law.settings,
+                "n_samples": n_samples,
+                "seed": plan.seed,
+                "run": i,
+                "looks": looks,
+            },
+            name=_named(name, values),
+            size=n_samples,
+        )
+        for name, values in settings.items()
+        for i in range(plan.runs)
+    ]
+
+
+def _named(name: str, settings: Mapping[str, float]) -> str:
+    if name == "literal":
+        return "Regression with outliers: COLK, its gradient not bounded"
+    features = f", {settings['features']:g} features" if "features" in settings else ""
+    return f"Regression with outliers: {METHODS[name].label}{features}"
 
 
 def _learn(
@@ -148,46 +191,40 @@ def _learn(
     order: int,
     looks: int,
 ) -> Group:
-    tasks = [
-        Task(
-            learn_stream,
-            {
-                "method": name,
-                "settings": dict(values),
-                "order": order,
-                "law": law.settings,
-                "n_samples": plan.size(N_SAMPLES),
-                "seed": plan.seed,
-                "run": i,
-                "looks": looks,
-            },
-        )
-        for name, values in settings.items()
-        for i in range(plan.runs)
-    ]
-    results = iter(run(tasks))
+    results = iter(run(_learning(plan, settings, law, order, looks)))
     return {name: [next(results) for _ in range(plan.runs)] for name in settings}
+
+
+def _resized(settings: Mapping[str, float]) -> dict[int, dict[str, float]]:
+    """Settings of SCGD with other numbers of features than the paper's.
+
+    The step size goes with 1/features, so that a step moves a prediction equally far.
+    """
+    return {
+        size: {
+            **settings,
+            "features": size,
+            "step_size": settings["step_size"] * N_FEATURES / size,
+        }
+        for size in SIZES
+        if size != N_FEATURES
+    }
 
 
 def _resize(
     plan: Plan, run: Run, protocol: str, settings: Mapping[str, float], known: list[Result]
 ) -> dict[tuple[str, int], list[Result]]:
-    """SCGD with other numbers of features; those with the paper's number are known.
-
-    The step size goes with 1/features, so that a step moves a prediction equally far.
-    """
+    """SCGD with other numbers of features; those with the paper's number are known."""
     found = {(protocol, N_FEATURES): known}
-    for size in SIZES:
-        if size != N_FEATURES:
-            step_size = settings["step_size"] * N_FEATURES / size
-            resized = {"scgd": {**settings, "features": size, "step_size": step_size}}
-            found[protocol, size] = _learn(plan, run, resized, LAW, 1, looks=1)["scgd"]
+    for size, resized in _resized(settings).items():
+        found[protocol, size] = _learn(plan, run, {"scgd": resized}, LAW, 1, looks=1)["scgd"]
     return {(protocol, size): found[protocol, size] for size in SIZES}
 
 
-def _tune(plan: Plan, run: Run, order: int) -> dict[str, dict[str, float]]:
-    """The best of the same number of trials for each method, on a split of one training set."""
+def _tuning(plan: Plan, order: int) -> tuple[dict[str, list[dict[str, float]]], list[Task]]:
+    """The same number of trials for each method, on a split of one training set."""
     tried = {name: trials(method, N_TRIALS, plan.seed) for name, method in METHODS.items()}
+    n_samples = plan.size(N_SAMPLES)
     tasks = [
         Task(
             validate,
@@ -196,12 +233,20 @@ def _tune(plan: Plan, run: Run, order: int) -> dict[str, dict[str, float]]:
                 "settings": settings,
                 "order": order,
                 "law": LAW.settings,
-                "n_samples": plan.size(N_SAMPLES),
+                "n_samples": n_samples,
                 "seed": plan.seed,
                 "run": 0,
             },
+            name=f"Regression with outliers, tuning: {METHODS[name].label}",
+            size=n_samples,
         )
         for name, listed in tried.items()
         for settings in listed
     ]
+    return tried, tasks
+
+
+def _tune(plan: Plan, run: Run, order: int) -> dict[str, dict[str, float]]:
+    """The best of the trials of each method."""
+    tried, tasks = _tuning(plan, order)
     return choose(tried, [float(result["score"]) for result in run(tasks)])

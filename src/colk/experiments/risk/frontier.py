@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colk.experiments.chapter import Figure, as_columns
+from colk.experiments.methods import METHODS
 from colk.experiments.risk.runs import FAMILIES, NOISES, RiskRuns
-from colk.experiments.style import PALETTE, letter
+from colk.experiments.statistics import mean_interval
+from colk.experiments.style import INK, PALETTE, letter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 __all__ = ["frontier_figure"]
-
-_COLORS = {"skewed": "blue", "skewed and heteroscedastic": "vermillion"}
 
 
 def frontier_figure(found: RiskRuns) -> Figure:
@@ -23,14 +23,14 @@ def frontier_figure(found: RiskRuns) -> Figure:
         name="risk-frontier",
         title="Mean loss against dispersion as the weight of the risk grows",
         caption=(
-            "Test set; every dot is a weight η, the hollow one η = 0, the risk Mean, at the same "
-            "step size. Dots are means over the training sets, crosses their 95 % intervals. "
-            "Black: the optimum of each risk on the test set; no function has a lower risk there."
+            r"Test set; every dot is a weight $\eta$, the hollow one $\eta = 0$, the risk Mean, at "
+            "the same step size. Dots are means over the training sets, crosses their 95 % "
+            "intervals. Left: skewed noise; right: skewed and heteroscedastic. Small dots: the "
+            "optimum of each risk on the test set; no function has a lower risk there."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),
-        width=10.0,
-        height=5.0,
+        height=10.0,
     )
 
 
@@ -58,15 +58,15 @@ def _columns(found: RiskRuns) -> dict[str, Sequence[Any]]:
 
 
 def _draw(canvas: "Canvas", found: RiskRuns) -> None:
-    panels = canvas.subplots(len(NOISES), len(FAMILIES))
+    panels = canvas.subplots(len(FAMILIES), len(NOISES))
     marks = iter("abcdefgh")
-    for row, noise in zip(panels, NOISES, strict=True):
-        color = PALETTE[_COLORS[noise]]
+    for row, noise in zip(panels.T, NOISES, strict=True):
+        color = PALETTE[METHODS["colk"].color]
         for axes, (family, form) in zip(row, FAMILIES.items(), strict=True):
             points, best = found.online[noise, family], found.batch[noise, family]
             middle = points.mean(axis=1)
-            half = 2.0 * points.std(axis=1, ddof=1) / np.sqrt(points.shape[1])
-            axes.plot(*best.T, "k.-", linewidth=0.9, markersize=4, label="batch optimum")
+            half = np.array([[mean_interval(group[:, k]).half for k in (0, 1)] for group in points])
+            axes.plot(*best.T, ".-", color=INK, linewidth=0.9, markersize=4, label="batch optimum")
             axes.errorbar(
                 *middle.T,
                 xerr=half[:, 0],
@@ -75,12 +75,13 @@ def _draw(canvas: "Canvas", found: RiskRuns) -> None:
                 marker="o",
                 markersize=4,
                 linewidth=1.0,
-                label=f"COLK, {noise} noise",
+                label="COLK",
             )
             axes.plot(*middle[0], "o", color=color, markerfacecolor="white", markersize=6, zorder=5)
             letter(axes, next(marks), form.label)
-            axes.set_xlabel("mean of ℓ (units of y²)")
+            axes.set_xlabel(r"mean of $\ell$")
             axes.set_ylabel(form.unit)
-    shown = [row[0].get_legend_handles_labels() for row in panels]
-    legend = {label: handle for pair in shown for handle, label in zip(*pair, strict=True)}
-    canvas.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=3)
+    for axes, noise in zip(panels[0], NOISES, strict=True):
+        axes.set_title(f"{noise.capitalize()} noise\n{axes.get_title(loc='left')}")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    canvas.legend(handles, labels, loc="outside lower center", ncols=2)

@@ -18,7 +18,7 @@ from colk.learners import COLK
 from colk.losses import Squared
 from colk.risks import CVaR, Entropic, Mean, Risk, Semivariance, Variance
 
-__all__ = ["FAMILIES", "NOISES", "RiskRuns", "count_tasks", "run_all"]
+__all__ = ["FAMILIES", "NOISES", "RiskRuns", "expected_tasks", "run_all"]
 
 KERNEL = Gaussian(0.1)
 STEP_SIZE = 0.01
@@ -59,32 +59,32 @@ def _upper(losses: Array) -> float:
 
 FAMILIES = {
     "variance": Family(
-        "Mean + η·variance",
+        r"Mean + $\eta$ variance",
         Variance,
         (0.02, 0.05, 0.1, 0.2, 0.4),
         lambda losses: float(losses.std()),
-        "standard deviation of ℓ",
+        r"standard deviation of $\ell$",
     ),
     "semivariance": Family(
-        "Mean + η·semivariance",
+        r"Mean + $\eta$ semivariance",
         Semivariance,
         (0.02, 0.05, 0.1, 0.2, 0.4),
         _upper,
-        "upper semideviation of ℓ",
+        r"upper semideviation of $\ell$",
     ),
     "cvar": Family(
-        "(1 − η)·mean + η·CVaR",
+        r"$(1-\eta)$ mean + $\eta$ CVaR",
         lambda weight: CVaR(TAIL, weight),
         (0.1, 0.2, 0.4, 0.7, 1.0),
         _tail_mean,
-        "mean of the worst 10 % of ℓ",
+        r"mean of the worst 10 % of $\ell$",
     ),
     "entropic": Family(
-        "Entropic, tilt η",
+        r"Entropic, tilt $\eta$",
         Entropic,
         (0.1, 0.2, 0.4, 0.7, 1.0),
         Entropic(1.0).value,
-        "log E exp(ℓ)",
+        r"log E exp $\ell$",
     ),
 }
 
@@ -180,37 +180,55 @@ def _cells() -> list[tuple[str, str, float]]:
     ]
 
 
-def count_tasks(plan: Plan) -> int:
-    """How many tasks `run_all` will ask for."""
-    return len(_cells()) * (plan.runs + 1)
+def _optima(plan: Plan) -> list[Task]:
+    """The batch optimum of each cell."""
+    return [
+        Task(
+            best_risk,
+            {
+                "noise": noise,
+                "family": family,
+                "weight": weight,
+                "n_test": plan.size(N_TEST),
+                "seed": plan.seed,
+            },
+            name=f"Where risk pays, batch optimum: {family}",
+            size=plan.size(N_TEST),
+        )
+        for noise, family, weight in _cells()
+    ]
+
+
+def _learning(plan: Plan) -> list[Task]:
+    """Every run of each cell."""
+    return [
+        Task(
+            learn_risk,
+            {
+                "noise": noise,
+                "family": family,
+                "weight": weight,
+                "n_train": plan.size(N_TRAIN),
+                "run": i,
+                "n_test": plan.size(N_TEST),
+                "seed": plan.seed,
+            },
+            name=f"Where risk pays: {family}",
+            size=plan.size(N_TRAIN),
+        )
+        for noise, family, weight in _cells()
+        for i in range(plan.runs)
+    ]
+
+
+def expected_tasks(plan: Plan) -> list[Task]:
+    """The tasks that `run_all` will ask for."""
+    return _optima(plan) + _learning(plan)
 
 
 def run_all(plan: Plan, run: Run) -> RiskRuns:
     """Run everything."""
-    sizes = {"n_test": plan.size(N_TEST), "seed": plan.seed}
-    best = run(
-        [
-            Task(best_risk, {"noise": noise, "family": family, "weight": weight, **sizes})
-            for noise, family, weight in _cells()
-        ]
-    )
-    found = run(
-        [
-            Task(
-                learn_risk,
-                {
-                    "noise": noise,
-                    "family": family,
-                    "weight": weight,
-                    "n_train": plan.size(N_TRAIN),
-                    "run": i,
-                    **sizes,
-                },
-            )
-            for noise, family, weight in _cells()
-            for i in range(plan.runs)
-        ]
-    )
+    best, found = run(_optima(plan)), run(_learning(plan))
     online: dict[tuple[str, str], Array] = {}
     batch: dict[tuple[str, str], Array] = {}
     excess: dict[tuple[str, str], Array] = {}

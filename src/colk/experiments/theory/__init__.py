@@ -27,7 +27,7 @@ from colk.experiments.theory.stationarity import (
 from colk.experiments.theory.table import rates_table
 from colk.experiments.theory.tracking import tracking_figure, tracking_tasks, tracking_verdict
 
-__all__ = ["count_tasks", "theory"]
+__all__ = ["expected_tasks", "theory"]
 
 
 def _tasks(plan: Plan) -> dict[str, list[Task]]:
@@ -40,9 +40,9 @@ def _tasks(plan: Plan) -> dict[str, list[Task]]:
     }
 
 
-def count_tasks(plan: Plan) -> int:
-    """How many tasks `theory` will ask for."""
-    return sum(len(tasks) for tasks in _tasks(plan).values())
+def expected_tasks(plan: Plan) -> list[Task]:
+    """The tasks that `theory` will ask for."""
+    return [task for tasks in _tasks(plan).values() for task in tasks]
 
 
 def theory(plan: Plan, run: Run) -> Chapter:
@@ -64,9 +64,10 @@ def theory(plan: Plan, run: Run) -> Chapter:
         name="theory",
         title="The theorems, measured",
         text=(
-            "Streams are drawn from a finite population, so that expectations, the optimum f* and "
-            "gradients are exact. Slopes are least squares on logarithms; brackets are 95 % "
-            "intervals over the runs (Theorem 3: of the regression)."
+            "Streams are drawn from a finite population, so that expectations, the optimum "
+            r"$f^{\star}$ and gradients are exact. Exponents are slopes of least squares on "
+            "logarithms. Brackets are 95 % intervals, over the runs for Theorems 1 and 2, of the "
+            "regression for Theorem 3."
         ),
         figures=[
             model_order_figure(orders),
@@ -75,15 +76,15 @@ def theory(plan: Plan, run: Run) -> Chapter:
             stationarity_figure(found["stationarity"], plan),
         ],
         verdicts=[
-            model_order_verdict(orders),
-            tracking_verdict(found["tracking"]),
+            model_order_verdict(orders, plan),
+            tracking_verdict(found["tracking"], plan),
             convergence_verdict(found["convergence"], plan),
             stationarity_verdict(found["stationarity"], plan),
         ],
         settings={
-            "population": f"{N_POINTS} points, x uniform on [0, 1], "
-            "y = (2x + 3 sin(6x))/4 + 0.3 N(0, 1)",
-            "kernel, λ": f"{KERNEL}, {REGULARIZATION:g}",
+            "population": f"{N_POINTS} points, $x$ uniform on [0, 1], "
+            r"$y = (2x + 3 \sin(6x))/4 + 0.3 N(0, 1)$",
+            r"kernel, $\lambda$": f"{KERNEL}, {REGULARIZATION:g}",
             "gradient bound": f"{GRADIENT_BOUND:g}",
         },
         tables=[rates_table(plan, ends, found["stationarity"], found["polk"])],

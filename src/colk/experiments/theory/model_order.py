@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 
 from colk._validation import Array
 from colk.compressors import KOMP
-from colk.experiments.chapter import Figure, Measured, Plan, Verdict, as_columns, judge
+from colk.experiments.chapter import Figure, Plan, as_columns
 from colk.experiments.laws import generator
 from colk.experiments.statistics import slope_interval
-from colk.experiments.style import PALETTE
+from colk.experiments.style import INK, PALETTE
 from colk.experiments.tasks import Task
+from colk.experiments.theory.tolerance import TOLERANCE
+from colk.experiments.verdict import Check, Part, Verdict
+from colk.experiments.words import exponent, listed, span
 from colk.kernels import Gaussian
 from colk.learners import COLK
 from colk.losses import Squared
@@ -29,7 +32,7 @@ STEP_SIZE = 0.1
 BANDWIDTH = 0.3
 N_SAMPLES = 10_000
 _MOST_RUNS = 5
-_COLORS = ("blue", "vermillion", "green")
+_MARKERS = ("o", "s", "^")
 
 
 def measure_order(
@@ -63,6 +66,8 @@ def model_order_tasks(plan: Plan) -> list[Task]:
                 "seed": plan.seed,
                 "run": i,
             },
+            name=f"Theorem 1: dimension {dimension}, α/ε = {ratio:g}",
+            size=plan.size(N_SAMPLES),
         )
         for dimension in DIMENSIONS
         for ratio in RATIOS
@@ -74,16 +79,16 @@ def model_order_figure(orders: Array) -> Figure:
     """Draw orders of shape (dimensions, ratios, runs)."""
     return Figure(
         name="theory-model-order",
-        title="Theorem 1: model order over α/ε",
+        title=r"Theorem 1: model order over $\alpha/\epsilon$",
         caption=(
-            f"Largest model order of a run; step size {STEP_SIZE:g}, Gaussian kernel of bandwidth "
-            f"{BANDWIDTH:g}, points uniform on the unit cube. Bars span the runs. Dashed: the "
-            "bound's growth (α/ε)^{2p}, from the first point."
+            f"Largest model order of a run of COLK; step size {STEP_SIZE:g}, Gaussian kernel of "
+            f"bandwidth {BANDWIDTH:g}, points uniform on the unit cube. Bars span the runs. "
+            r"Dashed: the growth $(\alpha/\epsilon)^{2p}$ that the theorem allows, from the first "
+            "point."
         ),
         columns=_columns(orders),
         draw=lambda canvas: _draw(canvas, orders),
-        width=5.6,
-        height=3.6,
+        height=3.8,
     )
 
 
@@ -99,50 +104,53 @@ def _columns(orders: Array) -> dict[str, Sequence[Any]]:
 
 
 def _draw(canvas: "Canvas", orders: Array) -> None:
-    axes = canvas.subplots()
-    ratios = np.array(RATIOS)
-    for dimension, color, found in zip(DIMENSIONS, _COLORS, orders, strict=True):
+    axes, ratios = canvas.subplots(), np.array(RATIOS)
+    color = PALETTE["blue"]
+    for dimension, marker, found in zip(DIMENSIONS, _MARKERS, orders, strict=True):
         middle = found.mean(axis=1)
         slope = slope_interval(ratios, found.T)
         axes.errorbar(
             ratios,
             middle,
             yerr=[middle - found.min(axis=1), found.max(axis=1) - middle],
-            color=PALETTE[color],
-            marker="o",
-            markersize=4,
-            label=f"p = {dimension}: slope {slope.value:.2f} [{slope.low:.2f}, {slope.high:.2f}]; "
-            f"bound {2 * dimension}",
+            color=color,
+            marker=marker,
+            markersize=5,
+            label=f"$p = {dimension}$: exponent {span(slope, 'exponent')}, allowed {2 * dimension}",
         )
-        axes.plot(
-            ratios,
-            middle[0] * (ratios / ratios[0]) ** (2 * dimension),
-            "--",
-            color=PALETTE[color],
-            linewidth=0.8,
-        )
+        allowed = middle[0] * (ratios / ratios[0]) ** (2 * dimension)
+        axes.plot(ratios, allowed, "--", color=INK, linewidth=0.8)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_ylim(1.0, 3.0 * orders.max())
-    axes.set_xlabel("α/ε")
-    axes.set_ylabel("model order M (atoms)")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    axes.set_xlabel(r"$\alpha/\epsilon$")
+    axes.set_ylabel("model order $M$ (atoms)")
+    canvas.legend(loc="outside lower center")
 
 
-def model_order_verdict(orders: Array) -> Verdict:
+def model_order_verdict(orders: Array, plan: Plan) -> Verdict:
     """The bound's exponent is not exceeded."""
-    numbers, checks = [], []
-    for dimension, found in zip(DIMENSIONS, orders, strict=True):
-        slope = slope_interval(RATIOS, found.T)
-        numbers.append(
-            Measured(f"exponent for p = {dimension}", slope.value, slope.low, slope.high)
+    checks = [
+        Check(
+            f"$p = {dimension}$, at most {2 * dimension}",
+            slope_interval(RATIOS, found.T),
+            high=2.0 * dimension + TOLERANCE,
         )
-        checks.append(slope.high <= 2 * dimension)
+        for dimension, found in zip(DIMENSIONS, orders, strict=True)
+    ]
+    values = [exponent(check.interval.value) for check in checks]
+    allowed = [str(2 * dimension) for dimension in DIMENSIONS]
     return Verdict(
-        claim="Theorem 1: the model order is bounded by O((α/ε)^{2p}).",
-        where="Theorem 1",
-        outcome=judge(*checks),
-        numbers=numbers,
-        reading="Holds if the measured exponent lies below 2p. The bound is far from tight for a "
-        "Gaussian kernel, whose spectrum falls faster than any power.",
+        claim=r"Theorem 1: the model order is bounded by $O((\alpha/\epsilon)^{2p})$.",
+        quote=r"… $M_t$ satisfies $1 \leq M_t \leq O(\alpha/\epsilon)^{2p}$.",
+        where="Section IV, Theorem 1",
+        found=[
+            f"In {listed([str(d) for d in DIMENSIONS])} dimensions the order grows with exponents "
+            f"{listed(values)}, where {listed(allowed)} are allowed.",
+        ],
+        rule=f"Holds if every interval of the exponent lies below {exponent(TOLERANCE)} above "
+        "$2p$.",
+        parts=[Part(r"exponent of the order in $\alpha/\epsilon$", [check]) for check in checks],
+        plan=plan,
+        unit="exponent",
     )

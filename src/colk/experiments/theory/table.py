@@ -6,16 +6,13 @@ import numpy as np
 
 from colk._validation import Array
 from colk.experiments.chapter import Plan, Table
-from colk.experiments.statistics import Interval, slope_interval
+from colk.experiments.statistics import slope_interval
 from colk.experiments.tasks import Result
 from colk.experiments.theory.convergence import horizons
 from colk.experiments.theory.stationarity import least_gradients
+from colk.experiments.words import show, span
 
 __all__ = ["rates_table"]
-
-
-def _show(interval: Interval) -> str:
-    return f"{interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
 
 
 def _row(accuracy: Array, orders: Array, plan: Plan) -> tuple[str, str, str]:
@@ -23,9 +20,9 @@ def _row(accuracy: Array, orders: Array, plan: Plan) -> tuple[str, str, str]:
     inverse = 1.0 / accuracy.mean(axis=1)
     atoms = orders.mean(axis=1)
     return (
-        f"{_show(slope_interval(inverse, atoms))}; M = {atoms[-1]:.0f} at the end",
-        _show(slope_interval(inverse, horizons(plan))),
-        f"{accuracy.mean(axis=1)[-1]:.2g}",
+        f"{span(slope_interval(inverse, atoms), 'exponent')}, $M = {atoms[-1]:.0f}$ at the end",
+        span(slope_interval(inverse, horizons(plan)), "exponent"),
+        show(float(accuracy.mean(axis=1)[-1])),
     )
 
 
@@ -46,20 +43,36 @@ def rates_table(
         Ends by horizon and run: COLK strongly convex, COLK non-convex, POLK.
     """
     rows = [
-        ("BSGD", "mean, strongly convex", "Ω(1)", "O(1/(δ − E)²)", "fixed budget", "—", "—"),
-        ("doubly stochastic", "mean, strongly convex", "Ω(T)", "O(1/δ)", "T, by design", "—", "—"),
+        (
+            "BSGD",
+            "mean, strongly convex",
+            r"$\Omega(1)$",
+            r"$O(1/(\delta - E)^2)$",
+            "fixed budget",
+            "—",
+            "—",
+        ),
+        (
+            "doubly stochastic",
+            "mean, strongly convex",
+            r"$\Omega(T)$",
+            r"$O(1/\delta)$",
+            "$T$, by design",
+            "—",
+            "—",
+        ),
         (
             "POLK",
             "mean, strongly convex",
-            "Ω(T^p)",
-            "O(1/δ²)",
+            r"$\Omega(T^p)$",
+            r"$O(1/\delta^2)$",
             *_row(_ends(mean, "distance", plan), _ends(mean, "order", plan), plan),
         ),
         (
             "random features",
             "mean, strongly convex",
-            "Ω(√T log d_λ)",
-            "O(1/δ²)",
+            r"$\Omega(\sqrt{T} \log d_\lambda)$",
+            r"$O(1/\delta^2)$",
             "fixed in advance",
             "—",
             "—",
@@ -67,33 +80,35 @@ def rates_table(
         (
             "COLK",
             "compositional, strongly convex",
-            "Ω((1/δ)^p)",
-            "O((1/δ) log(1/δ))",
+            r"$\Omega((1/\delta)^p)$",
+            r"$O((1/\delta) \log(1/\delta))$",
             *_row(_ends(convex, "distance", plan), _ends(convex, "order", plan), plan),
         ),
         (
             "COLK",
             "compositional, non-convex",
-            "Ω((1/δ)^p)",
-            "O(1/δ²)",
+            r"$\Omega((1/\delta)^p)$",
+            r"$O(1/\delta^2)$",
             *_row(least_gradients(moments, plan), _ends(moments, "order", plan), plan),
         ),
     ]
     return Table(
         name="theory-table",
-        title="Table I of the paper, beside what was measured (p = 1)",
+        title="Table I of the paper, beside what was measured ($p = 1$)",
         caption=(
-            "δ is the mean ‖f − f*‖², for the non-convex case the least mean ‖∇R‖². Exponents of "
-            "1/δ are fitted over the horizons of Theorem 2 and 3, with the regression's interval."
+            r"$\delta$ is the mean $\Vert f - f^{\star}\Vert^2$, for the non-convex case the least "
+            r"mean $\Vert\nabla R\Vert^2$. Exponents of $1/\delta$ are fitted over the horizons of "
+            "Theorems 2 and 3, to the means over the runs and with the regression's interval: they "
+            "are not the reciprocals of the exponents of the verdicts, which are means over runs."
         ),
         head=(
             "method",
             "objective",
             "paper: model",
             "paper: samples",
-            "measured: exponent of M in 1/δ",
-            "measured: exponent of T in 1/δ",
-            "δ reached",
+            r"measured: exponent of $M$ in $1/\delta$",
+            r"measured: exponent of $T$ in $1/\delta$",
+            r"$\delta$ reached",
         ),
         rows=rows,
     )

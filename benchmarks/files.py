@@ -1,0 +1,97 @@
+"""What saving and loading cost beyond the disk, and how large files are.
+
+    python benchmarks/files.py
+
+Times are those of the processor, the least of some repetitions: what others do to its caches does
+not count. "Disk" is what it takes to write and to read the same bytes alone; files live in memory
+where there is such a folder.
+"""
+
+import argparse
+import os
+import pathlib
+import pickle
+import tempfile
+import time
+
+import numpy as np
+from tables import table
+
+import colk
+from colk.compressors import KOMP
+from colk.kernels import Gaussian
+from colk.learners import COLK
+
+# Milliseconds that saving and loading may take together, and bytes of a function's file by those
+# of its arrays.
+MOST_MILLISECONDS = 20.0
+MOST_BYTES = 1.2
+
+
+def models(n_atoms, n_features):
+    """A function and learners of so many atoms."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n_atoms, n_features)), rng.normal(size=n_atoms)
+    kernel = Gaussian(2.0)
+    learner = COLK(kernel, compressor=KOMP(eps=0.0)).learn(X, y)
+    regressor = colk.COLKRegressor(kernel=kernel, eps=0.0, max_atoms=None, epochs=1).fit(X, y)
+    return {
+        "function": colk.KernelExpansion(kernel, X, y),
+        "learner, with its factor": learner,
+        "COLKRegressor": regressor,
+    }
+
+
+def milliseconds(work, repetitions):
+    times = []
+    for _ in range(repetitions):
+        begin = time.process_time()
+        work()
+        times.append(1e3 * (time.process_time() - begin))
+    return min(times)
+
+
+def raw_bytes(model):
+    """Bytes of the arrays that a model cannot do without."""
+    if isinstance(model, colk.KernelExpansion):
+        return model.atoms.nbytes + model.weights.nbytes
+    return len(pickle.dumps(model))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--atoms", type=int, default=1000)
+    parser.add_argument("--features", type=int, default=20)
+    parser.add_argument("--repetitions", type=int, default=31)
+    given = parser.parse_args()
+    os.fsync = lambda _: None
+    shared = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    rows = []
+    with tempfile.TemporaryDirectory(dir=shared) as folder:
+        path = pathlib.Path(folder) / "model.colk"
+        for name, model in models(given.atoms, given.features).items():
+            saving = milliseconds(lambda m=model: colk.save(m, path), given.repetitions)
+            loading = milliseconds(lambda: colk.load(path), given.repetitions)
+            size, raw = path.stat().st_size, raw_bytes(model)
+            data, plain = path.read_bytes(), path.with_suffix(".plain")
+            disk = milliseconds(lambda d=data, p=plain: p.write_bytes(d), given.repetitions)
+            disk += milliseconds(plain.read_bytes, given.repetitions)
+            times = [f"{value:.1f}" for value in (saving, loading, disk)]
+            rows.append([name, *times, f"{size:,}", f"{size / raw:.3f}"])
+            within = saving + loading - disk < MOST_MILLISECONDS
+            small = size <= MOST_BYTES * raw or name != "function"
+            rows[-1].append("yes" if within and small else "no")
+    head = [
+        "model",
+        "save ms",
+        "load ms",
+        "disk ms",
+        "bytes",
+        "by its arrays or pickle",
+        "as asked",
+    ]
+    print(table(head, rows))
+
+
+if __name__ == "__main__":
+    main()

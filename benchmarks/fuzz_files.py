@@ -1,0 +1,292 @@
+"""Damaged and hostile files into `colk.load`: a clear error, or a model that works.
+
+Each file is loaded, and where that succeeds the model predicts, learns a few samples and is saved
+again, in a process of its own with bounded address space. What counts as a failure: the process
+dies, a file takes longer than a few seconds, an exception is none of those that are promised, code
+runs, or memory grows beyond the order of the file.
+
+    python benchmarks/fuzz_files.py --count 100000
+"""
+
+import argparse
+import faulthandler
+import gc
+import os
+import pathlib
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import numpy as np
+from mutations import damage
+
+PATIENCE = 10.0  # seconds for a file
+SLACK = 2**27  # bytes of address space beyond what a file may ask for
+FORBIDDEN = ("exec", "os.system", "os.exec", "os.fork", "os.posix_spawn", "subprocess.Popen")
+FORBIDDEN += ("pickle.find_class", "marshal.loads", "ctypes.dlopen", "socket.connect")
+
+RNG = np.random.default_rng(0)
+X = RNG.random((60, 2))
+Y = np.sin(6.0 * X[:, 0]) + 0.1 * RNG.normal(size=60)
+LABELS = np.array(["low", "middle", "high"])[(Y > 0.0) * 1 + (Y > 0.6)]
+
+
+def corpus():
+    """Models of every kind, small."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC, SVR
+
+    import colk
+    from colk import learners, losses, risks, river, rl
+    from colk.compressors import KOMP
+    from colk.conformal import ConformalRegressor
+    from colk.features import RBFNetwork
+    from colk.kernels import Constant, Gaussian, Laplacian, Linear, Matern, Polynomial
+    from colk.tabular import TableModel
+
+    kernel, variance = Gaussian(0.3), risks.Variance(0.1)
+    features = RBFNetwork(12, 0.3, (0.0, 0.0), (1.0, 1.0))
+    streams = [
+        learners.COLK(kernel, losses.Huber(1.0), variance),
+        learners.COLK(kernel, risk=risks.CVaR(0.2), batch_size=3, trace=True),
+        learners.COLK(0.5 * Gaussian((0.3, 0.4)) + Linear() * Constant(1.0), pairing="overlap"),
+        learners.COLK(Matern(0.5, nu=2.5), risk=risks.CentralMoments(4), tracker="average"),
+        learners.COLK(kernel, compressor=KOMP(fraction=0.1), implicit=True, batch_size=2),
+        learners.COLK(kernel, losses.Quantiles((0.2, 0.8)), n_outputs=2),
+        learners.POLK(Laplacian(0.4)),
+        learners.BSGD(kernel, max_atoms=8),
+        learners.CompositionalBSGD(kernel, risk=variance, max_atoms=8, maintenance="projection"),
+        learners.NPBSGD(kernel, max_atoms=8, growth=0.5, horizon=60),
+        learners.NORMA(kernel, losses.EpsilonInsensitive(0.1), nu=0.2, max_atoms=10),
+        learners.DoublySGD(kernel),
+        learners.RandomFeatureSGD(kernel + Laplacian(1.0), n_components=10),
+        learners.SCGD(features, risk=variance),
+        learners.AcceleratedSCGD(features, risk=variance),
+        learners.NASA(features, risk=variance),
+    ]
+    models = [learner.learn(X[:31], Y[:31]) for learner in streams]
+    evaluators = (rl.PolicyEvaluator, rl.KernelTD, rl.ResidualGradient, rl.TDC)
+    models += [kind(kernel, 0.9).learn(X[:31], Y[:31], X[1:32]) for kind in evaluators]
+    models += [learners.COLK(kernel), colk.KernelExpansion(Polynomial(3), X[:9], Y[:9])]
+    models += [colk.from_sklearn(SVR().fit(X, Y)), colk.KernelCompressor(SVR()).fit(X, Y)]
+    models += [colk.KernelCompressor(SVC()).fit(X, LABELS)]
+    models += [
+        colk.COLKRegressor(random_state=np.random.RandomState(0)).fit(X, Y),
+        colk.COLKRegressor(risk="variance", loss="squared").fit(X, np.column_stack([Y, -Y])),
+        colk.COLKClassifier().fit(X, LABELS),
+        colk.COLKClassifier(loss="hinge").fit(X, Y > 0.0),
+        make_pipeline(StandardScaler(), colk.COLKRegressor()).fit(X, Y),
+        colk.COLKQuantileRegressor((0.2, 0.8), max_atoms=9, epochs=1).fit(X, Y),
+        colk.COLKRegressor().partial_fit(X, Y),
+        colk.COLKClassifier(class_weight={"low": 2.0}).partial_fit(X, LABELS, np.unique(LABELS)),
+        ConformalRegressor(learners.COLK(kernel), window=20).learn(X, Y),
+        river.ConformalRegressor(river.COLKRegressor(kernel="gaussian")),
+    ]
+    columns = {"a": X[:, 0], "b": X[:, 1], "c": LABELS}
+    for task, targets in (("regression", Y), ("classification", LABELS)):
+        model = TableModel("y", list(columns), categorical=["c"], task=task)
+        models.append(model.learn(columns, targets))
+    for model, targets in ((river.COLKRegressor(), Y), (river.COLKClassifier(), LABELS)):
+        for x, y in zip(X.tolist(), targets.tolist(), strict=True):
+            model.learn_one({"a": x[0], "b": x[1]}, y)
+        models.append(model)
+    raced = river.COLKRegressor(max_atoms=20)
+    for x in RNG.normal(size=(510, 2)).tolist():
+        raced.learn_one({"a": x[0], "b": x[1]}, float(np.sin(3.0 * x[0])))
+    return [*models, raced]
+
+
+def write_corpus(folder):
+    """Save all models, and the files of the format before."""
+    import colk
+
+    for number, model in enumerate(corpus()):
+        colk.save(model, folder / f"{number:02d}.colk")
+    for old in (pathlib.Path(__file__).parents[1] / "tests/files/data").glob("*.npz"):
+        (folder / old.name).write_bytes(old.read_bytes())
+
+
+def use(model, folder):
+    """Predict, learn a few samples, save."""
+    import colk
+    from colk.learners import OnlineLearner
+    from colk.rl import ValueLearner
+    from colk.tabular import TableModel
+
+    names = ("_n_features", "n_features_in_")
+    p = next((size for name in names if (size := getattr(model, name, None))), 2)
+    if isinstance(model, colk.KernelExpansion):
+        p = model.n_features
+    elif isinstance(model, colk.Affine):
+        p = model.function.n_features
+    points = np.random.default_rng(1).random((5, min(int(p), 10_000)))
+    rows = [{"a": x[0], "b": x[-1]} for x in points.tolist()]
+    if isinstance(model, TableModel):
+        columns = dict.fromkeys(model.features, points[:, 0])
+        columns |= dict.fromkeys(model.categorical, ["low"] * 5)
+        model.predict(columns)
+        model.learn(columns, points[:, 1] if model.task == "regression" else ["low"] * 5)
+    elif isinstance(model, ValueLearner):
+        model.learn(points[:-1], np.ones(4), points[1:]).value(points)
+    elif isinstance(model, OnlineLearner):
+        single = model._is_vector or model.loss.couples_outputs
+        targets = np.ones(5) if single else np.ones((5, model.n_outputs or 1))
+        model.learn(points, targets)
+        model.learn_one(points[0].tolist(), 1.0 if single else targets[0])
+        model.predict(points)
+    elif hasattr(model, "predict_interval") and hasattr(model, "learn"):
+        model.predict_interval(points)
+        model.learn(points, np.ones(5)).predict_interval(points)
+    elif hasattr(model, "learn_one"):
+        classes = hasattr(model, "predict_proba_one")
+        for row in rows:
+            model.learn_one(row, "low" if classes else 1.0)
+            model.predict_one(row)
+    elif hasattr(model, "partial_fit"):
+        found = model.predict(points)
+        model.partial_fit(points, found)
+        model.predict(points)
+    elif hasattr(model, "predict"):
+        model.predict(points)
+    elif callable(model):
+        model(points)
+    colk.save(model, folder / "again")
+
+
+class Watch:
+    """What must not happen while a file is loaded."""
+
+    def __init__(self):
+        self.active, self.seen = False, []
+        sys.addaudithook(self.hear)
+
+    def hear(self, event, args):
+        """Note an event of the interpreter that no file may cause."""
+        if self.active and event.startswith(FORBIDDEN):
+            self.seen.append((event, str(args)[:80]))
+
+
+def memory():
+    """Bytes of address space in use."""
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+def bound(size):
+    """Let the process have no more than a file of this size may ask for."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (memory() + 64 * size + 2**24 + SLACK, hard))
+
+
+def work(folder, seed, start, stop):
+    """Fuzz the files start, …, stop − 1; says what it is about to do, and what came of it."""
+    import colk
+    from colk.errors import FileFormatError
+
+    faulthandler.enable()
+    os.fsync = lambda _: None  # the disk is not what is tried here
+    warnings.simplefilter("ignore")
+    samples = [path.read_bytes() for path in sorted(folder.iterdir())]
+    present = [data for data in samples if not data.startswith(b"PK")]
+    scratch = pathlib.Path(tempfile.mkdtemp(dir=folder.parent))
+    for data in samples:  # loads every module that loading needs
+        (scratch / "file").write_bytes(data)
+        model = colk.load(scratch / "file")
+        repr(model)
+        use(model, scratch)
+    watch = Watch()
+    for number in range(start, stop):
+        rng = random.Random(f"{seed}-{number}")
+        data = damage(rng.choice(samples), present, rng)
+        (scratch / "file").write_bytes(data)
+        print("at", number, flush=True)
+        faulthandler.dump_traceback_later(PATIENCE, exit=True)
+        bound(len(data))
+        said = "refused"
+        try:
+            watch.active = True
+            model = colk.load(scratch / "file")
+            watch.active, said = False, "loaded"
+            use(model, scratch)
+        except (FileFormatError, LookupError, MemoryError) as error:
+            fault = None if said == "refused" or isinstance(error, MemoryError) else repr(error)
+        except (ValueError, ArithmeticError) as error:
+            fault = repr(error) if said == "refused" else None
+        except Exception as error:
+            fault = repr(error)
+        else:
+            fault = None
+        watch.active = False
+        faulthandler.cancel_dump_traceback_later()
+        if fault or watch.seen:
+            print("fault", number, said, fault, watch.seen[:3], flush=True)
+            watch.seen.clear()
+        if number % 100 == 0:
+            gc.collect()  # what was damaged shows when it is freed
+        print(said, number, flush=True)
+
+
+def supervise(folder, seed, start, stop, tally, faults):
+    """Run one worker; returns the number of the file after the last that it looked at."""
+    command = [sys.executable, __file__, "--work", str(folder), "--seed", str(seed)]
+    command += ["--start", str(start), "--count", str(stop)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    with tempfile.TemporaryFile("w+") as errors:
+        child = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
+        )
+        at = start - 1
+        for line in child.stdout:
+            word, number, *rest = line.split(maxsplit=2)
+            at = int(number)
+            if word == "fault":
+                faults.append(f"{number}: {''.join(rest).strip()}")
+            elif word != "at":
+                tally[word] = tally.get(word, 0) + 1
+                if sum(tally.values()) % 10_000 == 0:
+                    print(f"{sum(tally.values())} files, {len(faults)} faults", flush=True)
+        code = child.wait()
+        if at < start:
+            errors.seek(0)
+            raise RuntimeError(f"the worker did not begin: {errors.read()[-2000:]}")
+        if code != 0:
+            errors.seek(0)
+            faults.append(f"{at}: the process ended with {code}: {errors.read(1500)}")
+    return at + 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--count", type=int, default=2000, help="files")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--start", type=int, default=0, help="the number of the first file")
+    parser.add_argument("--work", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.work:
+        work(pathlib.Path(given.work), given.seed, given.start, given.count)
+        return 0
+    began, tally, faults = time.perf_counter(), {}, []
+    shared = "/dev/shm" if os.path.isdir("/dev/shm") else None  # files in memory, where there are
+    with tempfile.TemporaryDirectory(dir=shared) as place:
+        folder = pathlib.Path(place) / "corpus"
+        folder.mkdir()
+        write_corpus(folder)
+        at, stop = given.start, given.start + given.count
+        while at < stop and len(faults) < 20:
+            at = supervise(folder, given.seed, at, stop, tally, faults)
+    for fault in faults:
+        print(fault)
+    seconds = time.perf_counter() - began
+    print(
+        f"{sum(tally.values())} files: {tally.get('refused', 0)} refused, "
+        f"{tally.get('loaded', 0)} loaded, {len(faults)} faults, {seconds:.0f} s"
+    )
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

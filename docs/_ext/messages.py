@@ -1,0 +1,87 @@
+"""Errors and warnings that the package can give, read from its sources."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "src" / "colk"
+HOLE = "…"
+# Classes all of whose messages have one cure: no text but the class stands for them.
+FAMILIES = {
+    "AssertionError",
+    "ConvergenceWarning",
+    "DivergenceError",
+    "FileFormatError",
+    "SlowFunctionWarning",
+    "UncompiledWarning",
+}
+
+
+@dataclass(frozen=True)
+class Message:
+    """What is said, with `…` for what depends on the case, and where."""
+
+    kind: str
+    text: str
+    place: str
+
+    @property
+    def line(self) -> str:
+        """The message as Python prints it."""
+        return f"{self.kind}: {self.text}"
+
+
+def text_of(node: ast.expr, names: dict[str, str]) -> str:
+    """Texts of an expression, with a hole for every value in between."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part, names) for part in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return text_of(node.left, names) + text_of(node.right, names)
+    return names.get(node.id, HOLE) if isinstance(node, ast.Name) else HOLE
+
+
+def names_in(tree: ast.AST) -> dict[str, str]:
+    """Texts that have a name in a module."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found[node.targets[0].id] = text_of(node.value, {})
+    return found
+
+
+def messages_in(tree: ast.AST, place: str) -> Iterator[Message]:
+    """Find exceptions that are made, and warnings that are given, with a message of their own."""
+    names = names_in(tree)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        name = ast.unparse(node.func).split(".")[-1]
+        if name in ("warn", "warn_explicit") and len(node.args) > 1:
+            name = ast.unparse(node.args[1]).split(".")[-1]
+        elif not name.endswith(("Error", "KeyboardInterrupt")) or name.startswith("_"):
+            continue
+        # Before the message of an OSError there may be its number.
+        which = 1 if name == "OSError" and len(node.args) > 1 else 0
+        yield Message(name, text_of(node.args[which], names), f"{place}:{node.lineno}")
+
+
+def all_messages() -> list[Message]:
+    """Messages of the whole package that hold a text: those of Python or of others are theirs."""
+    found = [
+        message
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for message in messages_in(
+            ast.parse(path.read_text("utf-8")), path.relative_to(PACKAGE).as_posix()
+        )
+    ]
+    return [message for message in found if message.text.replace(HOLE, "").strip(" :,.()[]{}")]
+
+
+def matches(message: Message, texts: list[str]) -> bool:
+    """Whether a message is of a family."""
+    if message.kind in FAMILIES:
+        return f"{message.kind}:" in texts
+    return any(text in message.line for text in texts)

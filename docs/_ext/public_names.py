@@ -1,0 +1,75 @@
+"""A page for every public name, made of `__all__`; one without a docstring is an error."""
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from inventory import home_of, public_modules, undocumented
+from signatures import signature_of
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ExtensionError
+
+import colk
+
+FOLDER = Path(__file__).parents[1] / "api"
+
+
+def title(text: str) -> str:
+    """Underline a heading."""
+    return f"{text}\n{'=' * len(text)}\n\n"
+
+
+def page_of_module(module: ModuleType) -> str:
+    """Write what a module is, and the table of its names, each with a page of its own."""
+    names = [name for name in module.__all__ if name != "__version__"]
+    options = "   :nosignatures:\n"
+    if module is colk:  # its names live elsewhere, and have their pages there
+        names = [f"~{home_of(name).removeprefix('colk.')}.{name}" for name in names]
+    else:
+        options += "   :toctree: generated\n"
+    listed = "\n".join(f"   {name}" for name in names)
+    name = module.__name__
+    return (
+        f"{title(name)}.. automodule:: {name}\n\n.. currentmodule:: {name}\n\n"
+        f".. autosummary::\n{options}\n{listed}\n"
+    )
+
+
+def page_of_name(module: ModuleType, name: str) -> str:
+    """Write the page of a class with its members, of a function, or of a constant."""
+    thing = getattr(module, name)
+    head = f"{title(name)}.. currentmodule:: {module.__name__}\n\n"
+    if inspect.isclass(thing):
+        kind = "exception" if issubclass(thing, BaseException) else "class"
+        members = "" if kind == "exception" else "   :members:\n   :inherited-members:\n"
+        return f"{head}.. auto{kind}:: {name}{signature_of(thing)}\n{members}"
+    kind = "function" if callable(thing) else "module" if inspect.ismodule(thing) else "data"
+    full = f"{module.__name__}.{name}" if kind == "module" else name
+    return f"{head}.. auto{kind}:: {full}\n"
+
+
+def write_pages(app: Sphinx, config: Config) -> None:
+    """Write the pages before the sources are read; those of names that have gone go."""
+    modules = [import_module(name) for name in public_modules()]
+    bare = [name for module in modules for name in undocumented(module)]
+    if bare:
+        raise ExtensionError(f"public names without a docstring: {', '.join(bare)}")
+    pages = {FOLDER / f"{module.__name__}.rst": page_of_module(module) for module in modules}
+    for module in modules[1:]:
+        for name in module.__all__:
+            path = FOLDER / "generated" / f"{module.__name__}.{name}.rst"
+            pages[path] = page_of_name(module, name)
+    (FOLDER / "generated").mkdir(parents=True, exist_ok=True)
+    for path in {*FOLDER.rglob("*.rst")} - set(pages):
+        path.unlink()
+    for path, text in pages.items():
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Write pages as soon as the settings are read."""
+    app.connect("config-inited", write_pages)
+    return {"parallel_read_safe": True}

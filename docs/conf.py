@@ -1,0 +1,84 @@
+"""How the site is built: `sphinx-build -W docs site`, without network."""
+
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
+mpl.use("Agg")
+
+from colk import __version__  # noqa: E402
+
+project = "colk"
+author = "The colk developers"
+copyright = "the colk developers"  # noqa: A001
+version = release = __version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+    # Those below are in docs/_ext.
+    "mathml",
+    "bars",
+    "message_lists",
+    "public_names",
+    "signatures",
+    "titles",
+]
+exclude_patterns = ["_*", "gallery/**/*.py", "gallery/**/*.ipynb", "gallery/**/*.py.md5"]
+default_role = "py:obj"
+nitpicky = False
+smartquotes = False
+
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+suppress_warnings = ["config.cache"]  # the order of the gallery is a function
+
+autosummary_generate = False  # public_names writes the pages
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"show-inheritance": True}
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "copyfile_regex": r".*\.(gz|txt)$",
+    "within_subsection_order": "titles.reading_order",
+    "plot_gallery": "True",
+    "write_computation_times": False,  # its page would fetch scripts from elsewhere
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"colk {release}"
+html_static_path = ["_static"]
+html_css_files = ["colk.css"]
+html_favicon = "_static/favicon.svg"
+html_context = {"default_mode": "auto"}  # light or dark, as the reader has it
+html_show_sourcelink = False
+html_copy_source = False
+html_math_renderer = "mathml"
+html_sidebars = {"index": [], "when-not": []}
+html_theme_options = {
+    "logo": {"text": "colk"},
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_toc_level": 2,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}

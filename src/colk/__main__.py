@@ -1,0 +1,8 @@
+"""`python -m colk`."""
+
+import sys
+
+from colk.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""`colk compress`: a smaller model at a known distance."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from colk.cli.paths import check_file
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Remove the atoms of a model that cost least, by kernel orthogonal matching pursuit,
+and say how far the result is from the original. The compressed model predicts; it
+does not learn on.
+
+    colk compress houses.colk --max-atoms 20 --out small.colk
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser of `colk`."""
+    parser = commands.add_parser(
+        "compress",
+        help="make a model smaller, with a certificate",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that colk wrote")
+    parser.add_argument("--eps", type=float, metavar="E", help="most H-norm that may be lost")
+    parser.add_argument("--max-atoms", type=int, metavar="M", help="most atoms that may stay")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the small model")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from colk.cli.models import load_model
+    from colk.compression import compress
+    from colk.expansion import KernelExpansion
+    from colk.files import save
+    from colk.interop import Affine
+    from colk.tabular import TableModel
+
+    check_file(arguments.out, "--out")
+    bounds = {"eps": arguments.eps, "max_atoms": arguments.max_atoms}
+    model, unit = load_model(arguments.model), 1.0
+    smaller: Any
+    if isinstance(model, TableModel):
+        smaller, found = model.compressed(**bounds)
+        unit = model.target_unit
+    elif isinstance(model, Affine):
+        found = compress(model.function, **bounds)
+        smaller = Affine(found.function, model.intercept)
+    elif isinstance(model, KernelExpansion):
+        found = compress(model, **bounds)
+        smaller = found.function
+    else:
+        raise TypeError(
+            f"a {type(model).__name__} learns on and is not compressed; save its function first"
+        )
+    save(smaller, arguments.out)
+    peak = float(found.function.kernel.diagonal(found.function.atoms).max(initial=0.0)) ** 0.5
+    print(f"{len(found.kept) + len(found.removed)} → {len(found.kept)} atoms")
+    print(f"certificate: ‖f − f~‖ ≤ {found.error:.6g}")
+    if hasattr(found.function.kernel, "bandwidth"):
+        print(f"no prediction moves by more than {found.error * peak * unit:.6g}")

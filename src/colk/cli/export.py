@@ -1,0 +1,33 @@
+"""`colk export`: a model that runs without colk."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from colk.cli.paths import check_file
+
+__all__ = ["add_parser"]
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser of `colk`."""
+    parser = commands.add_parser("export", help="write a model as ONNX or as plain Python")
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that colk wrote")
+    parser.add_argument("--to", choices=("onnx", "python"), required=True, help="what to write")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from colk.cli.models import load_model
+    from colk.export import to_onnx, to_python
+    from colk.files.atomic import write_whole
+
+    check_file(arguments.out, "--out")
+    model = load_model(arguments.model)
+    if arguments.to == "onnx":
+        data = to_onnx(model).SerializeToString()
+    else:
+        data = to_python(model).encode()
+    write_whole(arguments.out, [data])
+    print(f"{arguments.out}: {len(data):,} bytes")

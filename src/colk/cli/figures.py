@@ -1,0 +1,202 @@
+"""Pictures of a model: its error and size over the stream, its predictions, its shape."""
+
+import io
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from colk._validation import Array
+from colk.cli.record import Record
+from colk.experiments.style import PALETTE, RC
+from colk.tabular import TableModel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["draw", "features", "predictions", "stream"]
+
+# Features that are drawn; classes that are told apart.
+_MOST_FEATURES = 12
+_MOST_CLASSES = 6
+_COLUMNS = 3
+# Deviations to each side of the mean along which a function is drawn.
+_REACH = 2.5
+# Deviations beyond the outermost atoms.
+_MARGIN = 0.1
+_COLORS = ("blue", "vermillion", "green", "orange", "purple", "sky")
+
+
+def draw(paint: "Callable[[Figure], None]", width: float, height: float, kind: str) -> bytes:
+    """Return a picture in this format.
+
+    Parameters
+    ----------
+    paint : callable
+        Draws on a figure.
+    width, height : float
+        Inches.
+    kind : str
+        What matplotlib calls the format: "svg", "png", "pdf".
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    settings: Any = RC
+    stamp: dict[str, Any] = {"svg": {"Date": None}, "png": {"Software": None}}.get(kind, {})
+    with mpl.rc_context(settings):
+        figure = Figure(figsize=(width, height))
+        FigureCanvasAgg(figure)
+        paint(figure)
+        picture = io.BytesIO()
+        figure.savefig(picture, format=kind, metadata=stamp)
+    return picture.getvalue()
+
+
+def stream(record: Record, model: TableModel) -> "Callable[[Figure], None]":
+    """Error before learning, and model order, over the rows."""
+    sizes, errors, atoms = (np.array(column) for column in zip(*record.curve, strict=True))
+    ends = np.cumsum(sizes)
+
+    def paint(figure: "Figure") -> None:
+        left, right = figure.subplots(1, 2)
+        left.plot(ends, errors / sizes, color=PALETTE["blue"])
+        left.set_ylim(bottom=0.0)
+        left.set_title(
+            f"mean |residual| of {model.target}"
+            if model.task == "regression"
+            else f"share of wrong {model.target}"
+        )
+        right.step(ends, atoms, where="pre", color=PALETTE["vermillion"])
+        right.set_ylim(bottom=0.0)
+        right.set_title("atoms")
+        for axes in (left, right):
+            axes.set_xlabel("rows")
+            axes.set_xlim(left=0.0)
+
+    return paint
+
+
+def predictions(record: Record, model: TableModel) -> "Callable[[Figure], None]":
+    """Predictions against targets: a cloud of points, or counts of labels."""
+    targets, predicted = zip(*record.sample, strict=True)
+
+    def cloud(figure: "Figure") -> None:
+        axes = figure.subplots()
+        axes.plot(targets, predicted, ".", color=PALETTE["blue"], markersize=3, alpha=0.5)
+        ends = [min(*targets, *predicted), max(*targets, *predicted)]
+        axes.plot(ends, ends, color=PALETTE["grey"], linewidth=0.8)
+        axes.set_xlabel(model.target)
+        axes.set_ylabel("predicted before the step")
+        axes.set_aspect("equal", adjustable="datalim")
+
+    def counts(figure: "Figure") -> None:
+        labels = list(dict.fromkeys([*model.labels, *targets]))[: 2 * _MOST_CLASSES]
+        table = np.array(
+            [[sum(pair == [of, as_] for pair in record.sample) for as_ in labels] for of in labels],
+            dtype=np.float64,
+        )
+        shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1.0)
+        axes = figure.subplots()
+        axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
+        axes.grid(visible=False)
+        for i, j in np.ndindex(*table.shape):
+            color = "white" if shares[i, j] > 0.5 else "black"
+            axes.text(j, i, f"{table[i, j]:.0f}", ha="center", va="center", color=color)
+        axes.set_xticks(range(len(labels)), labels)
+        axes.set_yticks(range(len(labels)), labels)
+        axes.set_xlabel("predicted before the step")
+        axes.set_ylabel(model.target)
+
+    return cloud if model.task == "regression" else counts
+
+
+def features(model: TableModel) -> "tuple[Callable[[Figure], None], int]":
+    """The learned function along each feature, the others at their mean; and rows of panels."""
+    shown = model.features[:_MOST_FEATURES]
+    n_rows = -(-len(shown) // _COLUMNS)
+
+    def paint(figure: "Figure") -> None:
+        panels = figure.subplots(n_rows, min(_COLUMNS, len(shown)), squeeze=False, sharey=True)
+        for axes in panels.flat[len(shown) :]:
+            axes.set_visible(False)
+        for axes, name in zip(panels.flat, shown, strict=False):
+            (_bars if name in model.categorical else _line)(axes, model, name)
+            axes.set_xlabel(name)
+        for row in panels:
+            row[0].set_ylabel(
+                model.target if model.task == "regression" else f"share of each {model.target}"
+            )
+        if model.task == "classification" and len(model.labels) > 1:
+            panels.flat[0].legend(title=None)
+
+    return paint, n_rows
+
+
+def _line(axes: "Axes", model: TableModel, name: str) -> None:
+    place = model.columns.index(name)
+    center, unit = model.center, model.unit
+    atoms = model.function.atoms[:, place] * unit[place] + center[place]
+    middle, spread = _extent(model, place, atoms)
+    low = max(middle - _REACH * spread, atoms.min() - _MARGIN * spread)
+    high = min(middle + _REACH * spread, atoms.max() + _MARGIN * spread)
+    grid = np.linspace(low, high, 200)
+    rows: dict[str, Any] = _typical(model, len(grid))
+    rows[name] = grid
+    for label, values, color in _values(model, rows):
+        axes.plot(grid, values, color=color, label=label)
+    inside = atoms[(atoms >= low) & (atoms <= high)]
+    axes.plot(
+        inside,
+        np.full(len(inside), 0.01),
+        "|",
+        color=PALETTE["grey"],
+        markersize=5,
+        transform=axes.get_xaxis_transform(),
+    )
+
+
+def _bars(axes: "Axes", model: TableModel, name: str) -> None:
+    values = [value for column, value in model.indicators if column == name]
+    rows = _typical(model, len(values))
+    rows[name] = values
+    series = _values(model, rows)
+    width = 0.8 / len(series)
+    for place, (label, heights, color) in enumerate(series):
+        left = np.arange(len(values)) + (place - (len(series) - 1) / 2.0) * width
+        axes.plot(left, heights, "o", color=color, label=label, markersize=5)
+    axes.set_xticks(range(len(values)), values, rotation=30 if len(values) > 4 else 0)
+    axes.set_xlim(-0.5, len(values) - 0.5)
+
+
+def _extent(model: TableModel, place: int, atoms: Array) -> tuple[float, float]:
+    """Mean and deviation of a column; those of its atoms where columns are not scaled."""
+    if model.scale:
+        return float(model.center[place]), float(model.unit[place])
+    return float(atoms.mean()), float(atoms.std()) or 1.0
+
+
+def _typical(model: TableModel, size: int) -> dict[str, Any]:
+    """Rows whose numbers are at their mean, and whose categories are the first that were seen."""
+    first = dict(reversed(model.indicators))
+    rows: dict[str, Any] = {name: [value] * size for name, value in first.items()}
+    for name, mean in zip(model.columns, model.center, strict=True):
+        if name in model.features:
+            rows[name] = np.full(size, mean)
+    return rows
+
+
+def _values(model: TableModel, rows: Any) -> Sequence[tuple[str, Any, str]]:
+    """Series to draw: label, values and colour."""
+    if model.task == "regression":
+        return [("", model.predict(rows), PALETTE["blue"])]
+    if model.loss.kind != "multiclass":
+        wins = np.asarray(model.predict(rows) == model.labels[-1], dtype=np.float64)
+        return [(model.labels[-1], wins, PALETTE["blue"])]
+    shares = model.predict_proba(rows)
+    return [
+        (label, shares[:, place], PALETTE[color])
+        for place, (label, color) in enumerate(zip(model.labels, _COLORS, strict=False))
+    ]

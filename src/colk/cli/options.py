@@ -1,0 +1,140 @@
+"""Options that commands share: which data, and what becomes of rows that cannot be used."""
+
+import argparse
+import importlib.util
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from colk.tables import Reject, Source
+
+__all__ = ["Rejects", "add_data", "names", "need", "open_source"]
+
+
+def need(command: str, *packages: str) -> None:
+    """Name the packages that a command needs and that are not there.
+
+    Examples
+    --------
+    >>> need("fit", "numpy")
+    """
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ImportError(f"colk {command} needs {' and '.join(missing)}: pip install 'colk[cli]'")
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return names between commas.
+
+    Examples
+    --------
+    >>> names("size, age")
+    ('size', 'age')
+    """
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the options of data and of rows that cannot be used."""
+    data = parser.add_argument_group("data")
+    data.add_argument("data", nargs="+", metavar="DATA", help="files; - is standard input")
+    data.add_argument(
+        "--format",
+        choices=("csv", "parquet", "jsonl", "libsvm"),
+        help="of the data (default: by extension; CSV for standard input)",
+    )
+    data.add_argument("--delimiter", metavar="C", help="between cells of CSV (default: ,)")
+    data.add_argument(
+        "--columns", type=names, metavar="NAMES", help="of CSV without a line of names: a,b,c"
+    )
+    data.add_argument("--n-features", type=int, metavar="N", help="of LIBSVM's format")
+    data.add_argument(
+        "--rejects",
+        type=Path,
+        metavar="FILE",
+        help="write rows that cannot be used there: file, line and reason",
+    )
+    data.add_argument(
+        "--strict", action="store_true", help="stop at the first row that cannot be used"
+    )
+
+
+def open_source(arguments: argparse.Namespace, features: Sequence[str] = ()) -> "Source":
+    """Open the data that were named; `features` are those that a model knows."""
+    from colk.tables import Source
+    from colk.tables.libsvm import largest_feature
+
+    return Source(
+        arguments.data,
+        arguments.format,
+        arguments.delimiter,
+        arguments.columns,
+        arguments.n_features or largest_feature(features),
+    )
+
+
+class Rejects:
+    """Counts rows that cannot be used, and writes them down.
+
+    Parameters
+    ----------
+    path : Path or None
+        A file of lines "file<tab>line<tab>reason".
+    strict : bool
+        Whether the first one is an error.
+    size, count : int
+        Bytes of the file and rows that stay, of a run that goes on.
+
+    Examples
+    --------
+    >>> from colk.tables import Reject
+    >>> rejects = Rejects(None, strict=False)
+    >>> rejects.add("a.csv", [Reject(2, "size is missing")])
+    >>> rejects.count, rejects.first
+    (1, 'a.csv, line 2: size is missing')
+    """
+
+    def __init__(self, path: Path | None, strict: bool, size: int = 0, count: int = 0) -> None:
+        self._strict = strict
+        self.count = count
+        self.first = ""
+        self._file: io.BufferedRandom | None = None
+        if path is not None:
+            path.touch()
+            self._file = open(path, "r+b")  # noqa: SIM115, closed by `close`
+            self._file.truncate(size)
+            self._file.seek(size)
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far; they are in the file."""
+        if self._file is None:
+            return 0
+        self._file.flush()
+        return self._file.tell()
+
+    def add(self, path: str, rejects: "Sequence[Reject]") -> None:
+        """Count and write rows of a file; under `strict`, refuse the first."""
+        for reject in rejects:
+            told = f"{path}, line {reject.line}: {reject.reason}"
+            self.first = self.first or told
+            self.count += 1
+            if self._file is not None:
+                line = f"{path}\t{reject.line}\t{' '.join(reject.reason.split())}\n"
+                self._file.write(line.encode(errors="replace"))
+            if self._strict:
+                self.close()
+                raise ValueError(f"{told} (--strict)")
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> "Rejects":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()

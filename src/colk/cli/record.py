@@ -1,0 +1,218 @@
+"""What a run leaves behind: errors before learning, model order, a sample, the worst rows."""
+
+import heapq
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from colk._validation import Array
+from colk.tabular import TableModel
+
+__all__ = ["Record", "Score"]
+
+# Predictions, |residuals|, and what each row counts as an error.
+Counted = tuple[Any, Array, Array]
+
+# Stretches of the stream that are told apart; two are made one when there are more.
+_STRETCHES = 200
+# Pairs of target and prediction that are kept; every second goes when there are more.
+_SAMPLE = 1000
+# Rows with the largest residuals.
+_WORST = 20
+
+
+class Score:
+    """Sums of errors.
+
+    A residual is target − prediction; for classes it is 1 − the probability of the label, or 1
+    for a wrong label where there are no probabilities.
+
+    Parameters
+    ----------
+    rows : int
+        How many rows.
+    absolute, squares : float
+        Sums of |residual|, or of wrong labels, and of squared residuals.
+
+    Examples
+    --------
+    >>> Score(4, 2.0, 16.0).error, Score(4, 2.0, 16.0).root_mean_square
+    (0.5, 2.0)
+    """
+
+    def __init__(self, rows: int = 0, absolute: float = 0.0, squares: float = 0.0) -> None:
+        self.rows, self.absolute, self.squares = rows, absolute, squares
+
+    @property
+    def error(self) -> float:
+        """Mean |residual|, or share of wrong labels."""
+        return self.absolute / self.rows if self.rows else math.nan
+
+    @property
+    def root_mean_square(self) -> float:
+        """Root of the mean squared residual."""
+        return math.sqrt(self.squares / self.rows) if self.rows else math.nan
+
+    def count(self, model: TableModel, columns: Mapping[str, Any], y: Any) -> "Counted":
+        """Predict rows and count their errors; returns what was found.
+
+        Parameters
+        ----------
+        model : TableModel
+            What predicts.
+        columns, y
+            The rows.
+        """
+        predictions = model.predict(columns)
+        sizes, errors = _residuals(model, columns, y, predictions)
+        self.rows += len(y)
+        self.absolute += float(errors.sum())
+        self.squares += float(sizes @ sizes)
+        return predictions, sizes, errors
+
+
+class Record(Score):
+    """Errors of rows before they are learned, in a size that does not grow.
+
+    Parameters
+    ----------
+    state : mapping, optional
+        The `state` of a record to go on with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.tabular import TableModel
+    >>> columns, y = {"x": np.arange(10.0)}, np.arange(10.0)
+    >>> model = TableModel("y", ["x"]).learn(columns, y)
+    >>> record = Record()
+    >>> record.watch(model, columns, y, "a.csv", np.arange(2, 12))
+    >>> record.rows, len(record.worst)
+    (10, 10)
+    """
+
+    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+        state = state or {}
+        super().__init__(
+            int(state.get("rows", 0)),
+            float(state.get("absolute", 0.0)),
+            float(state.get("squares", 0.0)),
+        )
+        self.width = int(state.get("width", 1))
+        # Rows, sum of |residual| (wrong labels for classes) and last model order of each stretch.
+        self.curve: list[list[float]] = _rows_of(state.get("curve", ()))
+        self.stride = int(state.get("stride", 1))
+        self.sample: list[list[Any]] = _rows_of(state.get("sample", ()))
+        # |residual|, then file, line, target and prediction: a heap, least first.
+        self.worst: list[tuple[Any, ...]] = [
+            tuple(each) for each in _rows_of(state.get("worst", ()))
+        ]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Everything, as numbers and columns of them."""
+        return {
+            "rows": self.rows,
+            "absolute": self.absolute,
+            "squares": self.squares,
+            "width": self.width,
+            "curve": _columns_of(self.curve),
+            "stride": self.stride,
+            "sample": _columns_of(self.sample),
+            "worst": _columns_of(self.worst),
+        }
+
+    @property
+    def recent(self) -> float:
+        """The mean error over the last two stretches."""
+        last = self.curve[-2:]
+        rows = sum(each[0] for each in last)
+        return sum(each[1] for each in last) / rows if rows else math.nan
+
+    def watch(
+        self, model: TableModel, columns: Mapping[str, Any], y: Any, path: str, lines: Any
+    ) -> None:
+        """Predict rows that are about to be learned, and note how well.
+
+        Parameters
+        ----------
+        model : TableModel
+            As it is before the rows.
+        columns, y
+            The rows.
+        path, lines
+            Where they stand.
+        """
+        if model.rows == 0 or len(y) == 0:
+            return
+        first = -self.rows % self.stride
+        predictions, sizes, errors = self.count(model, columns, y)
+        self._keep_worst(sizes, path, lines, y, predictions)
+        for row in range(first, len(y), self.stride):
+            self.sample.append([_plain(y[row]), _plain(predictions[row])])
+        while len(self.sample) > _SAMPLE:
+            self.sample, self.stride = self.sample[::2], 2 * self.stride
+        self._extend(errors, model.n_atoms)
+
+    def _keep_worst(self, sizes: Array, path: str, lines: Any, y: Any, predictions: Any) -> None:
+        least = self.worst[0][0] if len(self.worst) == _WORST else -1.0
+        for row in np.flatnonzero(sizes > least):
+            told = (
+                float(sizes[row]),
+                path,
+                int(lines[row]),
+                _plain(y[row]),
+                _plain(predictions[row]),
+            )
+            if len(self.worst) < _WORST:
+                heapq.heappush(self.worst, told)
+            else:
+                heapq.heappushpop(self.worst, told)
+
+    def _extend(self, errors: Array, n_atoms: int) -> None:
+        start = 0
+        while start < len(errors):
+            if not self.curve or self.curve[-1][0] >= self.width:
+                self.curve.append([0.0, 0.0, 0.0])
+            last = self.curve[-1]
+            part = errors[start : start + self.width - int(last[0])]
+            last[0] += len(part)
+            last[1] += float(part.sum())
+            last[2] = float(n_atoms)
+            start += len(part)
+            if len(self.curve) > _STRETCHES:
+                pairs = zip(self.curve[::2], [*self.curve[1::2], [0.0, 0.0, 0.0]], strict=False)
+                self.curve = [[a[0] + b[0], a[1] + b[1], b[2] or a[2]] for a, b in pairs]
+                self.width *= 2
+
+
+def _residuals(
+    model: TableModel, columns: Mapping[str, Any], y: Any, predictions: Any
+) -> tuple[Array, Array]:
+    """|residual| of each row, and what its error counts."""
+    if model.task == "regression":
+        sizes = np.abs(y - predictions)
+        return sizes, sizes
+    wrong = np.asarray(predictions != y, dtype=np.float64)
+    if model.loss.kind != "multiclass":
+        return wrong, wrong
+    shares = model.predict_proba(columns)
+    places = {label: place for place, label in enumerate(model.labels)}
+    of_label = [
+        shares[row, places[label]] if label in places else 0.0 for row, label in enumerate(y)
+    ]
+    return 1.0 - np.array(of_label), wrong
+
+
+def _plain(value: Any) -> float | str:
+    return value if isinstance(value, str) else float(value)
+
+
+def _columns_of(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _rows_of(columns: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    return [list(row) for row in zip(*columns, strict=True)]

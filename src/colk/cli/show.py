@@ -1,0 +1,101 @@
+"""`colk show`: what a model is, and what it has learned."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from colk.cli.options import need
+from colk.cli.paths import check_file
+
+if TYPE_CHECKING:
+    from colk.tabular import TableModel
+
+__all__ = ["add_parser"]
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser of `colk`."""
+    parser = commands.add_parser("show", help="tell what a model is and what it has learned")
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that colk wrote")
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw the function along each feature: .png, .svg or .pdf",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from colk.cli.models import load_model, load_table_model
+    from colk.tabular import TableModel
+
+    if arguments.plot is not None:
+        need("show --plot", "matplotlib")
+        check_file(arguments.plot, "--plot")
+        if arguments.plot.suffix not in (".png", ".svg", ".pdf"):
+            raise ValueError(f"--plot {arguments.plot}: name a .png, .svg or .pdf file")
+    model = load_model(arguments.model)
+    told = _table(model) if isinstance(model, TableModel) else _any(model)
+    for name, text in told.items():
+        print(f"{name:<11}{text}")
+    if arguments.plot is not None:
+        from colk.cli.figures import draw, features
+        from colk.files.atomic import write_whole
+
+        paint, n_rows = features(load_table_model(arguments.model))
+        picture = draw(paint, 9.0, 0.6 + 2.4 * n_rows, arguments.plot.suffix[1:])
+        write_whole(arguments.plot, [picture])
+        print(f"{'plot':<11}{arguments.plot}")
+
+
+def _table(model: "TableModel") -> dict[str, str]:
+    from colk.cli.record import Record
+    from colk.cli.summary import tell_score
+
+    told = {"task": model.task, "target": model.target}
+    if model.task == "regression":
+        told["target"] += f" (mean {model.target_center:.4g}, deviation {model.target_unit:.4g})"
+    else:
+        told["labels"] = ", ".join(model.labels)
+    told["features"] = ", ".join(
+        f"{name} ({mean:.4g} ± {unit:.4g})"
+        for name, mean, unit in zip(model.columns, model.center, model.unit, strict=True)
+    )
+    told |= {
+        "kernel": str(model.kernel),
+        "loss": str(model.loss),
+        "risk": str(model.risk),
+        "step size": str(model.step_size),
+        "eps": f"{model.eps:g}",
+        "averaging": str(model.averaging),
+        "rows": f"{model.rows:,}",
+        "atoms": str(model.n_atoms),
+        "norm": f"{model.function.norm():.6g}",
+        "risk state": _numbers(model.inner_estimate),
+    }
+    if "record" in model.notes:
+        score = tell_score(Record(model.notes["record"]), model)
+        told["error"] = f"{score} (each row before its step)"
+    return told
+
+
+def _any(model: Any) -> dict[str, str]:
+    """What can be told of a function, a learner or an estimator."""
+    told = {"class": f"{type(model).__module__}.{type(model).__name__}", "settings": repr(model)}
+    for name in ("steps", "n_steps_", "feature_names_in_", "inner_estimate", "inner_estimate_"):
+        if hasattr(model, name):
+            told[name.strip("_").replace("_", " ")[:10]] = _numbers(getattr(model, name))
+    function = model
+    for name in ("function", "function_"):
+        function = getattr(function, name, function)
+    if hasattr(function, "norm"):
+        told |= {"atoms": str(function.n_atoms), "norm": f"{function.norm():.6g}"}
+    return told
+
+
+def _numbers(values: Any) -> str:
+    listed = values.tolist() if hasattr(values, "tolist") else values
+    if not isinstance(listed, list):
+        return str(listed)
+    return ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in listed) or "none"

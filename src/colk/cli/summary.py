@@ -1,0 +1,43 @@
+"""What a run found, in a few lines."""
+
+import math
+from typing import TYPE_CHECKING
+
+from colk.cli.record import Score
+from colk.tabular import TableModel
+
+if TYPE_CHECKING:
+    from colk.cli.run import Run
+
+__all__ = ["summary", "tell_score"]
+
+
+def tell_score(score: Score, model: TableModel) -> str:
+    """Tell an error in words.
+
+    Examples
+    --------
+    >>> tell_score(Score(4, 2.0, 16.0), TableModel("y", ["x"], task="classification"))
+    '50.00 % wrong'
+    """
+    if not score.rows:
+        return "no rows"
+    if model.task == "classification":
+        return f"{100.0 * score.error:.2f} % wrong"
+    text = f"mean |residual| {score.error:.4g}, root mean square {score.root_mean_square:.4g}"
+    share = (score.root_mean_square / model.target_unit) ** 2
+    return f"{text}, R² {1.0 - share:.3f}" if math.isfinite(share) else text
+
+
+def summary(run: "Run") -> dict[str, str]:
+    """Return what a run found, line by line."""
+    model, record = run.model, run.record
+    lines = {"rows": f"{model.rows:,} learned, {run.rejects.count:,} rejected"}
+    passes = run.place.epoch + 1
+    over = "" if passes == 1 else f", over {passes} passes"
+    lines["error"] = f"{tell_score(record, model)} (each row before its step{over})"
+    if run.holdout > 0.0:
+        score = run.test()
+        lines["holdout"] = f"{tell_score(score, model)} on {score.rows:,} rows never learned"
+    lines["atoms"] = f"{model.n_atoms} of {model.kernel}"
+    return lines

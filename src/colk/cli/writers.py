@@ -1,0 +1,117 @@
+"""Tables that are written as they come: CSV, JSON lines, Parquet."""
+
+import csv
+import io
+import json
+import os
+import secrets
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from colk.tables import format_of
+
+__all__ = ["Write", "writer"]
+
+Write = Callable[[Mapping[str, list[Any]]], None]
+
+
+@contextmanager
+def writer(
+    path: Path | None, to: str | None, reads: list[str], labels: bool = False
+) -> Iterator[Write]:
+    """Open a table to write: a file whole or not at all, or standard output, flushed each time.
+
+    Parameters
+    ----------
+    path : Path or None
+        The file; None for standard output.
+    to : str or None
+        Its format, by default what its extension says, or CSV.
+    reads : list of str
+        What is read meanwhile, and must not be written to.
+    labels : bool
+        Whether the first column holds text.
+    """
+    chosen = to or ("csv" if path is None else format_of(str(path)))
+    if chosen not in _WRITERS:
+        raise ValueError(f"{path}: predictions are written as csv, jsonl or parquet, not {chosen}")
+    if path is None:
+        if chosen == "parquet":
+            raise ValueError("Parquet cannot be written to standard output: name a file by --out")
+        with _WRITERS[chosen](sys.stdout.buffer, labels) as write:
+            yield write
+        return
+    if any(
+        name != "-" and Path(name).exists() and path.exists() and os.path.samefile(name, path)
+        for name in reads
+    ):
+        raise ValueError(f"{path} is what is read; write elsewhere")
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with open(draft, "xb") as file, _WRITERS[chosen](file, labels) as write:
+            yield write
+        os.replace(draft, path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _csv(file: BinaryIO, labels: bool) -> Iterator[Write]:
+    begun: list[bool] = []
+
+    def write(columns: Mapping[str, list[Any]]) -> None:
+        text = io.StringIO(newline="")
+        rows = csv.writer(text, lineterminator="\n")
+        if not begun:
+            rows.writerow(columns)
+            begun.append(True)
+        # A row of one empty cell would be a blank line, which readers leave out.
+        for row in zip(*columns.values(), strict=True):
+            if row == (None,):
+                text.write('""\n')
+            else:
+                rows.writerow(row)
+        file.write(text.getvalue().encode())
+        file.flush()
+
+    yield write
+
+
+@contextmanager
+def _jsonl(file: BinaryIO, labels: bool) -> Iterator[Write]:
+    def write(columns: Mapping[str, list[Any]]) -> None:
+        for row in zip(*columns.values(), strict=True):
+            line = json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False)
+            file.write(line.encode() + b"\n")
+        file.flush()
+
+    yield write
+
+
+@contextmanager
+def _parquet(file: BinaryIO, labels: bool) -> Iterator[Write]:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    made: list[Any] = []
+
+    def write(columns: Mapping[str, list[Any]]) -> None:
+        if not made:
+            kinds = dict.fromkeys(columns, pa.float64())
+            if labels:
+                kinds[next(iter(columns))] = pa.string()
+            made.append(pa.parquet.ParquetWriter(file, pa.schema(kinds.items())))
+        made[0].write_table(pa.table(dict(columns), schema=made[0].schema))
+
+    try:
+        yield write
+    finally:
+        for each in made:
+            each.close()
+
+
+_WRITERS = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet}

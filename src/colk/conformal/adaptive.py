@@ -1,0 +1,171 @@
+"""Adaptive conformal inference: how far intervals reach, steered by what they missed."""
+
+import math
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from colk._validation import check_count, check_fraction, check_number
+
+__all__ = ["AdaptiveInterval", "check_coverage"]
+
+EVERYTHING = (-math.inf, math.inf)
+
+# Targets in a round beyond which their mean counts: what came late should not be overdone.
+_FULL_ROUND = 25
+
+
+def check_coverage(coverage: float) -> float:
+    """Return a coverage that lies between 0 and 1.
+
+    Examples
+    --------
+    >>> check_coverage(0.9)
+    0.9
+    """
+    check_number(coverage, "coverage", above=0.0)
+    if coverage >= 1.0:
+        raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}")
+    return float(coverage)
+
+
+@dataclass
+class Level:
+    """What is known of the intervals of one nominal coverage."""
+
+    aim: float  # α_t: the share of recent residuals that the interval leaves out
+    seen: int = 0
+    missed: int = 0
+
+
+class AdaptiveInterval:
+    """Intervals around predictions from recent residuals, for any stream of targets.
+
+    An interval reaches from the α_t/2 to the 1 − α_t/2 quantile of the residuals of the last
+    `window` samples. After each, α_t ← α_t + rate·(α − missed), for a nominal coverage of 1 − α;
+    where α_t ≤ 0 the interval is the whole line. So whatever the targets do, the share of misses
+    among T samples is at most α + (α + rate)/(rate·T), for the sum telescopes; and it is at least
+    α − (1 − α)/(rate·T), unless α_t reaches 1 and stays there, where single points miss too seldom.
+
+    A round is a set of B targets that become known together. Their intervals were made with the
+    same α_t, which moves by the sum of what they missed; beyond 25 targets, by 25 times the mean.
+    With r for rate·min(1, 25/B) the share of misses is then at most α + (α + rB)/(rT).
+
+    Parameters
+    ----------
+    rate : float
+        How fast α_t moves, in (0, 1]: larger rates recover sooner from a jump and make intervals
+        that vary more.
+    window : int
+        Recent residuals whose quantiles are taken.
+
+    References
+    ----------
+    Gibbs and Candès, "Adaptive conformal inference under distribution shift", 2021.
+
+    Examples
+    --------
+    >>> from colk.conformal import AdaptiveInterval
+    >>> interval = AdaptiveInterval(rate=0.01, window=100)
+    >>> interval.reach(0.5)
+    (-inf, inf)
+    >>> for residual in range(-50, 51):
+    ...     interval.update([residual], [residual])
+    >>> low, high = interval.reach(0.5)
+    >>> -50.0 < low < 0.0 < high < 50.0
+    True
+    """
+
+    def __init__(self, rate: float = 0.01, window: int = 500) -> None:
+        self.rate = check_fraction(rate, "rate")
+        self.window = check_count(window, "window")
+        self._levels: dict[float, Level] = {}
+        self._recent: deque[tuple[float, float]] = deque()
+        self._below: list[float] = []  # residuals of the lower ends, sorted
+        self._above: list[float] = []  # of the upper ends
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything, the queue of residuals as a list."""
+        return {**self.__dict__, "_recent": list(self._recent)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _recent=deque(state["_recent"]))
+
+    def follow(self, coverage: float) -> None:
+        """Steer intervals of this nominal coverage from now on."""
+        level = check_coverage(coverage)
+        self._levels.setdefault(level, Level(1.0 - level))
+
+    def reach(self, coverage: float) -> tuple[float, float]:
+        """How far an interval reaches from the prediction: its lower end, and its upper one.
+
+        The whole line until there are 2/(1 − coverage) residuals, so that both tails have one.
+
+        Parameters
+        ----------
+        coverage : float
+            Nominal coverage; it is followed from now on.
+        """
+        self.follow(coverage)
+        aim = self._levels[coverage].aim
+        if aim <= 0.0 or not self.is_known(coverage):
+            return EVERYTHING
+        return _quantile(self._below, 0.5 * aim), _quantile(self._above, 1.0 - 0.5 * aim)
+
+    def is_known(self, coverage: float) -> bool:
+        """Whether both tails have a residual, or the window cannot hold as many as that takes."""
+        needed = math.ceil(round(2.0 / (1.0 - coverage), 6))
+        return len(self._recent) >= min(needed, self.window)
+
+    def update(self, below: Sequence[float], above: Sequence[float]) -> None:
+        """Learn from a round of targets, of which `reach` was asked before.
+
+        Parameters
+        ----------
+        below, above : sequence of float
+            Targets minus the predicted lower and upper ends; the same numbers where one point is
+            predicted.
+        """
+        for coverage, level in self._levels.items():
+            if not self.is_known(coverage):
+                continue
+            low, high = self.reach(coverage)
+            missed = sum(b < low or a > high for b, a in zip(below, above, strict=True))
+            level.seen += len(below)
+            level.missed += missed
+            rate = self.rate * min(1.0, _FULL_ROUND / len(below))
+            level.aim = min(level.aim + rate * (len(below) * (1.0 - coverage) - missed), 1.0)
+        for pair in zip(below, above, strict=True):
+            self._remember(pair)
+
+    def _remember(self, pair: tuple[float, float]) -> None:
+        if len(self._recent) == self.window:
+            oldest = self._recent.popleft()
+            for known, value in zip((self._below, self._above), oldest, strict=True):
+                del known[bisect_left(known, value)]
+        self._recent.append(pair)
+        insort(self._below, pair[0])
+        insort(self._above, pair[1])
+
+    def observed_coverage(self, coverage: float) -> float:
+        """Share of targets that lay in their intervals since these are finite; NaN before.
+
+        Parameters
+        ----------
+        coverage : float
+            The nominal coverage.
+        """
+        level = self._levels.get(coverage)
+        if level is None or level.seen == 0:
+            return math.nan
+        return 1.0 - level.missed / level.seen
+
+
+def _quantile(values: list[float], share: float) -> float:
+    """The quantile of sorted values, interpolated."""
+    place = share * (len(values) - 1)
+    before = min(int(place), len(values) - 2) if len(values) > 1 else 0
+    after = min(before + 1, len(values) - 1)
+    return values[before] + (place - before) * (values[after] - values[before])

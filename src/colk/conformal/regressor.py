@@ -1,0 +1,218 @@
+"""Intervals of any regressor that learns from a stream, or stays as it was fitted."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from colk._validation import Array, check_points, check_vector
+from colk.conformal.adaptive import AdaptiveInterval, check_coverage
+
+__all__ = ["ConformalRegressor"]
+
+# Most samples whose targets are taken to become known together, where one call brings more; and as
+# long as intervals are the whole line, so that nothing is judged.
+_ROUND, _FIRST_ROUND = 500, 10
+
+
+class ConformalRegressor:
+    """Prediction intervals that keep their coverage, whatever the stream does.
+
+    Adaptive conformal inference around the predictions of a model: of a stream in which each
+    target is learned after its interval was made, the intervals cover the nominal share, also
+    where the data drift or jump, and whether or not the model is any good. A good model makes
+    them narrow. See `AdaptiveInterval` for what is proven.
+
+    Parameters
+    ----------
+    model : OnlineLearner or estimator
+        What predicts: a learner, an estimator with `partial_fit`, or one that is fitted and stays
+        as it is. It is not copied: it learns what the intervals learn. Where it has `quantiles` and
+        predicts a column for each, the interval between the outermost is corrected.
+    coverage : float
+        Nominal coverage.
+    rate, window
+        As in `AdaptiveInterval`.
+
+    Attributes
+    ----------
+    model
+        What predicts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLK
+    >>> from colk.conformal import ConformalRegressor
+    >>> from colk.kernels import Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((3000, 1))
+    >>> jump = np.where(np.arange(3000) < 1500, 1.0, -3.0)
+    >>> y = jump * np.sin(6 * X[:, 0]) + 0.2 * rng.exponential(size=3000)
+    >>> model = ConformalRegressor(COLK(Gaussian(0.2)), coverage=0.9)
+    >>> covered = []
+    >>> for x, target in zip(X, y):
+    ...     lower, upper = model.predict_interval([x])[0]
+    ...     covered.append(lower <= target <= upper)
+    ...     model = model.learn_one(x, target)
+    >>> bool(abs(np.mean(covered) - 0.9) < 0.01)
+    True
+    """
+
+    def __init__(
+        self, model: Any, coverage: float = 0.9, rate: float = 0.01, window: int = 500
+    ) -> None:
+        if not callable(getattr(model, "predict", None)):
+            raise TypeError(
+                f"model must have the method predict, got {type(model).__name__}; River's models "
+                "go into colk.river.ConformalRegressor"
+            )
+        self.model = model
+        self.coverage = check_coverage(coverage)
+        self._interval = AdaptiveInterval(rate, window)
+        self._interval.follow(self.coverage)
+        self._has_learned = _has_learned(model)
+        if self._learns is None and not self._has_learned:
+            raise ValueError(
+                f"{type(model).__name__} is not fitted and has neither learn nor partial_fit; fit "
+                "it first, on other samples than those of the stream"
+            )
+
+    @property
+    def _learns(self) -> Callable[..., Any] | None:
+        """How the model learns; None where it stays as it is."""
+        return getattr(self.model, "learn", None) or getattr(self.model, "partial_fit", None)
+
+    def __repr__(self) -> str:
+        rate, window = self._interval.rate, self._interval.window
+        return (
+            f"ConformalRegressor(model={self.model!r}, coverage={self.coverage}, rate={rate}, "
+            f"window={window})"
+        )
+
+    def learn(self, X: Any, y: ArrayLike) -> Self:
+        """Learn from samples in their order: first what their intervals missed, then the model.
+
+        Up to 500 samples are one round, and `predict_interval` right before gave the intervals that
+        are judged; more of them are rounds of 500. The fewer at a time, the sooner a jump is
+        noticed, and the fewer intervals are infinite behind it.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Targets.
+        """
+        n = len(check_points(np.asarray(X), None))
+        targets = check_vector(y, n, "y")
+        rows = X.iloc if hasattr(X, "iloc") else np.asarray(X)
+        start = 0
+        while start < n:
+            known = self._interval.is_known(self.coverage)
+            part = slice(start, start + (_ROUND if known else _FIRST_ROUND))
+            self._learn_round(rows[part], targets[part])
+            start = part.stop
+        return self
+
+    def _learn_round(self, X: Any, y: Array) -> None:
+        ends = self._ends(X) if self._has_learned else None
+        if self._learns is not None:
+            self._learns(X, y)
+            self._has_learned = True
+        if ends is not None:
+            self._interval.update((y - ends[:, 0]).tolist(), (y - ends[:, 1]).tolist())
+
+    def partial_fit(self, X: Any, y: ArrayLike) -> Self:
+        """`learn`, by scikit-learn's name.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Targets.
+        """
+        return self.learn(X, y)
+
+    def learn_one(self, x: ArrayLike, y: float) -> Self:
+        """Learn from one sample.
+
+        Parameters
+        ----------
+        x : array of shape (p,)
+            The point.
+        y : float
+            Its target.
+        """
+        return self.learn(np.asarray(x)[None], [y])
+
+    def predict(self, X: Any) -> Array:
+        """Return what the model predicts.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        """
+        return np.asarray(self.model.predict(X))
+
+    def predict_interval(self, X: Any, coverage: float | None = None) -> Array:
+        """Return the ends of an interval for each point, of shape (n, 2).
+
+        They are infinite until the model has learned and 2/(1 − coverage) residuals are known,
+        and may be for some samples after a jump.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        coverage : float, optional
+            Nominal coverage; that of the constructor by default. Another is followed from the
+            first time that it is asked for.
+        """
+        level = self.coverage if coverage is None else check_coverage(coverage)
+        reach = self._interval.reach(level)
+        if not self._has_learned:
+            return np.tile(np.array(reach), (len(X), 1))
+        interval: Array = self._ends(X) + np.array(reach)
+        return interval
+
+    def observed_coverage(self, coverage: float | None = None) -> float:
+        """Return the share of targets that lay in their intervals so far; NaN before any.
+
+        Parameters
+        ----------
+        coverage : float, optional
+            The nominal coverage; that of the constructor by default.
+        """
+        return self._interval.observed_coverage(self.coverage if coverage is None else coverage)
+
+    def _ends(self, X: Any) -> Array:
+        """Lower and upper end of what the model predicts, of shape (n, 2)."""
+        points = X if hasattr(X, "shape") else np.asarray(X)
+        values = np.asarray(self.model.predict(points), dtype=np.float64)
+        if values.ndim == 1 or values.shape[1] == 1:
+            return np.column_stack([values, values])
+        levels = getattr(self.model, "quantiles", None)
+        if levels is None:
+            raise ValueError(
+                f"{type(self.model).__name__} has {values.shape[1]} outputs; intervals are of one: "
+                "give each output a model of its own"
+            )
+        return values[:, [int(np.argmin(levels)), int(np.argmax(levels))]]
+
+
+def _has_learned(model: Any) -> bool:
+    """Whether a model can predict."""
+    if not hasattr(model, "fit"):
+        return getattr(model, "_n_features", None) is not None
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True

@@ -1,0 +1,174 @@
+"""P, the inverse of the accumulated curvature λI + Σ b zzᵀ in the coordinates z = Uᵀκ(D, x).
+
+A sample changes P by −m hhᵀ, h = Pz. That is put off: P catches up with several samples in one
+pass, and until then is `matrix` − Σ_r m_r h_r h_rᵀ. A direction of H that is new has the prior's
+variance 1/λ: a point that enters adds one entry to the diagonal. An atom that leaves takes its
+coordinate along, after the rotations that make it the last one of U have turned P as well.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from colk import lanes
+from colk._validation import Array
+from colk.buffers import aligned
+from colk.dictionary import Dictionary
+
+__all__ = ["Covariance"]
+
+# Rows of `rows`: z, room for a product with U, and from FIRST on the h_r, at most so many.
+HALF, SOLUTION, FIRST = 0, 1, 2
+MOST_PENDING = 8
+# So many atoms for each of them: that many products with h cost little beside one with P.
+ATOMS_PENDING = 16
+# Below this variance at x nothing is forgotten there.
+LEAST_VARIANCE = 1e-9
+# Rows and columns that stay in the nearest cache together.
+TILE = 16
+
+
+class Covariance:
+    """The covariance of a function's coordinates, up to the scale of the noise.
+
+    Parameters
+    ----------
+    prior : float
+        λ, the precision of every direction before the first sample.
+    forgetting : float
+        γ, in (0, 1]: the variance at a sample grows by 1/γ, and nowhere else.
+    """
+
+    prior: float
+    forgetting: float
+    matrix: Array  # (capacity, capacity): blocks of eight by eight on and below the diagonal count
+    rows: Array  # (FIRST + MOST_PENDING, capacity)
+    amounts: Array  # (MOST_PENDING,): m_r
+    pending: int  # how many h_r there are
+    turns: Array  # (2, capacity): cosines and sines
+
+    def __init__(self, prior: float, forgetting: float) -> None:
+        self.prior, self.forgetting, self.pending = prior, forgetting, 0
+        self.amounts = np.zeros(MOST_PENDING)
+        self.matrix, self.rows = np.zeros((1, 1)), np.zeros((FIRST + MOST_PENDING, 1))
+
+    def grow(self, size: int, capacity: int) -> None:
+        """Make all buffers anew for so many atoms, of which the first `size` are kept."""
+        n = min(size, self.matrix.shape[0])
+        matrix, rows = aligned(capacity, capacity), aligned(FIRST + MOST_PENDING, capacity)
+        matrix[:n, :n] = np.asarray(self.matrix)[:n, :n]
+        rows[:, :n] = np.asarray(self.rows)[:, :n]
+        self.matrix, self.rows, self.turns = matrix, rows, aligned(2, capacity)
+
+    def multiply(self, n: int) -> int:
+        """The row of h = Pz, behind those of the h_r."""
+        h = FIRST + self.pending
+        lanes.multiply_symmetric(self.matrix, n, self.rows, HALF, h)
+        for r in range(self.pending):
+            shared = lanes.dot(self.rows, FIRST + r, self.rows, HALF, n)
+            lanes.add(self.rows, h, self.rows, FIRST + r, -self.amounts[r] * shared, n)
+        return h
+
+    def extend(self, n: int, h: int, novelty: float) -> int:
+        """Add coordinate n, of a point of this novelty; returns the row of h, which gains √s/λ."""
+        self.settle(n)
+        for i in range(n):
+            self.rows[FIRST, i] = self.rows[h, i]
+        for i in range(n, (n + 8) & -8):
+            self.rows[FIRST, i] = 0.0
+        self.rows[FIRST, n] = math.sqrt(novelty) / self.prior
+        self.matrix[n, n] = 1.0 / self.prior
+        return FIRST
+
+    def shrink(self, n: int, bend: float, gain: float, variance: float, own: float) -> None:
+        """Note P ← P − m hhᵀ: m = b·gain, less what is forgotten, no further than the prior."""
+        amount = bend * gain
+        if self.forgetting < 1.0 and bend > 0.0 and variance > LEAST_VARIANCE:
+            most = min((1.0 - own / (self.prior * variance)) / variance, amount)
+            amount = max(gain * (bend - (1.0 / self.forgetting - 1.0) / variance), most)
+        self.amounts[self.pending] = amount
+        self.pending += 1
+        if self.pending >= min(MOST_PENDING, 1 + n // ATOMS_PENDING):
+            self.settle(n)
+
+    def settle(self, n: int) -> None:
+        """Let the matrix be P."""
+        if self.pending > 0:
+            lanes.subtract_squares(self.matrix, n, self.rows, FIRST, self.amounts, self.pending)
+        self.pending = 0
+
+    def start_anew(self, n: int) -> None:
+        """P = I/λ."""
+        for i in range(n):
+            for j in range((n + 7) & -8):
+                self.matrix[i, j] = 0.0
+            self.matrix[i, i] = 1.0 / self.prior
+        self.pending = 0
+
+    def turn_out(self, d: Dictionary, j: int) -> None:
+        """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
+        n, last = d.size, d.size - 1
+        self.settle(n)
+        top = d.factor[j, j]
+        for i in range(j, last):
+            side = d.factor[i + 1, j]
+            length = math.sqrt(top * top + side * side)
+            self.turns[0, i], self.turns[1, i] = side / length, top / length
+            top = length
+        if j < last:
+            mirror(self.matrix, n)
+            lanes.turn_rows(self.matrix, n, j, self.turns, d.carry)
+            transpose(self.matrix, n)
+            lanes.turn_rows(self.matrix, n, j, self.turns, d.carry)
+        for i in range(n):
+            self.matrix[last, i] = 0.0
+            self.matrix[i, last] = 0.0
+
+    def dense(self, d: Dictionary) -> Array:
+        """P, a copy of shape (M, M), for coordinates of which U has a positive diagonal."""
+        n = d.size
+        signs = np.sign(np.diag(np.asarray(d.factor)[:n, :n]))
+        lower = np.tril(np.asarray(self.matrix)[:n, :n])
+        P, h = lower + np.tril(lower, -1).T, np.asarray(self.rows)[FIRST:, :n]
+        for r in range(self.pending):
+            P -= self.amounts[r] * np.outer(h[r], h[r])
+        return np.asarray(P * np.outer(signs, signs))
+
+    def pack(self, n: int) -> dict[str, Any]:
+        """Plain numbers and arrays, from which to go on bit by bit."""
+        return {
+            "matrix": np.array(np.asarray(self.matrix)[:n, :n]),
+            "rows": np.array(np.asarray(self.rows)[:, :n]),
+            "amounts": np.array(self.amounts),
+            "pending": self.pending,
+        }
+
+    def unpack(self, packed: dict[str, Any], capacity: int) -> None:
+        """Take up what was packed; what there was is gone."""
+        n = len(packed["matrix"])
+        self.grow(0, capacity)
+        np.asarray(self.matrix)[:n, :n] = packed["matrix"]
+        np.asarray(self.rows)[:, :n] = packed["rows"]
+        np.asarray(self.amounts)[:] = packed["amounts"]
+        self.pending = packed["pending"]
+
+
+def mirror(P: Array, n: int) -> None:
+    """Write the lower half into the upper one, tile by tile."""
+    for band in range(n // TILE + 1):
+        for tile in range(band + 1):
+            for i in range(band * TILE, min(band * TILE + TILE, n)):
+                for k in range(tile * TILE, min(tile * TILE + TILE, i)):
+                    P[k, i] = P[i, k]
+
+
+def transpose(P: Array, n: int) -> None:
+    """Swap rows and columns, tile by tile."""
+    for band in range(n // TILE + 1):
+        for tile in range(band + 1):
+            for i in range(band * TILE, min(band * TILE + TILE, n)):
+                for k in range(tile * TILE, min(tile * TILE + TILE, i)):
+                    kept = P[k, i]
+                    P[k, i] = P[i, k]
+                    P[i, k] = kept

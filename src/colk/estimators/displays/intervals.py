@@ -1,0 +1,275 @@
+"""Prediction intervals, and the share of targets that they cover."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from colk._validation import Array, check_vector
+from colk.estimators.displays.pipelines import final, unwrapped
+from colk.extras import needed_for
+
+__all__ = ["IntervalDisplay"]
+
+_MISSED, _COVERED, _BAND = "C3", "0.65", "C0"
+
+
+@dataclass(eq=False)
+class IntervalDisplay:
+    """Intervals with the targets in and outside of them, and their coverage as it goes.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Targets.
+    lower, upper : array of shape (n, k)
+        Ends of k intervals for each target, the widest first.
+    nominal : sequence of k floats
+        The coverage that they should have.
+    position : array of shape (n,)
+        Where targets are drawn: a feature, or the time.
+    label : str
+        What the positions are.
+    baseline : array of shape (n,), optional
+        What is subtracted in the picture: predictions, where neighbours in time are none in space.
+
+    Attributes
+    ----------
+    coverage : array of shape (k,)
+        The share of targets in the intervals.
+    ax_, figure_ : matplotlib axes and figure
+        Where `plot` drew the intervals.
+    coverage_ax_ : matplotlib axes or None
+        Where it drew the coverage; None where axes were given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLK, ConformalRegressor
+    >>> from colk.estimators import IntervalDisplay
+    >>> from colk.kernels import Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((1000, 1))
+    >>> y = np.sin(6 * X[:, 0]) + 0.2 * rng.normal(size=1000)
+    >>> model = ConformalRegressor(COLK(Gaussian(0.2)))
+    >>> display = IntervalDisplay.from_stream(model, X, y, coverage=0.8)
+    >>> display.coverage.round(2)
+    array([0.8])
+    """
+
+    y: Array
+    lower: Array
+    upper: Array
+    nominal: Sequence[float]
+    position: Array
+    label: str = "samples"
+    baseline: Array | None = None
+
+    def __post_init__(self) -> None:
+        self.y = check_vector(self.y, None, "y")
+        n, k = len(self.y), len(self.nominal)
+        self.lower = np.asarray(self.lower, dtype=np.float64).reshape(n, k)
+        self.upper = np.asarray(self.upper, dtype=np.float64).reshape(n, k)
+
+    @property
+    def covered(self) -> Array:
+        """Whether each target lies in each of its intervals, of shape (n, k)."""
+        y = self.y[:, None]
+        return np.asarray((self.lower <= y) & (y <= self.upper), dtype=np.float64)
+
+    @property
+    def coverage(self) -> Array:
+        """The share of targets in the intervals, of shape (k,)."""
+        return np.asarray(self.covered.mean(axis=0))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        coverage: float = 0.9,
+        feature: int | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Ask a fitted model for its intervals at samples, and draw.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted: a `ConformalRegressor`, or one that predicts a column for each of its
+            `quantiles`, of which the first and the last make an interval, the second and the last
+            but one another. It may be the end of a pipeline.
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Targets.
+        coverage : float
+            Nominal coverage; that of quantiles is their own.
+        feature : int, optional
+            The feature to draw over. By default the only one; of several features, samples are
+            sorted by their prediction.
+        ax : matplotlib axes, optional
+            Where to draw, the intervals alone.
+        """
+        lower, upper, nominal = _ends(unwrapped(estimator), X, coverage)
+        table = np.asarray(X, dtype=np.float64)
+        if feature is None and table.shape[1] == 1:
+            feature = 0
+        if feature is None:
+            position: Array = np.empty(len(lower))
+            position[np.argsort(lower[:, -1] + upper[:, -1])] = np.arange(len(lower))
+            label = "samples, sorted by prediction"
+        else:
+            names = list(getattr(X, "columns", []))
+            label = str(names[feature]) if names else f"feature {feature}"
+            position = table[:, feature]
+        return cls(np.asarray(y), lower, upper, nominal, position, label).plot(ax)
+
+    @classmethod
+    def from_stream(
+        cls, model: Any, X: Any, y: ArrayLike, *, coverage: float = 0.9, ax: Any = None
+    ) -> Self:
+        """Let a copy of the model predict each sample's interval and then learn it, and draw.
+
+        Targets and intervals are drawn relative to the predictions.
+
+        Parameters
+        ----------
+        model : ConformalRegressor
+            It is not changed.
+        X : array of shape (n, p)
+            The stream.
+        y : array of shape (n,)
+            Its targets.
+        coverage : float
+            Nominal coverage.
+        ax : matplotlib axes, optional
+            Where to draw, the intervals alone.
+        """
+        model, targets, points = copy.deepcopy(model), np.asarray(y), np.asarray(X)
+        ends, middle = np.empty((len(targets), 2)), np.array(targets, dtype=np.float64)
+        for i in range(len(targets)):
+            point = points[i : i + 1]
+            ends[i] = model.predict_interval(point, coverage)[0]
+            if np.isfinite(ends[i]).all():
+                middle[i] = model.predict(point).mean()
+            model.learn(point, targets[i : i + 1])
+        time = np.arange(len(targets), dtype=np.float64)
+        display = cls(targets, ends[:, :1], ends[:, 1:], (coverage,), time, baseline=middle)
+        return display.plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        *,
+        coverage: float = 0.9,
+        position: ArrayLike | None = None,
+        label: str = "samples",
+        ax: Any = None,
+    ) -> Self:
+        """Draw intervals that are known.
+
+        Parameters
+        ----------
+        y, lower, upper : array of shape (n,)
+            Targets and the ends of their intervals.
+        coverage : float
+            Nominal coverage.
+        position : array of shape (n,), optional
+            Where to draw them; in their order by default.
+        label : str
+            What the positions are.
+        ax : matplotlib axes, optional
+            Where to draw, the intervals alone.
+        """
+        targets = np.asarray(y, dtype=np.float64)
+        places = np.arange(len(targets)) if position is None else position
+        places = check_vector(places, len(targets), "position")
+        return cls(targets, np.asarray(lower), np.asarray(upper), (coverage,), places, label).plot(
+            ax
+        )
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on a new figure with the coverage below.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw, the intervals alone.
+        """
+        self.ax_, self.coverage_ax_ = ax, None
+        if ax is None:
+            with needed_for("a display", extra="plot"):
+                import matplotlib.pyplot as plt
+            _, (self.ax_, self.coverage_ax_) = plt.subplots(
+                2, 1, sharex=True, height_ratios=(3, 1), layout="constrained"
+            )
+        self.figure_ = self.ax_.figure
+        order = np.argsort(self.position, kind="stable")
+        self._plot_intervals(order)
+        if self.coverage_ax_ is not None:
+            self._plot_coverage(self.coverage_ax_, order)
+        (self.ax_ if self.coverage_ax_ is None else self.coverage_ax_).set_xlabel(self.label)
+        return self
+
+    def _plot_intervals(self, order: Any) -> None:
+        ax, n = self.ax_, len(self.y)
+        base = np.zeros(n) if self.baseline is None else self.baseline
+        y, inside = self.y - base, self.covered[:, 0] > 0.0
+        size, dense = (4.0, False) if n <= 2000 else (1.5, True)
+        for mask, color, layer in ((inside, _COVERED, 1.0), (~inside, _MISSED, 2.0)):
+            ax.plot(
+                self.position[mask], y[mask], ".", ms=size, color=color, zorder=layer,
+                rasterized=dense,
+            )  # fmt: skip
+        margin = 0.1 * (np.ptp(y) or 1.0)
+        limits = (y.min() - margin, y.max() + margin)
+        for k, (nominal, found) in enumerate(zip(self.nominal, self.coverage, strict=True)):
+            # What is infinite reaches the edges.
+            low, high = (
+                np.clip((ends[:, k] - base)[order], *limits) for ends in (self.lower, self.upper)
+            )
+            ax.fill_between(
+                self.position[order], low, high, color=_BAND, alpha=0.3 + 0.2 * min(k, 2), lw=0.5,
+                zorder=1.5, label=f"{100 * nominal:g} % interval: {100 * found:.1f} % covered",
+            )  # fmt: skip
+        ax.set(ylim=limits, ylabel="y" if self.baseline is None else "y − prediction")
+        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
+
+    def _plot_coverage(self, ax: Any, order: Any) -> None:
+        """Coverage of neighbouring samples, as many as make the curve readable."""
+        x, n = self.position[order], len(self.y)
+        width = max(n // 40, min(n, 100))
+        for k, nominal in enumerate(self.nominal):
+            sums = np.concatenate([[0.0], np.cumsum(self.covered[order, k])])
+            share = (sums[width:] - sums[:-width]) / width
+            middle = x[(width - 1) // 2 : (width - 1) // 2 + len(share)]
+            ax.plot(middle, share, color=_BAND, lw=1, alpha=1.0 / (k + 1))
+            ax.axhline(nominal, color="k", ls="--", lw=1)
+        ax.set(ylabel="coverage", ylim=(max(0.0, 2.0 * min(self.nominal) - 1.05), 1.02))
+        ax.set_title(f"of {width} neighbouring samples", loc="right", fontsize="small")
+
+
+def _ends(estimator: Any, X: Any, coverage: float) -> tuple[Array, Array, tuple[float, ...]]:
+    """Lower and upper ends of shape (n, k), the widest first, and their nominal coverage."""
+    if hasattr(estimator, "predict_interval"):
+        ends = estimator.predict_interval(X, coverage)
+        return ends[:, :1], ends[:, 1:], (coverage,)
+    levels = np.asarray(getattr(final(estimator), "quantiles", ()), dtype=np.float64)
+    if len(levels) < 2:
+        raise TypeError(
+            f"{type(estimator).__name__} gives no intervals: it needs predict_interval, as "
+            "ConformalRegressor has, or two quantiles"
+        )
+    columns = np.asarray(estimator.predict(X))[:, np.argsort(levels)]
+    levels, k = np.sort(levels), len(levels) // 2
+    nominal = tuple(round(float(levels[-1 - j] - levels[j]), 10) for j in range(k))
+    return columns[:, :k], columns[:, : -1 - k : -1], nominal

@@ -1,0 +1,54 @@
+"""Displays look at the estimator at the end of a pipeline, through what stands before it."""
+
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+__all__ = ["final", "prepared", "unwrapped"]
+
+
+def unwrapped(estimator: Any) -> Any:
+    """Return the best estimator of a search that is fitted; any other as it is.
+
+    Examples
+    --------
+    >>> from colk import COLKRegressor
+    >>> unwrapped(COLKRegressor(epochs=2))
+    COLKRegressor(epochs=2)
+    """
+    return getattr(estimator, "best_estimator_", estimator)
+
+
+def final(estimator: Any) -> Any:
+    """Return the last step of a pipeline; any other estimator as it is.
+
+    Examples
+    --------
+    >>> from colk import COLKRegressor
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> final(make_pipeline(StandardScaler(), COLKRegressor(epochs=2)))
+    COLKRegressor(epochs=2)
+    """
+    return final(estimator[-1]) if isinstance(estimator, Pipeline) else estimator
+
+
+def prepared(estimator: Any, X: Any, y: Any = None, *, fit: bool = False) -> Any:
+    """Return X as the last step of a pipeline sees it; with `fit` the steps learn from X first.
+
+    Examples
+    --------
+    >>> from colk import COLKRegressor
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> model = make_pipeline(StandardScaler(), COLKRegressor())
+    >>> prepared(model, [[1.0], [3.0]], fit=True)
+    array([[-1.],
+           [ 1.]])
+    """
+    if not isinstance(estimator, Pipeline):
+        return X
+    before = estimator[:-1]
+    if len(before) > 0:
+        X = before.fit_transform(X, y) if fit else before.transform(X)
+    return prepared(estimator[-1], X, y, fit=fit)

@@ -1,0 +1,92 @@
+"""How the data chose a kernel."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from colk.estimators.base import COLKEstimator
+from colk.estimators.displays.axes import axes_of
+from colk.selection import Race
+
+__all__ = ["RaceDisplay"]
+
+
+@dataclass(eq=False)
+class RaceDisplay:
+    """Loss against bandwidth, one line a kernel.
+
+    Dashed lines are kernels with a scale for each feature. Bandwidths are in units of the
+    standard one, since kernels of different distances share no other unit.
+
+    Parameters
+    ----------
+    race : Race
+        Who ran, and who won.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where `plot` drew.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLKRegressor
+    >>> from colk.estimators import RaceDisplay
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> model = COLKRegressor(kernel="auto", bandwidth="auto").fit(X, np.sin(2.0 * X[:, 0]))
+    >>> RaceDisplay.from_estimator(model).race.n_samples
+    300
+    """
+
+    race: Race
+
+    @classmethod
+    def from_estimator(cls, estimator: COLKEstimator, *, ax: Any = None) -> Self:
+        """Draw how a fitted estimator chose its kernel.
+
+        Parameters
+        ----------
+        estimator : COLKRegressor or COLKClassifier
+            Fitted, with kernel="auto" or bandwidth="auto".
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
+        estimator._fitted()
+        if estimator.race_ is None:
+            raise ValueError(
+                "there was no race: set kernel='auto' or bandwidth='auto', and where samples come "
+                "by partial_fit, wait until there are enough of them"
+            )
+        return cls(estimator.race_).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
+        self.ax_ = axes_of(ax)
+        self.figure_ = self.ax_.figure
+        winner, default = self.race.winner, self.race.default
+        names = list(dict.fromkeys(entry.name for entry in self.race.entries))
+        for scaled, style in ((False, "-"), (True, "--")):
+            for color, name in enumerate(names):
+                line = [e for e in self.race.entries if (e.name, e.scaled) == (name, scaled)]
+                if line:
+                    label = name + (", features scaled" if scaled else "")
+                    points = [e.factor for e in line], [e.loss for e in line]
+                    self.ax_.plot(*points, style, marker=".", color=f"C{color}", label=label)
+        self.ax_.plot(default.factor, default.loss, "o", mfc="none", color="k", label="default")
+        self.ax_.plot(winner.factor, winner.loss, "*", ms=12, color="k", label="chosen")
+        self.ax_.set(
+            xscale="log",
+            xlabel="bandwidth / standard bandwidth",
+            ylabel="mean loss, each sample left out",
+        )
+        ticks = sorted({entry.factor for entry in self.race.entries})
+        self.ax_.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
+        self.ax_.set_xticks([], minor=True)
+        self.ax_.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        return self

@@ -1,0 +1,238 @@
+"""Several quantiles at once, on the atoms of one dictionary, as a scikit-learn estimator."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from colk._validation import Array
+from colk.averaging import Averaging
+from colk.estimators.base import LEAST_REGULARIZATION, COLKEstimator
+from colk.estimators.targets import TargetScale
+from colk.expansion import KernelExpansion
+from colk.kernels import Kernel
+from colk.losses import Pinball, Quantiles
+from colk.polish import polish, predict_left_out
+from colk.schedules import Rate
+
+__all__ = ["COLKQuantileRegressor"]
+
+# Share of the samples that atoms are found in. Atoms are unusual samples: those that could have
+# become one are no measure of what is usual.
+_FOUND_IN = 0.6
+# Samples below which all of them are needed for atoms.
+_ENOUGH = 100
+
+
+class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Conditional quantiles of y: one dictionary of atoms, one function for each level.
+
+    A stream of steps on the sum of the pinball losses finds the atoms, in six of ten samples. For
+    each level the weights that are best for all of the data follow by `colk.polish`, regularised
+    as leave-one-out chooses. A constant is added, with which the share of samples below their own
+    prediction from the others is the level among those samples that had no say in the atoms:
+    coverage then holds on new data, not only on what was fitted.
+    Predictions are sorted along the levels, so that quantiles never cross; sorting does not raise
+    the sum of the pinball losses. Standardise the inputs first; targets are scaled inside.
+
+    Parameters
+    ----------
+    quantiles : sequence of float
+        Levels, strictly between 0 and 1 and increasing.
+    kernel, bandwidth, step_size, regularization, eps, max_atoms, averaging, epochs, shuffle
+        As in `COLKRegressor`.
+    random_state
+        As in `COLKRegressor`.
+
+    Attributes
+    ----------
+    quantiles_ : tuple of float
+        The levels.
+    functions_ : list of KernelExpansion
+        A function for each level, in the units of y.
+    intercepts_ : array of shape (Q,)
+        What is added to each.
+    regularizations_ : array of shape (Q,)
+        λ of each level, as chosen.
+    n_atoms_ : int
+        Atoms that they share.
+    n_features_in_, feature_names_in_
+        As in `COLKRegressor`.
+
+    References
+    ----------
+    V. Chernozhukov, I. Fernández-Val and A. Galichon, "Quantile and probability curves without
+    crossing", Econometrica 78 (2010).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLKQuantileRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, size=(2000, 1))
+    >>> y = np.sin(2 * X[:, 0]) + (0.2 + 0.1 * np.abs(X[:, 0])) * rng.normal(size=2000)
+    >>> model = COLKQuantileRegressor(quantiles=(0.1, 0.9), random_state=0).fit(X[:1500], y[:1500])
+    >>> low, high = model.predict(X[1500:]).T
+    >>> bool(abs(np.mean((low < y[1500:]) & (y[1500:] < high)) - 0.8) < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        quantiles: Sequence[float] = (0.05, 0.5, 0.95),
+        *,
+        kernel: Kernel | str = "laplacian",
+        bandwidth: Literal["scale", "median"] | float = "scale",
+        step_size: Rate | None = None,
+        regularization: float = 1e-6,
+        eps: float | None = None,
+        max_atoms: int | None = 200,
+        averaging: Averaging | bool = True,
+        epochs: int = 5,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.quantiles = quantiles
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.step_size = step_size
+        self.regularization = regularization
+        self.eps = eps
+        self.max_atoms = max_atoms
+        self.averaging = averaging
+        self.epochs = epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    # What the stream is not asked about.
+    risk = "mean"
+    tracking_rate = 0.1
+    pairing = "overlap"
+    gradient_bound = 10.0
+    early_stopping = False
+    verbose = False
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn anew from X and y, in `epochs` passes and a polish.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Targets.
+        sample_weight : array of shape (n,), optional
+            How much a sample counts.
+        """
+        with self._unchanged_on_error():
+            X, Y, weight = self._prepare(X, y, sample_weight, first=True)
+            if (weight == 0.0).any():
+                X, Y, weight = (rows[weight > 0.0] for rows in (X, Y, weight))
+            fitting, kept_out = self._split(len(X))
+            self._epochs(X[fitting], Y[fitting], weight[fitting])
+            self._finish(X, Y[:, 0], weight, kept_out)
+        return self
+
+    def _split(self, n_samples: int) -> tuple[Any, Any]:
+        """Samples that atoms are found in, and the others; with few of them these are all."""
+        order = check_random_state(self.random_state).permutation(n_samples)
+        size = int(_FOUND_IN * n_samples)
+        if size < _ENOUGH:
+            return np.sort(order), np.sort(order)
+        return np.sort(order[:size]), np.sort(order[size:])
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
+    ) -> tuple[Array, Array, Array]:
+        """Check the samples, scale the targets and make the learner."""
+        loss = Quantiles(self.quantiles)
+        X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C", y_numeric=True)
+        weight = self._weights(sample_weight, X)
+        self.quantiles_ = loss.levels
+        self._start(X, loss, step_size=1.0, n_outputs=len(loss.levels))
+        self._targets = TargetScale(()).updated(np.asarray(y, dtype=np.float64), weight)
+        return X, self._encode(y), weight
+
+    def _encode(self, y: Any) -> Array:
+        return self._targets.scaled(np.asarray(y, dtype=np.float64))[:, None]
+
+    def _conclude(self, X: Array, Y: Array, weight: Array, forgotten: float) -> None:
+        """Leave the rest to `_finish`: slopes of quantiles stay as steep as they are."""
+
+    def _finish(self, X: Array, y: Array, weight: Array, kept_out: Array) -> None:
+        """Give each level its weights, and the constant with which its coverage holds."""
+        shared = self._learner.function
+        self.functions_, intercepts, chosen = [], [], []
+        for level, weights in zip(self.quantiles_, shared.weights.T, strict=True):
+            start, loss = KernelExpansion(shared.kernel, shared.atoms, weights), Pinball(level)
+            found = polish(
+                start,
+                X,
+                y,
+                loss,
+                regularization=max(self.regularization, LEAST_REGULARIZATION),
+                choose=True,
+                sample_weight=weight,
+                tolerance=1e-3,
+            )
+            left_out = predict_left_out(
+                found.function, X, y, loss, found.regularization, sample_weight=weight
+            )
+            shift = _quantile((y - left_out)[kept_out], weight[kept_out], level)
+            intercepts.append(float(self._targets.unscaled(np.asarray(shift))))
+            self.functions_.append(found.function * float(self._targets.scale))
+            chosen.append(found.regularization)
+        self.intercepts_, self.regularizations_ = np.array(intercepts), np.array(chosen)
+
+    @property
+    def function_(self) -> KernelExpansion:
+        """All functions as one of several outputs, in the units of y, without the intercepts."""
+        self._fitted()
+        first = self.functions_[0]
+        weights = np.column_stack([f.weights for f in self.functions_])
+        return KernelExpansion(first.kernel, first.atoms, weights)
+
+    def predict(self, X: Any) -> Array:
+        """Return the quantiles in the order of the levels, of shape (n, Q).
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        """
+        self._fitted()
+        return np.sort(self.function_(self._points(X)) + self.intercepts_, axis=1)
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return by which share the pinball losses are below those of constant quantiles.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Targets.
+        sample_weight : array of shape (n,), optional
+            How much a sample counts.
+        """
+        predictions = self.predict(X)
+        targets = np.asarray(y, dtype=np.float64)
+        weight = self._weights(sample_weight, predictions)
+        constants = [_quantile(targets, weight, level) for level in self.quantiles_]
+        found, least = (
+            float(weight @ self.loss_.value(F, targets))
+            for F in (predictions, np.tile(constants, (len(targets), 1)))
+        )
+        return 1.0 - found / least if least > 0.0 else float(found == 0.0)
+
+
+def _quantile(values: Array, weight: Array, level: float) -> float:
+    """The least value that a share `level` of the weight does not exceed."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    place = np.searchsorted(below, level * below[-1] * (1.0 - 1e-12))
+    return float(values[order[min(int(place), len(values) - 1)]])

@@ -1,0 +1,116 @@
+"""Where a report comes from: the paper, the day, the code, the machine, and how long it took."""
+
+import os
+import platform
+import subprocess
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from colk._version import __version__
+
+__all__ = ["PAPER", "Origin", "duration", "observe_origin"]
+
+PAPER = (
+    "A. S. Bedi, A. Koppel, K. Rajawat and P. Sanyal, “Nonparametric Compositional Stochastic "
+    "Optimization for Risk-Sensitive Kernel Learning”"
+)
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The head of a report.
+
+    Parameters
+    ----------
+    date, code, machine, took : str
+        As they are printed.
+    packages : str
+        Versions of what the numbers depend on.
+    """
+
+    date: str
+    code: str
+    machine: str
+    took: str
+    packages: str
+
+
+def observe_origin(seconds: float, computed: int, found: int) -> Origin:
+    """Look at clock, code and machine.
+
+    Parameters
+    ----------
+    seconds : float
+        How long the run took.
+    computed, found : int
+        Runs that were computed, and that were found in the cache.
+
+    Examples
+    --------
+    >>> observe_origin(150.0, 40, 2).took
+    '2 min 30 s, with 40 runs computed and 2 found in the cache'
+    """
+    versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES]
+    return Origin(
+        date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        code=f"colk {__version__}{_commit()}",
+        machine=f"{_processor()}, {os.cpu_count()} cores, {platform.system()}",
+        took=f"{duration(seconds)}, with {computed} runs computed and {found} found in the cache",
+        packages=", ".join([f"Python {platform.python_version()}", *versions]),
+    )
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person would say them.
+
+    Examples
+    --------
+    >>> duration(7.4), duration(61.0), duration(3700.0)
+    ('7 s', '1 min 1 s', '1 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _commit() -> str:
+    """The commit of the sources, where this file belongs to a repository."""
+    here = Path(__file__).resolve()
+    if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
+        return ""
+    commit = _git(here.parent, "rev-parse", "--short", "HEAD")
+    changed = _git(here.parents[1], "status", "--porcelain", "--untracked-files=no", ".")
+    return f", commit {commit}{' with changes' if changed else ''}" if commit else ""
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """What git says, or None where there is no git or no repository."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,262 @@
+"""What a model predicts, as plain arrays: the one thing that every export writes down."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colk._validation import Array
+from colk.expansion import KernelExpansion
+from colk.export.pairs import Count
+from colk.features import RandomFourierFeatures, RBFNetwork
+from colk.interop import Affine
+from colk.kernels import Gaussian, Kernel
+from colk.learners import DoublySGD, OnlineLearner
+from colk.learners.featured import FeatureLearner
+from colk.learners.functional import KernelLearner
+from colk.losses import Softmax
+from colk.spectral import Spectrum
+
+__all__ = ["Formula", "read"]
+
+Probability = Literal["logistic", "softmax"]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """x ↦ unit·Σ_j w_j κ(d_j, (x − shift)/stretch) + center, and what becomes of these scores.
+
+    Attributes
+    ----------
+    kernel : Kernel or None
+        κ; None where the atoms are waves, and κ(d, x) = cos(2π(dᵀx + phase)).
+    atoms : array of shape (M, p)
+        The points d_j, or the frequencies of waves.
+    weights : array of shape (M, q)
+        The weights.
+    is_vector : bool
+        Whether predictions are numbers, and not rows of q numbers.
+    phases : array of shape (M,)
+        Phases of waves, in turns.
+    unit, center : array of shape (q,)
+        The units of the targets.
+    shift, stretch : array of shape (p,), optional
+        The units of the features.
+    classes : array, optional
+        Labels: of two, the second where the score is positive; else that of the largest score.
+    probability : {"logistic", "softmax"}, optional
+        How scores are made probabilities.
+    count : {"votes", "confidences"}, optional
+        Where scores are those of pairs of classes: how a label is chosen by them.
+    is_sorted : bool
+        Whether scores are sorted, as quantiles are.
+    names : tuple, optional
+        Names of the features.
+    """
+
+    kernel: Kernel | None
+    atoms: Array
+    weights: Array
+    is_vector: bool
+    phases: Array = field(default_factory=lambda: np.empty(0))
+    unit: Array = field(default_factory=lambda: np.ones(1))
+    center: Array = field(default_factory=lambda: np.zeros(1))
+    shift: Array | None = None
+    stretch: Array | None = None
+    classes: NDArray[Any] | None = None
+    probability: Probability | None = None
+    count: Count | None = None
+    is_sorted: bool = False
+    names: tuple[Any, ...] | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a point."""
+        return int(self.atoms.shape[1])
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores."""
+        return int(self.weights.shape[1])
+
+
+def read(model: Any) -> Formula:
+    """Return the formula of a model.
+
+    Parameters
+    ----------
+    model : object
+        A function, a learner, an estimator, a class of `colk.river` or a policy evaluator that has
+        learned; or scikit-learn's pipeline of scalers and one of them.
+
+    Examples
+    --------
+    >>> from colk import KernelExpansion
+    >>> from colk.kernels import Linear
+    >>> read(KernelExpansion(Linear(), [[1.0, 2.0]], [3.0])).n_features
+    2
+    """
+    if isinstance(model, KernelExpansion):
+        return _of_function(model)
+    if isinstance(model, Affine):
+        intercept = np.atleast_1d(np.asarray(model.intercept, dtype=np.float64))
+        return replace(_of_function(model.function), center=intercept)
+    if isinstance(model, OnlineLearner):
+        return _of_learner(model)
+    readers = (_of_evaluator, _of_estimator, _of_river, _of_compressor, _of_pipeline, _of_table)
+    for reader in readers:
+        formula = reader(model)
+        if formula is not None:
+            return formula
+    raise TypeError(
+        f"a {type(model).__name__} cannot be exported; give a function, a learner or an estimator "
+        "of colk, or a pipeline that ends in one"
+    )
+
+
+def _is_from(model: Any, home: str) -> bool:
+    return any(kind.__module__.startswith(home) for kind in type(model).__mro__)
+
+
+def _of_function(f: KernelExpansion) -> Formula:
+    weights = np.array(f.weights).reshape(f.n_atoms, f.n_outputs)
+    return Formula(f.kernel, np.array(f.atoms), weights, f.weights.ndim == 1)
+
+
+def _of_learner(learner: OnlineLearner) -> Formula:
+    if isinstance(learner, KernelLearner):
+        return _of_function(learner.function)
+    if isinstance(learner, DoublySGD):
+        stream = learner._state()
+        weights = stream.snapshot(stream.averaged)[1]
+        return _of_waves(learner, learner.kernel, learner.seed, weights, 1.0)
+    if not isinstance(learner, FeatureLearner):
+        raise TypeError(f"a {type(learner).__name__} cannot be exported")
+    weights, features = learner._columns(), learner.features
+    if isinstance(features, RBFNetwork):
+        kernel = Gaussian(features.radius / np.sqrt(2.0))
+        return Formula(kernel, features.centres, weights, learner._is_vector)
+    if isinstance(features, RandomFourierFeatures):
+        share = 1.0 / np.sqrt(features.n_components)
+        return _of_waves(learner, features.kernel, features.seed, weights, share)
+    raise TypeError(
+        f"features of {type(features).__name__} are your own and cannot be exported; use "
+        "RBFNetwork or RandomFourierFeatures"
+    )
+
+
+def _of_waves(
+    learner: OnlineLearner, kernel: Kernel, seed: int, weights: Array, share: float
+) -> Formula:
+    """Random features, drawn once more."""
+    spectrum = Spectrum(kernel, seed, learner.n_features)
+    waves = np.zeros((learner.n_features + 1, len(weights)))
+    spectrum.draw(len(weights), waves)
+    frequencies, heights = np.ascontiguousarray(waves[:-1].T), spectrum.amplitude * share * weights
+    return Formula(None, frequencies, heights, learner._is_vector, waves[-1])
+
+
+def _of_evaluator(model: Any) -> Formula | None:
+    return _of_function(model.function) if _is_from(model, "colk.rl.base") else None
+
+
+def _of_estimator(model: Any) -> Formula | None:
+    if not _is_from(model, "colk.estimators.base"):
+        return None
+    formula = _of_learner(model._fitted())
+    if hasattr(model, "functions_"):  # of quantiles: the learner has found their atoms
+        formula = replace(read(Affine(model.function_, model.intercepts_)), is_sorted=True)
+    if hasattr(model, "feature_names_in_"):
+        formula = replace(formula, names=tuple(model.feature_names_in_.tolist()))
+    if formula.is_sorted:
+        return formula
+    if hasattr(model, "classes_"):
+        return _classifying(formula, model.classes_, model.loss_)
+    targets = model._targets
+    unit, center = (np.atleast_1d(np.asarray(v, float)) for v in (targets.scale, targets.center))
+    return replace(formula, unit=unit, center=center)
+
+
+def _classifying(formula: Formula, classes: NDArray[Any], loss: Any) -> Formula:
+    if len(classes) == 2 and formula.n_outputs == 2:  # the score of the second against the first
+        weights = formula.weights[:, 1:] - formula.weights[:, :1]
+        formula = replace(formula, weights=weights, is_vector=True)
+    probability: Probability | None = None
+    if loss.is_likelihood:
+        probability = "logistic" if len(classes) == 2 else "softmax"
+    return replace(formula, classes=classes, probability=probability)
+
+
+def _of_table(model: Any) -> Formula | None:
+    """Return the formula of columns as a table's model encodes them, before it scales them."""
+    if not _is_from(model, "colk.tabular"):
+        return None
+    formula = replace(
+        _of_function(model.function),
+        shift=model.center,
+        stretch=model.unit,
+        names=tuple(model.columns),
+    )
+    if model.task == "regression":
+        unit, center = np.array([model.target_unit]), np.array([model.target_center])
+        return replace(formula, unit=unit, center=center)
+    return _of_labels(formula, model.labels, model.loss)
+
+
+def _of_labels(formula: Formula, labels: list[Any], loss: Any) -> Formula:
+    """Tell the classes apart that were seen, in their order of appearance."""
+    if len(labels) < 2:
+        raise ValueError("the classifier has seen one class only; there is nothing to export")
+    if formula.n_outputs > 1:
+        formula = replace(formula, weights=formula.weights[:, : len(labels)])
+    classes = np.empty(len(labels), dtype=object)
+    classes[:] = labels
+    return _classifying(formula, classes, loss)
+
+
+def _of_river(model: Any) -> Formula | None:
+    if not _is_from(model, "colk.river.base"):
+        return None
+    formula = replace(_of_function(model.function), names=tuple(model.feature_names))
+    if not hasattr(model, "_places"):
+        unit, center = np.array([model._scale.unit]), np.array([model._scale.mean])
+        return replace(formula, unit=unit, center=center, is_vector=True)
+    return _of_labels(formula, list(model._places), Softmax())
+
+
+def _of_compressor(model: Any) -> Formula | None:
+    if not _is_from(model, "colk.estimators.compressor"):
+        return None
+    formula = read(Affine(model.function_, model.intercept_))
+    classes = getattr(model, "classes_", None)
+    count: Count | None = None
+    if classes is not None and len(classes) > 2 and model._is_of_pairs():
+        count = "confidences" if model._breaks_ties() else "votes"
+    return replace(formula, classes=classes, count=count)
+
+
+def _of_pipeline(model: Any) -> Formula | None:
+    """Return the formula of the last step, behind scalers."""
+    if not _is_from(model, "sklearn.pipeline"):
+        return None
+    formula, scalings = read(model.steps[-1][1]), [_scaling(step) for _, step in model.steps[:-1]]
+    shift, stretch = np.zeros(formula.n_features), np.ones(formula.n_features)
+    for moved, by in scalings:
+        shift, stretch = shift + stretch * moved, stretch * by
+    return replace(formula, shift=shift, stretch=stretch)
+
+
+def _scaling(step: Any) -> tuple[Array | float, Array | float]:
+    """Return what a scaler subtracts, and what it divides by afterwards."""
+    if step is None or isinstance(step, str):  # "passthrough"
+        return 0.0, 1.0
+    name = type(step).__name__ if _is_from(step, "sklearn.preprocessing") else None
+    if name == "StandardScaler":
+        return step.mean_ if step.with_mean else 0.0, step.scale_ if step.with_std else 1.0
+    if name == "MinMaxScaler" and not step.clip:
+        return -step.min_ / step.scale_, 1.0 / step.scale_
+    raise TypeError(
+        f"a pipeline with {type(step).__name__} cannot be exported; StandardScaler and "
+        "MinMaxScaler can, and to_onnx takes whatever skl2onnx converts"
+    )

@@ -1,0 +1,292 @@
+"""Models as ONNX graphs of plain operators in double precision."""
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colk._validation import Array
+from colk._version import __version__
+from colk.export.formula import Formula, read
+from colk.export.kernels import express
+from colk.export.pairs import lay_count
+
+__all__ = ["OPSET", "Nodes", "labels_of", "lay_graph", "output_names", "to_onnx"]
+
+# The first opset whose reductions all take their axes as inputs.
+OPSET = 18
+_IR_VERSION = 8
+
+
+class Nodes(Protocol):
+    """Where nodes and constants of a graph go."""
+
+    def constant(self, values: NDArray[Any]) -> str:
+        """Add an array, return its name."""
+
+    def add(
+        self, operator: str, inputs: list[str], output: str | None = None, spare: int = 0, **of: Any
+    ) -> str:
+        """Add a node with outputs to spare, return the name of its first output."""
+
+
+class GraphWriter:
+    """Writes κ of points (n, p), and of (n, 1, p) where they are subtracted, and all atoms."""
+
+    def __init__(self, nodes: Nodes, points: str, formula: Formula) -> None:
+        self.nodes, self.points, self.formula = nodes, points, formula
+        self._pairs: dict[str, str] = {}
+
+    def squares(self, scales: Array) -> str:
+        """Σ_k ((x_k − d_k)·scales_k)²."""
+        scaled = self._scaled(scales)
+        return self._summed(self.times(scaled, scaled))
+
+    def city_block(self, scales: Array) -> str:
+        """Σ_k |x_k − d_k|·scales_k."""
+        return self._summed(self.nodes.add("Abs", [self._scaled(scales)]))
+
+    def _paired(self, operator: str) -> str:
+        """Points, as (n, 1, p), with atoms (1, M, p)."""
+        if operator not in self._pairs:
+            axis = self.nodes.constant(np.array([1], dtype=np.int64))
+            rows = self.nodes.add("Unsqueeze", [self.points, axis])
+            atoms = self.nodes.constant(self.formula.atoms[None])
+            self._pairs[operator] = self.nodes.add(operator, [rows, atoms])
+        return self._pairs[operator]
+
+    def _scaled(self, scales: Array) -> str:
+        return self.times(self._paired("Sub"), self.nodes.constant(scales))
+
+    def _summed(self, values: str) -> str:
+        axis = self.nodes.constant(np.array([2], dtype=np.int64))
+        return self.nodes.add("ReduceSum", [values, axis], keepdims=0)
+
+    def dot(self) -> str:
+        """Σ_k x_k d_k.
+
+        No MatMul: onnxruntime takes numbers that scale one into it, in single precision.
+        """
+        return self._summed(self._paired("Mul"))
+
+    def wave(self) -> str:
+        """The cosine of 2π(Σ_k x_k d_k + phase), by the fraction of a turn."""
+        turns = self.plus(self.dot(), self.nodes.constant(self.formula.phases))
+        part = self.nodes.add("Sub", [turns, self.nodes.add("Round", [turns])])
+        return self.nodes.add("Cos", [self.times(part, self.number(2.0 * np.pi))])
+
+    def number(self, value: float) -> str:
+        """A number."""
+        return self.nodes.constant(np.array(value, dtype=np.float64))
+
+    def plus(self, a: str, b: str) -> str:
+        """The sum a + b."""
+        return self.nodes.add("Add", [a, b])
+
+    def times(self, a: str, b: str) -> str:
+        """The product a·b."""
+        return self.nodes.add("Mul", [a, b])
+
+    def power(self, a: str, exponent: float) -> str:
+        """The power a^exponent."""
+        return self.nodes.add("Pow", [a, self.number(exponent)])
+
+    def exp(self, a: str) -> str:
+        """The exponential e^a."""
+        return self.nodes.add("Exp", [a])
+
+    def root(self, a: str) -> str:
+        """√a."""
+        return self.nodes.add("Sqrt", [a])
+
+    def least(self, a: str, bound: float) -> str:
+        """The smaller of both."""
+        return self.nodes.add("Min", [a, self.number(bound)])
+
+    def keep(self, a: str) -> str:
+        """The same: a node is computed once."""
+        return a
+
+
+def lay_graph(formula: Formula, nodes: Nodes, points: str, outputs: list[str]) -> None:
+    """Lay a formula out from the points to outputs of these names.
+
+    These are the values, (n,) or (n, q); of a classifier the labels and, where there is a second
+    name, probabilities (n, C), or scores where the loss gives none.
+    """
+    scores = _scores(formula, nodes, points)
+    if formula.classes is None:
+        if formula.is_vector:
+            _squeezed(nodes, scores, outputs[0])
+        else:
+            nodes.add("Identity", [scores], outputs[0])
+        return
+    index = _places(formula, nodes, scores)
+    nodes.add("Gather", [nodes.constant(labels_of(formula)), index], outputs[0], axis=0)
+    if len(outputs) > 1:
+        _lay_probabilities(formula, nodes, scores, outputs[1])
+
+
+def _squeezed(nodes: Nodes, values: str, output: str | None = None) -> str:
+    axis = nodes.constant(np.array([1], dtype=np.int64))
+    return nodes.add("Squeeze", [values, axis], output)
+
+
+def _scores(formula: Formula, nodes: Nodes, points: str) -> str:
+    """Scores (n, q), in the units of the targets."""
+    if len(formula.atoms) == 0:  # an atom without weight: runtimes differ on empty products
+        p, q = formula.n_features, formula.n_outputs
+        formula = replace(formula, atoms=np.zeros((1, p)), weights=np.zeros((1, q)))
+    if formula.shift is not None and formula.stretch is not None:
+        moved = nodes.add("Sub", [points, nodes.constant(formula.shift)])
+        points = nodes.add("Div", [moved, nodes.constant(formula.stretch)])
+    writer = GraphWriter(nodes, points, formula)
+    values = express(formula.kernel, writer, formula.n_features)
+    # A constant kernel is one number: it must have a row for each point.
+    nothing = nodes.constant(np.zeros((formula.n_features, len(formula.atoms))))
+    rows = nodes.add("MatMul", [points, nothing])
+    weights = nodes.constant(formula.weights * formula.unit)
+    totals = nodes.add("MatMul", [writer.plus(values, rows), weights])
+    scores = writer.plus(totals, nodes.constant(formula.center))
+    if not formula.is_sorted:
+        return scores
+    size = nodes.constant(np.array([formula.n_outputs], dtype=np.int64))
+    return nodes.add("TopK", [scores, size], spare=1, axis=1, largest=0, sorted=1)
+
+
+def _places(formula: Formula, nodes: Nodes, scores: str) -> str:
+    """Places of the labels (n,)."""
+    if formula.classes is not None and formula.count is not None:
+        scores = lay_count(nodes, scores, len(formula.classes), formula.count)
+    if formula.n_outputs > 1:
+        return nodes.add("ArgMax", [scores], axis=1, keepdims=0)
+    zero = nodes.constant(np.array(0.0))
+    positive = nodes.add("Greater", [_squeezed(nodes, scores), zero])
+    return nodes.add("Cast", [positive], to=7)  # int64
+
+
+def labels_of(formula: Formula) -> NDArray[Any]:
+    """Labels as ONNX holds them: texts, whole numbers or numbers."""
+    values = [] if formula.classes is None else formula.classes.tolist()
+    if all(isinstance(value, str) for value in values):
+        return np.array(values, dtype=object)
+    if all(isinstance(value, int) for value in values):
+        return np.array(values, dtype=np.int64)
+    if all(isinstance(value, (int, float)) for value in values):
+        return np.array(values, dtype=np.float64)
+    raise TypeError(f"labels must be texts or numbers for ONNX, got {values[:3]}")
+
+
+def _lay_probabilities(formula: Formula, nodes: Nodes, scores: str, output: str) -> None:
+    if formula.probability is None:
+        nodes.add("Identity", [scores], output)
+    elif formula.probability == "logistic":
+        one = nodes.constant(np.array(1.0))
+        # 1/(1 + e) or e/(1 + e) with e = exp(−|s|): nothing overflows.
+        e = nodes.add("Exp", [nodes.add("Neg", [nodes.add("Abs", [scores])])])
+        positive = nodes.add("Greater", [scores, nodes.constant(np.array(0.0))])
+        upper = nodes.add("Where", [positive, one, e])
+        p = nodes.add("Div", [upper, nodes.add("Add", [one, e])])
+        nodes.add("Concat", [nodes.add("Sub", [one, p]), p], output, axis=1)
+    else:
+        axis = nodes.constant(np.array([1], dtype=np.int64))
+        largest = nodes.add("ReduceMax", [scores, axis], keepdims=1)
+        e = nodes.add("Exp", [nodes.add("Sub", [scores, largest])])
+        total = nodes.add("ReduceSum", [e, axis], keepdims=1)
+        nodes.add("Div", [e, total], output)
+
+
+class _PlainNodes:
+    """Nodes of a graph of its own."""
+
+    def __init__(self, onnx: Any) -> None:
+        self.onnx = onnx
+        self.nodes: list[Any] = []
+        self.initializers: list[Any] = []
+
+    def constant(self, values: NDArray[Any]) -> str:
+        name = f"c{len(self.initializers)}"
+        self.initializers.append(self.onnx.numpy_helper.from_array(values, name))
+        return name
+
+    def add(
+        self, operator: str, inputs: list[str], output: str | None = None, spare: int = 0, **of: Any
+    ) -> str:
+        name = output or f"v{len(self.nodes)}"
+        names = [name, *(f"{name}_{k + 1}" for k in range(spare))]
+        self.nodes.append(self.onnx.helper.make_node(operator, inputs, names, **of))
+        return name
+
+
+def to_onnx(model: Any) -> Any:
+    """Return the model as an ONNX graph, whose numbers are doubles and whose operators are plain.
+
+    Its input `X` are points (n, p). Its output is `values`, of the shape of `predict`; of a
+    classifier `labels`, and `probabilities` (n, C) or, where the loss gives none, `scores`; these
+    are of pairs of classes where an SVC of several was compressed.
+
+    Parameters
+    ----------
+    model : object
+        A function, a learner, an estimator, a class of `colk.river` or a policy evaluator that has
+        learned; or a pipeline of scikit-learn that ends in one, of which all other steps are
+        converted by skl2onnx.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The graph; `graph.SerializeToString()` are the bytes of an .onnx file.
+
+    Examples
+    --------
+    >>> from colk import KernelExpansion
+    >>> from colk.export import to_onnx
+    >>> from colk.kernels import Gaussian
+    >>> graph = to_onnx(KernelExpansion(Gaussian(0.5), [[0.0]], [1.0]))
+    >>> graph.graph.output[0].name
+    'values'
+    """
+    try:
+        import onnx
+    except ImportError as error:
+        raise ImportError("to_onnx needs ONNX: pip install 'colk[onnx]'") from error
+    if any(kind.__module__ == "sklearn.pipeline" for kind in type(model).__mro__):
+        from colk.export import skl2onnx
+
+        return skl2onnx.convert_pipeline(model)
+    formula, nodes = read(model), _PlainNodes(onnx)
+    outputs = _outputs(formula, onnx)
+    lay_graph(formula, nodes, "X", [output.name for output in outputs])
+    kind = onnx.TensorProto.DOUBLE
+    points = onnx.helper.make_tensor_value_info("X", kind, [None, formula.n_features])
+    graph = onnx.helper.make_graph(
+        nodes.nodes, type(model).__name__, [points], outputs, nodes.initializers
+    )
+    made = onnx.helper.make_model(
+        graph,
+        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="colk",
+        producer_version=__version__,
+    )
+    onnx.checker.check_model(made)
+    return made
+
+
+def output_names(formula: Formula) -> list[str]:
+    """Names of what a graph returns."""
+    if formula.classes is None:
+        return ["values"]
+    return ["labels", "scores" if formula.probability is None else "probabilities"]
+
+
+def _outputs(formula: Formula, onnx: Any) -> list[Any]:
+    """Names, types and shapes of what the graph returns."""
+    info, double = onnx.helper.make_tensor_value_info, onnx.TensorProto.DOUBLE
+    first, *others = output_names(formula)
+    if formula.classes is None:
+        return [info(first, double, [None] if formula.is_vector else [None, formula.n_outputs])]
+    kind = onnx.helper.np_dtype_to_tensor_dtype(labels_of(formula).dtype)
+    columns = formula.n_outputs if formula.probability is None else len(formula.classes)
+    return [info(first, kind, [None]), info(others[0], double, [None, columns])]

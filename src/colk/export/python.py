@@ -1,0 +1,337 @@
+"""Models as Python source that needs the standard library alone, or NumPy."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from colk._validation import Array
+from colk._version import __version__
+from colk.export.formula import Formula, read
+from colk.export.kernels import express
+from colk.export.pairs import python_count
+
+__all__ = ["NumpyWriter", "PlainWriter", "to_python"]
+
+
+class PlainWriter:
+    """Writes of one point x and one atom d, by the module math."""
+
+    helpers: ClassVar[dict[str, str]] = {
+        "squares": """
+def squares(x, d, scales):
+    differences = [(u - v) * s for u, v, s in zip(x, d, scales)]
+    return sum(r * r for r in differences)
+""",
+        "city_block": """
+def city_block(x, d, scales):
+    return sum(abs(u - v) * s for u, v, s in zip(x, d, scales))
+""",
+        "dot": """
+def dot(x, d):
+    return sum(u * v for u, v in zip(x, d))
+""",
+        "wave": """
+def wave(x, d):
+    turns = sum((u * v for u, v in zip(x, d)), d[-1])
+    return cos(2.0 * pi * (turns - round(turns)))
+""",
+    }
+
+    def __init__(self) -> None:
+        self.used: set[str] = set()
+        self._scales: dict[str, str] = {}
+        self.lines: list[str] = []
+
+    def squares(self, scales: Array) -> str:
+        """Σ_k ((x_k − d_k)·scales_k)²."""
+        self.used.add("squares")
+        return f"squares(x, d, {self._constant(scales)})"
+
+    def city_block(self, scales: Array) -> str:
+        """Σ_k |x_k − d_k|·scales_k."""
+        self.used.add("city_block")
+        return f"city_block(x, d, {self._constant(scales)})"
+
+    def dot(self) -> str:
+        """Σ_k x_k d_k."""
+        self.used.add("dot")
+        return "dot(x, d)"
+
+    def wave(self) -> str:
+        """The cosine of 2π(Σ_k x_k d_k + phase)."""
+        self.used.add("wave")
+        return "wave(x, d)"
+
+    def number(self, value: float) -> str:
+        """A number."""
+        return repr(float(value))
+
+    def plus(self, a: str, b: str) -> str:
+        """The sum a + b."""
+        return f"({a} + {b})"
+
+    def times(self, a: str, b: str) -> str:
+        """The product a·b."""
+        return f"({a} * {b})"
+
+    def power(self, a: str, exponent: float) -> str:
+        """The power a^exponent."""
+        return f"{a} ** {exponent!r}"
+
+    def exp(self, a: str) -> str:
+        """The exponential e^a."""
+        return f"exp{_enclosed(a)}"
+
+    def root(self, a: str) -> str:
+        """√a."""
+        return f"sqrt({a})"
+
+    def least(self, a: str, bound: float) -> str:
+        """The smaller of both."""
+        return f"min({a}, {bound!r})"
+
+    def keep(self, a: str) -> str:
+        """The same, computed once."""
+        self.lines.append(f"s{len(self.lines) + 1} = {a}")
+        return f"s{len(self.lines)}"
+
+    def _constant(self, scales: Array) -> str:
+        return self._scales.setdefault(self.literal(scales), f"SCALES_{len(self._scales) + 1}")
+
+    @property
+    def constants(self) -> list[str]:
+        """Lines that give the arrays that the kernel refers to their names."""
+        return [f"{name} = {literal}" for literal, name in self._scales.items()]
+
+    def literal(self, array: Any) -> str:
+        """Return an array as it is written in the source."""
+        return repr(array.tolist())
+
+
+class NumpyWriter(PlainWriter):
+    """Writes of all points x, of shape (n, 1, p), and all atoms d, of shape (M, p)."""
+
+    helpers: ClassVar[dict[str, str]] = {
+        "squares": """
+def squares(x, d, scales):
+    return (((x - d) * scales) ** 2).sum(axis=-1)
+""",
+        "city_block": """
+def city_block(x, d, scales):
+    return (np.abs(x - d) * scales).sum(axis=-1)
+""",
+        "dot": """
+def dot(x, d):
+    return x[:, 0] @ d.T
+""",
+        "wave": """
+def wave(x, d):
+    turns = x[:, 0] @ d[:, :-1].T + d[:, -1]
+    return np.cos(2.0 * np.pi * (turns - np.rint(turns)))
+""",
+    }
+
+    def exp(self, a: str) -> str:
+        """The exponential e^a."""
+        return f"np.exp{_enclosed(a)}"
+
+    def root(self, a: str) -> str:
+        """√a."""
+        return f"np.sqrt({a})"
+
+    def least(self, a: str, bound: float) -> str:
+        """The smaller of both."""
+        return f"np.minimum({a}, {bound!r})"
+
+    def literal(self, array: Any) -> str:
+        """Return an array as it is written in the source."""
+        return f"np.array({array.tolist()!r})"
+
+
+def _enclosed(a: str) -> str:
+    return a if a.startswith("(") and a.endswith(")") and _is_one(a) else f"({a})"
+
+
+def _is_one(a: str) -> bool:
+    """Whether the first bracket is closed by the last."""
+    depth = 0
+    for place, letter in enumerate(a):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return place == len(a) - 1
+    return False
+
+
+def to_python(model: Any, *, numpy: bool = False) -> str:
+    """Return the source of a module that predicts as the model does.
+
+    It has `predict(X)` of a list of points, which returns a list of numbers, of lists of numbers
+    where there are several outputs, or of labels; `scores(X)`, which of a classifier are what
+    labels are chosen by, of each class or of each pair of them; and `predict_proba(X)` where there
+    are probabilities. It needs nothing but the standard library.
+
+    Parameters
+    ----------
+    model : object
+        A function, a learner, an estimator, a class of `colk.river` or a policy evaluator that has
+        learned; or scikit-learn's pipeline of scalers and one of them.
+    numpy : bool
+        Whether to write for NumPy: arrays in, arrays out, and faster.
+
+    Returns
+    -------
+    str
+        The source.
+
+    Examples
+    --------
+    >>> from colk import KernelExpansion
+    >>> from colk.export import to_python
+    >>> from colk.kernels import Linear
+    >>> source = to_python(KernelExpansion(Linear(), [[1.0, 2.0]], [3.0]))
+    >>> module = {}
+    >>> exec(source, module)
+    >>> module["predict"]([[1.0, 1.0]])
+    [9.0]
+    """
+    formula = read(model)
+    writer = NumpyWriter() if numpy else PlainWriter()
+    value = express(formula.kernel, writer, formula.n_features)
+    parts = [
+        _opening(model, formula, numpy),
+        "\n".join([*_constants(formula, writer), *writer.constants]),
+        *(writer.helpers[name] for name in sorted(writer.used)),
+        "\n    ".join(["def kernel(x, d):", *writer.lines, f"return {value}"]),
+        _scores(formula, numpy),
+        _proba(formula, numpy),
+        _count(formula, numpy),
+        _predict(formula, numpy),
+    ]
+    return "\n\n".join(part.strip("\n") + "\n" for part in parts if part)
+
+
+def _opening(model: Any, formula: Formula, numpy: bool) -> str:
+    """What the module is, and what it imports."""
+    points = f"points of {formula.n_features} features"
+    if formula.names is not None:
+        points += f", in the order {list(formula.names)!r}"
+    said = f"{type(model).__name__}, written by colk {__version__}: {len(formula.atoms)} atoms."
+    imports = "import numpy as np" if numpy else "from math import cos, exp, pi, sqrt"
+    return f"# {said}\n# predict(X) takes {points}.\n{imports}"
+
+
+def _constants(formula: Formula, writer: PlainWriter) -> list[str]:
+    atoms = formula.atoms
+    if formula.kernel is None:
+        atoms = np.column_stack([atoms, formula.phases])
+    arrays = {"ATOMS": atoms, "WEIGHTS": formula.weights.T, "UNIT": _spread(formula, formula.unit)}
+    arrays["CENTER"] = _spread(formula, formula.center)
+    if formula.shift is not None and formula.stretch is not None:
+        arrays |= {"SHIFT": formula.shift, "STRETCH": formula.stretch}
+    lines = [f"{name} = {writer.literal(array)}" for name, array in arrays.items()]
+    if formula.classes is not None:
+        lines.append(f"CLASSES = {writer.literal(formula.classes)}")
+    return lines
+
+
+def _spread(formula: Formula, values: Array) -> Array:
+    """A number for each output."""
+    return np.zeros(formula.n_outputs) + values
+
+
+_TOTALS = "[t * u + c for t, u, c in zip(totals, UNIT, CENTER)]"
+
+
+def _scores(formula: Formula, numpy: bool) -> str:
+    p, scaled = formula.n_features, formula.shift is not None
+    found = "values @ WEIGHTS.T * UNIT + CENTER" if numpy else _TOTALS
+    if formula.is_sorted:
+        found = f"np.sort({found}, axis=1)" if numpy else f"sorted({found})"
+    if numpy:
+        moved = "    X = (X - SHIFT) / STRETCH\n" if scaled else ""
+        return f"""
+def scores(X):
+    X = np.asarray(X, dtype=float).reshape(-1, {p})
+{moved}    values = np.zeros((len(X), len(ATOMS))) + kernel(X[:, None, :], ATOMS)
+    return {found}
+"""
+    moved = "    x = [(u - m) / s for u, m, s in zip(x, SHIFT, STRETCH)]\n" if scaled else ""
+    return f"""
+def score(x):
+    if len(x) != {p}:
+        raise ValueError("a point must have {p} features, got %d" % len(x))
+{moved}    values = [kernel(x, d) for d in ATOMS]
+    totals = [sum(v * a for v, a in zip(values, row)) for row in WEIGHTS]
+    return {found}
+
+
+def scores(X):
+    return [score(x) for x in X]
+"""
+
+
+_LOGISTIC = """
+def predict_proba(X):
+    def positive(s):
+        e = exp(-abs(s))
+        return 1.0 / (1.0 + e) if s >= 0.0 else e / (1.0 + e)
+
+    chances = [positive(score[0]) for score in scores(X)]
+    return [[1.0 - p, p] for p in chances]
+"""
+
+_NUMPY_LOGISTIC = """
+def predict_proba(X):
+    s = scores(X)[:, 0]
+    e = np.exp(-np.abs(s))
+    p = np.where(s >= 0.0, 1.0, e) / (1.0 + e)
+    return np.column_stack([1.0 - p, p])
+"""
+
+_SOFTMAX = """
+def predict_proba(X):
+    def shares(values):
+        powers = [exp(v - max(values)) for v in values]
+        return [p / sum(powers) for p in powers]
+
+    return [shares(values) for values in scores(X)]
+"""
+
+_NUMPY_SOFTMAX = """
+def predict_proba(X):
+    s = scores(X)
+    powers = np.exp(s - s.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+"""
+
+
+def _proba(formula: Formula, numpy: bool) -> str:
+    if formula.probability == "logistic":
+        return _NUMPY_LOGISTIC if numpy else _LOGISTIC
+    if formula.probability == "softmax":
+        return _NUMPY_SOFTMAX if numpy else _SOFTMAX
+    return ""
+
+
+def _count(formula: Formula, numpy: bool) -> str:
+    if formula.classes is None or formula.count is None:
+        return ""
+    return python_count(len(formula.classes), formula.count, numpy)
+
+
+def _predict(formula: Formula, numpy: bool) -> str:
+    if formula.classes is None:
+        found = "scores(X)"
+        if formula.is_vector:
+            found = "scores(X)[:, 0]" if numpy else "[values[0] for values in scores(X)]"
+    elif formula.n_outputs == 1:
+        found = "[CLASSES[values[0] > 0.0] for values in scores(X)]"
+        found = "CLASSES[(scores(X)[:, 0] > 0.0).astype(int)]" if numpy else found
+    else:
+        counted = formula.count is not None
+        scores = "map(count, scores(X))" if counted else "scores(X)"
+        found = f"[CLASSES[values.index(max(values))] for values in {scores}]"
+        if numpy:
+            scores = "count(scores(X))" if counted else "scores(X)"
+            found = f"CLASSES[{scores}.argmax(axis=1)]"
+    return f"def predict(X):\n    return {found}"

@@ -1,0 +1,138 @@
+"""The bytes of a file: a prologue, a JSON header, raw little-endian arrays, one checksum.
+
+The prologue says how long the header is, the header how long each array is; both must add up to
+the size of the file before anything is read of them. There is no compression, so that no file is
+smaller than what it holds.
+"""
+
+import json
+import math
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colk.errors import FileFormatError
+
+__all__ = ["MAGIC", "Arrays", "lay_out", "read", "seal"]
+
+Arrays = list[NDArray[Any]]
+
+# The first byte is no text, the line ends are what transfers as text would change.
+MAGIC = b"\x93COLK\r\n\x1a"
+
+# Magic, length of the header, checksum of all that follows, 0.
+_PROLOGUE = struct.Struct("<8sQII")
+
+# Arrays begin at multiples of so many bytes.
+_ALIGNMENT = 8
+
+# Parsed, JSON takes up to some 30 times its bytes; what can be long is an array.
+_LONGEST_HEADER = 2**20
+
+_DTYPES = frozenset({"<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1"})
+
+_MOST_AXES = 4
+
+
+def lay_out(header: dict[str, Any], arrays: Arrays) -> list[bytes | memoryview]:
+    """Return the pieces of a file, in their order.
+
+    Examples
+    --------
+    >>> pieces = lay_out({"format": "colk"}, [np.zeros(3)])
+    >>> sum(len(piece) for piece in pieces) % 8
+    0
+    """
+    laid = [np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for array in arrays]
+    table = [{"dtype": array.dtype.str, "shape": list(array.shape)} for array in laid]
+    for entry in table:
+        if entry["dtype"] not in _DTYPES:
+            raise TypeError(f"an array of dtype {entry['dtype']} cannot be saved")
+    text = json.dumps({**header, "arrays": table}, allow_nan=False, separators=(",", ":")).encode()
+    if len(text) > _LONGEST_HEADER:
+        raise ValueError(f"the model's settings take {len(text)} bytes, more than a header holds")
+    text += b" " * (-(_PROLOGUE.size + len(text)) % _ALIGNMENT)
+    pieces: list[bytes | memoryview] = [text]
+    for array in laid:
+        pieces.append(array.reshape(-1).view(np.uint8).data)
+        if array.nbytes % _ALIGNMENT:
+            pieces.append(b"\0" * (-array.nbytes % _ALIGNMENT))
+    return [_prologue(len(text), pieces), *pieces]
+
+
+def _prologue(length: int, pieces: list[bytes | memoryview]) -> bytes:
+    checksum = 0
+    for piece in pieces:
+        checksum = zlib.crc32(piece, checksum)
+    return _PROLOGUE.pack(MAGIC, length, checksum, 0)
+
+
+def seal(header: bytes, body: bytes) -> bytes:
+    """Return a file of any header and body under the checksum that they have: for tests."""
+    return _prologue(len(header), [header, body]) + header + body
+
+
+def read(file: BinaryIO, size: int) -> tuple[dict[str, Any], Arrays]:
+    """Return the header and read-only arrays of a file of so many bytes."""
+    start = file.read(_PROLOGUE.size)
+    if len(start) < _PROLOGUE.size:
+        raise FileFormatError(f"it has {len(start)} bytes, fewer than any model takes")
+    magic, length, checksum, _ = _PROLOGUE.unpack(start)
+    if magic != MAGIC:
+        raise FileFormatError("it does not begin as a saved model does")
+    rest = size - _PROLOGUE.size
+    if length > min(rest, _LONGEST_HEADER):
+        raise FileFormatError(f"its header of {length} bytes is longer than the file, or than any")
+    body = file.read(rest)
+    if len(body) != rest or zlib.crc32(body) != checksum:
+        raise FileFormatError("it is damaged: its checksum is not that of its contents")
+    header = _parse(body[:length])
+    return header, list(_cut(memoryview(body)[length:], header.get("arrays")))
+
+
+def _parse(text: bytes) -> dict[str, Any]:
+    header = json.loads(text.decode(), parse_constant=_refuse)
+    if not isinstance(header, dict):
+        raise FileFormatError("its header is no JSON object")
+    return header
+
+
+def _refuse(constant: str) -> None:
+    raise FileFormatError(f"its header holds {constant}, which is no JSON")
+
+
+def _cut(body: memoryview, table: Any) -> Iterator[NDArray[Any]]:
+    """Yield arrays, which must fill the body to its last byte."""
+    if not isinstance(table, list):
+        raise FileFormatError("its header does not list arrays")
+    start = 0
+    for entry in table:
+        dtype, shape = _check_entry(entry)
+        nbytes = dtype.itemsize * math.prod(shape)
+        if nbytes > len(body) - start:
+            raise FileFormatError(f"an array of shape {shape} is larger than the file")
+        array = np.frombuffer(body[start : start + nbytes], dtype).reshape(shape)
+        if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
+            raise FileFormatError("an array of truth values holds other numbers than 0 and 1")
+        yield array
+        start += nbytes + -nbytes % _ALIGNMENT
+    if start != len(body):
+        raise FileFormatError(f"its arrays take {start} bytes, but there are {len(body)}")
+
+
+def _check_entry(entry: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape"}:
+        raise FileFormatError("an array is not described by its dtype and shape")
+    dtype, shape = entry["dtype"], entry["shape"]
+    if not isinstance(dtype, str) or dtype not in _DTYPES:
+        raise FileFormatError(f"an array is of the unknown dtype {dtype!r}")
+    if not isinstance(shape, list) or len(shape) > _MOST_AXES:
+        raise FileFormatError(f"an array has the shape {shape!r}")
+    for length in shape:
+        if type(length) is not int or not 0 <= length < 2**48:
+            raise FileFormatError(f"an array has the shape {shape!r}")
+    return np.dtype(dtype), tuple(shape)

@@ -1,0 +1,50 @@
+"""How much memory a file may ask for."""
+
+from colk.errors import FileFormatError
+
+__all__ = ["Memory", "padding"]
+
+# What a file may ask for, as a multiple of its own size, and beyond it.
+_FACTOR = 64
+_FREE = 2**24
+
+
+def padding(needed: float) -> int:
+    """Return how many bytes a file must at least have for a model that takes so much memory.
+
+    Examples
+    --------
+    >>> padding(1e6), padding(1e9)
+    (0, 15362857)
+    """
+    return max(0, int((needed - _FREE) / _FACTOR) + 1)
+
+
+class Memory:
+    """A bound on what loading may allocate, in proportion to the file.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of the file.
+
+    Examples
+    --------
+    >>> Memory(1000).check(10_000, "a learner")
+    >>> Memory(1000).check(10**12, "a learner")
+    Traceback (most recent call last):
+    ...
+    colk.errors.FileFormatError: a learner would take 1e+12 bytes, and the file has 1000
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.left = float(_FACTOR * size + _FREE)
+
+    def check(self, needed: float, what: str) -> None:
+        """Refuse to take more than what is left."""
+        if not needed <= self.left:
+            raise FileFormatError(
+                f"{what} would take {needed:.3g} bytes, and the file has {self.size}"
+            )
+        self.left -= needed

@@ -1,0 +1,172 @@
+"""NewtonCOLK: slopes divided by the curvature of what was seen, one pass in place of several."""
+
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from colk._validation import Array, check_points
+from colk.compressors import KOMP
+from colk.covariance import Covariance
+from colk.dictionary import Dictionary
+from colk.kernels import Kernel
+from colk.learners.functional import KernelLearner
+from colk.losses import Loss
+from colk.newton import NewtonStream
+from colk.pairing import Pairing
+from colk.quasigradient import QuasiGradientStream
+from colk.risks import Risk
+from colk.schedules import Rate, as_decay
+from colk.trackers import Momentum, Tracker
+
+__all__ = ["NewtonCOLK"]
+
+
+class NewtonCOLK(KernelLearner):
+    """COLK with curvature: recursive Newton steps in the span of the atoms, compressed by KOMP.
+
+    Minimises the sum over the samples of outer(ℓ, g), plus λ/2‖f‖², as one pass can. In the
+    coordinates z = Uᵀκ(D, x), orthonormal in H, P is the inverse of the curvature λI + Σ b zzᵀ so
+    far; a sample of slope a (the coefficient of COLK's quasi-gradient) and curvature b moves f by
+    θ ← θ − P⁺ a z. The curvature of a loss is that of the parabola about its target with the same
+    slope; of a risk, Gauss–Newton in its outer function. For the squared loss and the mean that is
+    recursive least squares and, where nothing is compressed, kernel ridge regression.
+
+    The H-norm of what a step loses against the step in the span of the atoms and its samples is at
+    most eps, as in `COLK`; a step is O(M²) for M atoms, in time and in memory.
+
+    Parameters
+    ----------
+    kernel, loss, risk, tracking_rate, tracker, pairing, n_outputs, trace
+        As in `COLK`.
+    prior : float
+        λ, the precision of every direction of H before the first sample: how many samples, of
+        curvature 1, it counts for. Unlike `regularization`, it does not grow with the samples.
+    forgetting : float
+        γ, in (0, 1]. Below 1 a sample lets the variance at x grow by 1/γ, and nowhere else: what
+        is not visited is not forgotten. Some 1/(1 − γ) samples of a place are remembered.
+    compressor : KOMP
+        What a step may forget, `KOMP(eps=0.05)` by default.
+    trust : float
+        A sample moves its own prediction by at most this many times 1 + the largest |target|.
+    restart : bool
+        Whether P starts anew after an abrupt change, f staying as it is: where most losses are
+        suddenly in what used to be their upper tenth. Without it what was learned from many
+        samples yields as slowly to a new truth, and a robust loss may take it for outliers.
+    batch_size : int
+        Pairs a step: all slopes are those at the same f. The mean of their objectives is one term
+        of the sum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import NewtonCOLK
+    >>> X = np.random.default_rng(0).random((500, 1))
+    >>> y = np.sin(6 * X[:, 0])
+    >>> learner = NewtonCOLK(Gaussian(0.2)).learn(X, y)
+    >>> learner.n_atoms < 20, bool(np.abs(learner.predict(X) - y).max() < 0.1)
+    (True, True)
+    """
+
+    step_size = as_decay(1.0, "step_size")
+    regularization = 0.0
+    gradient_bound = np.inf
+    averaging = None
+    prior: float
+    forgetting: float
+    trust: float
+    restart: bool
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        loss: Loss | None = None,
+        risk: Risk | None = None,
+        prior: float = 0.3,
+        forgetting: float = 1.0,
+        tracking_rate: Rate = 0.01,
+        compressor: KOMP | None = None,
+        tracker: Tracker | str = Momentum(),  # noqa: B008, it is frozen
+        pairing: Pairing = "independent",
+        trust: float = 10.0,
+        restart: bool = False,
+        batch_size: int = 1,
+        n_outputs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        self._settle(locals(), compressor=KOMP(eps=0.05) if compressor is None else compressor)
+
+    def _check(self) -> None:
+        super()._check()
+        if type(self.compressor) is not KOMP or self.compressor.parsimony is not None:
+            raise ValueError(
+                "NewtonCOLK needs KOMP with eps, fraction or max_atoms: it has no step size that "
+                f"parsimony could refer to, and P follows no other rule; got {self.compressor}"
+            )
+
+    def _cure(self) -> str:
+        return f"raise prior (now {self.prior:g}) or lower trust (now {self.trust:g})"
+
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[False] = False) -> Array: ...
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Array, Array]: ...
+
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Values of the learned function; with `return_std` also how far a target may be from them.
+
+        The standard deviation is that of a new target, of the shape of the values: what is not
+        known of f, from the curvature that was seen at x, and the noise, as wide as the residuals
+        of the latest 1000 samples or so. For regression losses.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from colk.kernels import Gaussian
+        >>> from colk.learners import NewtonCOLK
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.random((3000, 1))
+        >>> y = np.sin(6 * X[:, 0]) + 0.1 * rng.normal(size=3000)
+        >>> learner = NewtonCOLK(Gaussian(0.2)).learn(X, y)
+        >>> learner.predict([[0.5], [3.0]], return_std=True)[1].round(1)
+        array([0.1, 0.3])
+        """
+        values = super().predict(X)
+        if not return_std:
+            return values
+        if self.loss.kind != "regression":
+            raise ValueError(
+                f"return_std needs a loss of residuals; {type(self.loss).__name__} has none"
+            )
+        state: Any = self._state()
+        of_f, noise = state.variances(check_points(X, self.n_features))
+        deviations = np.sqrt(of_f[:, None] + noise)
+        return values, deviations[:, 0] if self._is_vector else deviations
+
+    @property
+    def restarts(self) -> int:
+        """How often an abrupt change let P start anew."""
+        state: Any = self._stream
+        return 0 if state is None else int(state.restarts)
+
+    @property
+    def covariance(self) -> Array:
+        """P, of shape (M, M), in the coordinates that the Cholesky factor of K makes orthonormal.
+
+        z = L⁻¹κ(D, x) where K = LLᵀ is the Gram matrix of the atoms.
+        """
+        state: Any = self._state()
+        return np.asarray(state.snapshot_covariance())
+
+    def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
+        return NewtonStream(
+            P=Covariance(self.prior, self.forgetting),
+            trust=self.trust,
+            restart=bool(self.restart),
+            compressor=self.compressor,
+            norm_bound=np.inf,
+            dictionary=Dictionary(self.kernel, width, has_factor=True, **shape),
+            gained=shape["block"],
+            **common,
+        )

@@ -1,0 +1,9 @@
+cimport cython
+from colk.losses.base cimport Loss
+
+cdef class Quantiles(Loss):
+    cdef readonly tuple levels
+    cdef const double[::1] table
+    @cython.locals(c=Py_ssize_t, total=double, excess=double)
+    cdef double evaluate(self, double[:, ::1] F, double[:, ::1] Y, Py_ssize_t row,
+                         double[:, ::1] slopes) except? -1.5e300 nogil

@@ -1,0 +1,73 @@
+"""Several quantiles of one target at once: an output, and a pinball loss, for each."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from colk._validation import Array, check_vector
+from colk.losses.base import Loss
+
+__all__ = ["Quantiles"]
+
+
+class Quantiles(Loss):
+    """Σ_c of the pinball losses of f_c against y, with τ_c the level of output c.
+
+    A target is one number, a prediction has one output for each level. At a kink f_c = y the slope
+    is 0.
+
+    Parameters
+    ----------
+    levels : sequence of float
+        τ_c, strictly between 0 and 1 and increasing.
+
+    Examples
+    --------
+    >>> loss = Quantiles((0.25, 0.75))
+    >>> loss.value([[-1.0, 1.0]], [0.0]), loss.slope([[-1.0, 1.0]], [0.0])
+    (array([0.5]), array([[-0.25,  0.25]]))
+    """
+
+    _fields: ClassVar[tuple[str, ...]] = ("levels",)
+    couples_outputs: ClassVar[bool] = True
+
+    levels: tuple[float, ...]
+    table: Array  # (Q,): the levels as compiled code reads them
+
+    def __init__(self, levels: Sequence[float] = (0.05, 0.5, 0.95)) -> None:
+        table = check_vector(levels, None, "levels")
+        if len(table) == 0 or not ((table > 0.0) & (table < 1.0)).all():
+            raise ValueError(f"levels must lie strictly between 0 and 1, got {levels!r}")
+        if (np.diff(table) <= 0.0).any():
+            raise ValueError(f"levels must increase, got {levels!r}")
+        self.levels = tuple(float(level) for level in table)
+        self.table = np.array(table)
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """A residual of 0."""
+        return (0.0,)
+
+    def evaluate(self, F: Array, Y: Array, row: int, slopes: Array) -> float:
+        """Return the sum over the levels; write the slope of each."""
+        total = 0.0
+        for c in range(F.shape[1]):
+            excess = F[row, c] - Y[row, 0]
+            slopes[row, c] = 0.0
+            if excess > 0.0:
+                slopes[row, c] = 1.0 - self.table[c]
+            elif excess < 0.0:
+                slopes[row, c] = -self.table[c]
+            total += slopes[row, c] * excess
+        return total
+
+    def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:
+        """Targets as an (n, 1) array, for predictions of as many outputs as there are levels."""
+        if n_outputs != len(self.levels):
+            raise ValueError(
+                f"Quantiles of {len(self.levels)} levels needs as many outputs, "
+                f"the predictions have {n_outputs}"
+            )
+        return super().check_targets(y, 1, n_rows)

@@ -1,0 +1,52 @@
+cimport cython
+from colk cimport covariance, lanes, maths as math, step
+from colk.compressors cimport pursuit
+from colk.compressors.pursuit cimport KOMP
+from colk.covariance cimport Covariance
+from colk.step cimport KernelStream
+
+cdef Py_ssize_t LATEST
+cdef double TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND
+
+cdef class NewtonStream(KernelStream):
+    cdef KOMP rule
+    cdef readonly Covariance P
+    cdef readonly double trust
+    cdef readonly bint is_kinked, restart
+    cdef public double level, spread, distance, tail_loss, beyond, squared_slope, mean_curvature
+    cdef public Py_ssize_t restarts, rested_until
+    cdef Py_ssize_t last
+    cdef bint owing
+    cdef double[::1] owed, noise
+    cdef int make_room(self) except -1
+    @cython.locals(before=Py_ssize_t, eps=double, error=double)
+    cdef int step(self) except -1 nogil
+    @cython.final
+    @cython.locals(loss=double, gap=double, share=double, columns=Py_ssize_t)
+    cdef void follow_spreads(self, double rate) noexcept nogil
+    @cython.final
+    @cython.locals(above=double, loss=double)
+    cdef bint has_changed(self) noexcept nogil
+    @cython.final
+    @cython.locals(width=double, least=double, reach=double)
+    cdef int curve_window(self) except -1 nogil
+    @cython.final
+    @cython.locals(squares=double)
+    cdef double length(self, Py_ssize_t b) noexcept nogil
+    @cython.final
+    cdef void halve(self, Py_ssize_t b) noexcept nogil
+    cdef int rest(self) except -1 nogil
+    @cython.final
+    @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double)
+    cdef double take(self, Py_ssize_t b, double eps) except -1 nogil
+    @cython.final
+    cdef void relinearize(self, Py_ssize_t b) noexcept nogil
+    @cython.final
+    cdef void append(self, Py_ssize_t b, double novelty) noexcept nogil
+    @cython.final
+    cdef void note_length(self, double amount, double squares) noexcept nogil
+    @cython.final
+    cdef void note_noise(self, Py_ssize_t b, double gain, double length, double bend) noexcept nogil
+    @cython.final
+    @cython.locals(crowded=bint, free=bint, spent=double, budget=double)
+    cdef double prune(self, double eps) noexcept nogil

@@ -1,0 +1,238 @@
+"""Newton's method on the atoms of a dictionary; kinks are rounded, ever more narrowly.
+
+Where the objective is a sum over samples and outputs, its second derivative is formed and factored.
+Risks and softmax couple them: there the factor without the coupling preconditions conjugate
+gradients, whose products with the second derivative are differences of gradients. Steps are as long
+as a line search finds, on predictions alone.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from colk._validation import Array
+from colk.polish.interior import follow_path
+from colk.polish.rounding import RoundedTerms, Terms
+from colk.polish.span import Solver, Span
+
+__all__ = ["Point", "Solution", "descend", "solve"]
+
+# By how much roundings narrow, and where they end: beyond it is rounding errors that rule.
+_NARROWING = 0.15
+_NARROWEST = 1e-9
+_CONJUGATE_STEPS = 60
+_LINE_STEPS = 40
+# A change of the objective below this share of it cannot be told from rounding errors.
+_NOISE = 1e-13
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coordinates of a minimiser, and how well it is one.
+
+    Attributes
+    ----------
+    coordinates : array of shape (rank, q)
+        v.
+    value : float
+        The exact objective there.
+    gradient_norm : float
+        H-norm of the gradient, of the rounded objective where there are kinks.
+    gap : float
+        The objective is at most so far above the least one; infinite where nothing is known,
+        because it is not convex.
+    n_steps : int
+        Steps of Newton's method.
+    converged : bool
+        Whether the tolerance was met.
+    """
+
+    coordinates: Array
+    value: float
+    gradient_norm: float
+    gap: float
+    n_steps: int
+    converged: bool
+
+
+class Point:
+    """Where the search is: coordinates and predictions, which move together."""
+
+    def __init__(self, span: Span, decay: float, v: Array) -> None:
+        self.span, self.decay, self.v, self.F = span, decay, v, span.predict(v)
+
+    def value(self, terms: Terms | RoundedTerms) -> float:
+        """The objective."""
+        return terms.value(self.F) + 0.5 * self.decay * float(np.sum(self.v * self.v))
+
+    def gradient(self, terms: RoundedTerms) -> Array:
+        """Its gradient in the coordinates."""
+        return self.span.gather(terms.slopes(self.F)) + self.decay * self.v
+
+    def move(self, step: float, direction: Array, change: Array) -> None:
+        """Go along a direction, whose change of predictions is known."""
+        self.v, self.F = self.v + step * direction, self.F + step * change
+
+
+def solve(
+    span: Span,
+    terms: Terms,
+    regularization: float,
+    start: Array,
+    *,
+    tolerance: float,
+    max_steps: int,
+) -> Solution:
+    """Minimise the risk plus λ/2 ‖v‖², from coordinates `start`.
+
+    Without kinks, until the gradient is `tolerance` times as long as at f = 0; with kinks, until
+    the gap is at most `tolerance` times the objective. The objective is never above that at
+    `start`.
+
+    Examples
+    --------
+    >>> from colk.kernels import Linear
+    >>> from colk.losses import Squared
+    >>> from colk.risks import Mean
+    >>> span = Span(Linear(), np.array([[1.0], [2.0]]), None)
+    >>> terms = Terms(Squared(), Mean(), np.array([1.0, 2.0]), np.full(2, 0.5), 1)
+    >>> found = solve(span, terms, 1e-9, np.zeros((1, 1)), tolerance=1e-9, max_steps=10)
+    >>> found.converged, span.predict(found.coordinates)[:, 0].round(6)
+    (True, array([1., 2.]))
+    """
+    point = Point(span, regularization, start)
+    if terms.is_piecewise_linear:
+        return _inside(point, terms, tolerance, max_steps)
+    best_v, best = start, point.value(terms)
+    at_zero = Point(span, regularization, np.zeros_like(start))
+    units = terms.unit(point.F)
+    reference = float(np.linalg.norm(at_zero.gradient(RoundedTerms(terms, *units)))) or 1.0
+    share, count = 1.0 if terms.is_kinked else 1e-3, 0
+    gap, norm, converged = np.inf, np.inf, False
+    while True:
+        rounded = RoundedTerms(terms, share * units[0], share * units[1])
+        exact = rounded.excess == 0.0 and not terms.is_kinked
+        # A rounded problem need be solved no better than rounding is exact.
+        target = tolerance * reference
+        if not exact:
+            target = max(target, np.sqrt(0.02 * share * regularization * abs(best)))
+        steps, norm = descend(point, rounded, target, max_steps - count)
+        count += steps
+        value = point.value(terms)
+        if value <= best:
+            best_v, best = point.v, value
+        met = norm <= target
+        if terms.is_convex:
+            above = best - point.value(rounded) + norm**2 / (2.0 * regularization)
+            gap = min(gap, max(above + rounded.excess, 0.0))
+        if exact:
+            converged = met
+            break
+        if terms.is_convex and np.isfinite(rounded.excess):
+            converged = bool(gap <= tolerance * abs(best))
+        else:
+            converged = met and share <= tolerance
+        if converged or count >= max_steps or share <= _NARROWEST:
+            break
+        share *= _NARROWING
+    return Solution(best_v, best, norm, float(gap), count, converged)
+
+
+def _inside(point: Point, terms: Terms, tolerance: float, max_steps: int) -> Solution:
+    """The same for losses that are piecewise linear, by an interior-point method."""
+    v, gap, norm, steps = follow_path(
+        point.span, terms, point.decay, point.v, tolerance=tolerance, steps=max_steps
+    )
+    found = Point(point.span, point.decay, v)
+    value = found.value(terms)
+    return Solution(v, value, norm, gap, steps, bool(gap <= tolerance * abs(value)))
+
+
+def descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) -> tuple[int, float]:
+    """Newton steps on a rounded objective until its gradient is as short as `target`."""
+    gradient = point.gradient(terms)
+    norm = first = float(np.linalg.norm(gradient))
+    for step in range(max_steps):
+        if norm <= target:
+            return step, norm
+        factor = point.span.solver(terms.curvature(point.F), point.decay)
+        coupling = terms.coupling(point.F)
+        if terms.terms.is_separable:
+            direction = -factor(gradient)
+        elif coupling is not None and coupling[1] > 0.0:
+            direction = _downdated(point.span.gather(coupling[0]), coupling[1], factor, gradient)
+        else:
+            accuracy = min(0.1, max(norm / first, 1e-6))
+            direction = _conjugate(point, terms, factor, gradient, accuracy)
+        change = point.span.predict(direction)
+        slope = float(np.sum(gradient * direction))
+        length = _search(point, terms, direction, change, slope)
+        if length == 0.0:
+            return step + 1, norm
+        point.move(length, direction, change)
+        gradient, before = point.gradient(terms), norm
+        norm = float(np.linalg.norm(gradient))
+        if -slope <= _NOISE * abs(point.value(terms)) and norm > 0.5 * before:
+            return step + 1, norm  # rounding errors have won
+    return max_steps, norm
+
+
+def _downdated(p: Array, total: float, factor: Solver, gradient: Array) -> Array:
+    """Solve with A − ppᵀ/D, by Sherman and Morrison; with A alone where that is not positive."""
+    plain, helped = -factor(gradient), factor(p)
+    left = total - float(np.sum(p * helped))
+    if left <= 1e-8 * total:
+        return plain
+    return np.asarray(plain + helped * (float(np.sum(p * plain)) / left))
+
+
+def _conjugate(
+    point: Point, terms: RoundedTerms, factor: Solver, gradient: Array, accuracy: float
+) -> Array:
+    """Preconditioned conjugate gradients; what there is where curvature turns negative."""
+    total, residual = np.zeros_like(gradient), -gradient
+    helped = factor(residual)
+    direction, size = helped, float(np.sum(residual * helped))
+    end = accuracy * accuracy * size
+    for step in range(_CONJUGATE_STEPS):
+        bent = terms.bend(point.F, point.span.predict(direction))
+        product = point.span.gather(bent) + point.decay * direction
+        bend = float(np.sum(direction * product))
+        if bend <= 0.0:
+            return direction if step == 0 else total
+        total = total + size / bend * direction
+        residual = residual - size / bend * product
+        helped = factor(residual)
+        before, size = size, float(np.sum(residual * helped))
+        if size <= end:
+            break
+        direction = helped + size / before * direction
+    return total
+
+
+def _search(
+    point: Point, terms: RoundedTerms, direction: Array, change: Array, slope: float
+) -> float:
+    """Return a step at which the slope along the line has halved, and the objective has fallen."""
+    if not slope < 0.0:
+        return 0.0
+    value, low, high, step = point.value(terms), 0.0, np.inf, 1.0
+    squares = float(np.sum(direction * direction))
+    crossed = float(np.sum(point.v * direction))
+    norm = float(np.sum(point.v * point.v))
+    for _ in range(_LINE_STEPS):
+        F = point.F + step * change
+        penalty = 0.5 * point.decay * (norm + 2.0 * step * crossed + step * step * squares)
+        here = terms.value(F) + penalty
+        tilt = float(np.sum(terms.slopes(F) * change)) + point.decay * (crossed + step * squares)
+        if here > value + _NOISE * abs(value) or not tilt <= -0.5 * slope:
+            high = step
+            inside = slope / (slope - tilt) if np.isfinite(tilt) and tilt > 0.0 else 0.5
+            step = low + (high - low) * min(max(inside, 0.1), 0.7)
+        elif tilt < 0.5 * slope and high == np.inf and step < 64.0:
+            low, step = step, 2.0 * step
+        elif tilt < 0.5 * slope and step < 64.0 and high - low > 1e-3 * high:
+            low, step = step, 0.5 * (step + high)
+        else:
+            return step
+    return low

@@ -1,0 +1,258 @@
+"""Loss and risk over a sample, their kinks rounded: values, slopes and curvature.
+
+A kinked loss is a smooth one plus positive parts at known places, ℓ(f) = s(f) + Σ_k j_k (f − t_k)₊:
+a loss names its kinks, and the jumps j_k are read off its slopes on both sides. Rounded over a
+width h, the positive part u₊ is (u + h)²/(4h) for |u| < h. It is too large by at most h/4, which
+bounds what rounding does to the objective.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from colk._validation import Array
+from colk.losses import Loss, Quantiles
+from colk.risks import CVaR, LossRisk, Mean, Risk
+
+__all__ = ["RoundedTerms", "Terms"]
+
+# Steps of finite differences, relative to what they are taken of.
+_STEP = 1e-5
+# Distance from a kink at which the slopes on both its sides are read.
+_ASIDE = 1e-7
+
+
+class Terms:
+    """A risk of a loss on one sample, as a function of the predictions F of shape (n, q).
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
+    risk : Risk
+        The risk.
+    y : array of shape (n,) or (n, r)
+        Targets.
+    share : array of shape (n,)
+        Weights of the samples, which sum to 1.
+    n_outputs : int
+        q.
+    """
+
+    def __init__(self, loss: Loss, risk: Risk, y: Array, share: Array, n_outputs: int) -> None:
+        self.loss, self.risk, self.share, self.n_outputs = loss, risk, share, n_outputs
+        composed = not isinstance(risk, LossRisk)
+        self.Y = y if composed else loss.check_targets(y, n_outputs, len(share))
+        self.kinks, self.jumps = [], []
+        if loss.kinks and not composed:
+            places = [self._place(kink) for kink in sorted(set(np.add(loss.kinks, 0.0)))]
+            self.kinks = list(np.sort(places, axis=0))  # margins of −1 turn the order round
+            self.jumps = [self._jump(kink) for kink in self.kinks]
+
+    def _place(self, kink: float) -> Array:
+        """Predictions at which a kink is met: it is a residual, or a margin."""
+        place = self.Y * kink if self.loss.kind == "binary" else self.Y + kink
+        return np.ascontiguousarray(np.broadcast_to(place, (len(place), self.n_outputs)))
+
+    def _jump(self, place: Array) -> Array:
+        aside = _ASIDE * (1.0 + np.abs(place))
+        above, below = (self.loss.slope(place + side, self.Y) for side in (aside, -aside))
+        return np.asarray(above - below)
+
+    @property
+    def is_kinked(self) -> bool:
+        """Whether there is a kink, in the loss or in the risk."""
+        return bool(self.kinks) or not self.risk.is_smooth
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the objective is convex in the predictions."""
+        if not isinstance(self.risk, LossRisk):
+            return bool(self.risk.is_convex)
+        return bool(self.loss.is_convex and self.risk.is_convex and self.risk.is_monotone)
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether the objective is a sum over samples and outputs."""
+        coupled = self.couples_outputs and self.n_outputs > 1
+        return isinstance(self.risk, LossRisk) and self.risk.n_inner == 0 and not coupled
+
+    @property
+    def couples_outputs(self) -> bool:
+        """Whether the loss is no sum over the outputs."""
+        return self.loss.couples_outputs and not isinstance(self.loss, Quantiles)
+
+    @property
+    def is_piecewise_linear(self) -> bool:
+        """Whether the objective is a sum of lines and positive parts."""
+        if not self.kinks or not self.is_separable or not self.loss.is_convex:
+            return False
+        slopes = self.left_slopes()
+        edges = [self.kinks[0] - 2.0, *self.kinks, self.kinks[-1] + 2.0]
+        for k, jump in enumerate([np.zeros(1), *self.jumps]):
+            slopes = slopes + jump
+            for share in (0.25, 0.75):
+                between = (1.0 - share) * edges[k] + share * edges[k + 1]
+                if not np.allclose(self.loss.slope(between, self.Y), slopes, atol=1e-6):
+                    return False
+        return True
+
+    def left_slopes(self) -> Array:
+        """Slopes of the loss below its kinks, of shape (n, q)."""
+        lowest = np.min(self.kinks, axis=0)
+        return self.loss.slope(lowest - _ASIDE * (1.0 + np.abs(lowest)), self.Y)
+
+    def value(self, F: Array) -> float:
+        """The exact risk."""
+        return self.risk.value_at(self.loss, F, self.Y, self.share)
+
+    def unit(self, F: Array) -> tuple[float, float]:
+        """Widths, of predictions and of losses, over which rounding begins."""
+        if not isinstance(self.risk, LossRisk):
+            return 1.0, 1.0
+        losses = self.loss.value(F, self.Y)
+        level = float(self.share @ np.abs(losses))
+        spread = float(self.share @ np.abs(losses - self.share @ losses))
+        steepness = float(sum(self.share @ jump.sum(axis=1) for jump in self.jumps))
+        width = level / steepness if steepness > 0.0 else 0.0
+        return width or 1.0, max(spread, 0.1 * level) or 1.0
+
+
+class RoundedTerms:
+    """The same with every kink rounded: of the loss over `width`, of CVaR over `softness`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.losses import Hinge
+    >>> from colk.risks import Mean
+    >>> terms = Terms(Hinge(), Mean(), np.ones(2), np.full(2, 0.5), 1)
+    >>> rounded = RoundedTerms(terms, width=0.5, softness=0.0)
+    >>> F = np.array([[0.0], [1.0]])  # the second sample sits on the kink
+    >>> terms.value(F), rounded.value(F)
+    (0.5, 0.5625)
+    >>> rounded.slopes(F)[:, 0], rounded.excess
+    (array([-0.5 , -0.25]), 0.125)
+    """
+
+    def __init__(self, terms: Terms, width: float, softness: float) -> None:
+        self.terms, self.width = terms, width
+        self.risk = terms.risk
+        if isinstance(self.risk, CVaR) and self.risk.n_inner > 0:
+            self.risk = self.risk.replace(smoothing=max(softness, self.risk.smoothing))
+
+    @property
+    def excess(self) -> float:
+        """By how much, at most, rounding raises the objective; infinite where that is not known."""
+        terms, total = self.terms, 0.0
+        per_sample = sum((jump.sum(axis=1) for jump in terms.jumps), np.zeros(1)) * self.width / 4.0
+        if isinstance(self.risk, Mean) or self.risk.n_inner == 0:
+            return float(terms.share @ per_sample) if terms.jumps else 0.0
+        if isinstance(self.risk, CVaR):
+            given = terms.risk.smoothing if isinstance(terms.risk, CVaR) else 0.0
+            added = self.risk.smoothing - given
+            total = self.risk.weight * added * np.log(2.0) / self.risk.tail_fraction
+            return float(total + per_sample.max())
+        return float("inf") if terms.is_kinked else 0.0
+
+    def losses(self, F: Array) -> Array:
+        """Losses of the samples, of shape (n,)."""
+        terms = self.terms
+        values = terms.loss.value(F, terms.Y)
+        for place, jump in zip(terms.kinks, terms.jumps, strict=True):
+            u = np.minimum(np.abs(F - place), self.width)
+            values += (jump * (self.width - u) ** 2).sum(axis=1) / (4.0 * self.width)
+        return values
+
+    def loss_slopes(self, F: Array) -> Array:
+        """Slopes of the losses, of shape (n, q)."""
+        terms = self.terms
+        aside = F  # on a kink the slope to its right is taken
+        for place in terms.kinks:
+            aside = np.where(
+                place == F, F + _ASIDE * (1.0 + np.abs(F)) * min(self.width, 1.0), aside
+            )
+        slopes = terms.loss.slope(aside, terms.Y)
+        for place, jump in zip(terms.kinks, terms.jumps, strict=True):
+            u = np.clip((F - place) / self.width, -1.0, 1.0)
+            slopes = slopes + jump * (0.5 * (u + 1.0) - (place <= F))
+        return slopes
+
+    def value(self, F: Array) -> float:
+        """The rounded risk."""
+        if isinstance(self.risk, LossRisk):
+            return self.risk.value(self.losses(F), self.terms.share)
+        return self.terms.value(F)
+
+    def slopes(self, F: Array) -> Array:
+        """Its gradient in the predictions, of shape (n, q)."""
+        terms = self.terms
+        if isinstance(self.risk, LossRisk):
+            return self.risk.gradient(self.losses(F), terms.share)[:, None] * self.loss_slopes(F)
+        return self.risk.gradient_at(terms.loss, F, terms.Y, terms.share).reshape(F.shape)
+
+    def step_of(self, F: Array) -> float:
+        """A step of the predictions for finite differences."""
+        size = float(np.sqrt(np.mean(F * F))) + 1.0
+        return _STEP * (min(self.width, size) if self.terms.kinks else size)
+
+    def bend(self, F: Array, change: Array) -> Array:
+        """The second derivative in the predictions times a change of them, by a difference."""
+        largest = float(np.abs(change).max())
+        if largest == 0.0:
+            return change
+        h = 10.0 * self.step_of(F) / largest
+        if isinstance(self.risk, CVaR) and self.risk.n_inner > 0:
+            moved = float(np.abs((self.loss_slopes(F) * change).sum(axis=1)).max())
+            h = min(h, 1e-3 * self.risk.smoothing / max(moved, 1e-300))
+        difference = self.slopes(F + h * change) - self.slopes(F - h * change)
+        return np.asarray(difference / (2.0 * h))
+
+    def curvature(self, F: Array, shared: bool = True) -> Array:
+        """A nonnegative diagonal for the second derivative in the predictions, (n, q).
+
+        Exact where the objective is a sum over samples and outputs; otherwise without what
+        couples them: outer' · ℓ'' + outer'' · ℓ'², in which g stands still. Where the loss couples
+        its outputs, the largest entry is taken for all of them, if it is to be `shared`.
+        """
+        step = self.step_of(F)
+        if not isinstance(self.risk, LossRisk):
+            curved = (self.slopes(F + step) - self.slopes(F - step)) / (2.0 * step)
+            return np.asarray(np.abs(curved))
+        by_loss = np.maximum(self.risk.gradient(losses := self.losses(F), self.terms.share), 0.0)
+        curved = by_loss[:, None] * np.maximum(self._loss_curvature(F, step, shared), 0.0)
+        if self.risk.n_inner > 0:
+            curved = curved + self._outer_curvature(losses)[:, None] * self.loss_slopes(F) ** 2
+        return np.asarray(curved)
+
+    def _outer_curvature(self, losses: Array) -> Array:
+        """The share times ∂²outer/∂ℓ² of each sample, g standing still; of shape (n,)."""
+        risk, share = self.risk, self.terms.share
+        if not isinstance(risk, LossRisk):
+            raise TypeError(f"{type(risk).__name__} is no risk of a loss")
+        g = risk.estimate(losses, share)
+        around = _STEP * (float(share @ np.abs(losses)) or 1.0)
+        if isinstance(risk, CVaR):
+            around = min(around, 0.01 * risk.smoothing)
+        above, below = (risk.outer_slope_loss(losses + side, g) for side in (around, -around))
+        return np.asarray(share * np.maximum((above - below) / (2.0 * around), 0.0))
+
+    def coupling(self, F: Array) -> tuple[Array, float] | None:
+        """What CVaR's threshold, which follows the predictions, takes off the second derivative.
+
+        That is ppᵀ/D with p = Σ z_i c_i: returned are c (n, 1) and D; None for other terms.
+        """
+        if not isinstance(self.risk, CVaR) or self.risk.n_inner == 0 or F.shape[1] > 1:
+            return None
+        outer = self._outer_curvature(self.losses(F))
+        return outer[:, None] * self.loss_slopes(F), float(outer.sum())
+
+    def _loss_curvature(self, F: Array, step: float, shared: bool) -> Array:
+        if not self.terms.couples_outputs:
+            return np.asarray(self.loss_slopes(F + step) - self.loss_slopes(F - step)) / (2 * step)
+        curved = np.empty_like(F)
+        for c in range(F.shape[1]):
+            move: Any = step * (np.arange(F.shape[1]) == c)
+            difference = self.loss_slopes(F + move) - self.loss_slopes(F - move)
+            curved[:, c] = difference[:, c] / (2.0 * step)
+        return np.broadcast_to(curved.max(axis=1, keepdims=True), F.shape) if shared else curved

@@ -1,0 +1,135 @@
+"""Functions on given atoms in coordinates in which ‖f‖_H is ‖v‖, evaluated in blocks of samples."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangular
+
+from colk._validation import Array
+from colk.kernels import Kernel
+
+__all__ = ["Span"]
+
+# Directions of the Gram matrix below this share of its largest eigenvalue are rounding.
+_RANK_TOLERANCE = 1e-12
+# Numbers of κ(X, D) that are kept; beyond, its rows are formed anew, a block at a time.
+_KEPT = 2**24
+_BLOCK = 4096
+
+
+class Span:
+    """The span of atoms D: with K = QSQᵀ, f = κ(·, D)Bv and B = QS^{-1/2}, so that ‖f‖_H = ‖v‖.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel κ.
+    points : array of shape (n, p)
+        Where functions are evaluated.
+    atoms : array of shape (M, p) or None
+        The atoms; None for the points themselves.
+
+    Examples
+    --------
+    >>> from colk.kernels import Linear
+    >>> span = Span(Linear(), np.array([[1.0], [2.0]]), np.array([[2.0]]))
+    >>> span.rank, span.predict(np.array([[1.0]]))[:, 0]
+    (1, array([1., 2.]))
+    """
+
+    def __init__(self, kernel: Kernel, points: Array, atoms: Array | None) -> None:
+        self._kernel, self._points = kernel, points
+        self._atoms = points if atoms is None else atoms
+        eigenvalues, Q = eigh(kernel.gram(self._atoms))
+        kept = eigenvalues > _RANK_TOLERANCE * eigenvalues[-1]
+        if not kept.any():
+            raise ValueError("the Gram matrix of the atoms is zero")
+        roots = np.sqrt(eigenvalues[kept])
+        self.basis: Array = Q[:, kept] / roots
+        self._inverse = (Q[:, kept] * roots).T
+        self.rank = len(roots)
+        self._features: Array | None = None
+        if atoms is None:  # K B = Q S^{1/2}, without the rounding of a product
+            self._features = Q[:, kept] * roots
+        elif len(points) * self.rank <= _KEPT:
+            self._features = kernel.gram(points, self._atoms) @ self.basis
+
+    def coordinates(self, weights: Array) -> Array:
+        """The v of weights (M, q)."""
+        return np.asarray(self._inverse @ weights)
+
+    def _blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Rows of samples, and their features κ(x, D)B."""
+        for start in range(0, len(self._points), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            if self._features is not None:
+                yield rows, self._features[rows]
+            else:
+                yield rows, self._kernel.gram(self._points[rows], self._atoms) @ self.basis
+
+    def predict(self, v: Array) -> Array:
+        """Values (n, q) of the function with coordinates v (rank, q)."""
+        out = np.empty((len(self._points), v.shape[1]))
+        for rows, Z in self._blocks():
+            out[rows] = Z @ v
+        return out
+
+    def gather(self, slopes: Array) -> Array:
+        """Σ_i z_i s_iᵀ of shape (rank, q), for slopes (n, q)."""
+        total = np.zeros((self.rank, slopes.shape[1]))
+        for rows, Z in self._blocks():
+            total += Z.T @ slopes[rows]
+        return total
+
+    def leverages(self, curvature: Array, regularization: float) -> Array:
+        """z_iᵀ(λI + Σ_j b_j z_j z_jᵀ)⁻¹z_i, of shape (n, q) like the curvature."""
+        solver, out = self.solver(curvature, regularization), np.empty_like(curvature)
+        for rows, Z in self._blocks():
+            out[rows] = solver.leverages(Z)
+        return out
+
+    def solver(self, curvature: Array, regularization: float) -> "Solver":
+        """Solve with λI + Σ_i b_i z_i z_iᵀ, one for each column of the curvature (n, q)."""
+        shared = bool((curvature == curvature[:, :1]).all())
+        columns = curvature[:, :1] if shared else curvature
+        matrices = [regularization * np.eye(self.rank) for _ in range(columns.shape[1])]
+        for rows, Z in self._blocks():
+            for c, matrix in enumerate(matrices):
+                b = columns[rows, c]
+                active = b > 0.0
+                scaled = Z[active] * np.sqrt(b[active])[:, None]
+                matrix += scaled.T @ scaled
+        return Solver(matrices)
+
+
+class Solver:
+    """Cholesky factors, one for each output or one for all."""
+
+    def __init__(self, matrices: list[Array]) -> None:
+        self._factors = [_factor(matrix) for matrix in matrices]
+
+    def __call__(self, right: Array) -> Array:
+        """Solve for the columns of `right`."""
+        if len(self._factors) == 1:
+            return np.asarray(cho_solve(self._factors[0], right, check_finite=False))
+        columns = zip(self._factors, right.T, strict=True)
+        return np.column_stack([cho_solve(f, column, check_finite=False) for f, column in columns])
+
+    def leverages(self, Z: Array) -> Array:
+        """z_iᵀA⁻¹z_i for the rows of Z, one column for each factor."""
+        halves = [
+            solve_triangular(f[0], Z.T, lower=True, check_finite=False) for f in self._factors
+        ]
+        return np.column_stack([np.sum(half * half, axis=0) for half in halves])
+
+
+def _factor(matrix: Array) -> Any:
+    """Cholesky factor; rounding that makes the matrix indefinite is lifted out of the way."""
+    lift = 0.0
+    while True:
+        try:
+            lifted = matrix + lift * np.eye(len(matrix)) if lift else matrix
+            return cho_factor(lifted, lower=True, check_finite=False)
+        except LinAlgError:
+            lift = 10.0 * lift if lift else 1e-15 * float(np.trace(matrix))

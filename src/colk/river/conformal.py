@@ -1,0 +1,126 @@
+"""Intervals of River's regressors."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from river import base, conf
+
+from colk._validation import check_number
+from colk.conformal import AdaptiveInterval
+from colk.conformal.adaptive import check_coverage
+from colk.river.base import Features
+from colk.river.regressor import COLKRegressor
+
+__all__ = ["ConformalRegressor"]
+
+
+class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg,unused-ignore]
+    """Prediction intervals that keep their coverage, whatever the stream does.
+
+    Adaptive conformal inference around the predictions of any regressor or pipeline of River; the
+    features of a sample do not change the width of its interval. See
+    `colk.conformal.AdaptiveInterval` for what is proven.
+
+    Parameters
+    ----------
+    regressor : river.base.Regressor
+        What predicts.
+    coverage : float
+        Nominal coverage.
+    rate, window
+        As in `AdaptiveInterval`.
+
+    Examples
+    --------
+    >>> from colk.river import COLKRegressor, ConformalRegressor
+    >>> from river import datasets, preprocessing, stats
+    >>> model = ConformalRegressor(preprocessing.StandardScaler() | COLKRegressor(), coverage=0.8)
+    >>> covered = stats.Mean()
+    >>> for x, y in datasets.TrumpApproval():
+    ...     covered.update(y in model.predict_interval(x))
+    ...     model.learn_one(x, y)
+    >>> abs(covered.get() - 0.8) < 0.02
+    True
+    """
+
+    def __init__(
+        self, regressor: Any, coverage: float = 0.9, rate: float = 0.01, window: int = 500
+    ) -> None:
+        self.regressor = regressor
+        self.coverage = check_coverage(coverage)
+        self.rate = rate
+        self.window = window
+        self._interval = AdaptiveInterval(rate, window)
+        self._interval.follow(self.coverage)
+        self._has_learned = False
+
+    @property
+    def _wrapped_model(self) -> Any:
+        return self.regressor
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"regressor": COLKRegressor()}
+
+    def learn_one(self, x: Features, y: float, **settings: Any) -> None:
+        """Learn from one sample: first whether its interval missed it, then the regressor.
+
+        Parameters
+        ----------
+        x : dict
+            Features.
+        y : float
+            The target.
+        **settings : dict
+            Handed to the regressor, such as a weight.
+        """
+        target = check_number(y, "y")
+        residual = target - self.regressor.predict_one(x) if self._has_learned else None
+        self.regressor.learn_one(x, y, **settings)
+        self._has_learned = True
+        if residual is not None:
+            self._interval.update([residual], [residual])
+
+    def predict_one(self, x: Features, with_interval: bool = False, **settings: Any) -> Any:
+        """Return the prediction for one sample, or its interval.
+
+        Parameters
+        ----------
+        x : dict
+            Features.
+        with_interval : bool
+            Return a `river.conf.Interval`, as River's own wrappers do.
+        **settings : dict
+            Handed to the regressor.
+        """
+        if with_interval:
+            return self.predict_interval(x)
+        return self.regressor.predict_one(x, **settings)
+
+    def predict_interval(
+        self, x: Features, coverage: float | None = None
+    ) -> conf.interval.Interval:
+        """Return the interval of one sample, infinite until 2/(1 − coverage) samples are known.
+
+        Parameters
+        ----------
+        x : dict
+            Features.
+        coverage : float, optional
+            Nominal coverage; that of the constructor by default. Another is followed from the
+            first time that it is asked for.
+        """
+        level = self.coverage if coverage is None else check_coverage(coverage)
+        low, high = self._interval.reach(level)
+        centre = self.regressor.predict_one(x)
+        return conf.interval.Interval(centre + low, centre + high)
+
+    def observed_coverage(self, coverage: float | None = None) -> float:
+        """Return the share of targets that lay in their intervals so far; NaN before any.
+
+        Parameters
+        ----------
+        coverage : float, optional
+            The nominal coverage; that of the constructor by default.
+        """
+        return self._interval.observed_coverage(self.coverage if coverage is None else coverage)

@@ -1,0 +1,22 @@
+"""The data choose: kernel, bandwidth and feature scales from the first samples."""
+
+from colk.selection.contenders import CONTENDERS, Contender, contenders_for
+from colk.selection.race import LARGEST, Entry, Race, race
+from colk.selection.settings import choose, is_open, rows_to_race, until_chosen
+from colk.selection.warm_up import WARM_UP, KeptSamples
+
+__all__ = [
+    "CONTENDERS",
+    "LARGEST",
+    "WARM_UP",
+    "Contender",
+    "Entry",
+    "KeptSamples",
+    "Race",
+    "choose",
+    "contenders_for",
+    "is_open",
+    "race",
+    "rows_to_race",
+    "until_chosen",
+]

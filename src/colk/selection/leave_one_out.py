@@ -1,0 +1,73 @@
+"""What a ridge on some atoms would have predicted for each sample, had it not seen that sample."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from colk._validation import Array
+from colk.kernels import Kernel
+
+__all__ = ["LeftOut", "leave_one_out"]
+
+# Added to the diagonal, as a share of it: what rounding makes of atoms that coincide.
+_JITTER = 1e-10
+
+
+class LeftOut(NamedTuple):
+    """A ridge f = Σ w_j κ(d_j, ·), and how it fares where it has not looked.
+
+    Examples
+    --------
+    >>> LeftOut(np.zeros((1, 1)), np.array([[0.5]])).weights
+    array([[0.5]])
+    """
+
+    residuals: Array  # (n, q): y − f(x), f being fitted without this sample
+    weights: Array  # (m, q): of the atoms, fitted to every sample
+
+
+def leave_one_out(
+    kernel: Kernel, X: Array, Y: Array, weight: Array, atoms: Array, ridge: float
+) -> LeftOut:
+    """Fit a ridge to all samples but one, for each of them, in closed form.
+
+    f minimises Σ w‖y − f(x)‖² + ridge·‖f‖² in the span of the atoms: with k = κ(D, x) its weights
+    are A⁻¹ Σ w k yᵀ, where A = Σ w k kᵀ + ridge·K. To leave a sample out divides its residual by
+    1 − h, h = w kᵀA⁻¹k being the share of its own target in its prediction.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        κ.
+    X, Y : array of shape (n, p) and (n, q)
+        Samples.
+    weight : array of shape (n,)
+        How much each counts, above 0.
+    atoms : array of shape (m, p)
+        D.
+    ridge : float
+        What ‖f‖² costs, in units of samples.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> X, Y = np.array([[0.0], [9.0]]), np.array([[1.0], [2.0]])
+    >>> left_out = leave_one_out(Gaussian(1.0), X, Y, np.ones(2), X, ridge=1.0)
+    >>> left_out.residuals.round(3).ravel(), left_out.weights.round(3).ravel()
+    (array([1., 2.]), array([0.5, 1. ]))
+    """
+    roots = np.sqrt(weight)
+    columns = kernel.gram(atoms, X)
+    columns *= roots
+    A = columns @ columns.T
+    A += ridge * kernel.gram(atoms)
+    A[np.diag_indices_from(A)] *= 1.0 + _JITTER
+    factor = cholesky(A, lower=True, check_finite=False)
+    Q = solve_triangular(factor, columns, lower=True, check_finite=False)
+    shares = np.minimum(np.einsum("ij,ij->j", Q, Q), 1.0 - _JITTER)
+    targets = roots[:, None] * Y
+    fitted = Q @ targets
+    residuals = (targets - Q.T @ fitted) / ((1.0 - shares) * roots)[:, None]
+    weights = solve_triangular(factor, fitted, lower=True, trans="T", check_finite=False)
+    return LeftOut(residuals, weights)

@@ -1,0 +1,58 @@
+"""Samples of a stream that are kept until there are enough of them to choose a kernel."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from colk._validation import Array
+
+__all__ = ["WARM_UP", "KeptSamples"]
+
+# Samples after which a stream chooses.
+WARM_UP = 500
+
+
+@dataclass(frozen=True, eq=False)
+class KeptSamples:
+    """The first samples of a stream; it does not change.
+
+    Parameters
+    ----------
+    parts : tuple of tuples of arrays
+        Points, targets and weights, as they came.
+    count : int
+        How many there are.
+
+    Examples
+    --------
+    >>> kept = KeptSamples().including(np.zeros((3, 1)), np.zeros(3), np.ones(3))
+    >>> kept = kept.including(np.ones((2, 2)), np.ones(2), np.ones(2))
+    >>> kept.lacking, kept.arrays()[0].shape
+    (495, (5, 2))
+    """
+
+    parts: tuple[tuple[Array, Array, Array], ...] = ()
+    count: int = 0
+
+    @property
+    def lacking(self) -> int:
+        """Samples that are still to come."""
+        return max(WARM_UP - self.count, 0)
+
+    def including(self, X: Array, Y: Array, weight: Array) -> "KeptSamples":
+        """Return these samples and some more.
+
+        Parameters
+        ----------
+        X, Y, weight : arrays
+            Samples; X may have more features than those before.
+        """
+        part = (X.copy(), Y.copy(), weight.copy())
+        return KeptSamples((*self.parts, part), self.count + len(X))
+
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """Return all points, targets and weights; features that were not there yet are 0."""
+        width = max(X.shape[1] for X, _, _ in self.parts)
+        points = [np.pad(X, ((0, 0), (0, width - X.shape[1]))) for X, _, _ in self.parts]
+        targets, weights = ([part[i] for part in self.parts] for i in (1, 2))
+        return np.concatenate(points), np.concatenate(targets), np.concatenate(weights)

@@ -1,0 +1,119 @@
+"""Bytes in blocks of whole records."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+__all__ = ["BLOCK", "Block", "blocks"]
+
+# Blocks end at the last record before a multiple of so many bytes, wherever reading began.
+BLOCK = 1 << 20
+# A record of so many bytes is none.
+_LONGEST = 4 * BLOCK
+
+
+class Readable(Protocol):
+    """A binary stream whose `read` returns what there is, up to so many bytes; b"" at the end."""
+
+    def read(self, size: int, /) -> bytes | None:
+        """Return bytes."""
+
+
+@dataclass(frozen=True)
+class Block:
+    r"""Whole records.
+
+    Parameters
+    ----------
+    data : bytes
+        Lines, the last one with its end. Empty where a line was too long to be kept.
+    offset : int
+        Bytes before the block.
+    line : int
+        Number of its first line, from 1.
+    size : int
+        Bytes that it takes of the stream.
+
+    Examples
+    --------
+    >>> Block(b"1,2\n", 8, 3, 4).n_lines
+    1
+    """
+
+    data: bytes
+    offset: int
+    line: int
+    size: int
+
+    @property
+    def n_lines(self) -> int:
+        """Ends of lines in the data."""
+        return self.data.count(b"\n")
+
+
+def blocks(
+    stream: Readable, offset: int = 0, line: int = 1, quoted: bool = False
+) -> Iterator[Block]:
+    r"""Cut a stream into blocks of whole records, as they arrive, in bounded memory.
+
+    Parameters
+    ----------
+    stream : binary stream
+        Standing at `offset`.
+    offset, line : int
+        Bytes before its first, and the number of its first line.
+    quoted : bool
+        Whether ends of lines between quotes belong to a record.
+
+    Yields
+    ------
+    Block
+        None is empty but for a line too long to be a record, which is left out.
+
+    Examples
+    --------
+    >>> import io
+    >>> [block.data for block in blocks(io.BytesIO(b"1\n2"))]
+    [b'1\n', b'2\n']
+    """
+    rest = b""
+    while True:
+        read = stream.read(BLOCK - (offset + len(rest)) % BLOCK) or b""
+        data = rest + read
+        if not read:
+            if data:
+                closed = data if data.endswith(b"\n") else data + b"\n"
+                yield Block(closed, offset, line, len(data))
+            return
+        end = _end(data, quoted)
+        if end == 0 and len(data) >= _LONGEST:
+            end = data.find(b"\n") + 1  # of a quote that is never closed
+            if end == 0:
+                skipped, rest = _skip_line(stream)
+                yield Block(b"", offset, line, len(data) + skipped)
+                offset, line = offset + len(data) + skipped, line + 1
+                continue
+        if end:
+            block = Block(data[:end], offset, line, end)
+            yield block
+            offset, line = offset + end, line + block.n_lines
+        rest = data[end:]
+
+
+def _end(data: bytes, quoted: bool) -> int:
+    """Where the last whole record ends; 0 where there is none."""
+    end = data.rfind(b"\n") + 1
+    while quoted and end and data.count(b'"', 0, end) % 2:
+        end = data.rfind(b"\n", 0, data.rfind(b'"', 0, end)) + 1
+    return end
+
+
+def _skip_line(stream: Readable) -> tuple[int, bytes]:
+    """Read to the end of the line; return how many bytes that took, and what was read beyond."""
+    skipped = 0
+    while read := stream.read(BLOCK):
+        end = read.find(b"\n") + 1
+        if end:
+            return skipped + end, read[end:]
+        skipped += len(read)
+    return skipped, b""

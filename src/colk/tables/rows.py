@@ -1,0 +1,157 @@
+"""Rows of a table, a batch at a time, and those that cannot be used."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colk.tabular.scale import LARGEST
+
+__all__ = ["Column", "Columns", "Kind", "Position", "Reject", "Rows", "sift"]
+
+Kind = Literal["number", "text"]
+Column = NDArray[Any]  # float64, or objects that are str
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns to read as numbers, and which as text.
+
+    Parameters
+    ----------
+    numbers, texts : tuple of str
+        Their names.
+
+    Examples
+    --------
+    >>> Columns(("size", "age"), ("city",)).names
+    ('size', 'age', 'city')
+    """
+
+    numbers: tuple[str, ...]
+    texts: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Numbers first."""
+        return self.numbers + self.texts
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a batch begins.
+
+    Parameters
+    ----------
+    file : int
+        Which of the files.
+    offset : int
+        Bytes of it before the batch; rows for Parquet.
+    line : int
+        Number of the first line of the batch, from 1; of the first row for Parquet.
+
+    Examples
+    --------
+    >>> Position()
+    Position(file=0, offset=0, line=1)
+    """
+
+    file: int = 0
+    offset: int = 0
+    line: int = 1
+
+
+@dataclass(frozen=True)
+class Reject:
+    """A row that cannot be used.
+
+    Parameters
+    ----------
+    line : int
+        Its line in the file, from 1.
+    reason : str
+        What is wrong with it.
+
+    Examples
+    --------
+    >>> Reject(3, "size is 'n.a.', not a number")
+    Reject(line=3, reason="size is 'n.a.', not a number")
+    """
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A batch of rows.
+
+    Parameters
+    ----------
+    columns : mapping of str to array
+        Finite numbers and non-empty text, one entry for each usable row.
+    lines : array of int
+        Lines of the usable rows.
+    rejects : sequence of Reject
+        The others.
+    start : Position
+        Where the batch begins.
+    done : int
+        Bytes of all files (rows for Parquet) up to its end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> len(Rows({"a": np.array([1.0, 2.0])}, np.array([2, 3]), [], Position(), 12))
+    2
+    """
+
+    columns: Mapping[str, Column]
+    lines: NDArray[np.int64]
+    rejects: Sequence[Reject]
+    start: Position
+    done: int
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+
+def sift(
+    columns: Mapping[str, Column], lines: NDArray[np.int64], wanted: Columns
+) -> tuple[dict[str, Column], NDArray[np.int64], list[Reject]]:
+    """Divide rows into those that have a finite number or a text in each column, and the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = {"a": np.array([1.0, np.nan])}
+    >>> sift(columns, np.array([2, 3]), Columns(("a",)))
+    ({'a': array([1.])}, array([2]), [Reject(line=3, reason='a is missing')])
+    """
+    bad = np.zeros(len(lines), dtype=bool)
+    for name in wanted.numbers:
+        bad |= ~(np.abs(columns[name]) <= LARGEST)
+    for name in wanted.texts:
+        bad |= np.fromiter((not value for value in columns[name]), bool, len(lines))
+    if not bad.any():
+        return dict(columns), lines, []
+    rejects = [
+        Reject(int(lines[row]), _reason({name: columns[name][row] for name in wanted.names}))
+        for row in np.flatnonzero(bad)
+    ]
+    good = ~bad
+    return {name: values[good] for name, values in columns.items()}, lines[good], rejects
+
+
+def _reason(row: Mapping[str, Any]) -> str:
+    for name, value in row.items():
+        if not isinstance(value, float):
+            if not value:
+                return f"{name} is missing"
+        elif np.isnan(value):
+            return f"{name} is missing"
+        elif abs(value) > LARGEST:
+            return f"{name} is {value:g}, beyond ±{LARGEST:g}"
+    raise AssertionError(row)

@@ -1,0 +1,119 @@
+"""Units of columns: means and deviations, taken in row by row (Welford, 1962)."""
+
+import math
+
+import numpy as np
+
+from colk._validation import Array
+
+__all__ = ["LARGEST", "RunningScales"]
+
+# Squares of larger numbers, summed over a stream, would overflow.
+LARGEST = 1e140
+
+
+class RunningScales:
+    """Means and standard deviations of the first columns of matrices, over all rows seen so far.
+
+    Each row is scaled by what was known with it, so that batches of any size give the same
+    numbers to the bit.
+
+    Parameters
+    ----------
+    n_columns : int
+        How many columns.
+    count, means, squares : float and arrays of shape (n_columns,)
+        Rows seen, their means and sums of squared deviations; by default none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scales = RunningScales(1)
+    >>> X = np.array([[1.0], [3.0]])
+    >>> scales.absorb(X)
+    2
+    >>> X
+    array([[0.],
+           [1.]])
+    >>> scales.means, scales.units
+    (array([2.]), array([1.]))
+    """
+
+    count: float
+    _means: Array
+    _squares: Array
+
+    def __init__(
+        self,
+        n_columns: int,
+        count: float = 0.0,
+        means: Array | None = None,
+        squares: Array | None = None,
+    ) -> None:
+        self.count = count
+        self._means = np.zeros(n_columns) if means is None else np.array(means)
+        self._squares = np.zeros(n_columns) if squares is None else np.array(squares)
+
+    @property
+    def means(self) -> Array:
+        """Means of the columns."""
+        return np.array(self._means)
+
+    @property
+    def squares(self) -> Array:
+        """Sums of squared deviations from the means."""
+        return np.array(self._squares)
+
+    @property
+    def units(self) -> Array:
+        """Standard deviations; 1 where all rows are equal, or there are none."""
+        deviations = np.sqrt(self.squares / max(self.count, 1.0))
+        return np.where(deviations > 0.0, deviations, 1.0)
+
+    def absorb(self, X: Array) -> int:
+        """Take in the rows, in their order, and scale them in place.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Finite, with at least as many columns as there are scales.
+
+        Returns
+        -------
+        int
+            How many rows.
+        """
+        n, width = len(X), len(self._means)
+        for i in range(n):
+            self.count += 1.0
+            share = 1.0 / self.count
+            for j in range(width):
+                gap = X[i, j] - self._means[j]
+                self._means[j] += gap * share
+                left = X[i, j] - self._means[j]
+                self._squares[j] += gap * left
+                unit = math.sqrt(self._squares[j] * share)
+                X[i, j] = left / unit if unit > 0.0 else left
+        return n
+
+    def scale(self, X: Array) -> int:
+        """Scale the rows in place by what is known, without taking them in.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            With at least as many columns as there are scales.
+
+        Returns
+        -------
+        int
+            How many rows.
+        """
+        n, width, units = len(X), len(self._means), self.units
+        for i in range(n):
+            for j in range(width):
+                X[i, j] = (X[i, j] - self._means[j]) / units[j]
+        return n
+
+    def __reduce__(self) -> tuple[type["RunningScales"], tuple[int, float, Array, Array]]:
+        return RunningScales, (len(self._means), self.count, self.means, self.squares)

@@ -1,0 +1,122 @@
+"""Tables that were damaged at random, into `colk fit`: an error of one line, or a model.
+
+Never a crash, a hang, or memory beyond the order of the file's own size.
+
+    python tests/cli/mutated_tables.py              10⁵ files
+    python tests/cli/mutated_tables.py --files N --seed N
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import random
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import colk
+from colk.cli import main as run
+
+LONGEST = 20.0  # seconds for one file, on a machine that does other things too
+MEMORY = 150.0  # megabytes that all files together may add
+
+TABLE = [
+    {"a": 0.5 * i, "b": (-1) ** i * 1.25e-3, "city": ["Bonn", "Rome"][i % 2], "y": i % 7}
+    for i in range(40)
+]
+
+
+def clean(kind: str) -> bytes:
+    if kind == "jsonl":
+        return "".join(json.dumps(row) + "\n" for row in TABLE).encode()
+    rows = [",".join(map(str, row.values())) for row in TABLE]
+    return "\n".join([",".join(TABLE[0]), *rows, ""]).encode()
+
+
+SPLINTERS = {
+    "csv": [b'"', b'""', b"\r", b"\n", b",", b",,", b"\x00", b"\xff\xfe", b"nan", b"1e999"],
+    "jsonl": [b'"', b"{", b"}", b"[" * 3000, b"\\u", b"\n", b"\x00", b"NaN", b"1e999", b"9" * 400],
+}
+SHARED = [b"-", b"\xef\xbb\xbf", "ä".encode(), b"9" * 100, b"a" * 5000, b" ", b"true", b"null"]
+
+
+def mutated(data: bytes, kind: str, draw: random.Random) -> bytes:
+    """Flip, cut, repeat, remove or insert, once to some times."""
+    changed = bytearray(data)
+    for _ in range(draw.choice([1, 1, 1, 2, 5, 30])):
+        at = draw.randrange(len(changed) + 1)
+        other = draw.randrange(len(changed) + 1)
+        start, stop = min(at, other), max(at, other)
+        match draw.randrange(6):
+            case 0 if at < len(changed):
+                changed[at] ^= 1 << draw.randrange(8)
+            case 1 if at < len(changed):
+                changed[at] = draw.randrange(256)
+            case 2:
+                del changed[start : start + draw.randrange(20)]
+            case 3:
+                changed[at:at] = draw.choice(SPLINTERS[kind] + SHARED)
+            case 4:
+                changed[at:at] = changed[start:stop]
+            case 5:
+                del changed[at:]
+        del changed[100_000:]
+    return bytes(changed)
+
+
+def check(path: Path, model: Path) -> int:
+    """Fit a file; returns the exit code."""
+    out, error = io.StringIO(), io.StringIO()
+    model.unlink(missing_ok=True)
+    options = ["--target", "y", "--features", "a,b,city", "--categorical", "city"]
+    began = time.monotonic()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+        code = run(["fit", str(path), *options, "--model", str(model)])
+    taken = time.monotonic() - began
+    told = error.getvalue().splitlines()
+    assert taken < LONGEST, f"{taken:.0f} s"
+    assert len(told) <= 1, told
+    if code == 0:
+        assert colk.load(model).rows > 0
+    else:
+        assert code == 2, code
+        assert told[0].startswith("colk: error: "), told
+        assert not model.exists()
+    return code
+
+
+def hammer(n_files: int, seed: int, folder: Path, kinds: tuple[str, ...] = ("csv", "jsonl")) -> int:
+    """Fit so many files of each kind; returns how many made a model."""
+    draw, models = random.Random(seed), 0
+    before = 0.0
+    for number in range(n_files):
+        kind = kinds[number % len(kinds)]
+        path = folder / f"t.{kind}"
+        path.write_bytes(mutated(clean(kind), kind, draw))
+        try:
+            models += check(path, folder / "m.colk") == 0
+        except BaseException:
+            print(f"file {number} of seed {seed}: {path.read_bytes()[:2000]!r}")
+            raise
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        before = before or peak
+        assert peak - before < MEMORY, f"{peak - before:.0f} MB more"
+    return models
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--files", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        models = hammer(arguments.files, arguments.seed, Path(folder))
+    print(
+        f"{arguments.files} files: {models} models, {arguments.files - models} errors of one line"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""`colk fit`: from a table to a model and a page."""
+
+import html.parser
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+import colk as package
+from colk.tabular import TableModel
+
+NUMBERS = ("--target", "price", "--features", "size,age")
+ALL = ("--target", "price", "--features", "size,age,city", "--categorical", "city")
+
+
+def environment():
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def test_rows_become_a_model(colk, houses, tmp_path):
+    rejects = tmp_path / "rejects.tsv"
+    code, out, _ = colk(
+        "fit", houses, *ALL, "--model", tmp_path / "m.colk", "--rejects", rejects, "--epochs", 3
+    )
+    assert code == 0
+    assert re.search(r"rows +3,591 learned, 9 rejected", out)
+    told = [line.split("\t")[1:] for line in rejects.read_text().splitlines()]
+    assert told == 3 * [
+        ["12", "size is '?', not a number"],
+        ["702", "it has 2 cells, expected 5"],
+        ["902", "size is missing"],
+    ]
+    model = package.load(tmp_path / "m.colk")
+    table = pa.csv.read_csv(houses, parse_options=pa.csv.ParseOptions(invalid_row_handler=_skip))
+    good = [row for row in table.to_pylist() if row["size"] not in ("?", "")]
+    columns = {name: [row[name] for row in good] for name in ("age", "city")}
+    columns["size"] = [float(row["size"]) for row in good]
+    residuals = model.predict(columns) - np.array([row["price"] for row in good])
+    assert np.abs(residuals).mean() < 10.0
+
+
+def _skip(row):
+    return "skip"
+
+
+def test_it_is_the_library_fed_row_by_row(colk, houses, tmp_path):
+    """The command adds nothing to what the model does with the same rows."""
+    code, _, _ = colk("fit", houses, *NUMBERS, "--model", tmp_path / "m.colk")
+    model = TableModel("price", ["size", "age"])
+    for line in houses.read_text().splitlines()[1:]:
+        cells = line.split(",")
+        if len(cells) == 5 and cells[0] not in ("?", ""):
+            size, age, price = ([float(cells[place])] for place in (0, 1, 3))
+            model.learn({"size": size, "age": age}, price)
+    found = package.load(tmp_path / "m.colk")
+    assert code == 0
+    assert np.array_equal(found.function.weights, model.function.weights)
+    assert found.rows == model.rows == 1197
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "tsv"])
+def test_formats_make_the_same_model(colk, houses, tmp_path, kind):
+    lines = [line.split(",") for line in houses.read_text().splitlines()]
+    head, rows = lines[0], [row for row in lines[1:] if len(row) == 5 and row[0] not in ("?", "")]
+    columns = {
+        name: [row[i] if name in ("city", "kind") else float(row[i]) for row in rows]
+        for i, name in enumerate(head)
+    }
+    path = tmp_path / f"houses.{kind}"
+    if kind == "parquet":
+        pa.parquet.write_table(pa.table(columns), path)
+    elif kind == "tsv":
+        path.write_text("\n".join("\t".join(row) for row in [head, *rows]))
+    else:
+        dicts = [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
+        path.write_text("\n".join(map(json.dumps, dicts)))
+    for data, model in ((houses, "a"), (path, "b")):
+        assert colk("fit", data, *ALL, "--model", tmp_path / f"{model}.colk")[0] == 0
+    one, other = package.load(tmp_path / "a.colk"), package.load(tmp_path / "b.colk")
+    assert np.array_equal(one.function.weights, other.function.weights)
+    assert one.columns == other.columns
+
+
+def test_options_reach_the_model(colk, houses, tmp_path):
+    options = "--kernel gaussian --bandwidth 0.7 --loss squared --risk variance --step-size 0.02"
+    code, _, _ = colk(
+        "fit", houses, *NUMBERS, *options.split(), "--eps", 0.01, "--max-atoms", 12,
+        "--no-averaging", "--no-scale", "--model", tmp_path / "m.colk",
+    )  # fmt: skip
+    model = package.load(tmp_path / "m.colk")
+    assert code == 0
+    assert (str(model.kernel), str(model.loss)) == ("Gaussian(bandwidth=0.7)", "Squared()")
+    assert type(model.risk).__name__ == "Variance"
+    assert (model.step_size, model.eps, model.max_atoms) == (0.02, 0.01, 12)
+    assert model.averaging is None
+    assert np.array_equal(model.unit, [1.0, 1.0])
+    assert model.n_atoms <= 12
+
+
+def test_text_targets_are_classes(colk, houses, tmp_path):
+    code, out, _ = colk(
+        "fit", houses, "--target", "kind", "--features", "size,age", "--model", tmp_path / "m.colk"
+    )
+    assert code == 0
+    assert re.search(r"error +\d+\.\d\d % wrong", out)
+    model = package.load(tmp_path / "m.colk")
+    assert sorted(model.labels) == ["cheap", "dear"]
+
+
+def test_holdout_rows_are_never_learned(colk, houses, tmp_path):
+    code, out, _ = colk(
+        "fit", houses, *NUMBERS, "--holdout", 0.25, "--epochs", 2, "--model", tmp_path / "m.colk"
+    )
+    assert code == 0
+    learned = int(re.search(r"rows +([\d,]+) learned", out)[1].replace(",", ""))
+    held = int(re.search(r"on ([\d,]+) rows never learned", out)[1].replace(",", ""))
+    assert learned == 2 * (1197 - held)
+    assert 0.2 < held / 1197 < 0.3
+
+
+class Links(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.fetched, self.pictures, self.headings = [], 0, []
+        self._in_heading = False
+
+    def handle_starttag(self, tag, attrs):
+        self._in_heading = tag == "h2"
+        for name, value in attrs:
+            if name in ("src", "href"):
+                if value.startswith("data:"):
+                    self.pictures += 1
+                else:
+                    self.fetched.append(value)
+        assert tag not in ("script", "link", "iframe")
+
+    def handle_data(self, data):
+        if self._in_heading:
+            self.headings.append(data)
+        self._in_heading = False
+
+
+@pytest.mark.parametrize("target", ["price", "kind"])
+def test_the_page_stands_alone(colk, houses, tmp_path, target):
+    page = tmp_path / "page.html"
+    code, out, _ = colk(
+        "fit", houses, "--target", target, "--features", "size,age,city", "--categorical", "city",
+        "--model", tmp_path / "m.colk", "--report", page,
+    )  # fmt: skip
+    assert code == 0
+    assert str(page) in out
+    links = Links()
+    links.feed(page.read_text())
+    assert links.fetched == []
+    assert links.pictures == 3
+    assert links.headings == [
+        "Over the stream",
+        "Predictions and targets",
+        "Largest residuals",
+        "The learned function",
+        "Settings",
+    ]
+    assert "prefers-color-scheme: dark" in page.read_text()
+    worst = re.findall(r"<td>houses.csv</td><td>([\d,]+)</td>", page.read_text())
+    assert len(worst) == 20
+
+
+def test_standard_input_is_learned_as_it_arrives(tmp_path):
+    model = tmp_path / "m.colk"
+    command = [sys.executable, "-m", "colk", "fit", "-", "--target", "y", "--model", str(model)]
+    process = subprocess.Popen(
+        [*command, "--checkpoint-every", "3"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(),
+    )  # fmt: skip
+    process.stdin.write(b"x,y\n1,2\n2,3\n3,")
+    process.stdin.flush()
+    process.stdin.write(b"5\n4,6\n")
+    process.stdin.flush()
+    deadline = time.monotonic() + 120.0
+    while not model.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert package.load(model).rows == 3  # the pipe is still open
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    process.stdin.close()
+    process.stdout.close()
+    assert package.load(model).rows in (3, 4)  # it stops between two rows
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "price"], "columns city, kind hold text"),
+        (["--target", "cost"], "no column 'cost'; it has size, age, city, price, kind"),
+        ([], "--target; there are size, age"),
+        ([*NUMBERS, "--categorical", "city"], "'city' is not among the features"),
+        (["--target", "kind", "--features", "size", "--task", "regression"], "--task class"),
+        ([*NUMBERS, "--kernel", "magic"], "kernel 'magic' is unknown"),
+        ([*NUMBERS, "--holdout", "2"], "between 0 and 1"),
+        ([*NUMBERS, "--epochs", "0"], "at least 1"),
+        ([*NUMBERS, "--strict"], "line 12: size is '?', not a number (--strict)"),
+        ([*NUMBERS, "--report", "no/such/page.html"], "there is no folder no/such"),
+        ([*NUMBERS, "--rejects", "/dev/null/r"], "/dev/null is no folder"),
+        ([*NUMBERS, "--loss", "hinge"], "no loss of regression"),
+        ([*NUMBERS, "--delimiter", "::"], "one character"),
+    ],
+)
+def test_errors_are_one_line(colk, houses, tmp_path, options, message):
+    code, _, error = colk("fit", houses, *options, "--model", tmp_path / "m.colk")
+    assert code == 2
+    assert len(error.splitlines()) == 1
+    assert message in error
+    assert not (tmp_path / "m.colk").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("empty.csv", "", "there is nothing in it"),
+        ("head.csv", "x,y\n", "no row could be learned"),
+        ("bad.csv", "x,y\n1,a\n?,3\n", "no row could be learned; the first"),
+        ("t.dat", "x,y\n1,2\n", "--format"),
+    ],
+)
+def test_data_that_teach_nothing(colk, tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    options = ["--target", "y", "--task", "regression"] if name == "head.csv" else ["--target", "y"]
+    if name == "bad.csv":
+        options = ["--target", "y", "--features", "x"]
+        (tmp_path / name).write_text("x,y\n1,\n,3\n")
+    code, _, error = colk("fit", tmp_path / name, *options, "--model", tmp_path / "m.colk")
+    assert code == 2
+    assert message in error
+
+
+def test_a_model_is_not_overwritten_by_chance(colk, houses, tmp_path):
+    model = tmp_path / "m.colk"
+    assert colk("fit", houses, *NUMBERS, "--model", model)[0] == 0
+    before = model.read_bytes()
+    code, _, error = colk("fit", houses, *NUMBERS, "--kernel", "gaussian", "--model", model)
+    assert (code, model.read_bytes()) == (2, before)
+    assert "--overwrite" in error
+    assert colk("fit", houses, *ALL, "--model", model, "--overwrite")[0] == 0
+    assert model.read_bytes() != before

@@ -1,0 +1,185 @@
+"""`colk predict`, `show`, `compress`, `export`, and paths that are tried before work begins."""
+
+import csv
+import json
+import os
+import runpy
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+import colk as package
+from colk.expansion import KernelExpansion
+from colk.kernels import Gaussian
+
+OPTIONS = {
+    "price": ("--target", "price", "--features", "size,age,city", "--categorical", "city"),
+    "kind": ("--target", "kind", "--features", "size,age"),
+}
+
+
+@pytest.fixture(params=["price", "kind"])
+def model(colk, houses, tmp_path, request):
+    path = tmp_path / "m.colk"
+    assert colk("fit", houses, *OPTIONS[request.param], "--model", path)[0] == 0
+    return path
+
+
+def test_a_prediction_for_each_row(colk, houses, tmp_path, model):
+    """The same in each format, empty where a row cannot be used."""
+    found = {}
+    for kind in ("csv", "jsonl", "parquet"):
+        out = tmp_path / f"out.{kind}"
+        code, _, error = colk("predict", model, houses, "--out", out)
+        assert code == 0
+        assert "3 rows have no prediction" in error
+        if kind == "csv":
+            rows = csv.DictReader(out.read_text().splitlines())
+            found[kind] = [row["prediction"] or None for row in rows]
+        elif kind == "jsonl":
+            found[kind] = [json.loads(line)["prediction"] for line in out.read_text().splitlines()]
+        else:
+            found[kind] = pyarrow.parquet.read_table(out)["prediction"].to_pylist()
+    expected = found["jsonl"]
+    assert len(expected) == 1200
+    assert [row for row, value in enumerate(expected) if value is None] == [10, 700, 900]
+    assert found["parquet"] == expected
+    kind = str if package.load(model).task == "classification" else float
+    assert [value if value is None else kind(value) for value in found["csv"]] == expected
+    rows = [line.split(",") for line in houses.read_text().splitlines()[1:4]]
+    columns = {
+        "size": [float(row[0]) for row in rows],
+        "age": [float(row[1]) for row in rows],
+        "city": [row[2] for row in rows],
+    }
+    assert list(package.load(model).predict(columns)) == expected[:3]
+
+
+def test_standard_input_to_standard_output_line_by_line(model):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "colk", "predict", str(model), "-", "--to", "jsonl"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+    )  # fmt: skip
+    process.stdin.write(b"size,age,city\n100,10,Bonn\n")
+    process.stdin.flush()
+    first = json.loads(process.stdout.readline())  # while the pipe is open
+    process.stdin.write(b"100,?,Rome\n100,10,Bonn\n")
+    process.stdin.flush()
+    second, third = (json.loads(process.stdout.readline()) for _ in range(2))
+    process.communicate()
+    assert process.returncode == 0
+    assert second["prediction"] is None
+    assert third == first
+
+
+@pytest.mark.slow
+def test_predictions_that_nobody_reads(houses, model):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "colk", "predict", str(model), *[str(houses)] * 30],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+    )  # fmt: skip
+    process.stdout.readline()
+    process.stdout.close()
+    error = process.stderr.read().decode()
+    process.stderr.close()
+    assert process.wait() == 141
+    assert error == ""
+
+
+def test_show(colk, tmp_path, model):
+    code, out, _ = colk("show", model, "--plot", tmp_path / "m.png")
+    told = {line[:11].strip(): line[11:] for line in out.splitlines()}
+    loaded = package.load(model)
+    assert code == 0
+    assert told["atoms"] == str(loaded.n_atoms)
+    assert float(told["norm"]) == pytest.approx(loaded.function.norm(), rel=1e-5)
+    assert told["kernel"] == str(loaded.kernel)
+    assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_show_the_state_of_a_risk(colk, houses, tmp_path):
+    colk("fit", houses, *OPTIONS["price"], "--risk", "variance", "--model", tmp_path / "m.colk")
+    _, out, _ = colk("show", tmp_path / "m.colk")
+    g = package.load(tmp_path / "m.colk").inner_estimate
+    assert f"risk state {g[0]:.6g}" in out
+
+
+def test_show_other_models(colk, tmp_path):
+    f = KernelExpansion(Gaussian(0.5), [[0.0], [1.0]], [1.0, 2.0])
+    package.save(f, tmp_path / "f.colk")
+    code, out, _ = colk("show", tmp_path / "f.colk")
+    assert code == 0
+    assert f"norm       {f.norm():.6g}" in out
+    code, _, error = colk("predict", tmp_path / "f.colk", tmp_path / "f.colk", "--format", "csv")
+    assert code == 2
+    assert "knows no columns by name" in error
+
+
+def test_compress_says_its_certificate(colk, tmp_path, model):
+    small = tmp_path / "small.colk"
+    code, out, _ = colk("compress", model, "--max-atoms", 5, "--out", small)
+    one, other = package.load(model).function, package.load(small).function
+    bound = float(out.split("≤")[1].split()[0])
+    assert code == 0
+    assert other.n_atoms == 5
+    assert one.distance(other) <= bound * (1.0 + 1e-5)
+    code, _, error = colk("compress", model, "--out", small)
+    assert code == 2
+    assert "eps, max_atoms or both" in error
+
+
+def test_export(colk, tmp_path, model):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    for kind in ("onnx", "python"):
+        assert colk("export", model, "--to", kind, "--out", tmp_path / f"m.{kind}")[0] == 0
+    loaded = package.load(model)
+    rows = {"size": [90.0, 120.0], "age": [3.0, 30.0], "city": ["Rome", "Bonn"]}
+    X = loaded.points(rows) * loaded.unit + loaded.center
+    expected = loaded.predict(rows)
+    plain = runpy.run_path(str(tmp_path / "m.python"))["predict"](X.tolist())
+    session = onnxruntime.InferenceSession(str(tmp_path / "m.onnx"))
+    graph = session.run(None, {session.get_inputs()[0].name: X})[0]
+    if loaded.task == "regression":
+        assert np.allclose(plain, expected, rtol=1e-12)
+        assert np.allclose(np.ravel(graph), expected, rtol=1e-12)
+    else:
+        assert list(plain) == list(graph) == list(expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["predict", "MODEL", "DATA", "--out", "no/such/p.csv"], "there is no folder no/such"),
+        (["predict", "MODEL", "DATA", "--out", "p.xyz"], "what format is that"),
+        (["predict", "MODEL", "DATA", "--to", "parquet"], "name a file by --out"),
+        (["predict", "MODEL", "DATA", "--out", "DATA"], "is what is read"),
+        (["predict", "MODEL", "-", "--format", "parquet"], "cannot be read from standard input"),
+        (["predict", "none.colk", "DATA"], "there is no file none.colk"),
+        (["predict", "DATA", "DATA"], "not a model"),
+        (["show", "MODEL", "--plot", "m.txt"], "name a .png, .svg or .pdf file"),
+        (["export", "MODEL", "--to", "onnx", "--out", "no/m.onnx"], "there is no folder no"),
+        (["compress", "MODEL", "--eps", "-1", "--out", "OUT"], "eps must be"),
+    ],
+)
+def test_errors_are_one_line(colk, houses, model, arguments, message):
+    names = {"MODEL": model, "DATA": houses, "OUT": houses.with_name("o.colk")}
+    code, _, error = colk(*(names.get(argument, argument) for argument in arguments))
+    assert code == 2
+    assert len(error.splitlines()) == 1
+    assert message in error
+
+
+def test_reproduce_tries_its_folder_first(colk, tmp_path, monkeypatch):
+    def never(*arguments):
+        raise AssertionError("work began")
+
+    monkeypatch.setattr("colk.experiments.runner.Runner.__init__", never)
+    (tmp_path / "README.md").write_text("a file")
+    code, _, error = colk("reproduce", "outliers", "--runs", 2, "--out", tmp_path / "README.md")
+    assert code == 2
+    assert "it is no folder" in error

@@ -1,0 +1,107 @@
+"""What `fit` adds to its passes: the polish, early stopping, a line an epoch, warnings."""
+
+import copy
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from colk import COLKClassifier, COLKRegressor
+from colk.losses import CustomLoss, Huber
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 3))
+Y = np.sin(2 * X[:, 0]) + 0.1 * RNG.normal(size=400)
+
+
+def regressor(**settings):
+    return COLKRegressor(random_state=0, **settings)
+
+
+def test_the_polish_keeps_the_atoms_and_betters_the_objective():
+    plain, polished = regressor(polish=False).fit(X, Y), regressor().fit(X, Y)
+    np.testing.assert_array_equal(plain.function_.atoms, polished.function_.atoms)
+    found = polished.polished_
+    assert found.value < found.value_before
+    assert found.regularization >= polished.regularization
+    np.testing.assert_allclose(
+        polished.predict(X),
+        found.function(X) * polished.target_scale_ + polished.intercept_,
+        atol=1e-9,
+    )
+    assert not hasattr(plain, "polished_")
+
+
+@pytest.mark.parametrize("risk", ["mean", "variance"])
+def test_single_steps_go_on_from_the_polished_function(risk):
+    model = regressor(risk=risk, epochs=1).fit(X, Y)
+    before, again = model.predict(X), copy.deepcopy(model)
+    np.testing.assert_array_equal(again.predict(X), before)
+    model.partial_fit(X[:1], Y[:1])
+    assert np.abs(model.predict(X) - before).max() < 0.1
+    again.partial_fit(X[:1], Y[:1])
+    np.testing.assert_array_equal(model.predict(X), again.predict(X))
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1.0, 1e3])
+def test_a_loss_times_a_constant_is_the_same_model(factor):
+    loss = CustomLoss(
+        lambda f, y: 0.5 * factor * (f - y) ** 2, lambda f, y: factor * (f - y), is_convex=True
+    )
+    settings = {"step_size": 0.5 / factor, "eps": 0.05, "gradient_bound": 10 * factor}
+    model = regressor(loss=loss, regularization=1e-9 * factor, **settings).fit(X, Y)
+    assert model.score(X, Y) > 0.95
+
+
+def test_early_stopping_makes_fewer_epochs():
+    whole, stopped = (regressor(epochs=50, early_stopping=flag).fit(X, Y) for flag in (False, True))
+    assert len(whole.loss_curve_) == 50
+    assert len(stopped.loss_curve_) < 50
+    assert stopped.score(X, Y) > 0.9
+
+
+def test_verbose_prints_a_line_for_each_epoch(capsys):
+    regressor(epochs=2, verbose=True).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines] == ["epoch", "epoch", "polished:"]
+    assert lines[0].startswith("[COLKRegressor] epoch 1: loss ")
+
+
+def wrong_way(f, y):
+    return -2.0 * (f - y)
+
+
+def squared(f, y):
+    return (f - y) ** 2
+
+
+def test_a_model_that_does_not_learn_says_so():
+    loss = CustomLoss(squared, wrong_way)
+    with pytest.warns(ConvergenceWarning, match="above the .* of predicting a constant"):
+        regressor(loss=loss, step_size=0.01, polish=False, gradient_bound=1e9, epochs=2).fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="lower step_size"):
+        regressor(step_size=3.0, polish=False, epochs=1).fit(X, RNG.normal(size=400))
+
+
+def test_clipped_steps_are_reported():
+    with pytest.warns(ConvergenceWarning, match="raise gradient_bound"):
+        regressor(gradient_bound=1e-3, loss=Huber(1.0), eps=1e-6, epochs=1).fit(X, Y)
+
+
+def test_steps_that_are_all_forgotten_are_reported():
+    with pytest.warns(ConvergenceWarning, match="lower eps, or raise step_size"):
+        regressor(eps=100.0).fit(X, Y)
+
+
+def test_a_budget_that_forgets_more_than_eps_is_reported():
+    with pytest.warns(ConvergenceWarning, match="raise max_atoms"):
+        regressor(max_atoms=3, eps=0.01, polish=False).fit(X, Y)
+
+
+def test_classifiers_are_polished_too():
+    labels = np.digitize(X[:, 0] * X[:, 1], [-0.3, 0.3])
+    for loss in ("logistic", "hinge"):
+        settings = {"loss": loss, "epochs": 1, "random_state": 0}
+        plain = COLKClassifier(polish=False, **settings).fit(X, labels)
+        polished = COLKClassifier(**settings).fit(X, labels)
+        assert polished.score(X, labels) > plain.score(X, labels)

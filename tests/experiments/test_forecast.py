@@ -1,0 +1,118 @@
+"""The time left, told while a recorded run is played again, and the words for it."""
+
+import csv
+import heapq
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from colk.cli.progress import describe
+from colk.experiments.chapter import Plan
+from colk.experiments.forecast import DRAWING, Forecast, measured_costs
+from colk.experiments.reproduce import STUDIES, forecast
+
+RECORD = Path(__file__).with_name("durations.csv")
+
+
+class Clock:
+    time = 0.0
+
+    def __call__(self):
+        return self.time
+
+
+def record():
+    """Names, sizes and processor seconds of a full run."""
+    with RECORD.open(newline="", encoding="utf-8") as file:
+        return [
+            (row["name"], float(row["size"]), float(row["seconds"])) for row in csv.DictReader(file)
+        ]
+
+
+def finishes(jobs):
+    """When each task of the record ends, one after the other on several processes, then drawing."""
+    free, ends = [0.0] * jobs, []
+    for name, size, seconds in record():
+        if name.startswith(DRAWING):
+            free = [max(free) + seconds]
+            ends.append((free[0], name, size, seconds))
+        else:
+            finished = free[0] + seconds
+            heapq.heapreplace(free, finished)
+            ends.append((finished, name, size, seconds))
+    return sorted(ends)
+
+
+def played(costs=None, jobs=2, load=1.0):
+    """True and told seconds left while the record is played, by share of the time."""
+    clock, events = Clock(), finishes(jobs)
+    end = load * events[-1][0]
+    told = Forecast([(name, size) for name, size, _ in record()], jobs, costs, clock)
+    for finished, name, size, seconds in events:
+        # Half-way to the next, then when it is there.
+        clock.time = 0.5 * (clock.time + load * finished)
+        yield clock.time / end, end - clock.time, told.seconds_left
+        clock.time = load * finished
+        told.finish(name, size, seconds)
+        yield clock.time / end, end - clock.time, told.seconds_left
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+@pytest.mark.parametrize("load", [1.0, 3.0])
+def test_time_left_is_within_a_factor_of_two_from_the_first_fifth_on(jobs, load):
+    """The costs are those of another run; under load only the clock goes on."""
+    looked = 0
+    for share, true, told in played(jobs=jobs, load=load):
+        if share >= 0.2 and true > 2.0:
+            looked += 1
+            assert true / 2.0 < told < true * 2.0, (share, true, told)
+    assert looked > 50
+
+
+def test_a_slower_machine_is_noticed():
+    faster = {name: cost / 3.0 for name, cost in measured_costs().items()}
+    for share, true, told in played(faster):
+        if share >= 0.2 and true > 2.0:
+            assert true / 2.0 < told < true * 2.0, (share, true, told)
+
+
+def test_time_left_does_not_jump():
+    times = [(share, told) for share, _, told in played() if share >= 0.2]
+    for (_, before), (_, after) in pairwise(times):
+        assert after < 1.5 * before + 5.0
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_task_has_a_cost_and_a_name(name):
+    tasks = STUDIES[name].expect(Plan())
+    assert {task.name for task in tasks} <= set(measured_costs())
+    assert all(task.size > 0.0 for task in tasks)
+
+
+def test_what_is_expected_is_what_is_done(made, plan):
+    told = forecast(tuple(STUDIES), plan)
+    with (made.report.parent / "durations.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            told.finish(row["name"], float(row["size"]))
+    assert told.share == pytest.approx(1.0)
+    assert told.seconds_left == pytest.approx(0.0, abs=1e-6)
+
+
+def test_drawing_is_counted(made, plan):
+    for study, chapter in zip(STUDIES.values(), made.chapters, strict=True):
+        assert study.figures == tuple(figure.name for figure in chapter.figures)
+    told = forecast(("policy",), plan)
+    for task in STUDIES["policy"].expect(plan):
+        told.finish(task.name, task.size)
+    costs = measured_costs()
+    figures = [costs[DRAWING + name] for name in STUDIES["policy"].figures]
+    assert told.seconds_left == pytest.approx(sum(figures), rel=0.05)
+
+
+def test_long_work_is_named():
+    clock = Clock()
+    told = Forecast([("Policy evaluation: Pendulum", 1.0)], 1, {}, clock)
+    told.begin("Policy evaluation: Pendulum")
+    clock.time = 80.0
+    assert describe(told).endswith("Policy evaluation: Pendulum (for 1 min 20 s)")

@@ -1,0 +1,166 @@
+"""NewtonCOLK: what it knows of its errors, what it forgets, and that P stays what it is."""
+
+import numpy as np
+import pytest
+
+from colk import reference
+from colk.compressors import KOMP, Removal
+from colk.kernels import Gaussian
+from colk.learners import POLK, NewtonCOLK
+from colk.losses import Huber, LogCosh, Logistic, Squared
+from colk.risks import Mean
+
+KERNEL = Gaussian(0.2)
+
+
+def truth(X):
+    return np.sin(6.0 * X[:, 0])
+
+
+def samples(n, noise=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 1))
+    return X, truth(X) + noise * rng.normal(size=n)
+
+
+def orthonormal(learner, X):
+    """The coordinates that `covariance` has, one row for each point."""
+    atoms = learner.function.atoms
+    L = np.linalg.cholesky(learner.kernel.gram(atoms))
+    return np.linalg.solve(L, learner.kernel.gram(atoms, X)).T
+
+
+@pytest.mark.parametrize("loss", [Squared(), Huber(2.0), LogCosh(1.0)], ids=repr)
+@pytest.mark.parametrize("noise", [0.1, 1.0])
+def test_intervals_cover_what_they_claim(loss, noise):
+    X, y = samples(8000, noise)
+    learner = NewtonCOLK(KERNEL, loss).learn(X[:3000], y[:3000])
+    values, deviations = learner.predict(X[3000:], return_std=True)
+    assert np.mean(np.abs(values - y[3000:]) < 1.645 * deviations) == pytest.approx(0.9, abs=0.02)
+
+
+def test_intervals_are_wide_where_there_was_no_data():
+    """Far away they have the prior's variance 1/λ, in units of twice that of the noise."""
+    learner = NewtonCOLK(KERNEL, prior=0.05).learn(*samples(3000))
+    near, far = learner.predict([[0.5], [9.0]], return_std=True)[1]
+    assert near == pytest.approx(0.1, rel=0.1)
+    assert far**2 == pytest.approx(near**2 * (1.0 + 2.0 / 0.05), rel=0.1)
+
+
+def test_deviations_have_the_shape_of_the_values():
+    X, y = samples(300)
+    values, deviations = NewtonCOLK(KERNEL).learn(X, np.c_[y, 2 * y]).predict(X, return_std=True)
+    assert values.shape == deviations.shape == (300, 2)
+    assert deviations[:, 0].mean() < deviations[:, 1].mean()
+
+
+def test_deviations_of_a_class_are_refused():
+    learner = NewtonCOLK(KERNEL, Logistic()).learn([[0.0], [1.0]], [-1, 1])
+    with pytest.raises(ValueError, match="Logistic"):
+        learner.predict([[0.0]], return_std=True)
+
+
+@pytest.mark.parametrize(
+    "compressor", [Removal(10), KOMP(parsimony=1.0)], ids=["removal", "parsimony"]
+)
+def test_other_compressors_are_refused(compressor):
+    with pytest.raises(ValueError, match="NewtonCOLK needs KOMP"):
+        NewtonCOLK(KERNEL, compressor=compressor)
+
+
+@pytest.mark.parametrize("loss", [Squared(), Huber(0.2)], ids=repr)
+def test_a_restart_follows_an_abrupt_change(loss):
+    X, y = samples(3200)
+    y[3000:] *= -1.0
+    errors = []
+    for restart in (True, False):
+        learner = NewtonCOLK(KERNEL, loss, restart=restart).learn(X, y)
+        errors.append(np.mean((learner.predict(X) + truth(X)) ** 2))
+        assert learner.restarts == restart
+    assert errors[0] < 0.01 < 1.0 < errors[1]
+
+
+def test_a_restart_costs_nothing_where_nothing_changes():
+    """Outliers and all: the paths are the same to the bit."""
+    X, y = samples(20000)
+    y[::10] *= 30.0
+    pair = [
+        NewtonCOLK(KERNEL, Huber(0.2), restart=restart).learn(X, y) for restart in (True, False)
+    ]
+    assert pair[0].restarts == 0
+    np.testing.assert_array_equal(pair[0].predict(X), pair[1].predict(X))
+
+
+def test_a_restart_is_that_of_the_twin():
+    X, y = samples(1500)
+    y[1200:] *= -1.0
+    settings = {"prior": 0.5, "restart": True}
+    twin = reference.NewtonCOLK(KERNEL, Huber(0.3), Mean(), 1, 1, eps=0.2, **settings)
+    learner = NewtonCOLK(KERNEL, Huber(0.3), compressor=KOMP(eps=0.2), **settings).learn(X, y)
+    twin.learn(X, y[:, None])
+    assert twin.restarts == learner.restarts == 1
+    np.testing.assert_allclose(learner.predict(X), twin.predict(X)[:, 0], atol=1e-8)
+
+
+def test_forgetting_follows_a_target_that_moves():
+    rng = np.random.default_rng(0)
+    X = rng.random((6000, 1))
+    y = np.sin(6.0 * X[:, 0] + np.arange(6000) / 1000.0) + 0.1 * rng.normal(size=6000)
+    losses = [NewtonCOLK(KERNEL, forgetting=rate).learn(X, y).prequential_loss for rate in (0.9, 1)]
+    assert losses[0] < 0.2 * losses[1]
+
+
+def test_what_is_not_visited_is_not_forgotten():
+    """A region for 10⁴ samples, and never again: its variance stays, and no other explodes."""
+    rng = np.random.default_rng(1)
+    X = np.vstack([rng.random((1000, 1)), 4.0 + rng.random((10000, 1))])
+    y = np.sin(6.0 * X[:, 0]) + 0.1 * rng.normal(size=len(X))
+    learner = NewtonCOLK(KERNEL, forgetting=0.95).learn(X[:1000], y[:1000])
+    probe = np.linspace(0.1, 0.9, 20)[:, None]
+    before = learner.predict(probe)
+    learner.learn(X[1000:], y[1000:])
+    np.testing.assert_allclose(learner.predict(probe), before, atol=0.02)
+    assert np.linalg.eigvalsh(learner.covariance)[-1] <= 1.0 / learner.prior * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("max_atoms", [20, 61])
+def test_curvature_survives_appends_and_drops(max_atoms):
+    """P stays positive definite and below the prior, and the factor that of the atoms."""
+    rng = np.random.default_rng(2)
+    X = rng.random((5000, 2))
+    y = np.sin(8.0 * X).sum(axis=1) + 0.1 * rng.normal(size=5000)
+    rule = KOMP(eps=0.02, max_atoms=max_atoms)
+    learner = NewtonCOLK(KERNEL, compressor=rule, trace=True).learn(X, y)
+    assert learner.trace.dropped.sum() > 100
+    assert learner._stream.dictionary.drift() < 1e-9
+    values = np.linalg.eigvalsh(learner.covariance)
+    assert values[0] > 0.0
+    assert values[-1] <= 1.0 / learner.prior * (1.0 + 1e-9)
+
+
+def test_curvature_is_that_of_the_samples():
+    """On a dictionary that stands, P is what forming and inverting it gives."""
+    learner = NewtonCOLK(KERNEL, compressor=KOMP(eps=1e-3)).learn(*samples(3000))
+    start, atoms = learner.covariance, learner.function.atoms
+    X = atoms[np.random.default_rng(3).integers(len(atoms), size=30000)]
+    learner.learn(X, truth(X))
+    np.testing.assert_array_equal(learner.function.atoms, atoms)
+    Z = orthonormal(learner, X)
+    expected = np.linalg.inv(np.linalg.inv(start) + 2.0 * Z.T @ Z)
+    error = np.linalg.norm(learner.covariance - expected, 2) / np.linalg.norm(expected, 2)
+    assert error < 1e-8
+
+
+def test_the_certificate_bounds_what_a_step_loses():
+    X, y = samples(3000)
+    trace = NewtonCOLK(KERNEL, compressor=KOMP(eps=0.05), trace=True).learn(X, y).trace
+    assert 0.0 < trace.error.max() <= 0.05
+
+
+def test_one_pass_beats_one_of_the_first_order():
+    X, y = samples(4000, noise=0.3)
+    errors = [
+        np.mean((learner.learn(X, y).predict(X) - truth(X)) ** 2)
+        for learner in (NewtonCOLK(KERNEL), POLK(KERNEL))
+    ]
+    assert errors[0] < 0.7 * errors[1]

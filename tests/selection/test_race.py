@@ -1,0 +1,153 @@
+"""The race: its ridge is the one it says, and nobody wins who is not better."""
+
+import numpy as np
+import pytest
+
+from colk.kernels import Gaussian, Laplacian, Linear, Matern
+from colk.losses import Huber, Logistic, Softmax
+from colk.selection import CONTENDERS, LARGEST, choose, contenders_for, race, rows_to_race
+from colk.selection.course import Course
+from colk.selection.leave_one_out import leave_one_out
+from colk.selection.relevance import slopes_along_features
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 6))
+WAVE = np.sin(2.0 * X[:, :1])
+NOISE = RNG.normal(size=(400, 1))
+
+
+def fitted(kernel, points, targets, weight, atoms, ridge):
+    columns = kernel.gram(atoms, points)
+    A = (columns * weight) @ columns.T + ridge * kernel.gram(atoms)
+    return np.linalg.solve(A, (columns * weight) @ targets)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), Laplacian(3.0), Matern(2.0, nu=2.5)])
+def test_leaving_out_is_fitting_to_the_others(kernel):
+    points, targets = X[:40], np.column_stack([WAVE[:40], NOISE[:40]])
+    weight, atoms = RNG.uniform(0.5, 2.0, size=40), X[:25]
+    left_out = leave_one_out(kernel, points, targets, weight, atoms, ridge=0.3)
+    for i in range(0, 40, 7):
+        rest = np.arange(40) != i
+        weights = fitted(kernel, points[rest], targets[rest], weight[rest], atoms, 0.3)
+        expected = targets[i] - kernel.gram(points[i : i + 1], atoms)[0] @ weights
+        np.testing.assert_allclose(left_out.residuals[i], expected, rtol=1e-5, atol=1e-8)
+    every = fitted(kernel, points, targets, weight, atoms, 0.3)
+    np.testing.assert_allclose(left_out.weights, every, rtol=1e-5, atol=1e-7)
+
+
+def test_slopes_are_those_of_the_function():
+    kernel, atoms, weights = Gaussian(1.5), X[:20], NOISE[:20]
+
+    def f(points):
+        return kernel.gram(points, atoms) @ weights
+
+    for k in range(X.shape[1]):
+        step = 1e-6 * np.eye(X.shape[1])[k]
+        slope = (f(X + step) - f(X - step)) / 2e-6
+        found = slopes_along_features(kernel, atoms, weights, X)[k]
+        assert found == pytest.approx(np.sqrt((slope**2).mean()), rel=1e-6)
+
+
+@pytest.mark.parametrize("are_labels", [False, True])
+def test_noise_does_not_tell_features_apart(are_labels):
+    targets = np.sign(NOISE) if are_labels else NOISE
+    scales = race(X, targets, CONTENDERS, are_labels=are_labels).scales
+    assert scales.max() < 8.0 * scales.min()
+
+
+def test_features_that_matter_are_found():
+    result = race(X, WAVE, CONTENDERS)
+    assert result.winner.scaled
+    assert result.scales[0] > 10.0 * result.scales[1:].max()
+    assert result.kernel.bandwidth[0] == pytest.approx(result.winner.bandwidth / result.scales[0])
+    mine = [e.loss for e in result.entries if e.name == result.winner.name]
+    assert result.winner.loss == min(mine) < result.default.loss
+
+
+def test_the_table_is_every_kernel_with_every_bandwidth():
+    result = race(X[:100], WAVE[:100], CONTENDERS)
+    runs = {(e.name, e.factor, e.scaled) for e in result.entries}
+    assert len(runs) == len(result.entries) == 4 * 5 * 2
+    assert result.default.lead == 0.0
+    for entry in result.entries:
+        assert entry.lead == pytest.approx(result.default.loss - entry.loss)
+    assert str(result).count("\n") == len(result.entries)
+    assert str(result).count("<") == 1
+
+
+def test_it_is_the_same_each_time_and_looks_at_the_first_samples_only():
+    many = RNG.normal(size=(LARGEST + 50, 1))
+    targets = np.tanh(many[:, :1])
+    first = race(many, targets, CONTENDERS)
+    changed = targets.copy()
+    changed[LARGEST:] = 100.0
+    again = race(many, changed, CONTENDERS, bandwidth="auto")
+    assert first.n_samples == LARGEST
+    assert first.winner == again.winner
+    np.testing.assert_array_equal(first.scales, again.scales)
+
+
+def test_samples_without_weight_are_not_there():
+    weight = np.ones(400)
+    weight[::4] = 0.0
+    spoiled = WAVE.copy()
+    spoiled[::4] = 1e3
+    kept = weight > 0.0
+    assert race(X, spoiled, CONTENDERS, weight=weight).winner.loss == pytest.approx(
+        race(X[kept], WAVE[kept], CONTENDERS).winner.loss, rel=0.05
+    )
+
+
+def test_few_samples_and_equal_samples_choose_nothing():
+    assert race(X[:20], WAVE[:20], CONTENDERS).default_won
+    assert race(np.ones((100, 2)), NOISE[:100], CONTENDERS).default_won
+    assert race(X, np.zeros((400, 1)), CONTENDERS).default_won
+    half = np.column_stack([X[:, 0], np.ones(400)])
+    assert np.isfinite(race(half, WAVE, CONTENDERS).scales).all()
+
+
+def test_a_bandwidth_that_is_given_stays():
+    result = race(X, WAVE, CONTENDERS, bandwidth=2.0)
+    assert {e.bandwidth for e in result.entries} == {2.0}
+    assert not any(e.scaled for e in result.entries)
+    (named,) = contenders_for("matern")
+    assert named.with_bandwidth(2.0) == Matern(2.0)
+
+
+def test_a_kernel_grows_with_its_features():
+    result = race(X[:200], WAVE[:200], CONTENDERS[-1:])
+    grown = result.kernel_for(8)
+    assert grown.bandwidth[:6] == result.kernel.bandwidth
+    assert grown.bandwidth[6:] == (result.winner.bandwidth,) * 2
+
+
+@pytest.mark.parametrize(
+    ("loss", "targets"),
+    [
+        (Huber(), 1e6 * WAVE[:, 0]),
+        (Logistic(), np.sign(WAVE[:, 0])),
+        (Softmax(), np.digitize(WAVE[:, 0], [-0.5, 0.5]).astype(float)),
+    ],
+)
+def test_targets_of_every_kind_find_the_feature(loss, targets):
+    result = choose("auto", "auto", X, targets, np.ones(400), loss, n_classes=3)
+    assert result.scales.argmax() == 0
+    assert result.winner.scaled
+
+
+def test_mistakes_and_margins():
+    course = Course(X, np.sign(WAVE), np.ones(400), are_labels=True)
+    left_out = course.run(Linear())
+    found = course.Y - left_out.residuals
+    np.testing.assert_array_equal(course.mistakes(left_out), (found * course.Y <= 0.0)[:, 0])
+    lacking = np.maximum(1.0 - found * course.Y, 0.0)[:, 0]
+    expected = np.where(lacking < 2.0, 0.5 * lacking**2, 2.0 * (lacking - 1.0))
+    np.testing.assert_allclose(course.losses(left_out), expected, atol=1e-12)
+
+
+def test_rows_are_the_first_or_any():
+    assert rows_to_race(5000, None) == slice(None, LARGEST)
+    any_rows = rows_to_race(5000, np.random.RandomState(0))
+    assert len(np.unique(any_rows)) == LARGEST
+    assert any_rows.max() > LARGEST
