@@ -118,7 +118,7 @@ def test_an_interrupt_of_fit_leaves_an_estimator_that_works(alone):
         + """
     from colk import COLKRegressor
 
-    model = COLKRegressor(random_state=0).fit(X[:500], y[:500])
+    model = COLKRegressor(kernel=Laplacian(0.2), eps=1e-6, random_state=0).fit(X[:500], y[:500])
     interrupted(model.partial_fit, X, y)
     assert model.n_steps_ < n
     assert np.isfinite(model.partial_fit(X[:100], y[:100]).predict(X[:100])).all()
