@@ -69,7 +69,7 @@ def airfoil_table(folder: Path | None) -> str:
     }
     header = ["COLKRegressor", "R²", "SVR(C=10), same kernel and bandwidth", "SVR(C=10)"]
     rows = [[name, *airfoil_scores(settings, folder)] for name, settings in cases.items()]
-    return table("Airfoil, 80/20, standardised, five epochs, mean of ten seeds", header, rows)
+    return table("Airfoil, 80/20, standardised, mean of ten seeds", header, rows)
 
 
 def prequential(model: Any, stream: list[tuple[dict[str, Any], Any]], error: Callable) -> Row:
@@ -95,7 +95,7 @@ def bike_table(folder: Path | None) -> str:
         "max_atoms=1000": colk_river.COLKRegressor(max_atoms=1000),
         "kernel='gaussian'": colk_river.COLKRegressor(kernel="gaussian"),
         "averaging=True": colk_river.COLKRegressor(averaging=True),
-        "step_size=1": colk_river.COLKRegressor(step_size=1.0),
+        "step_size=0.5": colk_river.COLKRegressor(step_size=0.5),
     }
     stream = bike(folder)
     rows = [

@@ -99,7 +99,7 @@ def _settings(model: TableModel) -> dict[str, str]:
         "loss": str(model.loss),
         "risk": str(model.risk),
         "step size": str(model.step_size),
-        "eps": f"{model.eps:g}",
+        "eps": model.forgets,
         "averaging": str(model.averaging),
         "colk": __version__,
     }

@@ -67,7 +67,7 @@ def _table(model: "TableModel") -> dict[str, str]:
         "loss": str(model.loss),
         "risk": str(model.risk),
         "step size": str(model.step_size),
-        "eps": f"{model.eps:g}",
+        "eps": model.forgets,
         "averaging": str(model.averaging),
         "rows": f"{model.rows:,}",
         "atoms": str(model.n_atoms),

@@ -4,22 +4,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from colk._validation import Array, check_count
+from colk._validation import Array
 from colk.compressors import KOMP
-from colk.estimators.convergence import (
-    constant_loss,
-    warn_of_atoms,
-    warn_of_clipping,
-    warn_of_loss,
-    warn_of_nothing,
-)
 from colk.expansion import KernelExpansion
 from colk.learners import COLK
 from colk.learners.naming import (
@@ -29,25 +21,22 @@ from colk.learners.naming import (
     as_risk,
     check_bandwidth,
     choose_bandwidth,
-    choose_eps,
-    choose_step,
-    kernel_size,
     takes_bandwidth,
 )
+from colk.learners.units import (
+    KernelSize,
+    choose_bound,
+    choose_compressor,
+    choose_regularization,
+    choose_step,
+    loss_unit,
+    needs_implicit,
+)
 from colk.losses import Loss
-from colk.polish import polish
 from colk.selection import KeptSamples, Race, choose, is_open, rows_to_race, until_chosen
 from colk.terms import Term, with_parameters
 
-__all__ = ["LEAST_REGULARIZATION", "COLKEstimator"]
-
-# What the polish takes for a regularisation of 0, under which weights are not unique.
-LEAST_REGULARIZATION = 1e-12
-
-# Early stopping: another epoch has to lower the loss to this share of what it was, and fewer
-# samples than this are too few to hold some out.
-_WORTH_AN_EPOCH = 0.99
-_FEW = 50
+__all__ = ["COLKEstimator"]
 
 _BY_NAME: dict[str, Callable[[Any], Term]] = {
     "kernel": as_kernel,
@@ -75,6 +64,13 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
     def inner_estimate_(self) -> Array:
         """The tracked value g of the risk, of shape (m,); empty for the mean."""
         return self._fitted().inner_estimate
+
+    @property
+    def eps_(self) -> float:
+        """H-norm that the next step may forget."""
+        learner = self._fitted()
+        rule = cast(KOMP, learner.compressor)
+        return float(rule.eps or 0.0) + float(rule.fraction or 0.0) * learner.step_length
 
     @property
     def function_(self) -> KernelExpansion:
@@ -174,7 +170,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             self.__dict__.update(before)
             raise
 
-    def _start(self, X: Array, loss: Loss, step_size: float, n_outputs: int | None = None) -> None:
+    def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
         """Make the learner, with what its settings leave to the first data."""
         check_bandwidth(self)
         kernel, bandwidth = until_chosen(self.kernel, self.bandwidth)
@@ -183,30 +179,34 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         self.kernel_ = as_kernel(kernel, bandwidth)
         self.loss_ = loss
         self.risk_ = as_risk(self.risk)
-        size, norm = kernel_size(self.kernel_, X)
-        self.step_size_ = choose_step(self.step_size, self.risk_, step_size / size)
-        self.eps_ = choose_eps(self.eps, self.step_size_, norm)
+        unit = loss_unit(loss)
+        size = KernelSize.of(self.kernel_, X)
+        of_mean = 1.0 / (unit * size.unit)
+        self.step_size_ = choose_step(self.step_size, self.risk_, of_mean)
+        self.regularization_ = choose_regularization(self.regularization, unit)
+        self.gradient_bound_ = choose_bound(self.gradient_bound, unit)
         self._n_outputs = n_outputs
-        self._learner = self._make_learner()
+        self._learner = self._make_learner(size)
         self.loss_curve_: list[float] = []
         self.race_: Race | None = None
         self._kept = KeptSamples() if is_open(self.kernel, self.bandwidth) else None
 
-    def _make_learner(self) -> COLK:
+    def _make_learner(self, size: KernelSize) -> COLK:
         """Return a learner of the terms and settings in use that has seen nothing."""
         self.bandwidth_: Any = getattr(self.kernel_, "bandwidth", None)
+        terms = self.loss_, self.risk_
         return COLK(
             self.kernel_,
-            self.loss_,
-            self.risk_,
+            *terms,
             step_size=self.step_size_,
             tracking_rate=self.tracking_rate,
-            regularization=self.regularization,
-            compressor=KOMP(eps=self.eps_, max_atoms=self.max_atoms),
+            regularization=self.regularization_,
+            compressor=choose_compressor(self.eps, self.max_atoms, self.loss_, size.evenness),
             pairing=self.pairing,
-            gradient_bound=self.gradient_bound,
+            gradient_bound=self.gradient_bound_,
             averaging=as_averaging(self.averaging),
             n_outputs=self._n_outputs,
+            implicit=needs_implicit(*terms, self.step_size_, size.largest),
         )
 
     # -- what the data choose ----------------------------------------------------------------
@@ -228,7 +228,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         self._kept = None
         if not self.race_.default_won:
             self.kernel_ = self.race_.kernel
-            self._learner = self._make_learner()
+            self._learner = self._make_learner(KernelSize())  # whatever races has κ(x, x) = 1
 
     def _follow(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn a stretch of a stream; its first samples are kept until they choose the kernel.
@@ -270,69 +270,6 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         seen = total - total_before
         self.loss_curve_.append((loss - loss_before) / seen if seen > 0.0 else float("nan"))
 
-    def _epochs(self, X: Array, Y: Array, weight: Array) -> None:
-        """Pass over the samples as often, and in such orders, as the settings say."""
-        random = check_random_state(self.random_state)
-        self._choose_kernel(X, Y, weight, random if self.shuffle else None)
-        learned, watched = self._held_out(len(X), random)
-        best, forgotten = np.inf, 0.0
-        for epoch in range(check_count(self.epochs, "epochs")):
-            order = random.permutation(learned) if self.shuffle else learned
-            spent, steps = self._learner.error_spent, self._learner.steps
-            self._pass(X[order], Y[order], weight[order])
-            made = self._learner.steps - steps
-            forgotten = (self._learner.error_spent - spent) / made if made else 0.0
-            self._tell(f"epoch {epoch + 1}: loss {self.loss_curve_[-1]:.4g}")
-            if len(watched):
-                values = self.loss_.value(self._learner.predict(X[watched]), Y[watched])
-                found = float(np.average(values, weights=weight[watched]))
-                self._tell(f"epoch {epoch + 1}: loss of samples held out {found:.4g}")
-                if not found < _WORTH_AN_EPOCH * best:
-                    break
-                best = found
-        if (weight > 0.0).any():
-            self._conclude(X, Y, weight, forgotten)
-
-    def _conclude(self, X: Array, Y: Array, weight: Array, forgotten: float) -> None:
-        """Say what went wrong in the epochs, and polish."""
-        constant = constant_loss(self.loss_, Y, weight, self._learner.n_outputs or 1)
-        warn_of_clipping(self._learner, X, Y, weight)
-        if self.n_atoms_ == 0:
-            warn_of_nothing(constant, self.eps_)
-        elif self.polish:
-            self._polish(X, Y, weight)
-        else:
-            warn_of_atoms(forgotten, self.eps_, self.max_atoms)
-            cure = "lower step_size or eps, raise epochs, or set polish=True"
-            warn_of_loss(self.loss_curve_[-1], constant, len(X), cure)
-
-    def _held_out(self, size: int, random: Any) -> tuple[Any, Any]:
-        """Samples to learn from, and those that early stopping watches: a tenth, or none."""
-        if not self.early_stopping or size < _FEW:
-            return np.arange(size), np.arange(0)
-        order = random.permutation(size)
-        return np.sort(order[size // 10 :]), np.sort(order[: size // 10])
-
-    def _tell(self, message: str) -> None:
-        if self.verbose:
-            print(f"[{type(self).__name__}] {message}, {self.n_atoms_} atoms", flush=True)
-
-    def _polish(self, X: Array, Y: Array, weight: Array) -> None:
-        """Give the atoms the weights that are best for all of the data; see `colk.polish`."""
-        function = self._learner.function
-        least = max(self.regularization, LEAST_REGULARIZATION)
-        terms = self.loss_, self.risk_
-        self.polished_ = polish(
-            function, X, Y, *terms, least, choose=True, sample_weight=weight, tolerance=1e-3
-        )
-        _adopt(self._learner, self.polished_.function)
-        found = self.polished_
-        self._tell(f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
-        start = self.risk_.value_at(self.loss_, np.zeros((len(Y), function.n_outputs)), Y, weight)
-        left_out = min(risk for _, risk in found.candidates)
-        cure = "the features say nothing of the targets with this kernel: change the bandwidth"
-        warn_of_loss(left_out, start, len(X), cure)
-
     def _is_plain(self, X: Any) -> bool:
         """Whether scikit-learn would take X as it is: what its checks cost a row takes 200 µs.
 
@@ -364,11 +301,3 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
         return weight
-
-
-def _adopt(learner: COLK, function: KernelExpansion) -> None:
-    """Let a learner go on from a function on its own atoms, its average and memory included."""
-    dictionary = learner._state().dictionary
-    weights = function.weights.reshape(function.n_atoms, -1)
-    dictionary.set_weights(np.tile(weights, (1, dictionary.n_rows // weights.shape[1])))
-    dictionary.clear_ghosts()

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from colk._validation import Array
 from colk.averaging import Averaging
-from colk.estimators.base import COLKEstimator
+from colk.estimators.fitting import EpochEstimator
 from colk.kernels import Kernel
 from colk.learners.naming import as_loss
 from colk.losses import Logistic, Loss, Softmax
@@ -33,7 +33,7 @@ def _has_probabilities(classifier: "COLKClassifier") -> bool:
     return True
 
 
-class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel classification in bounded memory, under a risk of your choice.
 
     Two classes are told apart by the sign of one function, more by the largest of several that
@@ -63,7 +63,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         The decision function: one output for two classes, C for more.
     n_atoms_, n_steps_, inner_estimate_, loss_curve_, polished_, bandwidth_, step_size_, eps_
         As in `COLKRegressor`.
-    kernel_, loss_, risk_, race_
+    kernel_, loss_, risk_, race_, regularization_, gradient_bound_
         As in `COLKRegressor`.
     n_features_in_, feature_names_in_
         As in `COLKRegressor`.
@@ -91,14 +91,14 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
-        regularization: float = 1e-6,
+        regularization: float | None = None,
         eps: float | None = None,
         max_atoms: int | None = 400,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
-        gradient_bound: float = 10.0,
+        gradient_bound: float | None = None,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        epochs: int = 5,
+        epochs: int | None = None,
         shuffle: bool = True,
         polish: bool = True,
         early_stopping: bool = False,
@@ -223,7 +223,7 @@ class COLKClassifier(ClassifierMixin, COLKEstimator):  # type: ignore[misc]  # s
             loss = Softmax()
         self.classes_ = labels
         n_outputs = len(labels) if isinstance(loss, Softmax) else None
-        self._start(X, loss, step_size=2.0, n_outputs=n_outputs)
+        self._start(X, loss, n_outputs)
 
     def _encode(self, y: Any) -> Array:
         """Labels as the loss wants them: ±1, ±1 for each class, or the index of the class."""

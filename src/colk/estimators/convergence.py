@@ -22,6 +22,8 @@ __all__ = [
 _MARGIN = 0.05
 # A loss below this is that of equal targets, after rounding.
 _ROUNDING = 1e-12
+# What a step may lose to max_atoms before it is news, as a share of it.
+_MOST = 0.6
 # Samples that are looked at for clipped steps.
 _LOOKED_AT = 2000
 
@@ -79,12 +81,16 @@ def warn_of_clipping(learner: COLK, X: Array, Y: Array, weight: Array) -> None:
         )
 
 
-def warn_of_atoms(forgotten: float, eps: float, max_atoms: int | None) -> None:
-    """Warn where steps of the last epoch forgot twice as much, on average, as eps allows."""
-    if max_atoms is not None and forgotten > 2.0 * eps > 0.0:
+def warn_of_atoms(forgotten: float, eps: float | None, step: float, max_atoms: int | None) -> None:
+    """Warn where steps of the last epoch forgot, on average, twice what eps allows.
+
+    Where it is left open, where they forgot most of a step, whose length is usually `step`.
+    """
+    bound, told = (_MOST * step, "most of it") if eps is None else (2.0 * eps, f"eps={eps:.2g}")
+    if max_atoms is not None and forgotten > bound > 0.0:
         warnings.warn(
             f"max_atoms={max_atoms} makes a step forget {forgotten:.2g} on average, more than "
-            f"eps={eps:.2g}: raise max_atoms, lower step_size if targets are noisy, or polish",
+            f"{told}: raise max_atoms, lower step_size if targets are noisy, or polish",
             ConvergenceWarning,
             stacklevel=5,
         )

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from colk._validation import Array
 from colk.averaging import Averaging
-from colk.estimators.base import LEAST_REGULARIZATION, COLKEstimator
+from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator
 from colk.estimators.targets import TargetScale
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
@@ -28,7 +28,7 @@ _FOUND_IN = 0.6
 _ENOUGH = 100
 
 
-class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Conditional quantiles of y: one dictionary of atoms, one function for each level.
 
     A stream of steps on the sum of the pinball losses finds the atoms, in six of ten samples. For
@@ -88,11 +88,11 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
         kernel: Kernel | str = "laplacian",
         bandwidth: Literal["scale", "median"] | float = "scale",
         step_size: Rate | None = None,
-        regularization: float = 1e-6,
+        regularization: float | None = None,
         eps: float | None = None,
         max_atoms: int | None = 200,
         averaging: Averaging | bool = True,
-        epochs: int = 5,
+        epochs: int | None = None,
         shuffle: bool = True,
         random_state: Any = None,
     ) -> None:
@@ -112,7 +112,8 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
     risk = "mean"
     tracking_rate = 0.1
     pairing = "overlap"
-    gradient_bound = 10.0
+    gradient_bound = None
+    polish = True
     early_stopping = False
     verbose = False
 
@@ -153,7 +154,7 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
         X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C", y_numeric=True)
         weight = self._weights(sample_weight, X)
         self.quantiles_ = loss.levels
-        self._start(X, loss, step_size=1.0, n_outputs=len(loss.levels))
+        self._start(X, loss, len(loss.levels))
         self._targets = TargetScale(()).updated(np.asarray(y, dtype=np.float64), weight)
         return X, self._encode(y), weight
 
@@ -174,7 +175,7 @@ class COLKQuantileRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc
                 X,
                 y,
                 loss,
-                regularization=max(self.regularization, LEAST_REGULARIZATION),
+                regularization=max(self.regularization_, LEAST_REGULARIZATION),
                 choose=True,
                 sample_weight=weight,
                 tolerance=1e-3,

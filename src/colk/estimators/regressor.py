@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from colk._validation import Array
 from colk.averaging import Averaging
-from colk.estimators.base import COLKEstimator
+from colk.estimators.fitting import EpochEstimator
 from colk.estimators.targets import TargetScale
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
@@ -22,7 +22,7 @@ from colk.schedules import Rate
 __all__ = ["COLKRegressor"]
 
 
-class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel regression in bounded memory, under a risk of your choice.
 
     Learns f = Σ_j w_j κ(d_j, ·) by COLK, one step a sample, keeping few atoms d_j. The default is
@@ -47,28 +47,32 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
     risk : Risk or str
         Such as "mean", "variance", "semivariance", "cvar", "entropic".
     step_size : float, PowerDecay or None
-        α. None is 1 for the risk "mean" (2 for classifiers), 0.1 for "cvar" and 0.5 for others,
-        divided by E[κ²]/E[κ] of κ = κ(x, x) where that is not 1, as of a polynomial. Large steps
-        are noisy, which averaging removes; without it take a smaller one.
+        α. None is 1, for "cvar" 0.2, in units of the loss: divided by its slope at f = 0 of the
+        target 1 (2 for classifiers), and by E[κ²]/E[κ] of κ = κ(x, x) where that is not 1, as of a
+        polynomial. Large steps are noisy, which averaging removes; without it take a smaller one.
+        Where a step could go beyond the best prediction of its sample, and under every risk but
+        the mean, it is implicit, see `colk.COLK`, and cannot run away.
     tracking_rate : float or PowerDecay
         β of the tracker of the risk's inner value.
-    regularization : float
-        λ.
+    regularization : float or None
+        λ. None is 1e-6 times the slope of the loss at f = 0 of the target 1.
     eps : float or None
         H-norm that a step may forget, in units of the targets' standard deviation. None is a
-        tenth of the step size, times √E[κ(x, x)].
+        twentieth of the size of the steps made lately, for two classes half of it, for more three
+        tenths; less for a kernel whose κ(x, x) varies.
     max_atoms : int or None
         Largest model order. More atoms fit more, at a cost of O(max_atoms²) a step.
     pairing : {"overlap", "independent", "same"}
         Which samples play θ and ξ, see `colk.COLK`; of no concern for the risk "mean".
     averaging : bool, PolyakRuppert or Exponential
         Whether to predict with the average of the iterates; True weighs later ones more.
-    gradient_bound : float
-        Longest gradient of a pair.
+    gradient_bound : float or None
+        Longest gradient of a pair. None is 10 times the slope of the loss at f = 0 of the target 1.
     scale_targets : bool
         Whether to learn (y − mean)/std, of the targets in the first calls until 100 were seen.
-    epochs : int
-        Passes over the data that `fit` makes; `partial_fit` makes one.
+    epochs : int or None
+        Passes over the data that `fit` makes; `partial_fit` makes one. None is 1 with the polish
+        and 5 without.
     shuffle : bool
         Whether `fit` shuffles the samples anew in each epoch.
     polish : bool
@@ -103,8 +107,8 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         that has none.
     race_ : Race or None
         How the data chose, with the losses of every kernel and bandwidth; None where they did not.
-    step_size_, eps_ : float
-        The step size, and the bound on what a step forgets.
+    step_size_, eps_, regularization_, gradient_bound_ : float
+        The step size, what the next step may forget, λ of the steps, and the longest gradient.
     polished_ : Polished
         What the polish of the last `fit` found, the regularisation it chose included.
     kernel_, loss_, risk_ : Kernel, Loss, Risk
@@ -135,14 +139,14 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
-        regularization: float = 1e-6,
+        regularization: float | None = None,
         eps: float | None = None,
         max_atoms: int | None = 400,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
-        gradient_bound: float = 10.0,
+        gradient_bound: float | None = None,
         scale_targets: bool = True,
-        epochs: int = 5,
+        epochs: int | None = None,
         shuffle: bool = True,
         polish: bool = True,
         early_stopping: bool = False,
@@ -229,7 +233,7 @@ class COLKRegressor(RegressorMixin, COLKEstimator):  # type: ignore[misc]  # sci
         if loss.kind != "regression":
             raise ValueError(f"{type(loss).__name__} is a loss of classifiers; see COLKClassifier")
         if first:
-            self._start(X, loss, step_size=1.0)
+            self._start(X, loss)
             self._targets = TargetScale(targets.shape[1:])
         elif targets.shape[1:] != self._targets.shape:
             expected, given = self._targets.shape or (1,), targets.shape[1:] or (1,)

@@ -78,6 +78,11 @@ class KernelLearner(OnlineLearner):
         """Sum over all steps of the H-norms that compression cost."""
         return 0.0 if self._stream is None else self._stream.error_sum
 
+    @property
+    def step_length(self) -> float:
+        """Root mean square H-norm of the latest steps, where the compressor asks for it; else 0."""
+        return float(np.sqrt(getattr(self._stream, "squared_move", 0.0)))
+
 
 class COLK(KernelLearner):
     """Compositional online learning with kernels, the paper's Algorithm 1.

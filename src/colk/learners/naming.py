@@ -9,8 +9,7 @@ from colk._validation import Array, check_number
 from colk.averaging import Averaging, PolyakRuppert
 from colk.kernels import KERNELS, Kernel, Laplacian
 from colk.losses import LOSSES, Loss
-from colk.risks import RISKS, CVaR, Risk
-from colk.schedules import Rate, as_decay
+from colk.risks import RISKS, Risk
 from colk.terms import Term, check_term
 from colk.trackers import TRACKERS, Tracker
 
@@ -22,11 +21,7 @@ __all__ = [
     "as_tracker",
     "check_bandwidth",
     "choose_bandwidth",
-    "choose_eps",
-    "choose_step",
-    "kernel_size",
     "standard_bandwidth",
-    "standard_kernel_size",
     "takes_bandwidth",
 ]
 
@@ -35,19 +30,8 @@ AnyTerm = TypeVar("AnyTerm", bound=Term)
 # What scikit-learn calls them.
 _OTHER_NAMES = {"rbf": "gaussian", "poly": "polynomial"}
 
-# What a step may forget, as a share of its size: the function hovers about as far from the best.
-_FORGOTTEN_SHARE = 0.1
-
-# Largest steps under a risk; of tails, and of risks from outside, whose gradients may be rare and
-# large.
-_RISK_STEP = 0.5
-_TAIL_STEP = 0.1
-
-# Points whose pairwise distances the rule "median" looks at, and those that tell the size of κ:
-# of data, and drawn.
+# Points whose pairwise distances the rule "median" looks at.
 _MEDIAN_POINTS = 500
-_SIZE_POINTS = 1000
-_DRAWN_POINTS = 500
 
 
 def _as_term(value: Any, kind: type[AnyTerm], names: dict[str, Any], what: str) -> AnyTerm:
@@ -96,74 +80,6 @@ def as_averaging(averaging: Averaging | bool | None) -> Averaging | None:
         "averaging must be True, False, PolyakRuppert or Exponential, "
         f"got {type(averaging).__name__} {averaging!r}"
     )
-
-
-def choose_step(step_size: Rate | None, risk: Risk, of_mean: float) -> Rate:
-    """Return the step size, or where it is None what suits the mean loss, less under a risk.
-
-    CVaR multiplies the slopes in its tail by the inverse of the tail's share, and needs less again.
-
-    Examples
-    --------
-    >>> choose_step(None, as_risk("mean"), of_mean=1.0)
-    1.0
-    >>> choose_step(None, as_risk("variance"), of_mean=1.0)
-    0.5
-    >>> choose_step(None, as_risk("cvar"), of_mean=1.0)
-    0.1
-    """
-    if step_size is not None:
-        return step_size
-    if risk.n_inner == 0:
-        return of_mean
-    is_gentle = type(risk) in RISKS.values() and not isinstance(risk, CVaR)
-    return min(of_mean, _RISK_STEP if is_gentle else _TAIL_STEP)
-
-
-def choose_eps(eps: float | None, step_size: Rate, norm: float = 1.0) -> float:
-    """Return eps, or where it is None a tenth of a step on a κ(x, ·) of this norm.
-
-    Examples
-    --------
-    >>> choose_eps(None, step_size=0.5)
-    0.05
-    """
-    if eps is not None:
-        return eps
-    return _FORGOTTEN_SHARE * as_decay(step_size, "step_size").initial * norm
-
-
-def kernel_size(kernel: Kernel, X: Array) -> tuple[float, float]:
-    """Return E[κ²]/E[κ] and √E[κ] of κ = κ(x, x) at some of the points X; 1 where κ(x, x) is 1.
-
-    Steps are divided by the first: with squares of slopes in mind, a constant step is stable below
-    2E[κ]/E[κ²]. The second is the H-norm of κ(x, ·), the unit of what a step may forget.
-
-    Examples
-    --------
-    >>> from colk.kernels import Gaussian, Linear
-    >>> kernel_size(Gaussian(0.5), np.ones((3, 2))), kernel_size(Linear(), np.full((3, 1), 2.0))
-    ((1.0, 1.0), (4.0, 2.0))
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        sizes = kernel.diagonal(X[:: -(-len(X) // _SIZE_POINTS)])
-        mean, square = float(sizes.mean()), float((sizes * sizes).mean())
-    if not (mean > 0.0 and np.isfinite(square)):
-        return 1.0, 1.0
-    return square / mean, float(np.sqrt(mean))
-
-
-def standard_kernel_size(kernel: Kernel, n_features: int) -> tuple[float, float]:
-    """Return `kernel_size` at normal points: features that are standardised, but not yet seen.
-
-    Examples
-    --------
-    >>> from colk.kernels import Linear
-    >>> [round(value, 1) for value in standard_kernel_size(Linear(), 4)]
-    [5.9, 2.0]
-    """
-    points = np.random.default_rng(0).normal(size=(_DRAWN_POINTS, n_features))
-    return kernel_size(kernel, points)
 
 
 def takes_bandwidth(kernel: Kernel | str) -> bool:

@@ -61,7 +61,7 @@ class Polished:
 
 
 # Samples that the choice of λ looks at.
-_LOOKED_AT = 2000
+_LOOKED_AT = 1000
 
 
 def polish(
@@ -139,11 +139,11 @@ def polish(
     if function.n_atoms == 0:
         value = risk.value_at(loss, function(points), targets, share)
         return Polished(function, value, value, decay, np.inf, 0, False)
-    if choose:
-        choice = chosen(function, points, targets, loss, risk, decay, share)
-        decay, candidates = choice.regularization, choice.candidates
     span = Span(function.kernel, points, function.atoms)
     start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
+    if choose:
+        choice = chosen(span, start, targets, loss, risk, decay, share)
+        decay, candidates, start = choice.regularization, choice.candidates, choice.coordinates
     terms = Terms(loss, risk, targets, share, function.n_outputs)
     found = solve(span, terms, decay, start, tolerance=tolerance, max_steps=max_steps)
     before = risk.value_at(loss, function(points), targets, share)
@@ -163,21 +163,13 @@ def polish(
 
 
 def chosen(
-    function: KernelExpansion,
-    X: Array,
-    y: Array,
-    loss: Loss,
-    risk: Risk,
-    least: float,
-    share: Array,
+    span: Span, start: Array, y: Array, loss: Loss, risk: Risk, least: float, share: Array
 ) -> Choice:
     """Choose λ by samples spread evenly over all; one is worth as much as one of them all."""
-    rows = np.unique(np.linspace(0, len(X) - 1, _LOOKED_AT).astype(int))
+    rows = np.unique(np.linspace(0, len(y) - 1, _LOOKED_AT).astype(int))
     part = float(share[rows].sum())
-    span = Span(function.kernel, X[rows], function.atoms)
-    terms = Terms(loss, risk, y[rows], share[rows] / part, function.n_outputs)
-    start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
-    found = choose_regularization(span, terms, least / part, start)
+    terms = Terms(loss, risk, y[rows], share[rows] / part, start.shape[1])
+    found = choose_regularization(span.part(rows), terms, least / part, start)
     return Choice(
         found.regularization * part,
         found.coordinates,

@@ -17,10 +17,9 @@ from colk.polish.span import Span
 
 __all__ = ["Choice", "choose_regularization", "leave_one_out"]
 
-# λ in units of one sample of the mean curvature, from strong to weak.
+# λ in units of one sample of mean curvature and size, from strong to weak, and where to begin.
 _STRENGTHS = (8.0, 2.0, 0.5, 0.12, 0.03, 0.008)
-# Candidates in a row that are worse than the best before the search ends.
-_PATIENCE = 2
+_FIRST = 3
 _NEWTON_STEPS = 25
 _ACCURACY = 1e-3
 
@@ -100,23 +99,24 @@ def choose_regularization(span: Span, terms: Terms, least: float, start: Array) 
     rounded = RoundedTerms(terms, *terms.unit(point.F))
     origin = Point(span, 1.0, np.zeros_like(start))
     total = float(np.sum(rounded.curvature(origin.F, shared=False))) / start.shape[1]
-    one = float(np.sum(terms.share**2)) * (total or 1.0)  # what one sample weighs
+    one = float(np.sum(terms.share**2)) * (total or 1.0) * span.size  # what one sample weighs
     reference = float(np.linalg.norm(origin.gradient(rounded))) or 1.0
+    decays = list(dict.fromkeys(max(least, strength * one) for strength in _STRENGTHS))
+    tried: dict[float, float] = {}
     best: Choice | None = None
-    tried: list[tuple[float, float]] = []
-    least_risk, worse = np.inf, 0
-    for decay in dict.fromkeys(max(least, strength * one) for strength in _STRENGTHS):
-        point.decay = decay
-        descend(point, rounded, _ACCURACY * reference, _NEWTON_STEPS)
-        left_out = leave_one_out(point, rounded)
-        risk = terms.value(left_out)
-        tried.append((decay, risk))
-        if risk < least_risk:
-            best, least_risk, worse = Choice(decay, point.v, left_out, ()), risk, 0
-        else:
-            worse += 1
-        if worse >= _PATIENCE:
+    first = min(_FIRST, len(decays) - 1)
+    # Weaker ones, as long as they are better, and stronger ones.
+    for way in (decays[first:], decays[first - 1 :: -1] if first else []):
+        for decay in way:
+            point.decay = decay
+            descend(point, rounded, _ACCURACY * reference, _NEWTON_STEPS)
+            left_out = leave_one_out(point, rounded)
+            tried[decay] = terms.value(left_out)
+            if not tried[decay] <= min(tried.values()):
+                break
+            best = Choice(decay, point.v, left_out, ())
+        if best is not None and best.regularization < decays[first]:
             break
     if best is None:
         raise ValueError("no candidate for the regularisation has a finite risk; scale the data")
-    return Choice(best.regularization, best.coordinates, best.left_out, tuple(tried))
+    return Choice(best.regularization, best.coordinates, best.left_out, tuple(tried.items()))

@@ -162,7 +162,8 @@ def descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) ->
         elif coupling is not None and coupling[1] > 0.0:
             direction = _downdated(point.span.gather(coupling[0]), coupling[1], factor, gradient)
         else:
-            accuracy = min(0.1, max(norm / first, 1e-6))
+            # A step need be solved no better than the gradient has to shrink.
+            accuracy = max(min(0.1, max(norm / first, 1e-6)), min(0.3 * target / norm, 0.5))
             direction = _conjugate(point, terms, factor, gradient, accuracy)
         change = point.span.predict(direction)
         slope = float(np.sum(gradient * direction))

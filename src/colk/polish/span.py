@@ -1,7 +1,8 @@
 """Functions on given atoms in coordinates in which ‖f‖_H is ‖v‖, evaluated in blocks of samples."""
 
+import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangular
@@ -11,15 +12,19 @@ from colk.kernels import Kernel
 
 __all__ = ["Span"]
 
-# Directions of the Gram matrix below this share of its largest eigenvalue are rounding.
+# Directions of the Gram matrix below this share of its largest eigenvalue are rounding; where every
+# pivot is above this share of the largest, Cholesky's factor will do.
 _RANK_TOLERANCE = 1e-12
+_INDEPENDENT = 1e-9
 # Numbers of κ(X, D) that are kept; beyond, its rows are formed anew, a block at a time.
 _KEPT = 2**24
 _BLOCK = 4096
 
 
 class Span:
-    """The span of atoms D: with K = QSQᵀ, f = κ(·, D)Bv and B = QS^{-1/2}, so that ‖f‖_H = ‖v‖.
+    """The span of atoms D: f = κ(·, D)Bv with BᵀKB = I, so that ‖f‖_H = ‖v‖.
+
+    B is L⁻ᵀ of K = LLᵀ or, of atoms that are nearly dependent, QS^{-1/2} of K = QSQᵀ.
 
     Parameters
     ----------
@@ -41,19 +46,51 @@ class Span:
     def __init__(self, kernel: Kernel, points: Array, atoms: Array | None) -> None:
         self._kernel, self._points = kernel, points
         self._atoms = points if atoms is None else atoms
-        eigenvalues, Q = eigh(kernel.gram(self._atoms))
+        self._features: Array | None = None
+        if atoms is None or not self._by_pivots():
+            self._by_eigenvalues(atoms is None)
+        if atoms is not None and len(points) * self.rank <= _KEPT:
+            self._features = kernel.gram(points, self._atoms) @ self.basis
+
+    def _by_pivots(self) -> bool:
+        """Take Cholesky's factor; False where the atoms are too nearly dependent for it."""
+        try:
+            L = np.linalg.cholesky(self._kernel.gram(self._atoms))
+        except np.linalg.LinAlgError:
+            return False
+        pivots = np.diagonal(L) ** 2
+        if not pivots.min() > _INDEPENDENT * pivots.max():
+            return False
+        self.basis: Array = solve_triangular(L, np.eye(len(L)), lower=True, check_finite=False).T
+        self._inverse, self.rank = L.T, len(L)
+        return True
+
+    def _by_eigenvalues(self, on_points: bool) -> None:
+        """Take the eigenvectors whose eigenvalues are no rounding."""
+        eigenvalues, Q = eigh(self._kernel.gram(self._atoms))
         kept = eigenvalues > _RANK_TOLERANCE * eigenvalues[-1]
         if not kept.any():
             raise ValueError("the Gram matrix of the atoms is zero")
         roots = np.sqrt(eigenvalues[kept])
-        self.basis: Array = Q[:, kept] / roots
-        self._inverse = (Q[:, kept] * roots).T
-        self.rank = len(roots)
-        self._features: Array | None = None
-        if atoms is None:  # K B = Q S^{1/2}, without the rounding of a product
+        self.basis = Q[:, kept] / roots
+        self._inverse, self.rank = (Q[:, kept] * roots).T, len(roots)
+        if on_points:  # K B = Q S^{1/2}, without the rounding of a product
             self._features = Q[:, kept] * roots
-        elif len(points) * self.rank <= _KEPT:
-            self._features = kernel.gram(points, self._atoms) @ self.basis
+
+    @property
+    def size(self) -> float:
+        """Mean of κ(x, x) over the points: the unit of λ."""
+        return float(self._kernel.diagonal(self._points).mean()) or 1.0
+
+    def part(self, rows: Any) -> Self:
+        """The same span, evaluated at some of the points."""
+        some = copy.copy(self)
+        some._points = self._points[rows]
+        if self._features is not None:
+            some._features = self._features[rows]
+        elif len(some._points) * self.rank <= _KEPT:
+            some._features = self._kernel.gram(some._points, self._atoms) @ self.basis
+        return some
 
     def coordinates(self, weights: Array) -> Array:
         """The v of weights (M, q)."""
@@ -98,7 +135,11 @@ class Span:
             for c, matrix in enumerate(matrices):
                 b = columns[rows, c]
                 active = b > 0.0
-                scaled = Z[active] * np.sqrt(b[active])[:, None]
+                if not active.all():
+                    b, used = b[active], Z[active]
+                else:
+                    used = Z
+                scaled = used * np.sqrt(b)[:, None]
                 matrix += scaled.T @ scaled
         return Solver(matrices)
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from colk._validation import Array, check_number, check_vector
 from colk.averaging import Averaging
-from colk.compressors import KOMP
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.learners import COLK
@@ -20,11 +19,17 @@ from colk.learners.naming import (
     as_kernel,
     as_risk,
     check_bandwidth,
-    choose_eps,
-    choose_step,
     standard_bandwidth,
-    standard_kernel_size,
     takes_bandwidth,
+)
+from colk.learners.units import (
+    KernelSize,
+    choose_bound,
+    choose_compressor,
+    choose_regularization,
+    choose_step,
+    loss_unit,
+    needs_implicit,
 )
 from colk.losses import Loss
 from colk.pairing import Pairing
@@ -51,12 +56,12 @@ class OnlineModel:
     risk: Risk | str
     step_size: Rate | None
     tracking_rate: Rate
-    regularization: float
+    regularization: float | None
     eps: float | None
     max_atoms: int | None
     pairing: Pairing
     averaging: Averaging | bool
-    gradient_bound: float
+    gradient_bound: float | None
 
     _step_of_mean: ClassVar[float]
 
@@ -75,22 +80,22 @@ class OnlineModel:
 
     def _make(self, n_features: int, n_outputs: int) -> COLK:
         check_bandwidth(self)
-        risk = as_risk(self.risk)
-        kernel = self._kernel(n_features)
-        size, norm = standard_kernel_size(kernel, n_features)
-        step_size = choose_step(self.step_size, risk, self._step_of_mean / size)
+        risk, loss, kernel = as_risk(self.risk), self._loss(), self._kernel(n_features)
+        size, unit = KernelSize.standard(kernel, n_features), loss_unit(loss)
+        step_size = choose_step(self.step_size, risk, self._step_of_mean / (unit * size.unit))
         return COLK(
             kernel,
-            self._loss(),
+            loss,
             risk,
             step_size=step_size,
             tracking_rate=self.tracking_rate,
-            regularization=self.regularization,
-            compressor=KOMP(eps=choose_eps(self.eps, step_size, norm), max_atoms=self.max_atoms),
+            regularization=choose_regularization(self.regularization, unit),
+            compressor=choose_compressor(self.eps, self.max_atoms, loss, size.evenness),
             pairing=self.pairing,
-            gradient_bound=self.gradient_bound,
+            gradient_bound=choose_bound(self.gradient_bound, unit),
             averaging=as_averaging(self.averaging),
             n_outputs=n_outputs,
+            implicit=needs_implicit(loss, risk, step_size, size.largest),
         )
 
     def _kernel(self, n_features: int) -> Kernel:

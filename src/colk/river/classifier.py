@@ -44,7 +44,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
     True
     """
 
-    _step_of_mean = 1.0
+    _step_of_mean = 0.5
 
     def __init__(
         self,
@@ -53,12 +53,12 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
-        regularization: float = 1e-6,
+        regularization: float | None = None,
         eps: float | None = None,
         max_atoms: int | None = 200,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = False,
-        gradient_bound: float = 10.0,
+        gradient_bound: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth

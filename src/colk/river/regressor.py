@@ -41,7 +41,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
     risk : Risk or str
         How losses are put together.
     step_size : float, PowerDecay or None
-        None is 1 for the risk "mean", 0.1 for "cvar" and 0.5 for others.
+        None is 1 in units of the loss, 0.2 for the risk "cvar"; half as much for classifiers.
     tracking_rate, regularization, eps, max_atoms, pairing, gradient_bound
         As in `colk.COLKRegressor`.
     averaging : bool, PolyakRuppert or Exponential
@@ -68,12 +68,12 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
-        regularization: float = 1e-6,
+        regularization: float | None = None,
         eps: float | None = None,
         max_atoms: int | None = 200,
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = False,
-        gradient_bound: float = 10.0,
+        gradient_bound: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth

@@ -8,8 +8,9 @@ from colk.selection.leave_one_out import LeftOut, leave_one_out
 
 __all__ = ["Course"]
 
-# Most atoms: as many as estimators keep by default.
-_ATOMS = 200
+# One in so many samples is an atom: of 1000, as many as River's learners keep by default.
+_SAMPLES_PER_ATOM = 5
+_FEWEST_ATOMS = 100
 
 # What the norm of a function costs, in units of samples. It is fixed, and large for a ridge: a
 # smooth and wide kernel fits well by weights in the thousands that cancel, which a learner of few
@@ -46,7 +47,8 @@ class Course:
 
     def __init__(self, X: Array, Y: Array, weight: Array, are_labels: bool) -> None:
         self.X, self.Y, self.weight, self.are_labels = X, Y, weight, are_labels
-        places = np.linspace(0.0, len(X) - 1.0, min(_ATOMS, len(X))).astype(int)
+        n_atoms = min(max(len(X) // _SAMPLES_PER_ATOM, _FEWEST_ATOMS), len(X))
+        places = np.linspace(0.0, len(X) - 1.0, n_atoms).astype(int)
         self.atoms = X[places]
         self.spread = X.std(axis=0)
 
@@ -107,6 +109,16 @@ class Course:
         """
         squares = (losses - self.mean(losses)) ** 2
         return float(np.sqrt((self.weight**2 * squares).sum()) / self.weight.sum())
+
+    def first(self, size: int) -> "Course":
+        """Return the first of the samples.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+        """
+        return Course(self.X[:size], self.Y[:size], self.weight[:size], self.are_labels)
 
     def halves(self) -> tuple["Course", "Course"]:
         """Return the samples at even places, and those at odd ones."""

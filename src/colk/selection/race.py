@@ -1,7 +1,8 @@
 """Kernel, bandwidth and a scale for each feature, chosen by the first samples."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -15,8 +16,10 @@ from colk.selection.relevance import FACTORS, feature_scales
 
 __all__ = ["LARGEST", "Entry", "Race", "race"]
 
-# Samples that a race looks at.
+# Samples that a race looks at; labels tell kernels apart with fewer, and a race of half a second
+# would take longer than what follows it.
 LARGEST = 1000
+_LABELS = 500
 
 # Fewer samples choose nothing.
 _FEWEST = 30
@@ -140,9 +143,10 @@ def race(
 ) -> Race:
     """Choose a kernel, its bandwidth, and a scale for each feature.
 
-    Each kernel is the ridge of 200 atoms, with each bandwidth, and each sample is predicted
-    by what the others say of it. Scales of features are found on one half of the samples and
-    judged on the other; those that win are then found on all. The first kernel with its standard
+    Each kernel is a ridge on one in five samples, with its standard bandwidth and others in the
+    direction in which losses fall, and each sample is predicted by what the others say of it.
+    Scales of features are found on one half of the samples and judged on the other; those that
+    win are then found on all. The first kernel with its standard
     bandwidth is the default, and has to be beaten by 2.5 standard errors and by 5 %. Of those who
     do, a smoother kernel wins where it is better than the rougher one by a standard error, as do
     features with scales. Labels must also be found more often than by the default: by 1.5 errors,
@@ -151,7 +155,8 @@ def race(
     Parameters
     ----------
     X : array of shape (n, p)
-        Points. Of more than 1000 samples the first 1000 are looked at.
+        Points. Of more than 1000 samples the first 1000 are looked at; the first 500 where there
+        are labels, but for the scales that won.
     Y : array of shape (n, q)
         Targets of standard deviation 1, or labels −1 and 1.
     contenders : sequence of Contender
@@ -170,14 +175,14 @@ def race(
     >>> race(X, np.sin(3.0 * X), contenders_for("auto")).winner.name
     'matern 3/2'
     """
-    course = _course(X, Y, np.ones(len(X)) if weight is None else weight, are_labels)
-    factors = FACTORS if bandwidth == "auto" else (1.0,)
+    whole = _course(X, Y, np.ones(len(X)) if weight is None else weight, are_labels)
+    course = whole.first(_LABELS) if are_labels else whole
     field = _Field(course, contenders, [kind.unit(bandwidth, X) for kind in contenders])
     if len(course.X) >= _FEWEST:
-        field.run_plain(factors)
+        field.run_plain(only_standard=bandwidth != "auto")
         if bandwidth == "auto" and (course.spread > 0.0).sum() > 1:
-            field.run_scaled(factors)
-    return field.result()
+            field.run_scaled()
+    return field.result(whole)
 
 
 def _course(X: Array, Y: Array, weight: Array, are_labels: bool) -> Course:
@@ -207,21 +212,38 @@ class _Field:
         ):
             table.setdefault(key, np.empty(n))[judged] = of(left_out)[judged]
 
-    def _best_factor(self, place: int) -> float:
+    def _best_factor(self, place: int, scaled: bool = False) -> float:
         means = {
             factor: self.course.mean(losses)
-            for (who, factor, scaled), losses in self.losses.items()
-            if who == place and not scaled
+            for (who, factor, is_scaled), losses in self.losses.items()
+            if who == place and is_scaled == scaled
         }
         return min(means, key=lambda factor: means[factor])
 
-    def run_plain(self, factors: Sequence[float]) -> None:
+    def _walk(self, place: int, scaled: bool, first: float, run: Callable[[float], None]) -> None:
+        """Run with a bandwidth and the next ones, and on in the direction in which losses fall."""
+        ahead = [FACTORS.index(first)]
+        done: set[int] = set()
+        while ahead:
+            for at in ahead:
+                run(FACTORS[at])
+            done.update(ahead)
+            best = FACTORS.index(self._best_factor(place, scaled))
+            near = (best - 1, best + 1)
+            ahead = [at for at in near if at not in done and 0 <= at < len(FACTORS)]
+
+    def run_plain(self, only_standard: bool) -> None:
         """Let each kernel run with the features as they are."""
         for place in range(len(self.contenders)):
-            for factor in factors:
-                self._run((place, factor, False), slice(None))
+            if only_standard:
+                self._run_plain(place, 1.0)
+            else:
+                self._walk(place, False, 1.0, partial(self._run_plain, place))
 
-    def run_scaled(self, factors: Sequence[float]) -> None:
+    def _run_plain(self, place: int, factor: float) -> None:
+        self._run((place, factor, False), slice(None))
+
+    def run_scaled(self) -> None:
         """Let each kernel run with scaled features: what one half found is judged on the other."""
         found: dict[bool, list[Array]] = {}
         for place, contender in enumerate(self.contenders):
@@ -230,10 +252,14 @@ class _Field:
                 found[contender.adds_up] = [
                     self._scales(half, scout) for half in self.course.halves()
                 ]
-            by_even, by_odd = found[contender.adds_up]
-            for factor in factors:
-                self._run((place, factor, True), slice(0, None, 2), by_odd)
-                self._run((place, factor, True), slice(1, None, 2), by_even)
+            if any((scales != 1.0).any() for scales in found[contender.adds_up]):
+                by_even, by_odd = found[contender.adds_up]
+                run = partial(self._run_scaled, place, by_even, by_odd)
+                self._walk(place, True, self._best_factor(place), run)
+
+    def _run_scaled(self, place: int, by_even: Array, by_odd: Array, factor: float) -> None:
+        self._run((place, factor, True), slice(0, None, 2), by_odd)
+        self._run((place, factor, True), slice(1, None, 2), by_even)
 
     def _scout(self, place: int) -> int:
         """The smoothest kernel of the same distances: it finds scales for all of them."""
@@ -245,12 +271,13 @@ class _Field:
             course, self.contenders[place], self.units[place], self._best_factor(place)
         )
 
-    def result(self) -> Race:
-        """Return the table, and the winner with its scales."""
+    def result(self, whole: Course) -> Race:
+        """Return the table, and the winner with its scales, which all samples find."""
         won = self._winner()
-        entries = {key: self._entry(key) for key in self.losses or [_DEFAULT]}
+        ran = sorted(self.losses, key=lambda key: (key[0], key[2], key[1]))
+        entries = {key: self._entry(key) for key in ran or [_DEFAULT]}
         place, factor, scaled = won
-        scales = self._scales(self.course, self._scout(place)) if scaled else None
+        scales = self._scales(whole, self._scout(place)) if scaled else None
         return Race(
             tuple(entries.values()),
             entries[_DEFAULT],

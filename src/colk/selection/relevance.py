@@ -17,6 +17,9 @@ FACTORS = (0.35, 0.6, 1.0, 1.7, 2.8)
 _ROUNDS = 4
 _LEAST = 0.02
 
+# Where no feature counts for so many times another, all keep the scale they have.
+_ALIKE = 1.5
+
 # Numbers in the largest table of slopes.
 _TABLE = 1_000_000
 
@@ -57,7 +60,8 @@ def feature_scales(course: Course, contender: Contender, unit: float, factor: fl
     In each round a ridge is fitted, and a feature's scale becomes the geometric mean of what it
     was and of the root mean square slope along the feature: what the function does not depend on
     shrinks, and the next ridge sees the rest more clearly. Features that do not vary are left as
-    they are, and distances on the whole remain what they were.
+    they are, as are all where the first ridge rises about as much along each of them, and distances
+    on the whole remain what they were.
 
     Parameters
     ----------
@@ -81,11 +85,11 @@ def feature_scales(course: Course, contender: Contender, unit: float, factor: fl
     scales = np.ones(len(varies))
     best, least, place = scales, np.inf, FACTORS.index(factor)
     left_out = course.run(contender.with_bandwidth(factor * unit, scales))
-    for _ in range(_ROUNDS):
+    for k in range(_ROUNDS):
         kernel = contender.with_bandwidth(FACTORS[place] * unit, scales)
         slopes = slopes_along_features(kernel, course.atoms, left_out.weights, course.X)
         spread, rises = course.spread[varies], (slopes * course.spread)[varies]
-        if not rises.any():
+        if not rises.any() or (k == 0 and rises.max() < _ALIKE * rises.min()):
             return best
         rises = np.sqrt(scales[varies] * np.maximum(rises, _LEAST * rises.max()) * spread)
         scales = np.ones(len(varies))

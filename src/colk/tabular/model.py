@@ -8,7 +8,6 @@ import numpy as np
 from colk._validation import Array, check_number
 from colk.averaging import Averaging
 from colk.compression import Compression, compress
-from colk.compressors import KOMP
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.learners import COLK
@@ -18,11 +17,17 @@ from colk.learners.naming import (
     as_kernel,
     as_loss,
     as_risk,
-    choose_eps,
-    choose_step,
     standard_bandwidth,
-    standard_kernel_size,
     takes_bandwidth,
+)
+from colk.learners.units import (
+    KernelSize,
+    choose_bound,
+    choose_compressor,
+    choose_step,
+    forgotten_share,
+    loss_unit,
+    needs_implicit,
 )
 from colk.losses import Logistic, Loss, Softmax
 from colk.risks import Risk
@@ -37,8 +42,7 @@ Task = Literal["regression", "classification"]
 # Classes beyond which labels are taken for something else.
 MOST_CLASSES = 256
 
-# Steps that suit the mean loss of scaled targets; as the estimators take them.
-_STEPS: dict[str, float] = {"regression": 1.0, "classification": 2.0}
+_TASKS = ("regression", "classification")
 
 
 class TableModel:
@@ -112,8 +116,8 @@ class TableModel:
         self.target, self.features = target, tuple(features)
         self.categorical, self.task = tuple(categorical), task
         _check_names(self.target, self.features, self.categorical)
-        if task not in _STEPS:
-            raise ValueError(f"task must be one of {list(_STEPS)}, got {task!r}")
+        if task not in _TASKS:
+            raise ValueError(f"task must be one of {list(_TASKS)}, got {task!r}")
         if takes_bandwidth(kernel):
             if bandwidth == "scale":
                 bandwidth = standard_bandwidth(str(kernel), len(self.features))
@@ -121,10 +125,10 @@ class TableModel:
         self.kernel = as_kernel(kernel, cast(float, bandwidth))
         self.loss = _choose_loss(loss, task)
         self.risk = as_risk(risk)
-        size, norm = standard_kernel_size(self.kernel, len(self.features))
-        self.step_size = choose_step(step_size, self.risk, _STEPS[task] / size)
-        self.eps = choose_eps(eps, self.step_size, norm)
-        self.max_atoms, self.averaging = max_atoms, as_averaging(averaging)
+        self._unit = loss_unit(self.loss)
+        size = KernelSize.standard(self.kernel, len(self.features))
+        self.step_size = choose_step(step_size, self.risk, 1.0 / (self._unit * size.unit))
+        self.eps, self.max_atoms, self.averaging = eps, max_atoms, as_averaging(averaging)
         self.scale = bool(scale)
         self.rows = 0
         self.labels: list[str] = []
@@ -142,11 +146,18 @@ class TableModel:
             self.loss,
             self.risk,
             step_size=self.step_size,
-            compressor=KOMP(eps=self.eps, max_atoms=self.max_atoms),
+            compressor=choose_compressor(self.eps, self.max_atoms, self.loss),
             pairing="overlap",
+            gradient_bound=choose_bound(None, self._unit),
             averaging=self.averaging,
             n_outputs=2 if self.loss.kind == "multiclass" else 1,
+            implicit=needs_implicit(self.loss, self.risk, self.step_size),
         )
+
+    @property
+    def forgets(self) -> str:
+        """What a step may forget, in words: an H-norm, or a share of the size of the steps."""
+        return f"{forgotten_share(self.loss):g} of a step" if self.eps is None else f"{self.eps:g}"
 
     # -- learning ----------------------------------------------------------------------------
 
