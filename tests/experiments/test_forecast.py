@@ -30,31 +30,32 @@ def record():
         ]
 
 
-def finishes(jobs):
-    """When each task of the record ends, one after the other on several processes, then drawing."""
-    free, ends = [0.0] * jobs, []
+def events(jobs):
+    """When each task of the record begins and ends, on several processes, then drawing."""
+    free, found = [0.0] * jobs, []
     for name, size, seconds in record():
         if name.startswith(DRAWING):
-            free = [max(free) + seconds]
-            ends.append((free[0], name, size, seconds))
-        else:
-            finished = free[0] + seconds
-            heapq.heapreplace(free, finished)
-            ends.append((finished, name, size, seconds))
-    return sorted(ends)
+            free = [max(free)]
+        begun = free[0]
+        heapq.heapreplace(free, begun + seconds)
+        found += [(begun, 1, name, size, seconds), (begun + seconds, 0, name, size, seconds)]
+    return sorted(found)
 
 
 def played(costs=None, jobs=2, load=1.0):
     """True and told seconds left while the record is played, by share of the time."""
-    clock, events = Clock(), finishes(jobs)
-    end = load * events[-1][0]
+    clock, course = Clock(), events(jobs)
+    end = load * course[-1][0]
     told = Forecast([(name, size) for name, size, _ in record()], jobs, costs, clock)
-    for finished, name, size, seconds in events:
-        # Half-way to the next, then when it is there.
-        clock.time = 0.5 * (clock.time + load * finished)
+    for moment, begins, name, size, seconds in course:
+        # Half-way to what happens next, then when it does.
+        clock.time = 0.5 * (clock.time + load * moment)
         yield clock.time / end, end - clock.time, told.seconds_left
-        clock.time = load * finished
-        told.finish(name, size, seconds)
+        clock.time = load * moment
+        if begins:
+            told.begin(name, size)
+        else:
+            told.finish(name, size, seconds)
         yield clock.time / end, end - clock.time, told.seconds_left
 
 
@@ -113,6 +114,6 @@ def test_drawing_is_counted(made, plan):
 def test_long_work_is_named():
     clock = Clock()
     told = Forecast([("Policy evaluation: Pendulum", 1.0)], 1, {}, clock)
-    told.begin("Policy evaluation: Pendulum")
+    told.begin("Policy evaluation: Pendulum", 1.0)
     clock.time = 80.0
     assert describe(told).endswith("Policy evaluation: Pendulum (for 1 min 20 s)")

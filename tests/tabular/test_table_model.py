@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colk
+from colk.learners.units import forgotten_share
 from colk.tabular import TableModel
 from colk.tabular.encoder import MOST_CATEGORIES
 from colk.tabular.scale import RunningScales
@@ -194,4 +195,8 @@ def test_steps_are_those_of_the_estimators(kernel, risk):
     for task, estimator in (("regression", regressor), ("classification", classifier)):
         model = TableModel("y", list("abc"), task=task, **settings)
         assert model.step_size == pytest.approx(estimator.step_size_, rel=0.1)
-        assert model.eps == pytest.approx(estimator.eps_, rel=0.1)
+        ours, theirs = model._learner.compressor, estimator._learner.compressor
+        assert ours.eps == theirs.eps
+        share = theirs.fraction / forgotten_share(estimator._learner.loss)
+        assert ours.fraction / forgotten_share(model.loss) == pytest.approx(share, rel=0.1)
+        assert model._learner.implicit == estimator._learner.implicit

@@ -30,7 +30,7 @@ def describe(forecast: Forecast) -> str:
     Examples
     --------
     >>> forecast = Forecast([("Lidar: POLK", 40.0)], costs={"Lidar: POLK": 0.5})
-    >>> forecast.begin("Lidar: POLK")
+    >>> forecast.begin("Lidar: POLK", 40.0)
     >>> describe(forecast)
     'about 20 s left, Lidar: POLK'
     """

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 __all__ = ["DRAWING", "Forecast", "measured_costs"]
 
@@ -16,8 +17,14 @@ _COSTS = Path(__file__).with_name("costs.csv")
 _TRUST = 10.0
 # Seconds over which the load of the machine is judged: others may come and go.
 _MEMORY = 60.0
-# Share of the time left that is still told where tasks run longer than expected.
+# Share of a task that is still told to be left where it runs longer than expected.
 _UNFINISHED = 0.1
+
+
+class _Running(NamedTuple):
+    name: str
+    size: float
+    since: float
 
 
 @cache
@@ -39,8 +46,8 @@ class Forecast:
     Work is measured in processor seconds, which do not depend on what else the machine does. A
     task's cost is that of tasks of its name in this run; before any has finished, the cost of a
     full run elsewhere, times how much slower this processor has proved. From work to time it is
-    the pace of late: seconds of the clock for a processor second. Tasks run side by side, drawing
-    does not.
+    the load of late: seconds of the clock that a task took for a processor second. Tasks run side
+    by side, drawing does not.
 
     Parameters
     ----------
@@ -58,7 +65,8 @@ class Forecast:
     >>> forecast = Forecast([("a", 1.0), ("a", 1.0), ("b", 2.0)], costs={"a": 3.0, "b": 1.0})
     >>> forecast.total, forecast.share
     (8.0, 0.0)
-    >>> forecast.finish("a", 1.0)
+    >>> forecast.begin("a", 1.0)
+    >>> forecast.finish("a", 1.0, seconds=3.0)
     >>> forecast.share
     0.375
     """
@@ -78,35 +86,40 @@ class Forecast:
         for name, size in work:
             self._left[name] = self._left.get(name, 0.0) + size
             self._tasks[name] = self._tasks.get(name, 0) + 1
+        self._running: list[_Running] = []
         self._seen: dict[str, tuple[float, float]] = {}
-        # Of late: seconds of the clock, and processor seconds.
+        # Processor seconds that finished tasks were known to take, and took.
+        self._known = self._took = 0.0
+        # Of tasks that finished of late: seconds of the clock, and processor seconds.
         self._passed = self._spent = 0.0
         self.total = self._expected(self._left)
-        self.running = ""
-        self._since = self._start = self._last = clock()
+        self._start = self._last = clock()
         self.records: list[tuple[str, float, float]] = []
 
     def _expected(self, work: Mapping[str, float]) -> float:
         return sum(self._costs.get(name, 0.0) * size for name, size in work.items())
 
-    def begin(self, name: str) -> None:
-        """Say what runs now."""
-        if name != self.running:
-            self.running, self._since = name, self._clock()
+    def begin(self, name: str, size: float) -> None:
+        """Say that a task begins."""
+        self._running.append(_Running(name, size, self._clock()))
 
     def finish(self, name: str, size: float, seconds: float | None = None) -> None:
         """Count a task as done; without processor seconds it was found, not run."""
         now = self._clock()
         self._left[name] = max(self._left.get(name, 0.0) - size, 0.0)
         self._tasks[name] = self._tasks.get(name, 1) - 1
-        if seconds is not None:
-            spent, sizes = self._seen.get(name, (0.0, 0.0))
-            self._seen[name] = (spent + seconds, sizes + size)
-            self.records.append((name, size, seconds))
-            if not name.startswith(DRAWING):
-                kept = math.exp((self._last - now) / _MEMORY)
-                self._passed = kept * self._passed + now - self._last
-                self._spent = kept * self._spent + seconds
+        task = next((task for task in self._running if task[:2] == (name, size)), None)
+        if task is None or seconds is None:
+            return
+        self._running.remove(task)
+        spent, sizes = self._seen.get(name, (0.0, 0.0))
+        self._seen[name] = (spent + seconds, sizes + size)
+        self.records.append((name, size, seconds))
+        self._known += self._expected({name: size})
+        self._took += seconds
+        kept = math.exp((self._last - now) / _MEMORY)
+        self._passed = kept * self._passed + now - task.since
+        self._spent = kept * self._spent + seconds
         self._last = now
 
     @property
@@ -115,9 +128,14 @@ class Forecast:
         return self._clock() - self._start
 
     @property
+    def running(self) -> str:
+        """Name of the task that has been running for longest."""
+        return self._running[0].name if self._running else ""
+
+    @property
     def running_for(self) -> float:
-        """Seconds for which the present step has been running."""
-        return self._clock() - self._since
+        """Seconds for which it has been running."""
+        return self._clock() - self._running[0].since if self._running else 0.0
 
     @property
     def share(self) -> float:
@@ -126,28 +144,28 @@ class Forecast:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until the end."""
-        left = self._left_then()
-        # Tasks run on since one was last finished; one that takes longer than it should is not
-        # yet over.
-        return max(left - (self._clock() - self._last), _UNFINISHED * left)
-
-    def _left_then(self) -> float:
-        """Seconds until the end when a task was last finished."""
-        known = self._expected({name: sizes for name, (_, sizes) in self._seen.items()})
-        spent = sum(seconds for seconds, _ in self._seen.values())
-        slower = (spent + _TRUST) / (known + _TRUST)
-        left = {name: size * self._rate(name, slower) for name, size in self._left.items() if size}
+        """Seconds until the end, with every process at work while there is any."""
+        left = {name: self._time(name, size) for name, size in self._left.items() if size}
+        longest = {name: seconds / max(self._tasks[name], 1) for name, seconds in left.items()}
+        for name, size, since in self._running:
+            done = min(self._clock() - since, (1.0 - _UNFINISHED) * self._time(name, size))
+            left[name] -= done
+            if self._tasks[name] == 1:
+                longest[name] -= done
         drawing = sum(left.pop(name) for name in list(left) if name.startswith(DRAWING))
-        longest = max((work / max(self._tasks[name], 1) for name, work in left.items()), default=0)
-        pace = (self._passed + _TRUST / self._jobs) / (self._spent + _TRUST)
-        # One process alone is as much slower as the load makes it.
-        alone = max(pace * self._jobs, 1.0)
-        return max(sum(left.values()) * pace, longest * alone) + drawing * alone
+        alone = max((longest[name] for name in left), default=0.0)
+        return max(sum(left.values()) / self._jobs, alone) + drawing
 
-    def _rate(self, name: str, slower: float) -> float:
+    def _time(self, name: str, size: float) -> float:
+        """Seconds of the clock for a task."""
+        load = (self._passed + _TRUST) / (self._spent + _TRUST)
+        return load * size * self._rate(name)
+
+    def _rate(self, name: str) -> float:
         """Processor seconds for a unit of size."""
-        known = self._costs.get(name, 0.0) * slower
+        # How much longer the tasks of this run have taken than they were known to take.
+        slowness = (self._took + _TRUST) / (self._known + _TRUST)
+        known = self._costs.get(name, 0.0) * slowness
         spent, sizes = self._seen.get(name, (0.0, 0.0))
         if not sizes:
             return known

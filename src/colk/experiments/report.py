@@ -29,7 +29,7 @@ def draw_figures(
     folder.mkdir(parents=True, exist_ok=True)
     pictures = {}
     for figure in (figure for chapter in chapters for figure in chapter.figures):
-        forecast.begin(DRAWING + figure.name)
+        forecast.begin(DRAWING + figure.name, 1.0)
         start = time.process_time()
         pictures[figure.name] = inlined(_write_figure(figure, folder), figure)
         forecast.finish(DRAWING + figure.name, 1.0, time.process_time() - start)

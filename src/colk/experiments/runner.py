@@ -83,7 +83,7 @@ class Runner:
         if self.jobs == 1:
             with threadpool_limits(1):
                 for task in missing:
-                    self.forecast.begin(task.name)
+                    self.forecast.begin(task.name, task.size)
                     self._count(task, _compute(self.store, task))
         elif missing:
             self._distribute(missing)
@@ -105,8 +105,12 @@ class Runner:
         waiting: dict[Future[float], Task] = {
             self._pool.submit(_compute, self.store, task): task for task in tasks
         }
+        # Workers take tasks in their order.
+        begun = 0
         while waiting:
-            self.forecast.begin(next(iter(waiting.values())).name)
+            while begun < len(tasks) - len(waiting) + self.jobs and begun < len(tasks):
+                self.forecast.begin(tasks[begun].name, tasks[begun].size)
+                begun += 1
             finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
             for future in finished:
                 self._count(waiting.pop(future), future.result())

@@ -32,8 +32,9 @@ from colk.learners.units import (
 from colk.losses import Logistic, Loss, Softmax
 from colk.risks import Risk
 from colk.schedules import Rate
+from colk.tabular.columns import check_names, check_numbers
 from colk.tabular.encoder import Encoder
-from colk.tabular.scale import LARGEST, RunningScales
+from colk.tabular.scale import RunningScales
 
 __all__ = ["TableModel", "Task"]
 
@@ -115,7 +116,7 @@ class TableModel:
     ) -> None:
         self.target, self.features = target, tuple(features)
         self.categorical, self.task = tuple(categorical), task
-        _check_names(self.target, self.features, self.categorical)
+        check_names(self.target, self.features, self.categorical)
         if task not in _TASKS:
             raise ValueError(f"task must be one of {list(_TASKS)}, got {task!r}")
         if takes_bandwidth(kernel):
@@ -126,7 +127,7 @@ class TableModel:
         self.loss = _choose_loss(loss, task)
         self.risk = as_risk(risk)
         self._unit = loss_unit(self.loss)
-        size = KernelSize.standard(self.kernel, len(self.features))
+        self._size = size = KernelSize.standard(self.kernel, len(self.features))
         self.step_size = choose_step(step_size, self.risk, 1.0 / (self._unit * size.unit))
         self.eps, self.max_atoms, self.averaging = eps, max_atoms, as_averaging(averaging)
         self.scale = bool(scale)
@@ -146,12 +147,12 @@ class TableModel:
             self.loss,
             self.risk,
             step_size=self.step_size,
-            compressor=choose_compressor(self.eps, self.max_atoms, self.loss),
+            compressor=choose_compressor(self.eps, self.max_atoms, self.loss, self._size.evenness),
             pairing="overlap",
             gradient_bound=choose_bound(None, self._unit),
             averaging=self.averaging,
             n_outputs=2 if self.loss.kind == "multiclass" else 1,
-            implicit=needs_implicit(self.loss, self.risk, self.step_size),
+            implicit=needs_implicit(self.loss, self.risk, self.step_size, self._size.largest),
         )
 
     @property
@@ -176,7 +177,7 @@ class TableModel:
         known = self._checked(columns)
         n = len(known[self.features[0]])
         if self.task == "regression":
-            targets = _numbers(y, self.target)[:, None].copy()
+            targets = check_numbers(y, self.target)[:, None].copy()
         else:
             targets = np.array([str(label) for label in y], dtype=object)[:, None]
         if len(targets) != n:
@@ -248,7 +249,7 @@ class TableModel:
         return {
             name: [str(value) for value in columns[name]]
             if name in self.categorical
-            else _numbers(columns[name], name)
+            else check_numbers(columns[name], name)
             for name in self.features
         }
 
@@ -385,26 +386,3 @@ def _choose_loss(loss: Loss | str | None, task: str) -> Loss:
     if (chosen.kind == "regression") != (task == "regression"):
         raise ValueError(f"{type(chosen).__name__} is no loss of {task}")
     return Softmax() if isinstance(chosen, Logistic) else chosen
-
-
-def _check_names(target: str, features: Sequence[str], categorical: Sequence[str]) -> None:
-    if not features:
-        raise ValueError("there are no features to learn from")
-    if len(set(features)) < len(features):
-        raise ValueError("features are named twice")
-    if target in features:
-        raise ValueError(f"the target {target!r} is among the features")
-    stray = [name for name in categorical if name not in features]
-    if stray:
-        raise ValueError(f"categorical column {stray[0]!r} is not among the features")
-
-
-def _numbers(values: Any, name: str) -> Array:
-    array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must be a column of numbers, got {array.dtype} {array.shape}")
-    numbers = array.astype(np.float64, copy=False)
-    # Both comparisons fail where a value is missing.
-    if len(numbers) and not (numbers.min() >= -LARGEST and numbers.max() <= LARGEST):
-        raise ValueError(f"{name} has values that are missing or beyond ±{LARGEST:g}")
-    return numbers
