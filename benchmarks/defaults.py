@@ -77,7 +77,7 @@ def split(X: Any, y: Any, seed: int, largest: int) -> tuple[Any, Any, Any, Any]:
 
 
 def grid(n_features: int, **others: list[float]) -> dict[str, list[float]]:
-    return {"gamma": [factor / n_features for factor in (0.2, 0.6, 2.0, 6.0)], **others}
+    return {"gamma": [factor / n_features for factor in (0.2, 0.6, 2.0, 6.0, 20.0)], **others}
 
 
 def tuned(peer: Any, settings: dict[str, list[float]], X: Any, y: Any, n_search: int) -> Any:
