@@ -12,6 +12,8 @@ LONG = """
     from colk.risks import Variance
     from colk.rl import PolicyEvaluator
 
+    # Shells start jobs in the background with Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     rng = np.random.default_rng(0)
     n = 3_000_000
     X = rng.random((n, 3))
