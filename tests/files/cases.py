@@ -128,6 +128,14 @@ CASES |= {
         lambda: COLKRegressor(kernel="gaussian", bandwidth="median"),
         _fitted(Y),
     ),
+    "COLKRegressor by curvature": (
+        lambda: COLKRegressor(solver="newton", forgetting=0.99, risk="variance"),
+        _fitted(Y),
+    ),
+    "COLKClassifier by curvature": (
+        lambda: COLKClassifier(solver="newton", prior=0.5),
+        _fitted(LABELS, classes=np.unique(LABELS)),
+    ),
     "COLKQuantileRegressor": (
         lambda: COLKQuantileRegressor(
             (0.1, 0.9), max_atoms=20, epochs=1, random_state=np.random.RandomState(5)
