@@ -169,5 +169,13 @@ CASES |= {
         _by_name(Y),
     ),
     "river.COLKRegressor": (lambda: river.COLKRegressor(), _by_name(Y)),
+    "river.COLKRegressor by curvature": (
+        lambda: river.COLKRegressor(solver="newton", forgetting=0.99),
+        _by_name(Y),
+    ),
+    "river.COLKClassifier by curvature": (
+        lambda: river.COLKClassifier(solver="newton"),
+        _by_name(LABELS),
+    ),
     "river.COLKClassifier": (lambda: river.COLKClassifier(risk="variance"), _by_name(LABELS)),
 }
