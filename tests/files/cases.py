@@ -117,6 +117,7 @@ CASES |= {
         _transitions,
     ),
     "KernelTD": (lambda: rl.KernelTD(Gaussian(0.3), 0.9), _transitions),
+    "KernelLSTD": (lambda: rl.KernelLSTD(Gaussian(0.3), 0.9, trace=True), _transitions),
     "ResidualGradient": (lambda: rl.ResidualGradient(Gaussian(0.3), 0.9), _transitions),
     "TDC": (lambda: rl.TDC(Gaussian(0.3), 0.9), _transitions),
     "COLKRegressor": (lambda: COLKRegressor(risk="variance"), _fitted(Y)),
