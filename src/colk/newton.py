@@ -222,7 +222,7 @@ class NewtonStream(KernelStream):
             self.append(b, novelty)
             h = self.P.extend(n, h, novelty)
         self.note_length(length * gain, squares)
-        self.note_noise(b, gain, length, bend)
+        self.note_noise(b, wide_gain, length, bend)
         for c in range(self.n_outputs):
             self.owed[c] = -gain * self.window.coefficients[b, c]
         self.last, self.owing = h, True
