@@ -70,7 +70,7 @@ def corpus():
         learners.NASA(features, risk=variance),
     ]
     models = [learner.learn(X[:31], Y[:31]) for learner in streams]
-    evaluators = (rl.PolicyEvaluator, rl.KernelTD, rl.ResidualGradient, rl.TDC)
+    evaluators = (rl.PolicyEvaluator, rl.KernelTD, rl.KernelLSTD, rl.ResidualGradient, rl.TDC)
     models += [kind(kernel, 0.9).learn(X[:31], Y[:31], X[1:32]) for kind in evaluators]
     models += [learners.COLK(kernel), colk.KernelExpansion(Polynomial(3), X[:9], Y[:9])]
     models += [colk.from_sklearn(SVR().fit(X, Y)), colk.KernelCompressor(SVR()).fit(X, Y)]

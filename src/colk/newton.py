@@ -222,7 +222,7 @@ class NewtonStream(KernelStream):
             self.append(b, novelty)
             h = self.P.extend(n, h, novelty)
         self.note_length(length * gain, squares)
-        self.note_noise(b, gain, length, bend)
+        self.note_noise(b, wide_gain, length, bend)
         for c in range(self.n_outputs):
             self.owed[c] = -gain * self.window.coefficients[b, c]
         self.last, self.owing = h, True
@@ -261,9 +261,9 @@ class NewtonStream(KernelStream):
         """Follow what is left of residuals and slopes where f would be exact.
 
         A residual before the step is larger than the noise by what f lacks: for a squared loss by
-        1 + bτ, which is 1/gain.
+        1 + bτ, which is 1/gain. Later ones weigh more: the first show what was not learned yet.
         """
-        rate = 1.0 / (min(self.steps + 1, LATEST) * self.window.size)
+        rate = 4.0 / ((min(self.steps, 4 * LATEST) + 4) * self.window.size)
         self.squared_slope += rate * (length * length * gain - self.squared_slope)
         self.mean_curvature += rate * (bend - self.mean_curvature)
         for c in range(min(self.n_outputs, self.window.targets.shape[1])):

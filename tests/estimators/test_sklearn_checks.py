@@ -20,8 +20,10 @@ def _expected_failures(estimator: Any) -> dict[str, str]:
 @parametrize_with_checks(
     [
         COLKRegressor(),
+        COLKRegressor(solver="newton"),
         COLKClassifier(),
         COLKClassifier(loss="hinge"),
+        COLKClassifier(solver="newton"),
         KernelCompressor(SVR()),
         KernelCompressor(SVC()),
     ],

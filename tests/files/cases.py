@@ -117,6 +117,7 @@ CASES |= {
         _transitions,
     ),
     "KernelTD": (lambda: rl.KernelTD(Gaussian(0.3), 0.9), _transitions),
+    "KernelLSTD": (lambda: rl.KernelLSTD(Gaussian(0.3), 0.9, trace=True), _transitions),
     "ResidualGradient": (lambda: rl.ResidualGradient(Gaussian(0.3), 0.9), _transitions),
     "TDC": (lambda: rl.TDC(Gaussian(0.3), 0.9), _transitions),
     "COLKRegressor": (lambda: COLKRegressor(risk="variance"), _fitted(Y)),
@@ -127,6 +128,14 @@ CASES |= {
     "COLKRegressor with a kernel": (
         lambda: COLKRegressor(kernel="gaussian", bandwidth="median"),
         _fitted(Y),
+    ),
+    "COLKRegressor by curvature": (
+        lambda: COLKRegressor(solver="newton", forgetting=0.99, risk="variance"),
+        _fitted(Y),
+    ),
+    "COLKClassifier by curvature": (
+        lambda: COLKClassifier(solver="newton", prior=0.5),
+        _fitted(LABELS, classes=np.unique(LABELS)),
     ),
     "COLKQuantileRegressor": (
         lambda: COLKQuantileRegressor(
@@ -161,5 +170,13 @@ CASES |= {
         _by_name(Y),
     ),
     "river.COLKRegressor": (lambda: river.COLKRegressor(), _by_name(Y)),
+    "river.COLKRegressor by curvature": (
+        lambda: river.COLKRegressor(solver="newton", forgetting=0.99),
+        _by_name(Y),
+    ),
+    "river.COLKClassifier by curvature": (
+        lambda: river.COLKClassifier(solver="newton"),
+        _by_name(LABELS),
+    ),
     "river.COLKClassifier": (lambda: river.COLKClassifier(risk="variance"), _by_name(LABELS)),
 }

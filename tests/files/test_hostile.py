@@ -150,6 +150,34 @@ def test_settings_do_not_ask_for_what_the_file_cannot_pay(setting, value, tmp_pa
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("change", ["nan", "longer", "shorter", "float32"])
+def test_a_system_that_is_not_one_of_the_atoms_is_refused(change, tmp_path):
+    make, learn = CASES["KernelLSTD"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    (number,) = (
+        item["array"] for name, item in header["model"]["state"]["items"] if name == "inverse"
+    )
+    array = arrays[number]
+    arrays[number] = {
+        "nan": lambda: np.where(np.eye(len(array)) > 0.0, np.nan, array),
+        "longer": lambda: np.vstack([array, array]),
+        "shorter": lambda: array[1:, 1:],
+        "float32": lambda: array.astype("<f4"),
+    }[change]()
+    with pytest.raises(FileFormatError, match="inverse"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+def test_the_learner_is_one_of_the_solver(tmp_path):
+    make, learn = CASES["COLKRegressor by curvature"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    settings = {"solver": "gradient", "forgetting": 1.0}
+    for item in header["model"]["parameters"]["items"]:
+        item[1] = settings.get(item[0], item[1])
+    with pytest.raises(FileFormatError, match="is none of solver='gradient'"):
+        colk.load(write(header, arrays, tmp_path))
+
+
 def test_names_have_a_column_each(tmp_path):
     """Compiled code writes a feature to the column of its name."""
     make, learn = CASES["river.COLKRegressor"]

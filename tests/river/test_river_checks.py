@@ -15,6 +15,8 @@ MODELS = [
     COLKRegressor(kernel=Gaussian(1.0), risk=Variance(0.1), averaging=True, max_atoms=50),
     COLKClassifier(max_atoms=50),
     COLKClassifier(risk="cvar", averaging=True, max_atoms=50),
+    COLKRegressor(solver="newton", forgetting=0.99, max_atoms=50),
+    COLKClassifier(solver="newton", max_atoms=50),
     ConformalRegressor(COLKRegressor(max_atoms=50)),
 ]
 

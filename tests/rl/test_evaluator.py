@@ -12,6 +12,7 @@ from colk.kernels import Gaussian
 from colk.rl import (
     TDC,
     DoubleWell,
+    KernelLSTD,
     KernelTD,
     LinearQuadratic,
     PolicyEvaluator,
@@ -22,7 +23,7 @@ from colk.rl import (
     simulate,
 )
 
-LEARNERS = [PolicyEvaluator, TDC, KernelTD, ResidualGradient]
+LEARNERS = [PolicyEvaluator, TDC, KernelTD, ResidualGradient, KernelLSTD]
 
 
 def relative_error(learner, mdp, discount=0.9):

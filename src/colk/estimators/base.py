@@ -14,6 +14,7 @@ from colk._validation import Array
 from colk.compressors import KOMP
 from colk.expansion import KernelExpansion
 from colk.learners import COLK
+from colk.learners.functional import KernelLearner
 from colk.learners.naming import (
     as_averaging,
     as_kernel,
@@ -23,10 +24,12 @@ from colk.learners.naming import (
     choose_bandwidth,
     takes_bandwidth,
 )
+from colk.learners.solvers import check_solver, make_newton
 from colk.learners.units import (
     KernelSize,
     choose_bound,
     choose_compressor,
+    choose_prior,
     choose_regularization,
     choose_step,
     loss_unit,
@@ -77,9 +80,9 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         """The learned function in the units of the targets, without the intercept."""
         return self._fitted().function
 
-    def _fitted(self) -> COLK:
+    def _fitted(self) -> KernelLearner:
         check_is_fitted(self, "_learner")
-        learner: COLK = self._learner
+        learner: KernelLearner = self._learner
         return learner
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -173,6 +176,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
     def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
         """Make the learner, with what its settings leave to the first data."""
         check_bandwidth(self)
+        check_solver(self)
         kernel, bandwidth = until_chosen(self.kernel, self.bandwidth)
         if takes_bandwidth(kernel):
             bandwidth = choose_bandwidth(kernel, bandwidth, X)
@@ -181,20 +185,27 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         self.risk_ = as_risk(self.risk)
         unit = loss_unit(loss)
         size = KernelSize.of(self.kernel_, X)
-        of_mean = 1.0 / (unit * size.unit)
-        self.step_size_ = choose_step(self.step_size, self.risk_, of_mean)
         self.regularization_ = choose_regularization(self.regularization, unit)
-        self.gradient_bound_ = choose_bound(self.gradient_bound, unit)
+        self.step_size_: Any = None
+        self.gradient_bound_: Any = None
+        self.prior_: float | None = None
+        if self.solver == "newton":
+            self.prior_ = choose_prior(self.prior, loss, unit * size.unit)
+        else:
+            self.step_size_ = choose_step(self.step_size, self.risk_, 1.0 / (unit * size.unit))
+            self.gradient_bound_ = choose_bound(self.gradient_bound, unit)
         self._n_outputs = n_outputs
         self._learner = self._make_learner(size)
         self.loss_curve_: list[float] = []
         self.race_: Race | None = None
         self._kept = KeptSamples() if is_open(self.kernel, self.bandwidth) else None
 
-    def _make_learner(self, size: KernelSize) -> COLK:
+    def _make_learner(self, size: KernelSize) -> KernelLearner:
         """Return a learner of the terms and settings in use that has seen nothing."""
         self.bandwidth_: Any = getattr(self.kernel_, "bandwidth", None)
         terms = self.loss_, self.risk_
+        if self.prior_ is not None:
+            return make_newton(self, self.kernel_, *terms, self.prior_, size, self._n_outputs)
         return COLK(
             self.kernel_,
             *terms,

@@ -15,6 +15,7 @@ from colk.averaging import Averaging
 from colk.estimators.fitting import EpochEstimator
 from colk.kernels import Kernel
 from colk.learners.naming import as_loss
+from colk.learners.solvers import Solver
 from colk.losses import Logistic, Loss, Softmax
 from colk.pairing import Pairing
 from colk.risks import Risk
@@ -41,7 +42,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
 
     Parameters
     ----------
-    kernel, bandwidth, risk, step_size, tracking_rate, regularization
+    kernel, bandwidth, risk, solver, step_size, tracking_rate, regularization
         As in `COLKRegressor`.
     loss : Loss or str
         "logistic" is the softmax loss where there are more than two classes. The margin losses
@@ -50,7 +51,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         How much samples of a class count, beside their `sample_weight`; classes that a dict leaves
         out count 1. "balanced" gives every class the same share of the data that `fit` sees, by
         n/(C·n_c); `partial_fit`, which sees a part of the data, needs a dict.
-    eps, max_atoms, pairing, averaging, gradient_bound, epochs, shuffle
+    eps, max_atoms, pairing, averaging, gradient_bound, prior, forgetting, epochs, shuffle
         As in `COLKRegressor`.
     polish, early_stopping, verbose, random_state
         As in `COLKRegressor`.
@@ -63,7 +64,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         The decision function: one output for two classes, C for more.
     n_atoms_, n_steps_, inner_estimate_, loss_curve_, polished_, bandwidth_, step_size_, eps_
         As in `COLKRegressor`.
-    kernel_, loss_, risk_, race_, regularization_, gradient_bound_
+    kernel_, loss_, risk_, race_, regularization_, gradient_bound_, prior_
         As in `COLKRegressor`.
     n_features_in_, feature_names_in_
         As in `COLKRegressor`.
@@ -89,6 +90,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         bandwidth: Literal["auto", "scale", "median"] | float = "scale",
         loss: Loss | str = "logistic",
         risk: Risk | str = "mean",
+        solver: Solver = "gradient",
         step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
         regularization: float | None = None,
@@ -97,6 +99,8 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float | None = None,
+        prior: float | None = None,
+        forgetting: float | Literal["auto"] = 1.0,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         epochs: int | None = None,
         shuffle: bool = True,
@@ -109,6 +113,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         self.bandwidth = bandwidth
         self.loss = loss
         self.risk = risk
+        self.solver = solver
         self.step_size = step_size
         self.tracking_rate = tracking_rate
         self.regularization = regularization
@@ -117,6 +122,8 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         self.pairing = pairing
         self.averaging = averaging
         self.gradient_bound = gradient_bound
+        self.prior = prior
+        self.forgetting = forgetting
         self.class_weight = class_weight
         self.epochs = epochs
         self.shuffle = shuffle

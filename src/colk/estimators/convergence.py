@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from colk._validation import Array
-from colk.learners import COLK
+from colk.learners.functional import KernelLearner
 from colk.losses import Loss
 from colk.risks.base import shares
 
@@ -53,18 +53,18 @@ def warn_of_loss(found: float, constant: float, size: int, cure: str) -> None:
         )
 
 
-def warn_of_nothing(constant: float, eps: float) -> None:
+def warn_of_nothing(constant: float, eps: float, cure: str) -> None:
     """Warn where there was something to learn, and every step was forgotten."""
     if constant > _ROUNDING:
         warnings.warn(
             f"nothing was learned: every step is shorter than eps={eps:.2g} and was forgotten; "
-            "lower eps, or raise step_size",
+            f"lower eps, or {cure}",
             ConvergenceWarning,
             stacklevel=5,
         )
 
 
-def warn_of_clipping(learner: COLK, X: Array, Y: Array, weight: Array) -> None:
+def warn_of_clipping(learner: KernelLearner, X: Array, Y: Array, weight: Array) -> None:
     """Warn where most steps from here would be clipped to the gradient bound."""
     rows = np.flatnonzero(weight > 0.0)
     rows = rows[:: -(-len(rows) // _LOOKED_AT)]
@@ -81,7 +81,9 @@ def warn_of_clipping(learner: COLK, X: Array, Y: Array, weight: Array) -> None:
         )
 
 
-def warn_of_atoms(forgotten: float, eps: float | None, step: float, max_atoms: int | None) -> None:
+def warn_of_atoms(
+    forgotten: float, eps: float | None, step: float, max_atoms: int | None, cure: str
+) -> None:
     """Warn where steps of the last epoch forgot, on average, twice what eps allows.
 
     Where it is left open, where they forgot most of a step, whose length is usually `step`.
@@ -90,7 +92,7 @@ def warn_of_atoms(forgotten: float, eps: float | None, step: float, max_atoms: i
     if max_atoms is not None and forgotten > bound > 0.0:
         warnings.warn(
             f"max_atoms={max_atoms} makes a step forget {forgotten:.2g} on average, more than "
-            f"{told}: raise max_atoms, lower step_size if targets are noisy, or polish",
+            f"{told}: raise max_atoms, {cure} if targets are noisy, or polish",
             ConvergenceWarning,
             stacklevel=5,
         )

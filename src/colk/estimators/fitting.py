@@ -15,7 +15,7 @@ from colk.estimators.convergence import (
     warn_of_nothing,
 )
 from colk.expansion import KernelExpansion
-from colk.learners import COLK
+from colk.learners.functional import KernelLearner
 from colk.polish import polish
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator"]
@@ -23,7 +23,7 @@ __all__ = ["LEAST_REGULARIZATION", "EpochEstimator"]
 # What the polish takes for a regularisation of 0, under which weights are not unique.
 LEAST_REGULARIZATION = 1e-12
 
-# Passes without a polish.
+# Passes along gradients, without a polish.
 _EPOCHS = 5
 
 # Early stopping: another epoch has to lower the loss to this share of what it was, and fewer
@@ -61,7 +61,7 @@ class EpochEstimator(COLKEstimator):
     def _n_epochs(self) -> int:
         """Passes to make: of their own account atoms need one, weights several."""
         if self.epochs is None:
-            return 1 if self.polish else _EPOCHS
+            return 1 if self.polish or self.solver == "newton" else _EPOCHS
         return check_count(self.epochs, "epochs")
 
     def _conclude(self, X: Array, Y: Array, weight: Array, forgotten: float) -> None:
@@ -69,13 +69,26 @@ class EpochEstimator(COLKEstimator):
         constant = constant_loss(self.loss_, Y, weight, self._learner.n_outputs or 1)
         warn_of_clipping(self._learner, X, Y, weight)
         if self.n_atoms_ == 0:
-            warn_of_nothing(constant, self.eps_)
+            warn_of_nothing(constant, self.eps_, self._stronger())
         elif self.polish:
             self._polish(X, Y, weight)
         else:
-            warn_of_atoms(forgotten, self.eps, self._learner.step_length, self.max_atoms)
-            cure = "lower step_size or eps, raise epochs, or set polish=True"
+            step = self._learner.step_length
+            warn_of_atoms(forgotten, self._settled_eps(), step, self.max_atoms, self._gentler())
+            cure = f"{self._gentler()} or eps, raise epochs, or set polish=True"
             warn_of_loss(self.loss_curve_[-1], constant, len(X), cure)
+
+    def _settled_eps(self) -> float | None:
+        """What a step may forget, where that is a number of its own and no share of the steps."""
+        return self.eps if self.solver == "gradient" else self.eps_
+
+    def _gentler(self) -> str:
+        """What to change for steps that go less far."""
+        return "lower step_size" if self.solver == "gradient" else "raise prior"
+
+    def _stronger(self) -> str:
+        """What to change for steps that go further."""
+        return "raise step_size" if self.solver == "gradient" else "lower prior"
 
     def _held_out(self, size: int, random: Any) -> tuple[Any, Any]:
         """Samples to learn from, and those that early stopping watches: a tenth, or none."""
@@ -105,7 +118,7 @@ class EpochEstimator(COLKEstimator):
         warn_of_loss(left_out, start, len(X), cure)
 
 
-def _adopt(learner: COLK, function: KernelExpansion) -> None:
+def _adopt(learner: KernelLearner, function: KernelExpansion) -> None:
     """Let a learner go on from a function on its own atoms, its average and memory included."""
     dictionary = learner._state().dictionary
     weights = function.weights.reshape(function.n_atoms, -1)

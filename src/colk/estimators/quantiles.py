@@ -110,9 +110,12 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
 
     # What the stream is not asked about.
     risk = "mean"
+    solver = "gradient"
     tracking_rate = 0.1
     pairing = "overlap"
     gradient_bound = None
+    prior = None
+    forgetting = 1.0
     polish = True
     early_stopping = False
     verbose = False

@@ -1,6 +1,6 @@
 """Online kernel regression under a risk, as a scikit-learn estimator."""
 
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,9 @@ from colk.estimators.fitting import EpochEstimator
 from colk.estimators.targets import TargetScale
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
+from colk.learners import NewtonCOLK
 from colk.learners.naming import as_loss
+from colk.learners.solvers import Solver
 from colk.losses import Loss
 from colk.pairing import Pairing
 from colk.risks import Risk
@@ -46,33 +48,48 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         units of the targets' standard deviation, unless `scale_targets` is off.
     risk : Risk or str
         Such as "mean", "variance", "semivariance", "cvar", "entropic".
+    solver : {"gradient", "newton"}
+        "newton" divides the slopes by the curvature of what was seen, see
+        `colk.learners.NewtonCOLK`: one pass then does what several along gradients do, and
+        `predict` tells how far its values may be off. It has no step size, bound or average.
     step_size : float, PowerDecay or None
-        α. None is 1, for "cvar" 0.2, in units of the loss: divided by its slope at f = 0 of the
-        target 1 (2 for classifiers), and by E[κ²]/E[κ] of κ = κ(x, x) where that is not 1, as of a
-        polynomial. Large steps are noisy, which averaging removes; without it take a smaller one.
-        Where a step could go beyond the best prediction of its sample, and under every risk but
-        the mean, it is implicit, see `colk.COLK`, and cannot run away.
+        α of `solver="gradient"`. None is 1, for "cvar" 0.2, in units of the loss: divided by its
+        slope at f = 0 of the target 1 (2 for classifiers), and by E[κ²]/E[κ] of κ = κ(x, x) where
+        that is not 1, as of a polynomial. Large steps are noisy, which averaging removes; without
+        it take a smaller one. Where a step could go beyond the best prediction of its sample, and
+        under every risk but the mean, it is implicit, see `colk.COLK`, and cannot run away.
     tracking_rate : float or PowerDecay
         β of the tracker of the risk's inner value.
     regularization : float or None
-        λ. None is 1e-6 times the slope of the loss at f = 0 of the target 1.
+        λ of the mean loss, of gradient steps and of the polish. None is 1e-6 times the slope of the
+        loss at f = 0 of the target 1.
     eps : float or None
         H-norm that a step may forget, in units of the targets' standard deviation. None is a
         twentieth of the size of the steps made lately, for two classes half of it, for more three
-        tenths; less for a kernel whose κ(x, x) varies.
+        tenths; less for a kernel whose κ(x, x) varies. Of `solver="newton"` None is 0.05, over the
+        root of κ(x, x).
     max_atoms : int or None
         Largest model order. More atoms fit more, at a cost of O(max_atoms²) a step.
     pairing : {"overlap", "independent", "same"}
         Which samples play θ and ξ, see `colk.COLK`; of no concern for the risk "mean".
     averaging : bool, PolyakRuppert or Exponential
-        Whether to predict with the average of the iterates; True weighs later ones more.
+        Whether to predict with the average of the iterates; True weighs later ones more. Of
+        `solver="gradient"`: of the other the last iterate is the best.
     gradient_bound : float or None
-        Longest gradient of a pair. None is 10 times the slope of the loss at f = 0 of the target 1.
+        Longest gradient of a pair, of `solver="gradient"`. None is 10 times the slope of the loss
+        at f = 0 of the target 1.
+    prior : float or None
+        λ of `solver="newton"`, beside the sum of the losses: how many samples of curvature 1 it
+        counts for. None is 0.1, for classifiers 0.3, in units of the loss and of κ(x, x) as the
+        step size is.
+    forgetting : float or "auto"
+        γ of `solver="newton"`, in (0, 1]: below 1 a place remembers some 1/(1 − γ) samples, so that
+        a stream whose truth moves is followed; see `colk.learners.NewtonCOLK`.
     scale_targets : bool
         Whether to learn (y − mean)/std, of the targets in the first calls until 100 were seen.
     epochs : int or None
-        Passes over the data that `fit` makes; `partial_fit` makes one. None is 1 with the polish
-        and 5 without.
+        Passes over the data that `fit` makes; `partial_fit` makes one. None is 1 with the polish or
+        `solver="newton"`, which takes samples that it sees twice for twice as many, and 5 else.
     shuffle : bool
         Whether `fit` shuffles the samples anew in each epoch.
     polish : bool
@@ -107,8 +124,9 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         that has none.
     race_ : Race or None
         How the data chose, with the losses of every kernel and bandwidth; None where they did not.
-    step_size_, eps_, regularization_, gradient_bound_ : float
-        The step size, what the next step may forget, λ of the steps, and the longest gradient.
+    step_size_, eps_, regularization_, gradient_bound_, prior_ : float
+        The step size, what the next step may forget, λ, the longest gradient, and the prior; None
+        where they are those of the other solver.
     polished_ : Polished
         What the polish of the last `fit` found, the regularisation it chose included.
     kernel_, loss_, risk_ : Kernel, Loss, Risk
@@ -137,6 +155,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         bandwidth: Literal["auto", "scale", "median"] | float = "scale",
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",
+        solver: Solver = "gradient",
         step_size: Rate | None = None,
         tracking_rate: Rate = 0.1,
         regularization: float | None = None,
@@ -145,6 +164,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float | None = None,
+        prior: float | None = None,
+        forgetting: float | Literal["auto"] = 1.0,
         scale_targets: bool = True,
         epochs: int | None = None,
         shuffle: bool = True,
@@ -157,6 +178,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         self.bandwidth = bandwidth
         self.loss = loss
         self.risk = risk
+        self.solver = solver
         self.step_size = step_size
         self.tracking_rate = tracking_rate
         self.regularization = regularization
@@ -165,6 +187,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         self.pairing = pairing
         self.averaging = averaging
         self.gradient_bound = gradient_bound
+        self.prior = prior
+        self.forgetting = forgetting
         self.scale_targets = scale_targets
         self.epochs = epochs
         self.shuffle = shuffle
@@ -269,16 +293,46 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         f = self._fitted().function
         return KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
 
-    def predict(self, X: Any) -> Array:
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Array, Array]: ...
+
+    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return predictions in the units of y, of shape (n,) or (n, q).
 
         Parameters
         ----------
         X : array of shape (n, p)
             Points.
+        return_std : bool
+            Whether to return, of the same shape, the standard deviation of a new target from its
+            prediction as well: what is not known of f at x, and the noise. Of `solver="newton"`
+            alone, whose curvature tells what is known.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from colk import COLKRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(-1, 1, size=(2000, 1))
+        >>> y = np.sin(3 * X[:, 0]) + 0.2 * rng.normal(size=2000)
+        >>> model = COLKRegressor(kernel="gaussian", solver="newton", random_state=0).fit(X, y)
+        >>> values, std = model.predict([[0.5], [9.0]], return_std=True)
+        >>> std.round(1)
+        array([0.2, 0.7])
         """
         learner = self._fitted()
-        return self._targets.unscaled(learner.predict(self._points(X)))
+        points = self._points(X)
+        if not return_std:
+            return self._targets.unscaled(learner.predict(points))
+        if isinstance(learner, NewtonCOLK):
+            values, deviations = learner.predict(points, return_std=True)
+            return self._targets.unscaled(values), np.asarray(deviations * self._targets.scale)
+        raise ValueError(
+            "return_std needs the curvature that solver='newton' accumulates; the model was "
+            "fitted with solver='gradient'"
+        )
 
 
 def _are_plain(y: Any, size: int) -> bool:

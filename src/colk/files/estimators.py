@@ -16,7 +16,8 @@ from colk.expansion import KernelExpansion
 from colk.files.memory import Memory
 from colk.files.parts import take, whole
 from colk.kernels import Kernel
-from colk.learners import COLK
+from colk.learners.functional import KernelLearner
+from colk.learners.solvers import is_of_solver
 from colk.losses import Loss, Softmax
 from colk.polish import Polished
 from colk.risks import Risk
@@ -53,6 +54,10 @@ def _is_number(value: Any, least: float = 0.0) -> bool:
     return type(value) in (int, float) and least <= value < math.inf
 
 
+def _is_optional(value: Any) -> bool:
+    return value is None or _is_number(value)
+
+
 def _is_bandwidth(value: Any) -> bool:
     several = isinstance(value, tuple) and all(_is_number(item) for item in value)
     return value is None or _is_number(value) or several
@@ -84,9 +89,10 @@ _FITTED: dict[str, Callable[[Any], bool]] = {
     "kernel_": _is(Kernel),
     "loss_": _is(Loss),
     "risk_": _is(Risk),
-    "step_size_": lambda value: _is_number(value) or isinstance(value, PowerDecay),
+    "step_size_": lambda value: _is_optional(value) or isinstance(value, PowerDecay),
     "regularization_": _is_number,
-    "gradient_bound_": _is_number,
+    "gradient_bound_": _is_optional,
+    "prior_": _is_optional,
     "loss_curve_": _all(float, list),
     "race_": _is(type(None), Race),
     "polished_": _is(Polished),
@@ -95,10 +101,13 @@ _FITTED: dict[str, Callable[[Any], bool]] = {
     "intercepts_": _is_vector,
     "regularizations_": _is_vector,
     "_kept": _is(type(None), KeptSamples),
-    "_learner": _is(COLK),
+    "_learner": _is(KernelLearner),
     "_n_outputs": lambda value: value is None or _is_count(value),
     "_targets": lambda value: type(value).__name__ == "TargetScale",
 }
+
+# Attributes that files of earlier versions lack.
+_LATER = {"prior_": None}
 
 # Attributes that a fitted estimator may lack, and those that not every class has.
 _OPTIONAL = {"feature_names_in_", "polished_"}
@@ -127,10 +136,15 @@ def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
     parameters, fitted = take(parts, "parameters", "fitted")
     model = kind(**parameters)
     if fitted:
+        fitted = {**fitted, **{name: _LATER[name] for name in _LATER.keys() - fitted.keys()}}
         for name, value in fitted.items():
             if name not in _FITTED or not _FITTED[name](value):
                 raise FileFormatError(f"{name} of a {kind.__name__} is not what it must be")
         _check_together(kind, fitted)
+        if not is_of_solver(fitted["_learner"], model.solver):
+            raise FileFormatError(
+                f"the learner of a {kind.__name__} is none of solver={model.solver!r}"
+            )
         vars(model).update(fitted)
     return model
 

@@ -73,6 +73,7 @@ FAMILIES: dict[str, Family] = {
     "NASA": _LEARNER,
     "PolicyEvaluator": _EVALUATOR,
     "KernelTD": _EVALUATOR,
+    "KernelLSTD": _EVALUATOR,
     "ResidualGradient": _EVALUATOR,
     "TDC": _EVALUATOR,
     "COLKRegressor": _ESTIMATOR,

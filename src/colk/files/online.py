@@ -7,7 +7,7 @@ from colk._validation import check_number
 from colk.errors import FileFormatError
 from colk.files.memory import Memory
 from colk.files.parts import take
-from colk.learners import COLK
+from colk.learners.solvers import is_of_solver
 from colk.selection import KeptSamples, Race
 
 __all__ = ["pack", "pack_scale", "restore", "restore_scale"]
@@ -37,7 +37,7 @@ def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
     model = kind(**parameters)
     if set(learned) != {name for name in _LEARNED if name in vars(model)}:
         raise FileFormatError(f"a {kind.__name__} cannot have learned {sorted(learned)}")
-    _check_names(names, learner)
+    _check_names(names, learner, model.solver)
     if "_scale" in learned and type(learned["_scale"]) is not type(model._scale):
         raise FileFormatError("the unit of the targets is missing")
     if "_places" in learned:
@@ -50,13 +50,15 @@ def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
     return model
 
 
-def _check_names(names: Any, learner: Any) -> None:
+def _check_names(names: Any, learner: Any, solver: str) -> None:
     """Each name has a column of the learner: compiled code writes by their number."""
     if not isinstance(names, list) or len(set(names)) != len(names):
         raise FileFormatError("the names of the features are no list of different names")
     if learner is None:
         return
-    if not isinstance(learner, COLK) or learner._stream is None:
+    if not is_of_solver(learner, solver):
+        raise FileFormatError(f"the learner of a River model is none of solver={solver!r}")
+    if learner._stream is None:
         raise FileFormatError("the learner of a River model has learned nothing")
     if learner._records is not None or learner.loss.kind == "binary":
         # Samples go straight to the stream, which has no room for the lines of a trace.

@@ -24,6 +24,9 @@ _MOST_STEPS = 2**53
 # Tallies that are at least 0 and finite: what bounds predictions, and what a step may forget.
 _BOUNDED = ("largest_target", "squared_move")
 
+# What a state has beside tallies.
+_NOT_TALLIES = ("window", "dictionary", "P", "noise", "inverse")
+
 # How far the stored diagonal of K⁻¹ may be from that of its factor: it is updated, not formed.
 _DRIFT = 1e-3
 
@@ -69,7 +72,7 @@ class Shapes(NamedTuple):
             numbers += 5.0 * block * q
         if compressor is not None and compressor.needs_factor:
             numbers += capacity * capacity
-        if hasattr(learner, "forgetting"):
+        if hasattr(learner, "prior"):
             numbers += capacity * (capacity + 16.0)
         return 8.0 * numbers
 
@@ -115,13 +118,16 @@ def check_packed(stream: Stream, packed: dict[str, Any], loss: Loss | None) -> N
     fresh = stream.pack()
     take(packed, *fresh)
     for name, value in fresh.items():
-        if name not in ("window", "dictionary", "P", "noise"):
+        if name not in _NOT_TALLIES:
             _check_tally(name, packed[name], value)
     _check_window(stream, packed["window"], fresh["window"], loss)
     _check_dictionary(stream, packed["dictionary"], fresh["dictionary"])
+    n = packed["dictionary"]["atoms"].shape[1]
     if "P" in fresh:
         _check_finite("noise", _check_shape("noise", packed["noise"], fresh["noise"].shape))
-        _check_covariance(packed["P"], fresh["P"], packed["dictionary"]["atoms"].shape[1])
+        _check_covariance(packed["P"], fresh["P"], n)
+    if "inverse" in fresh:
+        _check_finite("inverse", _check_shape("inverse", packed["inverse"], (n, n)))
 
 
 def _check_covariance(packed: Any, fresh: dict[str, Any], n: int) -> None:

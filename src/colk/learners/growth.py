@@ -3,12 +3,12 @@
 import numpy as np
 
 from colk._validation import Array
-from colk.learners.functional import COLK
+from colk.learners.functional import KernelLearner
 
 __all__ = ["grow"]
 
 
-def grow(learner: COLK, n_features: int, n_outputs: int) -> None:
+def grow(learner: KernelLearner, n_features: int, n_outputs: int) -> None:
     """Give a learner that has seen a sample more features and outputs; what it learned stays.
 
     Atoms and waiting samples are 0 in a new feature, where the kernel must see no difference:
@@ -33,6 +33,8 @@ def grow(learner: COLK, n_features: int, n_outputs: int) -> None:
     dictionary["ghosts"] = np.concatenate(
         [_lengthen(ghosts[:p], n_features), _spread(ghosts[p:], q, n_outputs)]
     )
+    if "noise" in packed:
+        packed["noise"] = np.append(packed["noise"], np.zeros(n_outputs - q))
     learner._allocate(n_features, n_outputs, n_targets)
     learner._state().unpack(packed)
     learner._n_features, learner._n_outputs = n_features, n_outputs

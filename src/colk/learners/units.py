@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from colk._validation import Array
+from colk._validation import Array, check_number
 from colk.compressors import KOMP
 from colk.kernels import Kernel
 from colk.losses import Loss
@@ -19,6 +19,8 @@ __all__ = [
     "KernelSize",
     "choose_bound",
     "choose_compressor",
+    "choose_curved_compressor",
+    "choose_prior",
     "choose_regularization",
     "choose_step",
     "forgotten_share",
@@ -36,6 +38,11 @@ _RESIDUALS = 2.0 ** np.arange(-3.0, 5.0)
 # What a step may forget, as a share of the size of the steps, by kind of loss: on labels most steps
 # are short, and the few long ones set the size.
 _FORGOTTEN = {"regression": 0.05, "binary": 0.5, "multiclass": 0.3}
+
+# Of second-order steps: how many samples the prior counts for, by kind of loss, and what a step may
+# forget, where targets have a variance of 1.
+_PRIOR = {"regression": 0.1, "binary": 0.3, "multiclass": 0.3}
+_CURVED_EPS = 0.05
 
 # Points that tell the size of the kernel.
 _DRAWN_POINTS = 500
@@ -202,6 +209,32 @@ def choose_compressor(
     if eps is not None:
         return KOMP(eps=eps, max_atoms=max_atoms)
     return KOMP(fraction=evenness * forgotten_share(loss), max_atoms=max_atoms)
+
+
+def choose_curved_compressor(eps: float | None, max_atoms: int | None, size: float) -> KOMP:
+    """Return KOMP of second-order steps: where eps is None, 0.05 over the root of κ(x, x).
+
+    They become shorter as the curvature accumulates: a share of their size would soon be nothing.
+
+    Examples
+    --------
+    >>> choose_curved_compressor(None, 200, size=4.0).eps
+    0.025
+    """
+    chosen = float(_CURVED_EPS / np.sqrt(size)) if eps is None else eps
+    return KOMP(eps=chosen, max_atoms=max_atoms)
+
+
+def choose_prior(prior: float | None, loss: Loss, unit: float) -> float:
+    """Return λ of second-order steps: where it is None, some tenths of a unit of loss times kernel.
+
+    Examples
+    --------
+    >>> from colk.losses import Huber, Logistic
+    >>> choose_prior(None, Huber(), unit=1.0), choose_prior(None, Logistic(), unit=0.5)
+    (0.1, 0.15)
+    """
+    return _PRIOR[loss.kind] * unit if prior is None else check_number(prior, "prior", above=0.0)
 
 
 def choose_bound(gradient_bound: float | None, unit: float) -> float:

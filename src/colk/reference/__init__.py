@@ -7,13 +7,14 @@ the parameters of their classes alone, and their formulas are written once more.
 * `gram`, `losses`, `risks`, `trackers`: the formulas, for one sample.
 * `komp`: the compressor, by brute force.
 * `COLK`: Algorithm 1, with mini-batches. `NewtonCOLK`: with curvature. `ReferenceEvaluator`:
-  policy evaluation.
+  policy evaluation; `ReferenceLSTD`: by least squares.
 """
 
 from colk.reference import losses, risks, trackers
 from colk.reference.colk import COLK
 from colk.reference.kernels import gram
 from colk.reference.komp import fit_weights, komp
+from colk.reference.lstd import ReferenceLSTD
 from colk.reference.newton import NewtonCOLK
 from colk.reference.policy import ReferenceEvaluator
 
@@ -21,6 +22,7 @@ __all__ = [
     "COLK",
     "NewtonCOLK",
     "ReferenceEvaluator",
+    "ReferenceLSTD",
     "fit_weights",
     "gram",
     "komp",

@@ -4,7 +4,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from colk.averaging import Averaging
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.learners import COLK
+from colk.learners.functional import KernelLearner
 from colk.learners.growth import grow
 from colk.learners.naming import (
     as_averaging,
@@ -22,10 +23,12 @@ from colk.learners.naming import (
     standard_bandwidth,
     takes_bandwidth,
 )
+from colk.learners.solvers import Solver, check_solver, make_newton
 from colk.learners.units import (
     KernelSize,
     choose_bound,
     choose_compressor,
+    choose_prior,
     choose_regularization,
     choose_step,
     loss_unit,
@@ -45,7 +48,7 @@ Features = Mapping[Hashable, Any]
 
 
 class OnlineModel:
-    """A COLK learner that is fed dictionaries.
+    """A learner that is fed dictionaries.
 
     A feature gets a column when it first appears; where it is missing it counts as 0. Columns
     that appear together are ordered by name, so that the order of a dictionary does not matter.
@@ -62,13 +65,16 @@ class OnlineModel:
     pairing: Pairing
     averaging: Averaging | bool
     gradient_bound: float | None
+    solver: Solver
+    prior: float | None
+    forgetting: float | Literal["auto"]
 
     _step_of_mean: ClassVar[float]
 
     def _reset(self) -> None:
         """Begin with nothing learned; refuses bad settings at once."""
         self._names: list[Hashable] = []
-        self._learner: COLK | None = None
+        self._learner: KernelLearner | None = None
         self._feed: Feed | None = None
         self._race: Race | None = None
         self._kept = KeptSamples() if is_open(self.kernel, self.bandwidth) else None
@@ -78,10 +84,14 @@ class OnlineModel:
     def _loss(self) -> Loss:
         """Return the loss of the learner."""
 
-    def _make(self, n_features: int, n_outputs: int) -> COLK:
+    def _make(self, n_features: int, n_outputs: int) -> KernelLearner:
         check_bandwidth(self)
+        check_solver(self)
         risk, loss, kernel = as_risk(self.risk), self._loss(), self._kernel(n_features)
         size, unit = KernelSize.standard(kernel, n_features), loss_unit(loss)
+        if self.solver == "newton":
+            prior = choose_prior(self.prior, loss, unit * size.unit)
+            return make_newton(self, kernel, loss, risk, prior, size, n_outputs)
         step_size = choose_step(self.step_size, risk, self._step_of_mean / (unit * size.unit))
         return COLK(
             kernel,
@@ -152,7 +162,7 @@ class OnlineModel:
         if learned == 1:
             return
         if learned == 0:
-            raise cast(COLK, self._learner)._divergence(0)
+            raise cast(KernelLearner, self._learner)._divergence(0)
         self._meet(x)
         self._learn_rows(self._values(x), np.array([[y]]), np.array([w]), n_outputs)
 

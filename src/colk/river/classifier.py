@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from river import base
@@ -10,6 +10,7 @@ from river import base
 from colk._validation import Array
 from colk.averaging import Averaging
 from colk.kernels import Kernel
+from colk.learners.solvers import Solver
 from colk.losses import Loss, Softmax
 from colk.pairing import Pairing
 from colk.risks import Risk
@@ -30,7 +31,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
     ----------
     kernel, bandwidth, risk, step_size, tracking_rate, regularization
         As in `COLKRegressor`.
-    eps, max_atoms, pairing, averaging, gradient_bound
+    eps, max_atoms, pairing, averaging, gradient_bound, solver, prior, forgetting
         As in `COLKRegressor`.
 
     Examples
@@ -59,6 +60,9 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = False,
         gradient_bound: float | None = None,
+        solver: Solver = "gradient",
+        prior: float | None = None,
+        forgetting: float | Literal["auto"] = 1.0,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -71,6 +75,9 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         self.pairing = pairing
         self.averaging = averaging
         self.gradient_bound = gradient_bound
+        self.solver = solver
+        self.prior = prior
+        self.forgetting = forgetting
         self._places: dict[Hashable, int] = {}
         self._reset()
 

@@ -1,6 +1,6 @@
 """Online kernel regression for River."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from river import base
@@ -9,6 +9,7 @@ from colk._validation import check_number, check_vector
 from colk.averaging import Averaging
 from colk.kernels import Kernel
 from colk.learners.naming import as_loss
+from colk.learners.solvers import Solver
 from colk.losses import Loss
 from colk.pairing import Pairing
 from colk.risks import Risk
@@ -47,6 +48,11 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
     averaging : bool, PolyakRuppert or Exponential
         Whether to predict with an average of the iterates. The default, the last iterate, follows
         a target that moves; where it does not move, True is more accurate.
+    solver : {"gradient", "newton"}
+        "newton" divides the slopes by the curvature of what was seen: far ahead on streams whose
+        truth stands still, or moves slowly, and starts anew where it jumps.
+    prior, forgetting
+        Of `solver="newton"`, as in `colk.COLKRegressor`. Where the truth moves, lower `forgetting`.
 
     Examples
     --------
@@ -74,6 +80,9 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = False,
         gradient_bound: float | None = None,
+        solver: Solver = "gradient",
+        prior: float | None = None,
+        forgetting: float | Literal["auto"] = 1.0,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -87,6 +96,9 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         self.pairing = pairing
         self.averaging = averaging
         self.gradient_bound = gradient_bound
+        self.solver = solver
+        self.prior = prior
+        self.forgetting = forgetting
         self._scale = RunningScale()
         self._reset()
 

@@ -13,6 +13,7 @@ from colk.rl.monte_carlo import (
     horizon_of,
     monte_carlo_values,
 )
+from colk.rl.recursive import KernelLSTD
 from colk.rl.trace import PolicyTrace
 from colk.rl.transitions import Transitions
 
@@ -21,6 +22,7 @@ __all__ = [
     "TDC",
     "Agreement",
     "DoubleWell",
+    "KernelLSTD",
     "KernelTD",
     "LinearQuadratic",
     "MonteCarloValues",

@@ -107,7 +107,12 @@ class ValueLearner(StreamLearner):
                 block=2,
             ),
             traced=self._records is not None,
+            **self._own_settings(),
         )
+
+    def _own_settings(self) -> dict[str, Any]:
+        """What the stream of a method takes beside what all take."""
+        return {}
 
     def _remake(self, packed: dict[str, Any]) -> Stream:
         self._allocate(self.n_features)
@@ -168,11 +173,15 @@ class ValueLearner(StreamLearner):
         else:
             largest = max(abs(stream.value), abs(stream.next_value), abs(stream.tracked))
             what = f"values reached {largest:g} where rewards reach {stream.largest_target:g}"
-            cure = f"lower step_size (now {self.step_size.initial:g})"
+            cure = self._cure()
         return DivergenceError(
             f"{type(self).__name__} would diverge at step {self.steps} "
             f"(transition {sample} of this call): {what}; {cure}"
         )
+
+    def _cure(self) -> str:
+        """What to change where values run away."""
+        return f"lower step_size (now {self.step_size.initial:g})"
 
     # -- what was learned --------------------------------------------------------------------
 

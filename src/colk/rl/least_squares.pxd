@@ -1,0 +1,39 @@
+cimport cython
+from colk cimport lanes, maths as math
+from colk.compressors cimport pursuit
+from colk.compressors.pursuit cimport KOMP
+from colk.rl.step cimport ValueStream
+
+cdef Py_ssize_t HERE, AHEAD, CHANGE, MOVE, DUAL, SPREAD, N_ROWS
+cdef double SINGULAR
+
+cdef class LeastSquaresStream(ValueStream):
+    cdef KOMP rule
+    cdef readonly double prior, share
+    cdef readonly bint is_singular
+    cdef double[:, ::1] matrix, rows, turns
+    cdef int make_room(self) except -1
+    @cython.locals(before=Py_ssize_t, enters=bint, own=double, novelty=double, root=double,
+                   part=double, shared=double, wide=double, error=double, price=double)
+    cdef int step(self) except -1 nogil
+    @cython.final
+    cdef void project(self, Py_ssize_t laid) noexcept nogil
+    @cython.final
+    cdef void multiply(self) noexcept nogil
+    @cython.final
+    @cython.locals(price=double, inside=double, squares=double)
+    cdef double error_outside(self, double wide, double root) noexcept nogil
+    @cython.final
+    cdef void append(self, double novelty, double root, double change) noexcept nogil
+    @cython.final
+    @cython.locals(gain=double)
+    cdef void move(self) noexcept nogil
+    @cython.final
+    @cython.locals(crowded=bint, free=bint, spent=double)
+    cdef double prune(self, double eps) noexcept nogil
+    @cython.final
+    @cython.locals(top=double, side=double, length=double)
+    cdef void turn_out(self, Py_ssize_t j) noexcept nogil
+    @cython.final
+    @cython.locals(c=double, s=double, beside=double, kept=double)
+    cdef void turn_row(self, Py_ssize_t row, Py_ssize_t j) noexcept nogil

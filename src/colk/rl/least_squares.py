@@ -1,0 +1,241 @@
+"""The step of recursive least-squares temporal differences, in the coordinates of the dictionary.
+
+With z = Uᵀκ(D, x), orthonormal in H, and d = z − γz' of a transition, V(x) = θᵀz solves
+(λI + Σ z dᵀ)θ = Σ r z. P is the inverse of that matrix, which is not symmetric: a transition of
+temporal difference δ moves θ by δ·gain·h and P by −gain·hgᵀ, with h = Pz, g = Pᵀd and
+gain = 1/(1 + dᵀh). A state that enters has the prior's 1/λ in its new direction, in which the state
+after it has a part as well; an atom that leaves takes its coordinate along.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from colk import lanes
+from colk._validation import Array
+from colk.buffers import aligned
+from colk.compressors import pursuit
+from colk.compressors.pursuit import KOMP
+from colk.rl.step import ValueStream
+
+__all__ = ["LeastSquaresStream"]
+
+# Rows of `rows`: z, z', d, h, g, and room for a product with U.
+HERE, AHEAD, CHANGE, MOVE, DUAL, SPREAD = 0, 1, 2, 3, 4, 5
+N_ROWS = 6
+# Where a transition would shrink the determinant of the system to less than this share, it is
+# close to singular.
+SINGULAR = 1e-3
+
+
+class LeastSquaresStream(ValueStream):
+    """A stream that solves for V: after each transition it is the solution for all of them.
+
+    Parameters
+    ----------
+    prior : float
+        λ, the precision of every direction before the first transition.
+    **common
+        The arguments of `ValueStream`.
+    """
+
+    rule: KOMP
+    prior: float
+    matrix: Array  # (capacity, capacity): P
+    rows: Array  # (N_ROWS, capacity)
+    turns: Array  # (2, capacity): cosines and sines
+    is_singular: bool  # whether the last step was not made since the system would be
+    share: float  # 1/gain, by which the transition multiplies the determinant of the system
+
+    def __init__(self, prior: float, **common: Any) -> None:
+        super().__init__(**common)
+        self.rule = self.compressor  # type: ignore[assignment]
+        self.prior, self.share, self.is_singular = prior, 1.0, False
+        self.matrix, self.rows = np.zeros((1, 1)), np.zeros((N_ROWS, 1))
+        self.make_room()
+
+    def make_room(self) -> int:
+        """Make room for another step, in P as in the dictionary."""
+        self.dictionary.reserve(self.gained)
+        capacity, n = self.dictionary.capacity, min(self.dictionary.size, self.matrix.shape[0])
+        matrix = aligned(capacity, capacity)
+        matrix[:n, :n] = np.asarray(self.matrix)[:n, :n]
+        self.matrix, self.rows = matrix, aligned(N_ROWS, capacity)
+        self.turns = aligned(2, capacity)
+        return 0
+
+    # -- the step ----------------------------------------------------------------------------
+
+    def step(self) -> int:
+        """Learn from the transition in the window; 0 where the system would be singular."""
+        before = self.dictionary.size
+        laid = self.lay_transition()
+        self.is_singular = False
+        if not self.self_similarity < lanes.LARGEST:
+            return 0
+        self.look(laid, 0.0)
+        if not self.is_sound():
+            return 0
+        self.project(laid)
+        self.multiply()
+        own, n = self.dictionary.gram[0, 0], before
+        novelty = own - lanes.dot(self.rows, HERE, self.rows, HERE, n)
+        # of the new direction: z has √s there, z' its inner product with it, d the rest
+        root = math.sqrt(max(novelty, 0.0))
+        part = 0.0
+        if laid > 1 and root > 0.0:
+            shared = lanes.dot(self.rows, HERE, self.rows, AHEAD, n)
+            part = self.next_discount * (self.dictionary.gram[1, 0] - shared) / root
+        self.share = 1.0 + lanes.dot(self.rows, CHANGE, self.rows, MOVE, n)
+        wide = self.share + (root - part) * root / self.prior
+        error = self.error_outside(wide, root)
+        enters = wide > SINGULAR and novelty > lanes.NOVELTY_FLOOR * own and error > self.rule.bound
+        if enters and n >= self.rule.at_most:
+            j = pursuit.cheapest(self.dictionary)
+            price = self.difference * root / (wide * self.prior)
+            enters = price * price > self.dictionary.price(j)
+        if enters:
+            self.share = wide
+        self.is_singular = not self.share > SINGULAR
+        if self.is_singular:
+            return 0
+        self.dictionary.forget()
+        if enters:
+            error = 0.0
+            self.append(novelty, root, root - part)
+        self.move()
+        if enters:
+            error += self.prune(self.rule.bound)
+        self.dictionary.spent[0] = error * error
+        self.error_sum += error
+        self.steps += 1
+        self.note(before)
+        return 1
+
+    def project(self, laid: int) -> None:
+        """Find z, z' and d, and v = K⁻¹κ(D, x) on the way."""
+        n = self.dictionary.size
+        for k in range((n + 7) & -8):
+            self.rows[AHEAD, k] = 0.0
+        lanes.halve_and_spread(
+            self.dictionary.factor,
+            n,
+            self.dictionary.columns,
+            0,
+            self.rows,
+            HERE,
+            AHEAD,
+            self.rows,
+            SPREAD,
+        )
+        lanes.halve_and_spread(
+            self.dictionary.factor, n, self.dictionary.columns, laid - 1,
+            self.rows, AHEAD, HERE, self.dictionary.solutions, 0,
+        )  # fmt: skip
+        for k in range((n + 7) & -8):
+            self.rows[CHANGE, k] = self.rows[HERE, k] - self.next_discount * self.rows[AHEAD, k]
+
+    def multiply(self) -> None:
+        """Find h = Pz and g = Pᵀd in one pass over P."""
+        n = self.dictionary.size
+        for k in range((n + 7) & -8):
+            self.rows[MOVE, k] = self.rows[DUAL, k] = 0.0
+        for i in range(n):
+            self.rows[MOVE, i] = lanes.dot(self.matrix, i, self.rows, HERE, n)
+            lanes.add(self.rows, DUAL, self.matrix, i, self.rows[CHANGE, i], n)
+
+    def error_outside(self, wide: float, root: float) -> float:
+        """H-norm of what V's step loses where x does not enter.
+
+        Against the step in the span of the atoms and x: what it has in the new direction, and by
+        how much it is longer or shorter in the others.
+        """
+        if not wide > SINGULAR:
+            return 0.0
+        price = root / (wide * self.prior)
+        inside = 1.0 / wide - 1.0 / self.share if self.share > SINGULAR else 1.0 / wide
+        squares = lanes.dot(self.rows, MOVE, self.rows, MOVE, self.dictionary.size)
+        return abs(self.difference) * math.sqrt(price * price + inside * inside * squares)
+
+    def append(self, novelty: float, root: float, change: float) -> None:
+        """Make x an atom, of weight 0 until V moves, and let h, g and P have its direction."""
+        n = self.dictionary.size
+        for row in range(self.dictionary.n_rows):
+            self.dictionary.amounts[0, row] = 0.0
+        self.dictionary.append_row(0, novelty)
+        for k in range(n, (n + 8) & -8):
+            self.rows[MOVE, k] = self.rows[DUAL, k] = 0.0
+        self.rows[MOVE, n], self.rows[DUAL, n] = root / self.prior, change / self.prior
+        self.matrix[n, n] = 1.0 / self.prior
+
+    def move(self) -> None:
+        """Set w ← w + δ·gain·Uh and P ← P − gain·hgᵀ."""
+        n, gain = self.dictionary.size, 1.0 / self.share
+        lanes.halve_and_spread(
+            self.dictionary.factor, n, self.dictionary.columns, 0,
+            self.rows, HERE, MOVE, self.rows, SPREAD,
+        )  # fmt: skip
+        lanes.add(self.dictionary.weights_t, 0, self.rows, SPREAD, self.difference * gain, n)
+        for i in range(n):
+            lanes.add(self.matrix, i, self.rows, DUAL, -gain * self.rows[MOVE, i], n)
+
+    # -- atoms that leave --------------------------------------------------------------------
+
+    def prune(self, eps: float) -> float:
+        """KOMP: drop the cheapest atoms within eps, crowded ones and those too many at any price.
+
+        Returns the H-norm of what is lost.
+        """
+        spent, crowded = 0.0, True
+        while self.dictionary.size > 0:
+            j = pursuit.find_crowded(self.dictionary) if crowded else self.dictionary.size
+            crowded = j < self.dictionary.size
+            if not crowded:
+                j = pursuit.cheapest(self.dictionary)
+                free = self.dictionary.size <= self.rule.at_most
+                if free and spent + self.dictionary.price(j) > eps * eps:
+                    break
+            self.turn_out(j)
+            spent += self.dictionary.drop_atom(j)
+        return math.sqrt(spent)
+
+    def turn_out(self, j: int) -> None:
+        """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
+        n, last = self.dictionary.size, self.dictionary.size - 1
+        top = self.dictionary.factor[j, j]
+        for i in range(j, last):
+            side = self.dictionary.factor[i + 1, j]
+            length = math.sqrt(top * top + side * side)
+            self.turns[0, i], self.turns[1, i] = side / length, top / length
+            top = length
+        if j < last:
+            lanes.turn_rows(self.matrix, n, j, self.turns, self.dictionary.carry)
+            for row in range(n):
+                self.turn_row(row, j)
+        for i in range(n):
+            self.matrix[last, i] = self.matrix[i, last] = 0.0
+
+    def turn_row(self, row: int, j: int) -> None:
+        """Turn the entries j, … of a row of P: what leaves is the last."""
+        last, kept = self.dictionary.size - 1, self.matrix[row, j]
+        for i in range(j, last):
+            c, s, beside = self.turns[0, i], self.turns[1, i], self.matrix[row, i + 1]
+            self.matrix[row, i] = c * kept - s * beside
+            kept = s * kept + c * beside
+        self.matrix[row, last] = kept
+
+    # -- files and pickles -------------------------------------------------------------------
+
+    def pack(self) -> dict[str, Any]:
+        """Plain numbers and arrays, from which to go on bit by bit."""
+        n = self.dictionary.size
+        return {**super().pack(), "inverse": np.array(np.asarray(self.matrix)[:n, :n])}
+
+    def unpack(self, packed: dict[str, Any]) -> None:
+        """Take up what was packed."""
+        super().unpack(packed)
+        self.matrix = np.zeros((1, 1))
+        self.make_room()
+        n = len(packed["inverse"])
+        np.asarray(self.matrix)[:n, :n] = packed["inverse"]
