@@ -2,7 +2,7 @@ cimport cython
 from colk cimport lanes, maths as math
 from colk.dictionary cimport Dictionary
 
-cdef Py_ssize_t HALF, SOLUTION, FIRST, MOST_PENDING, ATOMS_PENDING, TILE
+cdef Py_ssize_t HALF, SOLUTION, FIRST, MOST_PENDING, FORMER, ATOMS_PENDING, TILE
 cdef double LEAST_VARIANCE
 
 @cython.final
@@ -14,8 +14,10 @@ cdef class Covariance:
     @cython.locals(shared=double)
     cdef Py_ssize_t multiply(self, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t extend(self, Py_ssize_t n, Py_ssize_t h, double novelty) noexcept nogil
-    @cython.locals(amount=double, most=double)
-    cdef void shrink(self, Py_ssize_t n, double bend, double gain, double variance, double own) noexcept nogil
+    cdef void keep_half(self, Py_ssize_t n, double entry) noexcept nogil
+    cdef void remember(self, double forgetting) noexcept nogil
+    @cython.locals(amount=double, most=double, lapse=double)
+    cdef void shrink(self, Py_ssize_t n, double bend, double usual, double gain, double variance, double own) noexcept nogil
     cdef void settle(self, Py_ssize_t n) noexcept nogil
     cdef void start_anew(self, Py_ssize_t n) noexcept nogil
     @cython.locals(top=double, side=double, length=double)

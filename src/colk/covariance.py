@@ -18,9 +18,11 @@ from colk.dictionary import Dictionary
 
 __all__ = ["Covariance"]
 
-# Rows of `rows`: z, room for a product with U, and from FIRST on the h_r, at most so many.
+# Rows of `rows`: z, room for a product with U, from FIRST on the h_r, at most so many, and what z
+# was before.
 HALF, SOLUTION, FIRST = 0, 1, 2
 MOST_PENDING = 8
+FORMER = FIRST + MOST_PENDING
 # So many atoms for each of them: that many products with h cost little beside one with P.
 ATOMS_PENDING = 16
 # Below this variance at x nothing is forgotten there.
@@ -43,7 +45,7 @@ class Covariance:
     prior: float
     forgetting: float
     matrix: Array  # (capacity, capacity): blocks of eight by eight on and below the diagonal count
-    rows: Array  # (FIRST + MOST_PENDING, capacity)
+    rows: Array  # (FORMER + 1, capacity)
     amounts: Array  # (MOST_PENDING,): m_r
     pending: int  # how many h_r there are
     turns: Array  # (2, capacity): cosines and sines
@@ -51,12 +53,12 @@ class Covariance:
     def __init__(self, prior: float, forgetting: float) -> None:
         self.prior, self.forgetting, self.pending = prior, forgetting, 0
         self.amounts = np.zeros(MOST_PENDING)
-        self.matrix, self.rows = np.zeros((1, 1)), np.zeros((FIRST + MOST_PENDING, 1))
+        self.matrix, self.rows = np.zeros((1, 1)), np.zeros((FORMER + 1, 1))
 
     def grow(self, size: int, capacity: int) -> None:
         """Make all buffers anew for so many atoms, of which the first `size` are kept."""
         n = min(size, self.matrix.shape[0])
-        matrix, rows = aligned(capacity, capacity), aligned(FIRST + MOST_PENDING, capacity)
+        matrix, rows = aligned(capacity, capacity), aligned(FORMER + 1, capacity)
         matrix[:n, :n] = np.asarray(self.matrix)[:n, :n]
         rows[:, :n] = np.asarray(self.rows)[:, :n]
         self.matrix, self.rows, self.turns = matrix, rows, aligned(2, capacity)
@@ -81,12 +83,30 @@ class Covariance:
         self.matrix[n, n] = 1.0 / self.prior
         return FIRST
 
-    def shrink(self, n: int, bend: float, gain: float, variance: float, own: float) -> None:
-        """Note P ← P − m hhᵀ: m = b·gain, less what is forgotten, no further than the prior."""
+    def keep_half(self, n: int, entry: float) -> None:
+        """Let z and one more coordinate be what z was before."""
+        for i in range(n):
+            self.rows[FORMER, i] = self.rows[HALF, i]
+        for i in range(n, (n + 8) & -8):
+            self.rows[FORMER, i] = 0.0
+        self.rows[FORMER, n] = entry
+
+    def remember(self, forgetting: float) -> None:
+        """Change the rate of forgetting."""
+        self.forgetting = forgetting
+
+    def shrink(
+        self, n: int, bend: float, usual: float, gain: float, variance: float, own: float
+    ) -> None:
+        """Note P ← P − m hhᵀ: m = b·gain, less what is forgotten, no further than the prior.
+
+        Where the curvature is below the usual one, as much less is forgotten.
+        """
         amount = bend * gain
         if self.forgetting < 1.0 and bend > 0.0 and variance > LEAST_VARIANCE:
+            lapse = (1.0 / self.forgetting - 1.0) * min(bend / usual, 1.0)
             most = min((1.0 - own / (self.prior * variance)) / variance, amount)
-            amount = max(gain * (bend - (1.0 / self.forgetting - 1.0) / variance), most)
+            amount = max(gain * (bend - lapse / variance), most)
         self.amounts[self.pending] = amount
         self.pending += 1
         if self.pending >= min(MOST_PENDING, 1 + n // ATOMS_PENDING):
@@ -139,7 +159,7 @@ class Covariance:
         """Plain numbers and arrays, from which to go on bit by bit."""
         return {
             "matrix": np.array(np.asarray(self.matrix)[:n, :n]),
-            "rows": np.array(np.asarray(self.rows)[:, :n]),
+            "rows": np.array(np.asarray(self.rows)[:FORMER, :n]),
             "amounts": np.array(self.amounts),
             "pending": self.pending,
         }
@@ -149,7 +169,7 @@ class Covariance:
         n = len(packed["matrix"])
         self.grow(0, capacity)
         np.asarray(self.matrix)[:n, :n] = packed["matrix"]
-        np.asarray(self.rows)[:, :n] = packed["rows"]
+        np.asarray(self.rows)[:FORMER, :n] = packed["rows"]
         np.asarray(self.amounts)[:] = packed["amounts"]
         self.pending = packed["pending"]
 

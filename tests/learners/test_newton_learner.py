@@ -110,6 +110,26 @@ def test_forgetting_follows_a_target_that_moves():
     assert losses[0] < 0.2 * losses[1]
 
 
+@pytest.mark.parametrize("speed", [0.0, 0.3, 3.0])
+def test_experts_are_as_good_as_the_better(speed):
+    """A wave that stands, moves slowly, and moves fast."""
+    rng = np.random.default_rng(4)
+    X = rng.random((4000, 1))
+    phases = 6.0 * X[:, 0] + speed * np.arange(4000) / 100.0
+    y = np.sin(phases) + 0.3 * rng.normal(size=4000)
+    auto = NewtonCOLK(KERNEL, forgetting="auto").learn(X, y)
+    fixed = [NewtonCOLK(KERNEL, forgetting=rate).learn(X, y) for rate in (1.0, 0.95, 0.8)]
+    first = POLK(KERNEL, step_size=0.5, averaging=None, compressor=KOMP(eps=0.05)).learn(X, y)
+    best = min(learner.prequential_loss for learner in [first, *fixed])
+    assert auto.prequential_loss < 1.05 * best
+    assert (auto.experts["second"] < 0.2) == (speed == 3.0)
+
+
+def test_a_rate_of_forgetting_is_a_number_or_auto():
+    with pytest.raises(ValueError, match="got 'adaptive'"):
+        NewtonCOLK(KERNEL, forgetting="adaptive")
+
+
 def test_what_is_not_visited_is_not_forgotten():
     """A region for 10⁴ samples, and never again: its variance stays, and no other explodes."""
     rng = np.random.default_rng(1)

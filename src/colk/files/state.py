@@ -61,7 +61,7 @@ class Shapes(NamedTuple):
         depth = 0.0 if kernel is None else float(kernel.depth)
         m = float(learner.risk.n_inner) if hasattr(learner, "risk") else 1.0
         capacity = max(self.n_atoms, self.n_ghosts, 32) + 2.0 * block + 16.0
-        rows, width = 4.0 * q, max(p, float(self.n_atoms)) if kernel is None else 2.0 * p + 1.0
+        rows, width = 5.0 * q, max(p, float(self.n_atoms)) if kernel is None else 2.0 * p + 1.0
         numbers = capacity * (4.0 * p + 4.0 * rows + (4.0 + 2.0 * depth) * block + 32.0)
         numbers += block * (10.0 * block + width + p + 10.0 * rows + self.n_targets)
         numbers += (m + 1.0) * (q + 2.0)
@@ -115,13 +115,17 @@ def check_packed(stream: Stream, packed: dict[str, Any], loss: Loss | None) -> N
     fresh = stream.pack()
     take(packed, *fresh)
     for name, value in fresh.items():
-        if name not in ("window", "dictionary", "P", "noise"):
+        if name not in ("window", "dictionary", "P", "noise", "says"):
             _check_tally(name, packed[name], value)
     _check_window(stream, packed["window"], fresh["window"], loss)
     _check_dictionary(stream, packed["dictionary"], fresh["dictionary"])
     if "P" in fresh:
         _check_finite("noise", _check_shape("noise", packed["noise"], fresh["noise"].shape))
         _check_covariance(packed["P"], fresh["P"], packed["dictionary"]["atoms"].shape[1])
+    if "says" in fresh:
+        says = _check_finite("says", _check_shape("says", packed["says"], fresh["says"].shape))
+        if (says <= 0.0).any() or abs(says.sum() - 1.0) > _DRIFT:
+            raise FileFormatError("the weights of the experts are not positive, or do not add to 1")
 
 
 def _check_covariance(packed: Any, fresh: dict[str, Any], n: int) -> None:
