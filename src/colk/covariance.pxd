@@ -11,13 +11,13 @@ cdef class Covariance:
     cdef readonly Py_ssize_t pending
     cdef double[:, ::1] matrix, rows, turns
     cdef double[::1] amounts
-    @cython.locals(shared=double)
+    @cython.locals(shared=double, count=Py_ssize_t)
     cdef Py_ssize_t multiply(self, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t extend(self, Py_ssize_t n, Py_ssize_t h, double novelty) noexcept nogil
     cdef void keep_half(self, Py_ssize_t n, double entry) noexcept nogil
     cdef void remember(self, double forgetting) noexcept nogil
     @cython.locals(amount=double, most=double, lapse=double)
-    cdef void shrink(self, Py_ssize_t n, double bend, double usual, double gain, double variance, double own) noexcept nogil
+    cdef void shrink(self, double bend, double usual, double gain, double variance, double own) noexcept nogil
     cdef void settle(self, Py_ssize_t n) noexcept nogil
     cdef void start_anew(self, Py_ssize_t n) noexcept nogil
     @cython.locals(top=double, side=double, length=double)

@@ -18,11 +18,11 @@ from colk.dictionary import Dictionary
 
 __all__ = ["Covariance"]
 
-# Rows of `rows`: z, room for a product with U, from FIRST on the h_r, at most so many, and what z
-# was before.
+# Rows of `rows`: z, room for a product, from FIRST on the h_r, at most so many and one more, and
+# what z was before.
 HALF, SOLUTION, FIRST = 0, 1, 2
 MOST_PENDING = 8
-FORMER = FIRST + MOST_PENDING
+FORMER = FIRST + MOST_PENDING + 1
 # So many atoms for each of them: that many products with h cost little beside one with P.
 ATOMS_PENDING = 16
 # Below this variance at x nothing is forgotten there.
@@ -64,9 +64,18 @@ class Covariance:
         self.matrix, self.rows, self.turns = matrix, rows, aligned(2, capacity)
 
     def multiply(self, n: int) -> int:
-        """The row of h = Pz, behind those of the h_r."""
-        h = FIRST + self.pending
-        lanes.multiply_symmetric(self.matrix, n, self.rows, HALF, h)
+        """The row of h = Pz, behind those of the h_r; where these are many, P catches up first."""
+        h, count = FIRST + self.pending, 0
+        if self.pending >= min(MOST_PENDING, 1 + n // ATOMS_PENDING):
+            count = self.pending
+        lanes.settle_and_multiply(
+            self.matrix, n, self.rows, FIRST, self.amounts, count, HALF, h
+        )  # fmt: skip
+        if count > 0:
+            self.pending = 0
+            for i in range((n + 7) & -8):
+                self.rows[FIRST, i] = self.rows[h, i]
+            return FIRST
         for r in range(self.pending):
             shared = lanes.dot(self.rows, FIRST + r, self.rows, HALF, n)
             lanes.add(self.rows, h, self.rows, FIRST + r, -self.amounts[r] * shared, n)
@@ -95,9 +104,7 @@ class Covariance:
         """Change the rate of forgetting."""
         self.forgetting = forgetting
 
-    def shrink(
-        self, n: int, bend: float, usual: float, gain: float, variance: float, own: float
-    ) -> None:
+    def shrink(self, bend: float, usual: float, gain: float, variance: float, own: float) -> None:
         """Note P ← P − m hhᵀ: m = b·gain, less what is forgotten, no further than the prior.
 
         Where the curvature is below the usual one, as much less is forgotten.
@@ -109,13 +116,13 @@ class Covariance:
             amount = max(gain * (bend - lapse / variance), most)
         self.amounts[self.pending] = amount
         self.pending += 1
-        if self.pending >= min(MOST_PENDING, 1 + n // ATOMS_PENDING):
-            self.settle(n)
 
     def settle(self, n: int) -> None:
         """Let the matrix be P."""
         if self.pending > 0:
-            lanes.subtract_squares(self.matrix, n, self.rows, FIRST, self.amounts, self.pending)
+            lanes.settle_and_multiply(
+                self.matrix, n, self.rows, FIRST, self.amounts, self.pending, HALF, SOLUTION
+            )
         self.pending = 0
 
     def start_anew(self, n: int) -> None:

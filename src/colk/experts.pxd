@@ -3,7 +3,7 @@ from colk cimport covariance, lanes, maths as math, step
 from colk.newton cimport NewtonStream
 
 cdef Py_ssize_t SECOND, HASTY, FIRST, EXPERTS
-cdef double MOST_LOSS, RATE, SHARE, LAPSE, HASTE
+cdef double MOST_LOSS, RATE, SHARE, HASTY_LAPSE, FIRST_LAPSE, HASTE
 
 cdef class ExpertStream(NewtonStream):
     cdef readonly double first_step

@@ -23,9 +23,9 @@ EXPERTS, HASTE = 3, 4.0
 # An expert's loss counts up to so many times the mean loss, its unit; p falls by the exponential of
 # RATE times it; and of p this share is spread evenly.
 MOST_LOSS, RATE, SHARE = 10.0, 0.5, 0.001
-# The variance grows by 1/γ at a sample, γ = 1 − LAPSE·(p of the first-order expert + half of that
-# of the hasty one).
-LAPSE = 0.6
+# The variance grows by 1/γ at a sample: γ is 1 less these shares of their p. With more for the
+# first-order expert a low γ would keep the second-order one behind it on streams that stand still.
+HASTY_LAPSE, FIRST_LAPSE = 0.3, 0.15
 
 
 class ExpertStream(NewtonStream):
@@ -127,7 +127,7 @@ class ExpertStream(NewtonStream):
             total += self.says[e]
         for e in range(EXPERTS):
             self.says[e] = (1.0 - SHARE) * self.says[e] / total + SHARE / EXPERTS
-        self.P.remember(1.0 - LAPSE * (self.says[FIRST] + 0.5 * self.says[HASTY]))
+        self.P.remember(1.0 - HASTY_LAPSE * self.says[HASTY] - FIRST_LAPSE * self.says[FIRST])
 
     def halve(self, b: int) -> None:
         """Find z of point b; on the way the experts are given what they lack, and f is mixed."""
@@ -199,7 +199,7 @@ class ExpertStream(NewtonStream):
         gain, bend = self.gains[SECOND, 1 if enters else 0], self.bends[SECOND, b]
         self.note_noise(b, gain, self.length_of(SECOND, b), bend)
         self.last, self.owing = h, True
-        self.P.shrink(self.dictionary.size, bend, self.mean_curvature, gain, variance, own)
+        self.P.shrink(bend, self.mean_curvature, gain, variance, own)
         return error
 
     def gain(self, e: int, b: int, variance: float) -> float:

@@ -1,4 +1,4 @@
-"""What the loops of lanes.h mean: their NumPy twins, used where nothing is compiled.
+"""What the loops of lanes.h and triangles.h mean: their NumPy twins, used where nothing is compiled.
 
 Matrices come with the number of a row, and n says how many entries of it count.
 """
@@ -133,17 +133,18 @@ def halve_and_spread(
     rows[z, :n], out[v, :n] = u_t @ columns[b, :n], rows[h, :n] @ u_t
 
 
-def multiply_symmetric(P: Array, n: int, rows: Array, z: int, h: int) -> None:
-    """Write h = Pz; only the lower half of P counts."""
+def settle_and_multiply(
+    P: Array, n: int, rows: Array, first: int, amounts: Array, count: int, z: int, h: int
+) -> None:
+    """Set P ← P − Σ_r m_r g_r g_rᵀ for so many rows g from the first on, and write h = Pz.
+
+    Only the lower half of P counts.
+    """
+    g = rows[first : first + count, :n]
+    P[:n, :n] -= g.T @ (amounts[:count, None] * g)
     lower = np.tril(P[:n, :n])
     rows[h] = 0.0
     rows[h, :n] = lower @ rows[z, :n] + np.tril(lower, -1).T @ rows[z, :n]
-
-
-def subtract_squares(P: Array, n: int, rows: Array, first: int, amounts: Array, count: int) -> None:
-    """Set P ← P − Σ_r m_r g_r g_rᵀ for so many rows g from the first on."""
-    g = rows[first : first + count, :n]
-    P[:n, :n] -= g.T @ (amounts[:count, None] * g)
 
 
 def turn_rows(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:

@@ -229,7 +229,7 @@ class NewtonStream(KernelStream):
         for c in range(self.n_outputs):
             self.owed[c] = -gain * self.window.coefficients[b, c]
         self.last, self.owing = h, True
-        self.P.shrink(self.dictionary.size, bend, self.mean_curvature, gain, variance, own)
+        self.P.shrink(bend, self.mean_curvature, gain, variance, own)
         return error
 
     def relinearize(self, b: int) -> None:

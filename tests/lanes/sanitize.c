@@ -235,25 +235,24 @@ static void try_curvature(ptrdiff_t n, ptrdiff_t count)
     double *z = filled(1, size, 0, NAN), *v = filled(1, size, 0, NAN);
     double *h = filled(1, size, 0, NAN);
     halve_and_spread(factor, size, n, k, z, g, v);
-    multiply_symmetric(P, size, n, k, h);
     for (ptrdiff_t r = 0; r < 8; r++)
         m[r] = draw();
-    subtract_squares(P, size, n, g, m, count);
+    settle_and_multiply(P, size, n, g, m, count, k, h);
     for (ptrdiff_t i = 0; i < size; i++) {
         double half = 0.0, spread = 0.0, product = 0.0;
         for (ptrdiff_t j = 0; j < n; j++) {
             half += factor[i * size + j] * k[j];
             spread += factor[j * size + i] * g[j];
-            product += was[i * size + j] * k[j];
+            product += (i < j ? P[j * size + i] : P[i * size + j]) * k[j];
         }
         expect("halve_and_spread, z", n, z[i], half, 10.0);
         expect("halve_and_spread, v", n, v[i], spread, 10.0);
-        expect("multiply_symmetric", n, h[i], product, 10.0);
+        expect("settle_and_multiply, h", n, h[i], product, 10.0);
         for (ptrdiff_t j = 0; j <= i; j++) {
             double expected = was[i * size + j];
             for (ptrdiff_t r = 0; r < count; r++)
                 expected -= m[r] * g[r * size + i] * g[r * size + j];
-            expect("subtract_squares", n, P[i * size + j], expected, 10.0);
+            expect("settle_and_multiply, P", n, P[i * size + j], expected, 10.0);
         }
     }
     free(factor), free(P), free(was), free(k), free(g), free(z), free(v), free(h);

@@ -52,8 +52,8 @@ class NewtonCOLK(KernelLearner):
         "auto" is for streams of which it is not known how fast they change. It has three experts on
         the same atoms: one makes these steps, one makes them as if P were four times as large, one
         first-order steps of 1 in units of the loss. f is their mean by weights that fall with the
-        exponentials of their losses (fixed share, see References); γ is 1 − 0.6 of the weight of
-        the last − 0.3 of that of the second. In units of ten mean losses, up to which a loss
+        exponentials of their losses (fixed share, see References); γ is 1 less 0.3 of the weight
+        of the second and 0.15 of that of the last. In units of ten mean losses, up to which a loss
         counts, the losses of the experts by their weights sum up over any n steps in a row to at
         most those of the best expert + n(η/8 + σ/η) + ln(3/s)/η, with η = 0.5, s = 0.001 and
         σ = −ln(1 − s): 0.065n + 16. For convex losses f loses no more than that while no loss is

@@ -60,7 +60,7 @@ class Experts(NewtonCOLK):
                 lost[e] += weight * counted / len(weights[1])
         falling = self.p * np.exp(-0.5 * (lost - lost[0]))
         self.p = 0.999 * falling / falling.sum() + 0.001 / 3.0
-        self.forgetting = float(1.0 - 0.6 * (self.p[2] + 0.5 * self.p[1]))
+        self.forgetting = float(1.0 - 0.3 * self.p[1] - 0.15 * self.p[2])
         return list(zip(*plans, strict=True))
 
     def _take(self, x: Array, plan: Any, eps: float, size: int) -> None:
