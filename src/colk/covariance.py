@@ -27,8 +27,6 @@ FORMER = FIRST + MOST_PENDING + 1
 ATOMS_PENDING = 16
 # Below this variance at x nothing is forgotten there.
 LEAST_VARIANCE = 1e-9
-# Rows and columns that stay in the nearest cache together.
-TILE = 16
 
 
 class Covariance:
@@ -81,16 +79,13 @@ class Covariance:
             lanes.add(self.rows, h, self.rows, FIRST + r, -self.amounts[r] * shared, n)
         return h
 
-    def extend(self, n: int, h: int, novelty: float) -> int:
-        """Add coordinate n, of a point of this novelty; returns the row of h, which gains √s/λ."""
-        self.settle(n)
-        for i in range(n):
-            self.rows[FIRST, i] = self.rows[h, i]
-        for i in range(n, (n + 8) & -8):
-            self.rows[FIRST, i] = 0.0
-        self.rows[FIRST, n] = math.sqrt(novelty) / self.prior
+    def extend(self, n: int, h: int, novelty: float) -> None:
+        """Add coordinate n, of a point of this novelty: h gains √s/λ, those before it 0."""
+        for row in range(FIRST, h + 1):
+            for i in range(n, (n + 8) & -8):
+                self.rows[row, i] = 0.0
+        self.rows[h, n] = math.sqrt(novelty) / self.prior
         self.matrix[n, n] = 1.0 / self.prior
-        return FIRST
 
     def keep_half(self, n: int, entry: float) -> None:
         """Let z and one more coordinate be what z was before."""
@@ -117,14 +112,6 @@ class Covariance:
         self.amounts[self.pending] = amount
         self.pending += 1
 
-    def settle(self, n: int) -> None:
-        """Let the matrix be P."""
-        if self.pending > 0:
-            lanes.settle_and_multiply(
-                self.matrix, n, self.rows, FIRST, self.amounts, self.pending, HALF, SOLUTION
-            )
-        self.pending = 0
-
     def start_anew(self, n: int) -> None:
         """P = I/λ."""
         for i in range(n):
@@ -136,21 +123,28 @@ class Covariance:
     def turn_out(self, d: Dictionary, j: int) -> None:
         """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
         n, last = d.size, d.size - 1
-        self.settle(n)
         top = d.factor[j, j]
         for i in range(j, last):
             side = d.factor[i + 1, j]
             length = math.sqrt(top * top + side * side)
             self.turns[0, i], self.turns[1, i] = side / length, top / length
             top = length
-        if j < last:
-            mirror(self.matrix, n)
-            lanes.turn_rows(self.matrix, n, j, self.turns, d.carry)
-            transpose(self.matrix, n)
-            lanes.turn_rows(self.matrix, n, j, self.turns, d.carry)
+        lanes.turn_out(self.matrix, n, j, self.turns, d.carry)
         for i in range(n):
             self.matrix[last, i] = 0.0
+        for i in range(last & -8, last):
             self.matrix[i, last] = 0.0
+        for row in range(FIRST, FIRST + self.pending):
+            self.turn_row(row, j, last)
+
+    def turn_row(self, row: int, j: int, last: int) -> None:
+        """Turn one of the h_r likewise."""
+        leaving = self.rows[row, j]
+        for i in range(j, last):
+            c, s, below = self.turns[0, i], self.turns[1, i], self.rows[row, i + 1]
+            self.rows[row, i] = c * leaving - s * below
+            leaving = s * leaving + c * below
+        self.rows[row, last] = 0.0
 
     def dense(self, d: Dictionary) -> Array:
         """P, a copy of shape (M, M), for coordinates of which U has a positive diagonal."""
@@ -179,23 +173,3 @@ class Covariance:
         np.asarray(self.rows)[:FORMER, :n] = packed["rows"]
         np.asarray(self.amounts)[:] = packed["amounts"]
         self.pending = packed["pending"]
-
-
-def mirror(P: Array, n: int) -> None:
-    """Write the lower half into the upper one, tile by tile."""
-    for band in range(n // TILE + 1):
-        for tile in range(band + 1):
-            for i in range(band * TILE, min(band * TILE + TILE, n)):
-                for k in range(tile * TILE, min(tile * TILE + TILE, i)):
-                    P[k, i] = P[i, k]
-
-
-def transpose(P: Array, n: int) -> None:
-    """Swap rows and columns, tile by tile."""
-    for band in range(n // TILE + 1):
-        for tile in range(band + 1):
-            for i in range(band * TILE, min(band * TILE + TILE, n)):
-                for k in range(tile * TILE, min(tile * TILE + TILE, i)):
-                    kept = P[k, i]
-                    P[k, i] = P[i, k]
-                    P[i, k] = kept

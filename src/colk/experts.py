@@ -194,7 +194,7 @@ class ExpertStream(NewtonStream):
         if enters:
             variance, squares, error = extended, squares + wide, 0.0
             self.append(b, novelty)
-            h = self.P.extend(n, h, novelty)
+            self.P.extend(n, h, novelty)
         self.move(b, 1 if enters else 0, squares, own if enters else own - beyond)
         gain, bend = self.gains[SECOND, 1 if enters else 0], self.bends[SECOND, b]
         self.note_noise(b, gain, self.length_of(SECOND, b), bend)

@@ -42,7 +42,7 @@ CHOOSE(matern_of_five_halves) CHOOSE(rational_quadratic) CHOOSE(polynomial) CHOO
 CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(multiply)
 CHOOSE(scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within) CHOOSE(atoms_within_one)
 CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve_and_spread)
-CHOOSE(settle_and_multiply) CHOOSE(turn_rows)
+CHOOSE(settle_and_multiply) CHOOSE(turn_out)
 #else
 #define NAME(f) f
 #if defined(COLK_WIDTH)

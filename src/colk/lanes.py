@@ -1,4 +1,4 @@
-"""What the loops of lanes.h and triangles.h mean: their NumPy twins, used where nothing is compiled.
+"""What the loops of lanes.h and triangles.h mean: NumPy twins, used where nothing is compiled.
 
 Matrices come with the number of a row, and n says how many entries of it count.
 """
@@ -147,14 +147,22 @@ def settle_and_multiply(
     rows[h, :n] = lower @ rows[z, :n] + np.tril(lower, -1).T @ rows[z, :n]
 
 
-def turn_rows(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:
-    """Turn rows j, …, n − 1 of P as `rotate_out` turns those of Uᵀ; what leaves is the last row."""
-    carry[:n] = P[j, :n]
-    for i in range(j, n - 1):
-        c, s, below = turns[0, i], turns[1, i], P[i + 1, :n].copy()
-        P[i, :n] = c * carry[:n] - s * below
-        carry[:n] = s * carry[:n] + c * below
-    P[n - 1, :n] = carry[:n]
+def turn_out(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:
+    """Turn the symmetric P from both sides as `rotate_out` turns Uᵀ; what leaves is lost.
+
+    Its lower half counts, and is what is written, with the blocks of eight on the diagonal.
+    """
+    lower = np.tril(P[:n, :n])
+    full = lower + np.tril(lower, -1).T
+    for _ in range(2):
+        leaving = full[j].copy()
+        for i in range(j, n - 1):
+            c, s, below = turns[0, i], turns[1, i], full[i + 1].copy()
+            full[i] = c * leaving - s * below
+            leaving = s * leaving + c * below
+        full = full.T.copy()
+    stored = np.arange(n - 1)[None, :] <= np.arange(n - 1)[:, None] | 7
+    P[: n - 1, : n - 1][stored] = full[: n - 1, : n - 1][stored]
 
 
 def atoms_within(

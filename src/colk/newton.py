@@ -223,7 +223,7 @@ class NewtonStream(KernelStream):
             gain, variance, error = wide_gain, extended, 0.0
             squares += novelty / (self.P.prior * self.P.prior)
             self.append(b, novelty)
-            h = self.P.extend(n, h, novelty)
+            self.P.extend(n, h, novelty)
         self.note_length(length * length * gain * gain * squares)
         self.note_noise(b, gain, length, bend)
         for c in range(self.n_outputs):

@@ -122,19 +122,37 @@ LANES void NAME(settle_and_multiply)(double *P, ptrdiff_t stride, ptrdiff_t n, c
     else product(P, stride, n, g, m, count, z, h);
 }
 
-/* Rows j.. of a matrix turned as `rotate_out` turns those of U': the one that leaves is the last. */
-LANES void NAME(turn_rows)(double *restrict P, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
-                           const double *restrict cosines, const double *restrict sines,
-                           double *restrict carry)
+/* Turn the symmetric P from both sides as `rotate_out` turns the rows of U', in one pass; what leaves
+ * is lost. Rows are turned along themselves first, eight at a time, each in its own register; then
+ * among each other, with the one that leaves in `carry`. */
+#define TURN_ALONG(r, b)                                                                       \
+    double *at = P + (top + (r)) * stride + (b), p = turned[r], q = at[1];                     \
+    at[0] = cosines[b] * p - sines[b] * q, turned[r] = sines[b] * p + cosines[b] * q
+LANES void NAME(turn_out)(double *restrict P, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
+                          const double *restrict cosines, const double *restrict sines,
+                          double *restrict carry)
 {
-    for (ptrdiff_t k = 0; k < n; k++) carry[k] = P[j * stride + k];
-    for (ptrdiff_t i = j; i < n - 1; i++) {
-        double *restrict row = P + i * stride, c = cosines[i], s = sines[i];
-        const double *restrict next = row + stride;
-        for (ptrdiff_t k = 0; k < n; k++) {
-            double p = carry[k], q = next[k];
-            row[k] = c * p - s * q, carry[k] = s * p + c * q;
+    double own = P[j * stride + j], turned[8];
+    for (ptrdiff_t k = 0; k < j; k++) carry[k] = P[j * stride + k];
+    for (ptrdiff_t top = j + 1; top < n; top += 8) {
+        ptrdiff_t rows = n - top < 8 ? n - top : 8;
+        for (ptrdiff_t r = 0; r < rows; r++) turned[r] = P[(top + r) * stride + j];
+        for (ptrdiff_t b = j; b < top - 1 && rows == 8; b++)
+            for (int r = 0; r < 8; r++) { TURN_ALONG(r, b); }
+        for (ptrdiff_t r = 0; r < rows; r++) {
+            ptrdiff_t i = top + r - 1;
+            for (ptrdiff_t b = rows == 8 ? top - 1 : j; b < i; b++) { TURN_ALONG(r, b); }
+            double *restrict row = P + i * stride, c = cosines[i], s = sines[i], x = turned[r];
+            const double *restrict next = row + stride;
+            for (ptrdiff_t k = 0; k < i; k++) {
+                double p = carry[k], q = next[k];
+                row[k] = c * p - s * q, carry[k] = s * p + c * q;
+            }
+            double last = next[i + 1], out = c * own - s * x, across = c * x - s * last;
+            row[i] = c * out - s * across, carry[i] = s * out + c * across;
+            own = s * (s * own + c * x) + c * (s * x + c * last);
         }
     }
-    for (ptrdiff_t k = 0; k < n; k++) P[(n - 1) * stride + k] = carry[k];
+    for (ptrdiff_t i = j; i < n - 1; i++)
+        for (ptrdiff_t k = i & ~(ptrdiff_t)7; k < i; k++) P[k * stride + i] = P[i * stride + k];
 }
