@@ -7,7 +7,8 @@ from colk import reference
 from colk.compressors import KOMP, Removal
 from colk.kernels import Gaussian
 from colk.learners import POLK, NewtonCOLK
-from colk.losses import Huber, LogCosh, Logistic, Squared
+from colk.learners.growth import grow
+from colk.losses import Huber, LogCosh, Logistic, Softmax, Squared
 from colk.risks import Mean
 
 KERNEL = Gaussian(0.2)
@@ -123,6 +124,20 @@ def test_experts_are_as_good_as_the_better(speed):
     best = min(learner.prequential_loss for learner in [first, *fixed])
     assert auto.prequential_loss < 1.05 * best
     assert (auto.experts["second"] < 0.2) == (speed == 3.0)
+
+
+@pytest.mark.parametrize("forgetting", [1.0, "auto"])
+def test_it_learns_on_with_more_features_and_outputs(forgetting):
+    X, y = samples(300)
+    learner = NewtonCOLK(KERNEL, Softmax(), n_outputs=2, forgetting=forgetting)
+    learner.learn(X, (y > 0.0).astype(float))
+    before = learner.predict(X)
+    grow(learner, n_features=2, n_outputs=3)
+    wide = np.c_[X, np.zeros(300)]
+    np.testing.assert_allclose(learner.predict(wide), np.c_[before, np.zeros(300)], atol=1e-12)
+    labels = (y > 0.0).astype(int) + (y > 0.5)
+    learner.learn(wide, labels)
+    assert np.mean(learner.predict(wide).argmax(axis=1) == labels) > 0.8
 
 
 def test_a_rate_of_forgetting_is_a_number_or_auto():
