@@ -99,14 +99,14 @@ def compiled_modules() -> list[Extension]:
     """Modules with a .pxd, but for those that only declare: they have a header or no source."""
     sources = [path.with_suffix(".py") for path in sorted(SOURCE.glob("colk/**/*.pxd"))]
     hot = [path for path in sources if path.exists() and path.stem not in TWINS]
-    header = SOURCE / "colk" / "lanes.h"
+    headers = sorted(SOURCE.glob("colk/*.h"))
     # What modules share is one module more, whose source is made with theirs.
     return [
         Extension(
             ".".join(path.relative_to(SOURCE).with_suffix("").parts),
             [str(path)],
-            include_dirs=[str(header.parent)],
-            depends=[str(header)],
+            include_dirs=[str(SOURCE / "colk")],
+            depends=[str(header) for header in headers],
         )
         for path in [*hot, SOURCE / "colk" / "_views.c"]
     ]

@@ -22,8 +22,8 @@ PARTS = {
     "compressors": ("compressors",),
     "functions": ("functions",),
     "stream": ("stream", "quasigradient", "step", "window", "dictionary", "pairing"),
-    "other steps": ("implicit", "newton", "covariance"),
-    "loops": ("lanes", "blas", "maths", "buffers"),
+    "other steps": ("implicit", "newton", "covariance", "experts"),
+    "loops": ("lanes", "triangles", "blas", "maths", "buffers"),
     "learners": ("learners",),
 }
 

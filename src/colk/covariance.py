@@ -18,15 +18,15 @@ from colk.dictionary import Dictionary
 
 __all__ = ["Covariance"]
 
-# Rows of `rows`: z, room for a product with U, and from FIRST on the h_r, at most so many.
+# Rows of `rows`: z, room for a product, from FIRST on the h_r, at most so many and one more, and
+# what z was before.
 HALF, SOLUTION, FIRST = 0, 1, 2
 MOST_PENDING = 8
+FORMER = FIRST + MOST_PENDING + 1
 # So many atoms for each of them: that many products with h cost little beside one with P.
 ATOMS_PENDING = 16
 # Below this variance at x nothing is forgotten there.
 LEAST_VARIANCE = 1e-9
-# Rows and columns that stay in the nearest cache together.
-TILE = 16
 
 
 class Covariance:
@@ -43,7 +43,7 @@ class Covariance:
     prior: float
     forgetting: float
     matrix: Array  # (capacity, capacity): blocks of eight by eight on and below the diagonal count
-    rows: Array  # (FIRST + MOST_PENDING, capacity)
+    rows: Array  # (FORMER + 1, capacity)
     amounts: Array  # (MOST_PENDING,): m_r
     pending: int  # how many h_r there are
     turns: Array  # (2, capacity): cosines and sines
@@ -51,52 +51,66 @@ class Covariance:
     def __init__(self, prior: float, forgetting: float) -> None:
         self.prior, self.forgetting, self.pending = prior, forgetting, 0
         self.amounts = np.zeros(MOST_PENDING)
-        self.matrix, self.rows = np.zeros((1, 1)), np.zeros((FIRST + MOST_PENDING, 1))
+        self.matrix, self.rows = np.zeros((1, 1)), np.zeros((FORMER + 1, 1))
 
     def grow(self, size: int, capacity: int) -> None:
         """Make all buffers anew for so many atoms, of which the first `size` are kept."""
         n = min(size, self.matrix.shape[0])
-        matrix, rows = aligned(capacity, capacity), aligned(FIRST + MOST_PENDING, capacity)
+        matrix, rows = aligned(capacity, capacity), aligned(FORMER + 1, capacity)
         matrix[:n, :n] = np.asarray(self.matrix)[:n, :n]
         rows[:, :n] = np.asarray(self.rows)[:, :n]
         self.matrix, self.rows, self.turns = matrix, rows, aligned(2, capacity)
 
     def multiply(self, n: int) -> int:
-        """The row of h = Pz, behind those of the h_r."""
-        h = FIRST + self.pending
-        lanes.multiply_symmetric(self.matrix, n, self.rows, HALF, h)
+        """The row of h = Pz, behind those of the h_r; where these are many, P catches up first."""
+        h, count = FIRST + self.pending, 0
+        if self.pending >= min(MOST_PENDING, 1 + n // ATOMS_PENDING):
+            count = self.pending
+        lanes.settle_and_multiply(
+            self.matrix, n, self.rows, FIRST, self.amounts, count, HALF, h
+        )  # fmt: skip
+        if count > 0:
+            self.pending = 0
+            for i in range((n + 7) & -8):
+                self.rows[FIRST, i] = self.rows[h, i]
+            return FIRST
         for r in range(self.pending):
             shared = lanes.dot(self.rows, FIRST + r, self.rows, HALF, n)
             lanes.add(self.rows, h, self.rows, FIRST + r, -self.amounts[r] * shared, n)
         return h
 
-    def extend(self, n: int, h: int, novelty: float) -> int:
-        """Add coordinate n, of a point of this novelty; returns the row of h, which gains √s/λ."""
-        self.settle(n)
-        for i in range(n):
-            self.rows[FIRST, i] = self.rows[h, i]
-        for i in range(n, (n + 8) & -8):
-            self.rows[FIRST, i] = 0.0
-        self.rows[FIRST, n] = math.sqrt(novelty) / self.prior
+    def extend(self, n: int, h: int, novelty: float) -> None:
+        """Add coordinate n, of a point of this novelty: h gains √s/λ, those before it 0."""
+        for row in range(FIRST, h + 1):
+            for i in range(n, (n + 8) & -8):
+                self.rows[row, i] = 0.0
+        self.rows[h, n] = math.sqrt(novelty) / self.prior
         self.matrix[n, n] = 1.0 / self.prior
-        return FIRST
 
-    def shrink(self, n: int, bend: float, gain: float, variance: float, own: float) -> None:
-        """Note P ← P − m hhᵀ: m = b·gain, less what is forgotten, no further than the prior."""
+    def keep_half(self, n: int, entry: float) -> None:
+        """Let z and one more coordinate be what z was before."""
+        for i in range(n):
+            self.rows[FORMER, i] = self.rows[HALF, i]
+        for i in range(n, (n + 8) & -8):
+            self.rows[FORMER, i] = 0.0
+        self.rows[FORMER, n] = entry
+
+    def remember(self, forgetting: float) -> None:
+        """Change the rate of forgetting."""
+        self.forgetting = forgetting
+
+    def shrink(self, bend: float, usual: float, gain: float, variance: float, own: float) -> None:
+        """Note P ← P − m hhᵀ: m = b·gain, less what is forgotten, no further than the prior.
+
+        Where the curvature is below the usual one, as much less is forgotten.
+        """
         amount = bend * gain
         if self.forgetting < 1.0 and bend > 0.0 and variance > LEAST_VARIANCE:
+            lapse = (1.0 / self.forgetting - 1.0) * min(bend / usual, 1.0)
             most = min((1.0 - own / (self.prior * variance)) / variance, amount)
-            amount = max(gain * (bend - (1.0 / self.forgetting - 1.0) / variance), most)
+            amount = max(gain * (bend - lapse / variance), most)
         self.amounts[self.pending] = amount
         self.pending += 1
-        if self.pending >= min(MOST_PENDING, 1 + n // ATOMS_PENDING):
-            self.settle(n)
-
-    def settle(self, n: int) -> None:
-        """Let the matrix be P."""
-        if self.pending > 0:
-            lanes.subtract_squares(self.matrix, n, self.rows, FIRST, self.amounts, self.pending)
-        self.pending = 0
 
     def start_anew(self, n: int) -> None:
         """P = I/λ."""
@@ -109,21 +123,28 @@ class Covariance:
     def turn_out(self, d: Dictionary, j: int) -> None:
         """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
         n, last = d.size, d.size - 1
-        self.settle(n)
         top = d.factor[j, j]
         for i in range(j, last):
             side = d.factor[i + 1, j]
             length = math.sqrt(top * top + side * side)
             self.turns[0, i], self.turns[1, i] = side / length, top / length
             top = length
-        if j < last:
-            mirror(self.matrix, n)
-            lanes.turn_rows(self.matrix, n, j, self.turns, d.carry)
-            transpose(self.matrix, n)
-            lanes.turn_rows(self.matrix, n, j, self.turns, d.carry)
+        lanes.turn_out(self.matrix, n, j, self.turns, d.carry)
         for i in range(n):
             self.matrix[last, i] = 0.0
+        for i in range(last & -8, last):
             self.matrix[i, last] = 0.0
+        for row in range(FIRST, FIRST + self.pending):
+            self.turn_row(row, j, last)
+
+    def turn_row(self, row: int, j: int, last: int) -> None:
+        """Turn one of the h_r likewise."""
+        leaving = self.rows[row, j]
+        for i in range(j, last):
+            c, s, below = self.turns[0, i], self.turns[1, i], self.rows[row, i + 1]
+            self.rows[row, i] = c * leaving - s * below
+            leaving = s * leaving + c * below
+        self.rows[row, last] = 0.0
 
     def dense(self, d: Dictionary) -> Array:
         """P, a copy of shape (M, M), for coordinates of which U has a positive diagonal."""
@@ -139,7 +160,7 @@ class Covariance:
         """Plain numbers and arrays, from which to go on bit by bit."""
         return {
             "matrix": np.array(np.asarray(self.matrix)[:n, :n]),
-            "rows": np.array(np.asarray(self.rows)[:, :n]),
+            "rows": np.array(np.asarray(self.rows)[:FORMER, :n]),
             "amounts": np.array(self.amounts),
             "pending": self.pending,
         }
@@ -149,26 +170,6 @@ class Covariance:
         n = len(packed["matrix"])
         self.grow(0, capacity)
         np.asarray(self.matrix)[:n, :n] = packed["matrix"]
-        np.asarray(self.rows)[:, :n] = packed["rows"]
+        np.asarray(self.rows)[:FORMER, :n] = packed["rows"]
         np.asarray(self.amounts)[:] = packed["amounts"]
         self.pending = packed["pending"]
-
-
-def mirror(P: Array, n: int) -> None:
-    """Write the lower half into the upper one, tile by tile."""
-    for band in range(n // TILE + 1):
-        for tile in range(band + 1):
-            for i in range(band * TILE, min(band * TILE + TILE, n)):
-                for k in range(tile * TILE, min(tile * TILE + TILE, i)):
-                    P[k, i] = P[i, k]
-
-
-def transpose(P: Array, n: int) -> None:
-    """Swap rows and columns, tile by tile."""
-    for band in range(n // TILE + 1):
-        for tile in range(band + 1):
-            for i in range(band * TILE, min(band * TILE + TILE, n)):
-                for k in range(tile * TILE, min(tile * TILE + TILE, i)):
-                    kept = P[k, i]
-                    P[k, i] = P[i, k]
-                    P[i, k] = kept

@@ -42,7 +42,7 @@ CHOOSE(matern_of_five_halves) CHOOSE(rational_quadratic) CHOOSE(polynomial) CHOO
 CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(multiply)
 CHOOSE(scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within) CHOOSE(atoms_within_one)
 CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve_and_spread)
-CHOOSE(multiply_symmetric) CHOOSE(subtract_squares) CHOOSE(turn_rows)
+CHOOSE(settle_and_multiply) CHOOSE(turn_out)
 #else
 #define NAME(f) f
 #if defined(COLK_WIDTH)
@@ -68,6 +68,7 @@ CHOOSE(multiply_symmetric) CHOOSE(subtract_squares) CHOOSE(turn_rows)
 #define sum NAME(sum_)
 #define row_sums NAME(row_sums_)
 #define solve_rows NAME(solve_rows_)
+#define product NAME(product_)
 #define power NAME(power_)
 
 #if WIDTH > 1
@@ -232,148 +233,7 @@ ROWS(approach, (double *restrict w, const double *restrict u, double rate, ptrdi
 ROWS(multiply, (double *restrict w, const double *restrict u, ptrdiff_t n), w[j] *= u[j])
 ROWS(scale, (double *restrict w, double factor, ptrdiff_t n), w[j] *= factor)
 
-/* ---- the factor U of the inverse Gram matrix, of which the rows of U' are stored ----------- */
-/* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). Panels of rows, all
- * of few atoms: z first, then v, which stays in registers while they are in the cache. WIDTH rows a
- * turn: the last may read rows behind the atoms, which are 0. */
-#define PANEL 64
-#define TURN (WIDTH > 1 ? 2 : 1)
-LANES inline void solve_rows(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
-                             const double *restrict k, double *restrict v, int two, double *sums)
-{
-    double z0[PANEL], z1[PANEL];
-    vector s00 = ALL(0.0), s01 = s00, s11 = s00;
-    ptrdiff_t height = n <= PANEL ? PANEL : 16;
-    for (ptrdiff_t top = 0; top < n; top += height) {
-        ptrdiff_t end = top + height < n ? top + height : n, last = end < n ? end : VECTORS(n);
-        for (ptrdiff_t i = top; i < end; i += WIDTH) {
-            vector a[WIDTH] = {0}, b[WIDTH] = {0};
-            for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
-                for (int l = 0; l < WIDTH; l++) {
-                    vector row = AT(factor, (i + l) * stride + j);
-                    a[l] += row * AT(k, j);
-                    if (two) b[l] += row * AT(k, stride + j);
-                }
-            vector x = row_sums(a), y = two ? row_sums(b) : x;
-            PUT(z0, i - top) = x, PUT(z1, i - top) = y;
-            s00 += x * x, s01 += x * y, s11 += y * y;
-        }
-        for (ptrdiff_t j = 0; j < last; j += WIDTH) {
-            vector a[2] = {0}, b[2] = {0};
-            if (j < top) a[0] = AT(v, j);
-            if (two && j < top) b[0] = AT(v, stride + j);
-            for (ptrdiff_t i = j < top ? top : j; i < end; i += TURN)
-                for (int l = 0; l < TURN; l++) {
-                    vector row = AT(factor, (i + l) * stride + j);
-                    a[l] += z0[i + l - top] * row;
-                    if (two) b[l] += z1[i + l - top] * row;
-                }
-            PUT(v, j) = a[0] + a[1];
-            if (two) PUT(v, stride + j) = b[0] + b[1];
-        }
-    }
-    sums[0] = sum(s00), sums[1] = sum(s01), sums[2] = sum(s11);
-}
-LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *columns,
-                       ptrdiff_t size, double *solutions, double *sums)
-{
-    if (size == 2) solve_rows(factor, stride, n, columns, solutions, 1, sums);
-    else solve_rows(factor, stride, n, columns, solutions, 0, sums);
-}
-
-/* Out of rows j.. of U' rotate column j of U into `carry`, close the gap, and renew the diagonal
- * by sums of squares anew: subtracting what left would cancel. */
-#define ROTATE(k, to)                                                                          \
-    double p = carry[k], q = next[k], r = c * p - s * q;                                       \
-    row[to] = r, carry[k] = s * p + c * q, diagonal[to] += r * r
-LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
-                            double *restrict carry, double *restrict diagonal)
-{
-    for (ptrdiff_t k = 0; k < n; k++)
-        carry[k] = k <= j ? factor[j * stride + k] : 0.0, diagonal[k] = 0.0;
-    for (ptrdiff_t i = 0; i < j; i++) {
-        const double *restrict row = factor + i * stride;
-        for (ptrdiff_t k = 0; k <= i; k++) diagonal[k] += row[k] * row[k];
-    }
-    for (ptrdiff_t i = j; i < n - 1; i++) {
-        double *restrict row = factor + i * stride;
-        const double *restrict next = row + stride;
-        double top = carry[j], side = next[j], length = sqrt(top * top + side * side);
-        double c = side / length, s = top / length;
-        for (ptrdiff_t k = 0; k < j; k++) { ROTATE(k, k); }
-        carry[j] = length;
-        for (ptrdiff_t k = j + 1; k < i + 2; k++) { ROTATE(k, k - 1); }
-    }
-}
-
-/* z = U'k and v = Uh in one pass. */
-#define FOUR for (int l = 0; l < 4; l++)
-#define SPREAD(z) (((z)[0] * row[0] + (z)[1] * row[1]) + ((z)[2] * row[2] + (z)[3] * row[3]))
-#define UP_TO(end) for (ptrdiff_t j = 0; j < (end); j += WIDTH)
-LANES void NAME(halve_and_spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
-                                  const double *restrict k, double *restrict z,
-                                  const double *restrict h, double *restrict v)
-{
-    UP_TO(VECTORS(n)) PUT(z, j) = PUT(v, j) = ALL(0.0);
-    for (ptrdiff_t i = 0; i < n; i += 4) {
-        vector a[4] = {0}, row[4];
-        UP_TO(i + 4) {
-            FOUR row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k, j);
-            PUT(v, j) += SPREAD(h + i);
-        }
-        FOUR z[i + l] = sum(a[l]);
-    }
-}
-
-/* h = Pz, of the symmetric P whose blocks of eight by eight on and below the diagonal are stored;
- * and P <- P - Sum_r m_r g_r g_r' for up to eight rows g. */
-LANES void NAME(multiply_symmetric)(const double *restrict P, ptrdiff_t stride, ptrdiff_t n,
-                                    const double *restrict z, double *restrict h)
-{
-    UP_TO(VECTORS(n)) PUT(h, j) = ALL(0.0);
-    for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
-        ptrdiff_t block = i & ~(ptrdiff_t)7;
-        vector a[4] = {0}, row[4];
-        UP_TO(block) {
-            FOUR row[l] = AT(P, (i + l) * stride + j), a[l] += row[l] * AT(z, j);
-            PUT(h, j) += SPREAD(z + i);
-        }
-        for (ptrdiff_t j = block; j < block + 8; j += WIDTH)
-            FOUR a[l] += AT(P, (i + l) * stride + j) * AT(z, j);
-        FOUR h[i + l] += sum(a[l]);
-    }
-}
-LANES void NAME(subtract_squares)(double *restrict P, ptrdiff_t stride, ptrdiff_t n,
-                                  const double *restrict g, const double *m, ptrdiff_t count)
-{
-    for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
-        double c[8][4];
-        for (ptrdiff_t r = 0; r < count; r++) FOUR c[r][l] = m[r] * g[r * stride + i + l];
-        UP_TO((i & ~(ptrdiff_t)7) + 8) {
-            vector row[4];
-            FOUR row[l] = AT(P, (i + l) * stride + j);
-            for (ptrdiff_t r = 0; r < count; r++) FOUR row[l] -= c[r][l] * AT(g, r * stride + j);
-            FOUR PUT(P, (i + l) * stride + j) = row[l];
-        }
-    }
-}
-
-/* Rows j.. of a matrix turned as `rotate_out` turns those of U': the one that leaves is the last. */
-LANES void NAME(turn_rows)(double *restrict P, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
-                           const double *restrict cosines, const double *restrict sines,
-                           double *restrict carry)
-{
-    for (ptrdiff_t k = 0; k < n; k++) carry[k] = P[j * stride + k];
-    for (ptrdiff_t i = j; i < n - 1; i++) {
-        double *restrict row = P + i * stride, c = cosines[i], s = sines[i];
-        const double *restrict next = row + stride;
-        for (ptrdiff_t k = 0; k < n; k++) {
-            double p = carry[k], q = next[k];
-            row[k] = c * p - s * q, carry[k] = s * p + c * q;
-        }
-    }
-    for (ptrdiff_t k = 0; k < n; k++) P[(n - 1) * stride + k] = carry[k];
-}
+#include "triangles.h"
 
 /* Bit 0: an atom costs at most `price` while a new point of novelty s is there; bit 1: at most
  * `rest` when it is gone. */

@@ -19,9 +19,8 @@ cdef extern from "lanes.h" nogil:
     bint _any_within "any_within"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double)
     void _price_mergers "price_mergers"(double*, double*, double, double, double*, double*, double*, Py_ssize_t)
     void _halve_and_spread "halve_and_spread"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, double*)
-    void _multiply_symmetric "multiply_symmetric"(double*, Py_ssize_t, Py_ssize_t, double*, double*)
-    void _subtract_squares "subtract_squares"(double*, Py_ssize_t, Py_ssize_t, double*, double*, Py_ssize_t)
-    void _turn_rows "turn_rows"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*, double*)
+    void _settle_and_multiply "settle_and_multiply"(double*, Py_ssize_t, Py_ssize_t, double*, double*, Py_ssize_t, double*, double*)
+    void _turn_out "turn_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*, double*)
 
 cdef inline void lay(Columns loop, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
     loop(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
@@ -53,9 +52,7 @@ cdef inline void price_mergers(double[:, ::1] weights, double[:, ::1] columns, d
     _price_mergers(&weights[0, 0], &columns[0, 0], light, own, &out[decays, 0], &out[places, 0], &out[losses, 0], n)
 cdef inline void halve_and_spread(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t b, double[:, ::1] rows, Py_ssize_t z, Py_ssize_t h, double[:, ::1] out, Py_ssize_t v) noexcept nogil:
     _halve_and_spread(&factor[0, 0], factor.shape[1], n, &columns[b, 0], &rows[z, 0], &rows[h, 0], &out[v, 0])
-cdef inline void multiply_symmetric(double[:, ::1] P, Py_ssize_t n, double[:, ::1] rows, Py_ssize_t z, Py_ssize_t h) noexcept nogil:
-    _multiply_symmetric(&P[0, 0], P.shape[1], n, &rows[z, 0], &rows[h, 0])
-cdef inline void subtract_squares(double[:, ::1] P, Py_ssize_t n, double[:, ::1] rows, Py_ssize_t first, double[::1] amounts, Py_ssize_t count) noexcept nogil:
-    _subtract_squares(&P[0, 0], P.shape[1], n, &rows[first, 0], &amounts[0], count)
-cdef inline void turn_rows(double[:, ::1] P, Py_ssize_t n, Py_ssize_t j, double[:, ::1] turns, double[::1] carry) noexcept nogil:
-    _turn_rows(&P[0, 0], P.shape[1], n, j, &turns[0, 0], &turns[1, 0], &carry[0])
+cdef inline void settle_and_multiply(double[:, ::1] P, Py_ssize_t n, double[:, ::1] rows, Py_ssize_t first, double[::1] amounts, Py_ssize_t count, Py_ssize_t z, Py_ssize_t h) noexcept nogil:
+    _settle_and_multiply(&P[0, 0], P.shape[1], n, &rows[first, 0], &amounts[0], count, &rows[z, 0], &rows[h, 0])
+cdef inline void turn_out(double[:, ::1] P, Py_ssize_t n, Py_ssize_t j, double[:, ::1] turns, double[::1] carry) noexcept nogil:
+    _turn_out(&P[0, 0], P.shape[1], n, j, &turns[0, 0], &turns[1, 0], &carry[0])

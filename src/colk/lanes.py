@@ -1,4 +1,4 @@
-"""What the loops of lanes.h mean: their NumPy twins, used where nothing is compiled.
+"""What the loops of lanes.h and triangles.h mean: NumPy twins, used where nothing is compiled.
 
 Matrices come with the number of a row, and n says how many entries of it count.
 """
@@ -133,27 +133,36 @@ def halve_and_spread(
     rows[z, :n], out[v, :n] = u_t @ columns[b, :n], rows[h, :n] @ u_t
 
 
-def multiply_symmetric(P: Array, n: int, rows: Array, z: int, h: int) -> None:
-    """Write h = Pz; only the lower half of P counts."""
+def settle_and_multiply(
+    P: Array, n: int, rows: Array, first: int, amounts: Array, count: int, z: int, h: int
+) -> None:
+    """Set P ← P − Σ_r m_r g_r g_rᵀ for so many rows g from the first on, and write h = Pz.
+
+    Only the lower half of P counts.
+    """
+    g = rows[first : first + count, :n]
+    P[:n, :n] -= g.T @ (amounts[:count, None] * g)
     lower = np.tril(P[:n, :n])
     rows[h] = 0.0
     rows[h, :n] = lower @ rows[z, :n] + np.tril(lower, -1).T @ rows[z, :n]
 
 
-def subtract_squares(P: Array, n: int, rows: Array, first: int, amounts: Array, count: int) -> None:
-    """Set P ← P − Σ_r m_r g_r g_rᵀ for so many rows g from the first on."""
-    g = rows[first : first + count, :n]
-    P[:n, :n] -= g.T @ (amounts[:count, None] * g)
+def turn_out(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:
+    """Turn the symmetric P from both sides as `rotate_out` turns Uᵀ; what leaves is lost.
 
-
-def turn_rows(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:
-    """Turn rows j, …, n − 1 of P as `rotate_out` turns those of Uᵀ; what leaves is the last row."""
-    carry[:n] = P[j, :n]
-    for i in range(j, n - 1):
-        c, s, below = turns[0, i], turns[1, i], P[i + 1, :n].copy()
-        P[i, :n] = c * carry[:n] - s * below
-        carry[:n] = s * carry[:n] + c * below
-    P[n - 1, :n] = carry[:n]
+    Its lower half counts, and is what is written, with the blocks of eight on the diagonal.
+    """
+    lower = np.tril(P[:n, :n])
+    full = lower + np.tril(lower, -1).T
+    for _ in range(2):
+        leaving = full[j].copy()
+        for i in range(j, n - 1):
+            c, s, below = turns[0, i], turns[1, i], full[i + 1].copy()
+            full[i] = c * leaving - s * below
+            leaving = s * leaving + c * below
+        full = full.T.copy()
+    stored = np.arange(n - 1)[None, :] <= np.arange(n - 1)[:, None] | 7
+    P[: n - 1, : n - 1][stored] = full[: n - 1, : n - 1][stored]
 
 
 def atoms_within(

@@ -27,26 +27,27 @@ cdef class NewtonStream(KernelStream):
     @cython.final
     @cython.locals(above=double, loss=double)
     cdef bint has_changed(self) noexcept nogil
+    cdef int curve_window(self) except -1 nogil
     @cython.final
     @cython.locals(width=double, least=double, reach=double)
-    cdef int curve_window(self) except -1 nogil
+    cdef int curve(self) except -1 nogil
     @cython.final
     @cython.locals(squares=double)
     cdef double length(self, Py_ssize_t b) noexcept nogil
-    @cython.final
     cdef void halve(self, Py_ssize_t b) noexcept nogil
     cdef int rest(self) except -1 nogil
-    @cython.final
     @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double)
     cdef double take(self, Py_ssize_t b, double eps) except -1 nogil
-    @cython.final
     cdef void relinearize(self, Py_ssize_t b) noexcept nogil
     @cython.final
     cdef void append(self, Py_ssize_t b, double novelty) noexcept nogil
     @cython.final
-    cdef void note_length(self, double amount, double squares) noexcept nogil
+    cdef void note_length(self, double square) noexcept nogil
     @cython.final
     cdef void note_noise(self, Py_ssize_t b, double gain, double length, double bend) noexcept nogil
     @cython.final
     @cython.locals(crowded=bint, free=bint, spent=double, budget=double)
     cdef double prune(self, double eps) noexcept nogil
+    cdef double price(self, Py_ssize_t j) noexcept nogil
+    cdef Py_ssize_t cheapest(self) noexcept nogil
+    cdef double drop(self, Py_ssize_t j) noexcept nogil

@@ -139,6 +139,10 @@ class NewtonStream(KernelStream):
         return self.beyond > MOST_BEYOND and self.steps >= self.rested_until
 
     def curve_window(self) -> int:
+        """Slopes and curvatures of the points of the window."""
+        return self.curve()
+
+    def curve(self) -> int:
         """Curvatures b of the points of the window, at least 0: Gauss–Newton in the risk's outer.
 
         Never so small that a sample would move its own prediction, by up to |a|/b, too far.
@@ -214,19 +218,18 @@ class NewtonStream(KernelStream):
         error = math.sqrt(price * price + inside * inside * squares)
         enters = novelty > lanes.NOVELTY_FLOOR * own and error > eps
         if enters and n >= self.rule.at_most:
-            j = pursuit.cheapest(self.dictionary)
-            enters = price * price > self.dictionary.price(j)
+            enters = price * price > self.price(self.cheapest())
         if enters:
             gain, variance, error = wide_gain, extended, 0.0
             squares += novelty / (self.P.prior * self.P.prior)
             self.append(b, novelty)
-            h = self.P.extend(n, h, novelty)
-        self.note_length(length * gain, squares)
+            self.P.extend(n, h, novelty)
+        self.note_length(length * length * gain * gain * squares)
         self.note_noise(b, wide_gain, length, bend)
         for c in range(self.n_outputs):
             self.owed[c] = -gain * self.window.coefficients[b, c]
         self.last, self.owing = h, True
-        self.P.shrink(self.dictionary.size, bend, gain, variance, own)
+        self.P.shrink(bend, self.mean_curvature, gain, variance, own)
         return error
 
     def relinearize(self, b: int) -> None:
@@ -251,21 +254,23 @@ class NewtonStream(KernelStream):
         for later in range(b + 1, self.window.size):
             self.dictionary.columns[later, n] = self.dictionary.gram[later, b]
 
-    def note_length(self, amount: float, squares: float) -> None:
+    def note_length(self, square: float) -> None:
         """Take the squared H-norm of a point's step into the mean of about the latest."""
         if self.follows_moves:
             rate = 1.0 / (min(self.steps + 1, LATEST) * self.window.size)
-            self.squared_move += rate * (amount * amount * squares - self.squared_move)
+            self.squared_move += rate * (square - self.squared_move)
 
     def note_noise(self, b: int, gain: float, length: float, bend: float) -> None:
         """Follow what is left of residuals and slopes where f would be exact.
 
         A residual before the step is larger than the noise by what f lacks: for a squared loss by
         1 + bτ, which is 1/gain. Later ones weigh more: the first show what was not learned yet.
+        Curvatures, by which samples are forgotten, count alike.
         """
         rate = 4.0 / ((min(self.steps, 4 * LATEST) + 4) * self.window.size)
         self.squared_slope += rate * (length * length * gain - self.squared_slope)
-        self.mean_curvature += rate * (bend - self.mean_curvature)
+        usual = 1.0 / (min(self.steps + 1, LATEST) * self.window.size)
+        self.mean_curvature += usual * (bend - self.mean_curvature)
         for c in range(min(self.n_outputs, self.window.targets.shape[1])):
             residual = self.window.predictions[b, c] - self.window.targets[b, c]
             self.noise[c] += rate * (residual * residual * gain - self.noise[c])
@@ -283,13 +288,25 @@ class NewtonStream(KernelStream):
             j = pursuit.find_crowded(self.dictionary) if crowded else self.dictionary.size
             crowded = j < self.dictionary.size
             if not crowded:
-                j = pursuit.cheapest(self.dictionary)
+                j = self.cheapest()
                 free = self.dictionary.size <= self.rule.at_most
-                if free and spent + self.dictionary.price(j) > budget:
+                if free and spent + self.price(j) > budget:
                     break
-            self.P.turn_out(self.dictionary, j)
-            spent += self.dictionary.drop_atom(j)
+            spent += self.drop(j)
         return math.sqrt(spent)
+
+    def price(self, j: int) -> float:
+        """The squared H-norm that dropping atom j costs."""
+        return self.dictionary.price(j)
+
+    def cheapest(self) -> int:
+        """The atom that costs least to drop, the newest of equals."""
+        return pursuit.cheapest(self.dictionary)
+
+    def drop(self, j: int) -> float:
+        """Drop atom j, and turn P as U is turned; returns its cost."""
+        self.P.turn_out(self.dictionary, j)
+        return self.dictionary.drop_atom(j)
 
     # -- looking at it -----------------------------------------------------------------------
 
@@ -326,4 +343,4 @@ class NewtonStream(KernelStream):
         """Take up what was packed."""
         super().unpack(packed)
         self.P.unpack(packed["P"], self.dictionary.capacity)
-        np.asarray(self.noise)[:] = packed["noise"]
+        np.asarray(self.noise)[: len(packed["noise"])] = packed["noise"]  # outputs may be more now

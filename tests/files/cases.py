@@ -88,6 +88,7 @@ REGRESSION = {
     "COLK traced": lambda: COLK(Gaussian(0.2), risk=VARIANCE, trace=True),
     "POLK": lambda: POLK(Gaussian(0.2)),
     "NewtonCOLK": lambda: NewtonCOLK(Gaussian(0.2), risk=VARIANCE),
+    "NewtonCOLK of experts": lambda: NewtonCOLK(Gaussian(0.2), risk=VARIANCE, forgetting="auto"),
     "BSGD": lambda: BSGD(Gaussian(0.2), max_atoms=20),
     "CompositionalBSGD": lambda: CompositionalBSGD(
         Gaussian(0.2), risk=VARIANCE, max_atoms=20, maintenance="projection"

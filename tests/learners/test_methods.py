@@ -45,6 +45,12 @@ LEARNERS = {
     "newton-batch": lambda **more: NewtonCOLK(
         KERNEL, Softmax(), CVaR(0.2), n_outputs=3, batch_size=3, forgetting=0.99, **more
     ),
+    "newton-auto": lambda **more: NewtonCOLK(
+        KERNEL, Huber(1.0), Variance(0.1), forgetting="auto", compressor=KOMP(max_atoms=9), **more
+    ),
+    "newton-auto-batch": lambda **more: NewtonCOLK(
+        KERNEL, Softmax(), n_outputs=3, batch_size=3, forgetting="auto", **more
+    ),
     "norma": lambda **more: NORMA(KERNEL, Squared(), max_atoms=20, **more),
     "norma-nu": lambda **more: NORMA(KERNEL, EpsilonInsensitive(0.1), 20, nu=0.3, **more),
     "bsgd-removal": lambda **more: BSGD(KERNEL, Squared(), 10, "removal", **more),

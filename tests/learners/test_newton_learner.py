@@ -7,7 +7,8 @@ from colk import reference
 from colk.compressors import KOMP, Removal
 from colk.kernels import Gaussian
 from colk.learners import POLK, NewtonCOLK
-from colk.losses import Huber, LogCosh, Logistic, Squared
+from colk.learners.growth import grow
+from colk.losses import Huber, LogCosh, Logistic, Softmax, Squared
 from colk.risks import Mean
 
 KERNEL = Gaussian(0.2)
@@ -108,6 +109,40 @@ def test_forgetting_follows_a_target_that_moves():
     y = np.sin(6.0 * X[:, 0] + np.arange(6000) / 1000.0) + 0.1 * rng.normal(size=6000)
     losses = [NewtonCOLK(KERNEL, forgetting=rate).learn(X, y).prequential_loss for rate in (0.9, 1)]
     assert losses[0] < 0.2 * losses[1]
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.3, 3.0])
+def test_experts_are_as_good_as_the_better(speed):
+    """A wave that stands, moves slowly, and moves fast."""
+    rng = np.random.default_rng(4)
+    X = rng.random((4000, 1))
+    phases = 6.0 * X[:, 0] + speed * np.arange(4000) / 100.0
+    y = np.sin(phases) + 0.3 * rng.normal(size=4000)
+    auto = NewtonCOLK(KERNEL, forgetting="auto").learn(X, y)
+    fixed = [NewtonCOLK(KERNEL, forgetting=rate).learn(X, y) for rate in (1.0, 0.95, 0.8)]
+    first = POLK(KERNEL, step_size=0.5, averaging=None, compressor=KOMP(eps=0.05)).learn(X, y)
+    best = min(learner.prequential_loss for learner in [first, *fixed])
+    assert auto.prequential_loss < 1.05 * best
+    assert (auto.experts["second"] < 0.2) == (speed == 3.0)
+
+
+@pytest.mark.parametrize("forgetting", [1.0, "auto"])
+def test_it_learns_on_with_more_features_and_outputs(forgetting):
+    X, y = samples(300)
+    learner = NewtonCOLK(KERNEL, Softmax(), n_outputs=2, forgetting=forgetting)
+    learner.learn(X, (y > 0.0).astype(float))
+    before = learner.predict(X)
+    grow(learner, n_features=2, n_outputs=3)
+    wide = np.c_[X, np.zeros(300)]
+    np.testing.assert_allclose(learner.predict(wide), np.c_[before, np.zeros(300)], atol=1e-12)
+    labels = (y > 0.0).astype(int) + (y > 0.5)
+    learner.learn(wide, labels)
+    assert np.mean(learner.predict(wide).argmax(axis=1) == labels) > 0.8
+
+
+def test_a_rate_of_forgetting_is_a_number_or_auto():
+    with pytest.raises(ValueError, match="got 'adaptive'"):
+        NewtonCOLK(KERNEL, forgetting="adaptive")
 
 
 def test_what_is_not_visited_is_not_forgotten():

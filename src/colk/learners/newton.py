@@ -9,8 +9,10 @@ from colk._validation import Array, check_points
 from colk.compressors import KOMP
 from colk.covariance import Covariance
 from colk.dictionary import Dictionary
+from colk.experts import ExpertStream
 from colk.kernels import Kernel
 from colk.learners.functional import KernelLearner
+from colk.learners.units import loss_unit
 from colk.losses import Loss
 from colk.newton import NewtonStream
 from colk.pairing import Pairing
@@ -42,9 +44,20 @@ class NewtonCOLK(KernelLearner):
     prior : float
         λ, the precision of every direction of H before the first sample: how many samples, of
         curvature 1, it counts for. Unlike `regularization`, it does not grow with the samples.
-    forgetting : float
+    forgetting : float or "auto"
         γ, in (0, 1]. Below 1 a sample lets the variance at x grow by 1/γ, and nowhere else: what
-        is not visited is not forgotten. Some 1/(1 − γ) samples of a place are remembered.
+        is not visited is not forgotten. Some 1/(1 − γ) samples of a place are remembered. A sample
+        of less curvature than usual lets as much less be forgotten.
+
+        "auto" is for streams of which it is not known how fast they change. It has three experts on
+        the same atoms: one makes these steps, one makes them as if P were four times as large, one
+        first-order steps of 1 in units of the loss. f is their mean by weights that fall with the
+        exponentials of their losses (fixed share, see References); γ is 1 less 0.3 of the weight
+        of the second and 0.15 of that of the last. In units of ten mean losses, up to which a loss
+        counts, the losses of the experts by their weights sum up over any n steps in a row to at
+        most those of the best expert + n(η/8 + σ/η) + ln(3/s)/η, with η = 0.5, s = 0.001 and
+        σ = −ln(1 − s): 0.065n + 16. For convex losses f loses no more than that while no loss is
+        above ten mean ones.
     compressor : KOMP
         What a step may forget, `KOMP(eps=0.05)` by default.
     trust : float
@@ -56,6 +69,10 @@ class NewtonCOLK(KernelLearner):
     batch_size : int
         Pairs a step: all slopes are those at the same f. The mean of their objectives is one term
         of the sum.
+
+    References
+    ----------
+    Herbster, Warmuth, "Tracking the best expert", Machine Learning, 1998.
 
     Examples
     --------
@@ -74,7 +91,7 @@ class NewtonCOLK(KernelLearner):
     gradient_bound = np.inf
     averaging = None
     prior: float
-    forgetting: float
+    forgetting: float | Literal["auto"]
     trust: float
     restart: bool
 
@@ -84,7 +101,7 @@ class NewtonCOLK(KernelLearner):
         loss: Loss | None = None,
         risk: Risk | None = None,
         prior: float = 0.3,
-        forgetting: float = 1.0,
+        forgetting: float | Literal["auto"] = 1.0,
         tracking_rate: Rate = 0.01,
         compressor: KOMP | None = None,
         tracker: Tracker | str = Momentum(),  # noqa: B008, it is frozen
@@ -151,6 +168,12 @@ class NewtonCOLK(KernelLearner):
         return 0 if state is None else int(state.restarts)
 
     @property
+    def experts(self) -> dict[str, float]:
+        """With forgetting="auto" the weights of the experts, after a sample; else none."""
+        says = getattr(self._stream, "says", ())
+        return dict(zip(("second", "hasty", "first"), map(float, says), strict=False))
+
+    @property
     def covariance(self) -> Array:
         """P, of shape (M, M), in the coordinates that the Cholesky factor of K makes orthonormal.
 
@@ -160,13 +183,19 @@ class NewtonCOLK(KernelLearner):
         return np.asarray(state.snapshot_covariance())
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
-        return NewtonStream(
-            P=Covariance(self.prior, self.forgetting),
-            trust=self.trust,
-            restart=bool(self.restart),
-            compressor=self.compressor,
-            norm_bound=np.inf,
-            dictionary=Dictionary(self.kernel, width, has_factor=True, **shape),
-            gained=shape["block"],
+        common |= {"trust": self.trust, "restart": bool(self.restart), "norm_bound": np.inf}
+        common |= {"compressor": self.compressor, "gained": shape["block"]}
+        if self.forgetting != "auto":
+            place = Dictionary(self.kernel, width, has_factor=True, **shape)
+            return NewtonStream(
+                P=Covariance(self.prior, self.forgetting), dictionary=place, **common
+            )
+        q = shape["n_priced"]
+        shape |= {"n_rows": shape["n_rows"] + 3 * q, "n_fitted": 4 * q}
+        place = Dictionary(self.kernel, width, has_factor=True, **shape)
+        return ExpertStream(
+            first_step=1.0 / loss_unit(self.loss),
+            P=Covariance(self.prior, 1.0),
+            dictionary=place,
             **common,
         )

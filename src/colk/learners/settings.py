@@ -71,6 +71,14 @@ def _averaging(value: Any, name: str) -> Averaging | None:
     return value
 
 
+def _forgetting(value: Any, name: str) -> Any:
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f"{name} must be one of ['auto'] or lie in (0, 1], got {value!r}")
+        return value
+    return check_fraction(value, name)
+
+
 _positive = partial(check_number, above=0.0)
 
 CHECKS: dict[str, Check] = {
@@ -101,7 +109,7 @@ CHECKS: dict[str, Check] = {
     "trace": _anything,
     "implicit": _anything,
     "prior": _positive,
-    "forgetting": check_fraction,
+    "forgetting": _forgetting,
     "trust": _bound,
     "restart": _anything,
 }

@@ -6,12 +6,13 @@ the parameters of their classes alone, and their formulas are written once more.
 
 * `gram`, `losses`, `risks`, `trackers`: the formulas, for one sample.
 * `komp`: the compressor, by brute force.
-* `COLK`: Algorithm 1, with mini-batches. `NewtonCOLK`: with curvature. `ReferenceEvaluator`:
-  policy evaluation; `ReferenceLSTD`: by least squares.
+* `COLK`: Algorithm 1, with mini-batches. `NewtonCOLK`: with curvature; `Experts`: beside
+  others. `ReferenceEvaluator`: policy evaluation; `ReferenceLSTD`: by least squares.
 """
 
 from colk.reference import losses, risks, trackers
 from colk.reference.colk import COLK
+from colk.reference.experts import Experts
 from colk.reference.kernels import gram
 from colk.reference.komp import fit_weights, komp
 from colk.reference.lstd import ReferenceLSTD
@@ -20,6 +21,7 @@ from colk.reference.policy import ReferenceEvaluator
 
 __all__ = [
     "COLK",
+    "Experts",
     "NewtonCOLK",
     "ReferenceEvaluator",
     "ReferenceLSTD",

@@ -54,6 +54,7 @@ class NewtonCOLK(COLK):
     distance: float = 0.0
     largest_target: float = 0.0
     restart: bool = False
+    mean_curvature: float = 0.0
     tail_loss: float = 0.0
     beyond: float = 0.0
     restarts: int = 0
@@ -94,10 +95,27 @@ class NewtonCOLK(COLK):
             inverse = np.linalg.inv(gram(self.kernel, self.atoms, self.atoms))
             self.covariance = np.asarray(inverse / self.prior, dtype=float)
             self.rested_until, self.restarts = self.steps + LATEST, self.restarts + 1
-        slopes, bends = np.zeros((len(points), self.n_outputs)), np.zeros(len(points))
+        plans = self._plan(points, F, targets, (thetas, xis), (weight, weight_inner))
+        # one point after the other: its slope where the others have left f
+        self.previous = (self.atoms, self.weights)
+        eps = self.eps + self.fraction * np.sqrt(self.squared_move)
+        self.error, known = 0.0, len(self.atoms)
+        for x, plan in zip(points, plans, strict=True):
+            if gram(self.kernel, x[None], x[None])[0, 0] >= VANISHING:
+                self._take(x, plan, eps - self.error, len(points))
+        if len(self.atoms) > known:
+            self._prune(max(eps - self.error, 0.0))
+        self.steps += 1
+
+    def _plan(
+        self, points: Array, F: Array, targets: Array, places: Any, weights: Any
+    ) -> list[Any]:
+        """Value, slope and curvature at every point: those of θ and ξ by their weights."""
+        (thetas, xis), (weight, weight_inner) = places, weights
+        slopes, bends = np.zeros((len(F), self.n_outputs)), np.zeros(len(F))
         for b, (theta, xi) in enumerate(zip(thetas, xis, strict=True)):
             pair = F[theta], targets[theta], F[xi], targets[xi]
-            share = weight[b] / len(X) * np.array([1.0, weight_inner[b]])
+            share = weight[b] / len(weight) * np.array([1.0, weight_inner[b]])
             c, c_inner = self._coefficients(*pair)
             own, inner = self._curvatures(*pair)
             slopes[theta] += share[0] * c
@@ -106,17 +124,7 @@ class NewtonCOLK(COLK):
             bends[xi] += share[1] * inner
         reach = self.trust * (1.0 + self.largest_target)
         bends = np.asarray(np.maximum(bends, np.linalg.norm(slopes, axis=1) / reach), dtype=float)
-        # one point after the other: its slope where the others have left f
-        self.previous = (self.atoms, self.weights)
-        eps = self.eps + self.fraction * np.sqrt(self.squared_move)
-        self.error, known = 0.0, len(self.atoms)
-        for x, f, a, bend in zip(points, F, slopes, bends, strict=True):
-            if gram(self.kernel, x[None], x[None])[0, 0] >= VANISHING:
-                now = (gram(self.kernel, x[None], self.atoms) @ self.weights)[0]
-                self._take(x, a + bend * (now - f), float(bend), eps - self.error, len(points))
-        if len(self.atoms) > known:
-            self._prune(max(eps - self.error, 0.0))
-        self.steps += 1
+        return list(zip(F, slopes, bends, strict=True))
 
     def _follow_spreads(self, F: Array, targets: Array) -> None:
         """How far losses are from their mean, and predictions from their targets."""
@@ -177,8 +185,10 @@ class NewtonCOLK(COLK):
         there = risks.outer(self.risk, (f - apart * slope / length, y), self.g).slope_loss
         return max(float(slope @ (slope - there)) / float(length * apart), 0.0)
 
-    def _take(self, x: Array, a: Array, b: float, eps: float, size: int) -> None:
+    def _take(self, x: Array, plan: Any, eps: float, size: int) -> None:
         """Move w and Q by one point; it enters where leaving it out would cost more than eps."""
+        f, a, b = plan
+        a = a + b * ((gram(self.kernel, x[None], self.atoms) @ self.weights)[0] - f)
         atoms, M = np.vstack([self.atoms, x]), len(self.atoms)
         K, length = gram(self.kernel, atoms, atoms), np.linalg.norm(a)
         k, own = K[:, -1], K[-1, -1]
@@ -200,17 +210,23 @@ class NewtonCOLK(COLK):
         if enters:
             h, gain = wide_h, wide_gain
             Q += np.outer(wide, wide) / (self.prior * s)
-        amount, variance = float(b * gain), float(k @ h)
-        if self.forgetting < 1.0 and b > 0.0 and variance > 1e-9:
-            most = min((1.0 - float(own) / (self.prior * variance)) / variance, amount)
-            amount = max(float(gain) * (b - (1.0 / self.forgetting - 1.0) / variance), most)
-        Q -= amount * np.outer(h, h)
+        rate = 1.0 / (min(self.steps + 1, LATEST) * size)
+        self.mean_curvature += rate * (b - self.mean_curvature)
+        Q -= self._amount(float(b), float(gain), float(k @ h), float(own)) * np.outer(h, h)
         weights = np.vstack([self.weights, np.zeros_like(a)]) - gain * np.outer(h, a)
         left = M + 1 if enters else M
         self.atoms, self.weights, self.covariance = atoms[:left], weights[:left], Q[:left, :left]
-        rate = 1.0 / (min(self.steps + 1, LATEST) * size)
         move = float((length * gain) ** 2 * (h @ K @ h))
         self.squared_move += rate * (move - self.squared_move)
+
+    def _amount(self, b: float, gain: float, variance: float, own: float) -> float:
+        """By what multiple of hhᵀ Q falls; less where it forgets, no further than the prior."""
+        amount, forgetting = b * gain, float(self.forgetting)
+        if forgetting < 1.0 and b > 0.0 and variance > 1e-9:
+            lapse = (1.0 / forgetting - 1.0) * min(b / self.mean_curvature, 1.0)
+            most = min((1.0 - own / (self.prior * variance)) / variance, amount)
+            amount = max(gain * (b - lapse / variance), most)
+        return amount
 
     def _least_price(self) -> float:
         """The least squared H-norm that dropping an atom costs."""

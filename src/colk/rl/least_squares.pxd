@@ -36,4 +36,7 @@ cdef class LeastSquaresStream(ValueStream):
     cdef void turn_out(self, Py_ssize_t j) noexcept nogil
     @cython.final
     @cython.locals(c=double, s=double, beside=double, kept=double)
+    cdef void turn_rows(self, Py_ssize_t j) noexcept nogil
+    @cython.final
+    @cython.locals(c=double, s=double, beside=double, kept=double)
     cdef void turn_row(self, Py_ssize_t row, Py_ssize_t j) noexcept nogil

@@ -210,11 +210,23 @@ class LeastSquaresStream(ValueStream):
             self.turns[0, i], self.turns[1, i] = side / length, top / length
             top = length
         if j < last:
-            lanes.turn_rows(self.matrix, n, j, self.turns, self.dictionary.carry)
+            self.turn_rows(j)
             for row in range(n):
                 self.turn_row(row, j)
         for i in range(n):
             self.matrix[last, i] = self.matrix[i, last] = 0.0
+
+    def turn_rows(self, j: int) -> None:
+        """Turn the rows j, … of P, one with what the rows above leave; the last one leaves."""
+        n, last = self.dictionary.size, self.dictionary.size - 1
+        for k in range(n):
+            self.rows[SPREAD, k] = self.matrix[j, k]
+        for i in range(j, last):
+            c, s = self.turns[0, i], self.turns[1, i]
+            for k in range(n):
+                kept, beside = self.rows[SPREAD, k], self.matrix[i + 1, k]
+                self.matrix[i, k] = c * kept - s * beside
+                self.rows[SPREAD, k] = s * kept + c * beside
 
     def turn_row(self, row: int, j: int) -> None:
         """Turn the entries j, … of a row of P: what leaves is the last."""

@@ -1,0 +1,158 @@
+/* Loops over triangles: the factor U of the inverse Gram matrix, of which the rows of U' are stored,
+ * and the symmetric P. Included by lanes.h, for each of its widths. */
+/* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). Panels of rows, all
+ * of few atoms: z first, then v, which stays in registers while they are in the cache. WIDTH rows a
+ * turn: the last may read rows behind the atoms, which are 0. */
+#define PANEL 64
+#define TURN (WIDTH > 1 ? 2 : 1)
+LANES inline void solve_rows(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+                             const double *restrict k, double *restrict v, int two, double *sums)
+{
+    double z0[PANEL], z1[PANEL];
+    vector s00 = ALL(0.0), s01 = s00, s11 = s00;
+    ptrdiff_t height = n <= PANEL ? PANEL : 16;
+    for (ptrdiff_t top = 0; top < n; top += height) {
+        ptrdiff_t end = top + height < n ? top + height : n, last = end < n ? end : VECTORS(n);
+        for (ptrdiff_t i = top; i < end; i += WIDTH) {
+            vector a[WIDTH] = {0}, b[WIDTH] = {0};
+            for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
+                for (int l = 0; l < WIDTH; l++) {
+                    vector row = AT(factor, (i + l) * stride + j);
+                    a[l] += row * AT(k, j);
+                    if (two) b[l] += row * AT(k, stride + j);
+                }
+            vector x = row_sums(a), y = two ? row_sums(b) : x;
+            PUT(z0, i - top) = x, PUT(z1, i - top) = y;
+            s00 += x * x, s01 += x * y, s11 += y * y;
+        }
+        for (ptrdiff_t j = 0; j < last; j += WIDTH) {
+            vector a[2] = {0}, b[2] = {0};
+            if (j < top) a[0] = AT(v, j);
+            if (two && j < top) b[0] = AT(v, stride + j);
+            for (ptrdiff_t i = j < top ? top : j; i < end; i += TURN)
+                for (int l = 0; l < TURN; l++) {
+                    vector row = AT(factor, (i + l) * stride + j);
+                    a[l] += z0[i + l - top] * row;
+                    if (two) b[l] += z1[i + l - top] * row;
+                }
+            PUT(v, j) = a[0] + a[1];
+            if (two) PUT(v, stride + j) = b[0] + b[1];
+        }
+    }
+    sums[0] = sum(s00), sums[1] = sum(s01), sums[2] = sum(s11);
+}
+LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *columns,
+                       ptrdiff_t size, double *solutions, double *sums)
+{
+    if (size == 2) solve_rows(factor, stride, n, columns, solutions, 1, sums);
+    else solve_rows(factor, stride, n, columns, solutions, 0, sums);
+}
+
+/* Out of rows j.. of U' rotate column j of U into `carry`, close the gap, and renew the diagonal
+ * by sums of squares anew: subtracting what left would cancel. */
+#define ROTATE(k, to)                                                                          \
+    double p = carry[k], q = next[k], r = c * p - s * q;                                       \
+    row[to] = r, carry[k] = s * p + c * q, diagonal[to] += r * r
+LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
+                            double *restrict carry, double *restrict diagonal)
+{
+    for (ptrdiff_t k = 0; k < n; k++)
+        carry[k] = k <= j ? factor[j * stride + k] : 0.0, diagonal[k] = 0.0;
+    for (ptrdiff_t i = 0; i < j; i++) {
+        const double *restrict row = factor + i * stride;
+        for (ptrdiff_t k = 0; k <= i; k++) diagonal[k] += row[k] * row[k];
+    }
+    for (ptrdiff_t i = j; i < n - 1; i++) {
+        double *restrict row = factor + i * stride;
+        const double *restrict next = row + stride;
+        double top = carry[j], side = next[j], length = sqrt(top * top + side * side);
+        double c = side / length, s = top / length;
+        for (ptrdiff_t k = 0; k < j; k++) { ROTATE(k, k); }
+        carry[j] = length;
+        for (ptrdiff_t k = j + 1; k < i + 2; k++) { ROTATE(k, k - 1); }
+    }
+}
+
+/* z = U'k and v = Uh in one pass. */
+#define FOUR for (int l = 0; l < 4; l++)
+#define SPREAD(z) (((z)[0] * row[0] + (z)[1] * row[1]) + ((z)[2] * row[2] + (z)[3] * row[3]))
+#define UP_TO(end) for (ptrdiff_t j = 0; j < (end); j += WIDTH)
+LANES void NAME(halve_and_spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+                                  const double *restrict k, double *restrict z,
+                                  const double *restrict h, double *restrict v)
+{
+    UP_TO(VECTORS(n)) PUT(z, j) = PUT(v, j) = ALL(0.0);
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+        vector a[4] = {0}, row[4];
+        UP_TO(i + 4) {
+            FOUR row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k, j);
+            PUT(v, j) += SPREAD(h + i);
+        }
+        FOUR z[i + l] = sum(a[l]);
+    }
+}
+
+/* P <- P - Sum_r m_r g_r g_r' for up to eight rows g, and h = Pz, in one pass over the blocks of
+ * eight by eight on and below the diagonal, which alone of the symmetric P are stored. */
+LANES inline void product(double *restrict P, ptrdiff_t stride, ptrdiff_t n,
+                          const double *restrict g, const double *m, ptrdiff_t count,
+                          const double *restrict z, double *restrict h)
+{
+    UP_TO(VECTORS(n)) PUT(h, j) = ALL(0.0);
+    for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
+        ptrdiff_t block = i & ~(ptrdiff_t)7;
+        vector a[4] = {0}, row[4];
+        double c[8][4];
+        for (ptrdiff_t r = 0; r < count; r++) FOUR c[r][l] = m[r] * g[r * stride + i + l];
+        UP_TO(block + 8) {
+            FOUR row[l] = AT(P, (i + l) * stride + j);
+            for (ptrdiff_t r = 0; r < count; r++) FOUR row[l] -= c[r][l] * AT(g, r * stride + j);
+            if (count > 0) FOUR PUT(P, (i + l) * stride + j) = row[l];
+            FOUR a[l] += row[l] * AT(z, j);
+            if (j < block) PUT(h, j) += SPREAD(z + i);
+        }
+        FOUR h[i + l] += sum(a[l]);
+    }
+}
+LANES void NAME(settle_and_multiply)(double *P, ptrdiff_t stride, ptrdiff_t n, const double *g,
+                                     const double *m, ptrdiff_t count, const double *z, double *h)
+{
+    if (count == 8) product(P, stride, n, g, m, 8, z, h);
+    else if (count == 0) product(P, stride, n, g, m, 0, z, h);
+    else product(P, stride, n, g, m, count, z, h);
+}
+
+/* Turn the symmetric P from both sides as `rotate_out` turns the rows of U', in one pass; what leaves
+ * is lost. Rows are turned along themselves first, eight at a time, each in its own register; then
+ * among each other, with the one that leaves in `carry`. */
+#define TURN_ALONG(r, b)                                                                       \
+    double *at = P + (top + (r)) * stride + (b), p = turned[r], q = at[1];                     \
+    at[0] = cosines[b] * p - sines[b] * q, turned[r] = sines[b] * p + cosines[b] * q
+LANES void NAME(turn_out)(double *restrict P, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
+                          const double *restrict cosines, const double *restrict sines,
+                          double *restrict carry)
+{
+    double own = P[j * stride + j], turned[8];
+    for (ptrdiff_t k = 0; k < j; k++) carry[k] = P[j * stride + k];
+    for (ptrdiff_t top = j + 1; top < n; top += 8) {
+        ptrdiff_t rows = n - top < 8 ? n - top : 8;
+        for (ptrdiff_t r = 0; r < rows; r++) turned[r] = P[(top + r) * stride + j];
+        for (ptrdiff_t b = j; b < top - 1 && rows == 8; b++)
+            for (int r = 0; r < 8; r++) { TURN_ALONG(r, b); }
+        for (ptrdiff_t r = 0; r < rows; r++) {
+            ptrdiff_t i = top + r - 1;
+            for (ptrdiff_t b = rows == 8 ? top - 1 : j; b < i; b++) { TURN_ALONG(r, b); }
+            double *restrict row = P + i * stride, c = cosines[i], s = sines[i], x = turned[r];
+            const double *restrict next = row + stride;
+            for (ptrdiff_t k = 0; k < i; k++) {
+                double p = carry[k], q = next[k];
+                row[k] = c * p - s * q, carry[k] = s * p + c * q;
+            }
+            double last = next[i + 1], out = c * own - s * x, across = c * x - s * last;
+            row[i] = c * out - s * across, carry[i] = s * out + c * across;
+            own = s * (s * own + c * x) + c * (s * x + c * last);
+        }
+    }
+    for (ptrdiff_t i = j; i < n - 1; i++)
+        for (ptrdiff_t k = i & ~(ptrdiff_t)7; k < i; k++) P[k * stride + i] = P[i * stride + k];
+}
