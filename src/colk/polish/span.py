@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 from colk._validation import Array
 from colk.kernels import Kernel
@@ -135,11 +136,8 @@ class Span:
             for c, matrix in enumerate(matrices):
                 b = columns[rows, c]
                 active = b > 0.0
-                if not active.all():
-                    b, used = b[active], Z[active]
-                else:
-                    used = Z
-                scaled = used * np.sqrt(b)[:, None]
+                used = Z if active.all() else Z[active]
+                scaled = used * np.sqrt(b[active])[:, None]
                 matrix += scaled.T @ scaled
         return Solver(matrices)
 
@@ -159,10 +157,10 @@ class Solver:
 
     def leverages(self, Z: Array) -> Array:
         """z_iᵀA⁻¹z_i for the rows of Z, one column for each factor."""
-        halves = [
-            solve_triangular(f[0], Z.T, lower=True, check_finite=False) for f in self._factors
-        ]
-        return np.column_stack([np.sum(half * half, axis=0) for half in halves])
+        # For many rows a product with the inverse takes half the time of solving.
+        inverses = [np.tril(dtrtri(f[0], lower=True)[0]) for f in self._factors]
+        halves = [Z @ inverse.T for inverse in inverses]
+        return np.column_stack([np.einsum("ij,ij->i", half, half) for half in halves])
 
 
 def _factor(matrix: Array) -> Any:
