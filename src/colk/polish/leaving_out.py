@@ -63,7 +63,8 @@ def leave_one_out(point: Point, terms: RoundedTerms) -> Array:
     array([4.5, 3. , 1.5])
     """
     slopes, curvature = terms.slopes(point.F), terms.curvature(point.F, shared=False)
-    leverage = point.span.leverages(curvature, point.decay)
+    point.factor = point.span.solver(curvature, point.decay)  # which serves what comes after it
+    leverage = point.span.leverages(point.factor)
     return np.asarray(point.F + slopes * leverage / np.maximum(1.0 - curvature * leverage, 1e-2))
 
 

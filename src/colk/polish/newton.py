@@ -182,7 +182,7 @@ def descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) ->
 
 
 def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: float) -> Array:
-    """A step of Newton's method, solved to this accuracy; with a factor from before, if it will do."""
+    """A step of Newton's method, solved to this accuracy; by an earlier factor, if it will do."""
     curvature, coupling = terms.curvature(point.F), terms.coupling(point.F)
     separable = terms.terms.is_separable
     bend = partial(np.multiply, curvature) if separable else partial(terms.bend, point.F)

@@ -142,13 +142,11 @@ class Span:
             total += table.T @ slopes[rows]
         return self._from_table(total)
 
-    def leverages(self, curvature: Array, regularization: float) -> Array:
-        """z_iᵀ(λI + Σ_j b_j z_j z_jᵀ)⁻¹z_i, of shape (n, q) like the curvature."""
-        out = np.empty_like(curvature)
+    def leverages(self, solver: "Solver") -> Array:
+        """z_iᵀA⁻¹z_i of each sample, (n, q): a column for each factor of A."""
         # For many rows a product with the inverse takes half the time of solving.
-        roots = [
-            self._for_table(root) for root in self.solver(curvature, regularization).inverse_roots()
-        ]
+        roots = [self._for_table(root) for root in solver.inverse_roots()]
+        out = np.empty((len(self._points), len(roots)))
         for rows, table in self._blocks():
             halves = [table @ root for root in roots]
             out[rows] = np.column_stack([np.einsum("ij,ij->i", half, half) for half in halves])
