@@ -22,6 +22,8 @@ _STRENGTHS = (8.0, 2.0, 0.5, 0.12, 0.03, 0.008)
 _FIRST = 3
 _NEWTON_STEPS = 25
 _ACCURACY = 1e-3
+# Of candidates that are compared.
+_ROUGH_ACCURACY = 3e-3
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def choose_regularization(span: Span, terms: Terms, least: float, start: Array) 
     for way in (decays[first:], decays[first - 1 :: -1] if first else []):
         for decay in way:
             point.decay = decay
-            descend(point, rounded, _ACCURACY * reference, _NEWTON_STEPS)
+            descend(point, rounded, _ROUGH_ACCURACY * reference, _NEWTON_STEPS)
             left_out = leave_one_out(point, rounded)
             tried[decay] = terms.value(left_out)
             if not tried[decay] <= min(tried.values()):

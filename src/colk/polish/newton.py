@@ -79,9 +79,9 @@ class Point:
         """Its gradient in the coordinates."""
         return self.span.gather(terms.slopes(self.F)) + self.decay * self.v
 
-    def move(self, step: float, direction: Array, change: Array) -> None:
-        """Go along a direction, whose change of predictions is known."""
-        self.v, self.F = self.v + step * direction, self.F + step * change
+    def move(self, step: float, direction: Array, F: Array) -> None:
+        """Go along a direction, to where predictions are known."""
+        self.v, self.F = self.v + step * direction, F
 
 
 def solve(
@@ -170,10 +170,10 @@ def descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) ->
         direction = _direction(point, terms, gradient, accuracy)
         change = point.span.predict(direction)
         slope = float(np.sum(gradient * direction))
-        length = _search(point, terms, direction, change, slope)
+        length, F = _search(point, terms, direction, change, slope)
         if length == 0.0:
             return step + 1, norm
-        point.move(length, direction, change)
+        point.move(length, direction, F)
         gradient, before = point.gradient(terms), norm
         norm = float(np.linalg.norm(gradient))
         if -slope <= _NOISE * abs(point.value(terms)) and norm > 0.5 * before:
@@ -238,10 +238,10 @@ def _conjugate(
 
 def _search(
     point: Point, terms: RoundedTerms, direction: Array, change: Array, slope: float
-) -> float:
-    """Return a step at which the slope along the line has halved, and the objective has fallen."""
+) -> tuple[float, Array]:
+    """A step at which the slope along the line has halved and the objective has fallen, and F."""
     if not slope < 0.0:
-        return 0.0
+        return 0.0, point.F
     value, low, high, step = point.value(terms), 0.0, np.inf, 1.0
     squares = float(np.sum(direction * direction))
     crossed = float(np.sum(point.v * direction))
@@ -260,5 +260,5 @@ def _search(
         elif tilt < 0.5 * slope and step < 64.0 and high - low > 1e-3 * high:
             low, step = step, 0.5 * (step + high)
         else:
-            return step
-    return low
+            return step, F
+    return low, point.F + low * change

@@ -191,6 +191,8 @@ class RoundedTerms:
 
     def value(self, F: Array) -> float:
         """The rounded risk."""
+        if type(self.risk) is Mean:
+            return float(self.terms.share @ self.losses(F))
         if isinstance(self.risk, LossRisk):
             return self.risk.value(self.losses(F), self.terms.share)
         return self.terms.value(F)

@@ -21,7 +21,7 @@ _LEAST = 0.02
 _ALIKE = 1.5
 
 # Points at which slopes are looked at, at most.
-_POINTS = 250
+_POINTS = 500
 
 # Slopes that are made at a time: as many as stay in the processor's cache.
 _BLOCK = 2**15
