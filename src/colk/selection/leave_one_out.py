@@ -67,7 +67,7 @@ def leave_one_out(
     A[np.diag_indices_from(A)] *= 1.0 + _JITTER
     # For so many samples a product with the inverse takes half the time of solving.
     inverse, _ = dtrtri(cholesky(A, lower=True, check_finite=False), lower=True)
-    Q = dtrmm(1.0, inverse, table.T, lower=True).T
+    Q = dtrmm(1.0, inverse, table.T, lower=True, overwrite_b=True).T
     shares = np.minimum(np.einsum("ij,ij->i", Q, Q), 1.0 - _JITTER)
     targets = roots * Y
     fitted = Q.T @ targets

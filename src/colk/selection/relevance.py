@@ -20,18 +20,18 @@ _LEAST = 0.02
 # Where no feature counts for so many times another, all keep the scale they have.
 _ALIKE = 1.5
 
-# Points at which slopes are looked at, at most.
-_POINTS = 500
+# Numbers in the largest table of slopes.
+_TABLE = 1_000_000
 
-# Slopes that are made at a time: as many as stay in the processor's cache.
+# Numbers in a part of it that is made at a time: one that stays in the processor's cache.
 _BLOCK = 2**15
 
 
 def slopes_along_features(kernel: Kernel, atoms: Array, weights: Array, X: Array) -> Array:
     """Return the root mean square over X of ∂f/∂x_k for f = Σ w_j κ(d_j, ·), of shape (p,).
 
-    With several outputs their squares are added. Of many points only some are looked at, evenly
-    spaced.
+    With several outputs their squares are added. Of many points in many features only as many
+    are looked at, evenly spaced, as make a table of moderate size.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ def slopes_along_features(kernel: Kernel, atoms: Array, weights: Array, X: Array
     >>> slopes_along_features(Linear(), atoms, weights, np.ones((5, 2)))
     array([3., 4.])
     """
-    points = X[:: -(-len(X) // _POINTS)]
+    n_points = max(1, _TABLE // atoms.size)
+    points = X[:: -(-len(X) // n_points)]
     n_block = max(1, _BLOCK // atoms.size)
     squares = np.zeros(atoms.shape[1])
     for start in range(0, len(points), n_block):
@@ -66,8 +67,7 @@ def feature_scales(course: Course, contender: Contender, unit: float, factor: fl
 
     In each round a ridge is fitted, and a feature's scale becomes the geometric mean of what it
     was and of the root mean square slope along the feature: what the function does not depend on
-    shrinks, and the next ridge sees the rest more clearly. Neighbouring bandwidths are tried as long
-    as one of them is better. Features that do not vary are left as
+    shrinks, and the next ridge sees the rest more clearly. Features that do not vary are left as
     they are, as are all where the first ridge rises about as much along each of them, and distances
     on the whole remain what they were.
 
@@ -93,7 +93,6 @@ def feature_scales(course: Course, contender: Contender, unit: float, factor: fl
     scales = np.ones(len(varies))
     best, least, place = scales, np.inf, FACTORS.index(factor)
     left_out = course.run(contender.with_bandwidth(factor * unit, scales))
-    has_moved = True
     for k in range(_ROUNDS):
         kernel = contender.with_bandwidth(FACTORS[place] * unit, scales)
         slopes = slopes_along_features(kernel, course.atoms, left_out.weights, course.X)
@@ -103,20 +102,18 @@ def feature_scales(course: Course, contender: Contender, unit: float, factor: fl
         rises = np.sqrt(scales[varies] * np.maximum(rises, _LEAST * rises.max()) * spread)
         scales = np.ones(len(varies))
         scales[varies] = rises / spread * (contender.size(spread) / contender.size(rises))
-        before, reach = place, 1 if has_moved else 0
-        place, loss, left_out = _nearby(course, contender, unit, place, scales, reach)
-        has_moved = place != before
+        place, loss, left_out = _nearby(course, contender, unit, place, scales)
         if loss < least:
             best, least = scales, loss
     return best
 
 
 def _nearby(
-    course: Course, contender: Contender, unit: float, place: int, scales: Array, reach: int
+    course: Course, contender: Contender, unit: float, place: int, scales: Array
 ) -> tuple[int, float, LeftOut]:
-    """The best of neighbouring bandwidths, within reach: its place, mean loss, and ridge."""
+    """The best of three neighbouring bandwidths: its place, mean loss, and ridge."""
     runs = []
-    for near in range(max(place - reach, 0), min(place + reach + 1, len(FACTORS))):
+    for near in range(max(place - 1, 0), min(place + 2, len(FACTORS))):
         left_out = course.run(contender.with_bandwidth(FACTORS[near] * unit, scales))
         runs.append((near, course.mean(course.losses(left_out)), left_out))
     return min(runs, key=lambda run: run[1])
