@@ -17,6 +17,7 @@ from tables import publish
 
 from colk import river as colk_river
 from colk.learners.naming import as_risk
+from colk.learners.units import choose_step
 
 # In units of the default; a twentieth of the step of the mean was the default once.
 FACTORS = (0.05, 0.3, 1.0, 3.0)
@@ -41,10 +42,14 @@ def predictions(model: Any, stream: list[Any]) -> list[Any]:
     return found
 
 
-def default_step(kind: type, risk: str, x: Any, y: Any) -> float:
-    model = kind(risk=risk)
-    model.learn_one(x, y)
-    return float(model.step_size_)
+# In units of the loss, as River's classes document them.
+STEPS = {colk_river.COLKRegressor: 1.0, colk_river.COLKClassifier: 0.5}
+
+
+def default_step(kind: type, risk: str) -> float:
+    """What step_size=None is, for Huber's loss (of unit 1) and the logistic one (of unit ½)."""
+    unit = 1.0 if kind is colk_river.COLKRegressor else 0.5
+    return float(choose_step(None, as_risk(risk), STEPS[kind] / unit))
 
 
 def measured(kind: type, risk: str, step: float, stream: list[Any]) -> str:
@@ -66,7 +71,7 @@ def main() -> None:
     for name, (kind, make) in streams(folder).items():
         stream = make()
         for risk in RISKS:
-            step = default_step(kind, risk, *stream[0])
+            step = default_step(kind, risk)
             cells = [measured(kind, risk, factor * step, stream) for factor in FACTORS]
             rows.append([name, risk, f"{step:g}", *cells])
             print(rows[-1], flush=True)

@@ -157,7 +157,7 @@ class RoundedTerms:
         return float("inf") if terms.is_kinked else 0.0
 
     def _evaluated(self, F: Array) -> tuple[Array, Array]:
-        """Losses (n,) and slopes (n, q) before rounding; of the same F as the last time, the same."""
+        """Losses (n,) and slopes (n, q) before rounding; those of the last F are remembered."""
         if self._seen is None or self._seen[0] is not F:
             values, slopes = np.empty(len(F)), np.empty_like(F)
             self.terms.loss.evaluate_rows(F, self.terms.Y, values, slopes)
