@@ -99,7 +99,7 @@ def polish(
     regularization : float
         λ > 0.
     choose : bool
-        Whether to take the λ, no less than `regularization`, with which the samples, up to 2000
+        Whether to take the λ, no less than `regularization`, with which the samples, up to 1000
         of them, are best predicted from each other: leave-one-out in closed form.
     sample_weight : array of shape (n,), optional
         Weights of the samples.
