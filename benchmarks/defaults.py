@@ -4,8 +4,8 @@ Inputs are standardised; a quarter of the samples is held back, in splits that n
 on. SVR, KernelRidge and SVC with Gaussian kernels are tuned by five-fold search on part of the
 training samples, and fitted to all of them (the ridge to at most 8000). Seconds are those of the
 processor in one fit; give BLAS one thread. Writes docs/tables/defaults_regression.md and
-docs/tables/defaults_classification.md or, with --units, docs/tables/defaults_units.md: what units of
-loss, targets and features change.
+docs/tables/defaults_classification.md or, with --units, docs/tables/defaults_units.md: what units
+of loss, targets and features change.
 """
 
 import argparse
