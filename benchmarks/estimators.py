@@ -1,11 +1,11 @@
 """The estimators with their defaults against what users know: accuracy, size, time.
 
-Prints the tables of docs/defaults.md; with --write, writes them there.
+Writes docs/tables/estimators_airfoil.md, estimators_bike.md and estimators_streams.md.
 """
 
 import argparse
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +15,21 @@ from river import datasets, linear_model, preprocessing, tree
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
+from tables import publish
 
 from colk import COLKRegressor
 from colk import river as colk_river
 from colk.kernels import Gaussian
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "defaults.md"
 SEEDS = range(10)
 
 Row = list[str]
 
 
-def table(title: str, header: Row, rows: Iterable[Row]) -> str:
-    lines = [f"### {title}", "", "| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows), ""])
-
-
 def svr_like(model: COLKRegressor) -> SVR:
     """SVR with C = 10 and the kernel of a fitted model, bandwidth and all."""
     kernel = model.kernel_
-    if isinstance(kernel, Gaussian):
+    if isinstance(kernel, Gaussian) and isinstance(kernel.bandwidth, float):
         return SVR(C=10, gamma=1 / (2 * kernel.bandwidth**2))
     return SVR(C=10, kernel=lambda A, B: kernel(A, B))
 
@@ -60,7 +55,7 @@ def airfoil_scores(settings: dict[str, Any], folder: Path | None) -> Row:
     return shown + [f"{peers[i]:.3f} with {peers[i + 1]:.0f}" for i in (0, 2)]
 
 
-def airfoil_table(folder: Path | None) -> str:
+def airfoil_table(folder: Path | None) -> None:
     cases: dict[str, dict[str, Any]] = {
         "default": {},
         "kernel='gaussian'": {"kernel": "gaussian"},
@@ -69,16 +64,16 @@ def airfoil_table(folder: Path | None) -> str:
     }
     header = ["COLKRegressor", "R²", "SVR(C=10), same kernel and bandwidth", "SVR(C=10)"]
     rows = [[name, *airfoil_scores(settings, folder)] for name, settings in cases.items()]
-    return table("Airfoil, 80/20, standardised, mean of ten seeds", header, rows)
+    publish("estimators_airfoil", header, rows)
 
 
 def prequential(model: Any, stream: list[tuple[dict[str, Any], Any]], error: Callable) -> Row:
-    """Mean error of predictions before each sample is learned, and µs a sample."""
-    total, start = 0.0, time.perf_counter()
+    """Mean error of predictions before each sample is learned, and µs of the processor a sample."""
+    total, start = 0.0, time.process_time()
     for x, y in stream:
         total += error(model.predict_one(x), y)
         model.learn_one(x, y)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     return [f"{total / len(stream):.4g}", f"{1e6 * seconds / len(stream):.0f}"]
 
 
@@ -86,7 +81,7 @@ def scaled(model: Any) -> Any:
     return preprocessing.StandardScaler() | model
 
 
-def bike_table(folder: Path | None) -> str:
+def bike_table(folder: Path | None) -> None:
     models = {
         "HoeffdingAdaptiveTreeRegressor": tree.HoeffdingAdaptiveTreeRegressor(seed=1),
         "LinearRegression": linear_model.LinearRegression(),
@@ -103,10 +98,10 @@ def bike_table(folder: Path | None) -> str:
         for name, model in models.items()
     ]
     header = ["behind a StandardScaler", "prequential MAE", "µs a sample"]
-    return table("Bike rentals in the order of time", header, rows)
+    publish("estimators_bike", header, rows)
 
 
-def classification_table() -> str:
+def classification_table() -> None:
     rows = []
     for data in (datasets.Bananas(), datasets.Phishing(), datasets.ImageSegments()):
         stream = list(data)
@@ -118,24 +113,16 @@ def classification_table() -> str:
             figures = prequential(scaled(model), stream, lambda label, y: label == y)
             rows.append([type(data).__name__, name, *figures])
     header = ["stream", "behind a StandardScaler", "prequential accuracy", "µs a sample"]
-    return table("River's own streams", header, rows)
+    publish("estimators_streams", header, rows)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of airfoil.csv and bike_hour.csv")
-    parser.add_argument("--write", action="store_true", help=f"write the tables to {DOCUMENT}")
-    arguments = parser.parse_args()
-    parts = [
-        airfoil_table(arguments.data),
-        bike_table(arguments.data),
-        classification_table(),
-    ]
-    tables = "\n".join(parts)
-    print(tables)
-    if arguments.write:
-        prose = DOCUMENT.read_text().split("## Measurements")[0]
-        DOCUMENT.write_text(f"{prose}## Measurements\n\n{tables}")
+    folder = parser.parse_args().data
+    airfoil_table(folder)
+    bike_table(folder)
+    classification_table()
 
 
 if __name__ == "__main__":

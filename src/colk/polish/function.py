@@ -9,7 +9,7 @@ from colk._validation import Array, check_count, check_number, check_points
 from colk.expansion import KernelExpansion
 from colk.losses import Loss
 from colk.polish.leaving_out import Choice, choose_regularization, left_out_and_kept
-from colk.polish.newton import solve
+from colk.polish.newton import Point, solve
 from colk.polish.rounding import Terms
 from colk.polish.span import Span
 from colk.risks import Mean, Risk
@@ -99,7 +99,7 @@ def polish(
     regularization : float
         λ > 0.
     choose : bool
-        Whether to take the λ, no less than `regularization`, with which the samples, up to 2000
+        Whether to take the λ, no less than `regularization`, with which the samples, up to 1000
         of them, are best predicted from each other: leave-one-out in closed form.
     sample_weight : array of shape (n,), optional
         Weights of the samples.
@@ -140,14 +140,13 @@ def polish(
         value = risk.value_at(loss, function(points), targets, share)
         return Polished(function, value, value, decay, np.inf, 0, False)
     span = Span(function.kernel, points, function.atoms)
-    start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
+    given = start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
     if choose:
         choice = chosen(span, start, targets, loss, risk, decay, share)
         decay, candidates, start = choice.regularization, choice.candidates, choice.coordinates
     terms = Terms(loss, risk, targets, share, function.n_outputs)
     found = solve(span, terms, decay, start, tolerance=tolerance, max_steps=max_steps)
-    before = risk.value_at(loss, function(points), targets, share)
-    before += 0.5 * decay * function.norm() ** 2
+    before = Point(span, decay, given).value(terms)
     weights = (span.basis @ found.coordinates).reshape(function.weights.shape)
     is_better = found.value < before
     return Polished(

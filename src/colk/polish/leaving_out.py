@@ -22,6 +22,8 @@ _STRENGTHS = (8.0, 2.0, 0.5, 0.12, 0.03, 0.008)
 _FIRST = 3
 _NEWTON_STEPS = 25
 _ACCURACY = 1e-3
+# Of candidates that are compared.
+_ROUGH_ACCURACY = 3e-3
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ def leave_one_out(point: Point, terms: RoundedTerms) -> Array:
     array([4.5, 3. , 1.5])
     """
     slopes, curvature = terms.slopes(point.F), terms.curvature(point.F, shared=False)
-    leverage = point.span.leverages(curvature, point.decay)
+    point.factor = point.span.solver(curvature, point.decay)  # which serves what comes after it
+    leverage = point.span.leverages(point.factor)
     return np.asarray(point.F + slopes * leverage / np.maximum(1.0 - curvature * leverage, 1e-2))
 
 
@@ -109,7 +112,7 @@ def choose_regularization(span: Span, terms: Terms, least: float, start: Array) 
     for way in (decays[first:], decays[first - 1 :: -1] if first else []):
         for decay in way:
             point.decay = decay
-            descend(point, rounded, _ACCURACY * reference, _NEWTON_STEPS)
+            descend(point, rounded, _ROUGH_ACCURACY * reference, _NEWTON_STEPS)
             left_out = leave_one_out(point, rounded)
             tried[decay] = terms.value(left_out)
             if not tried[decay] <= min(tried.values()):

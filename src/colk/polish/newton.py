@@ -2,11 +2,15 @@
 
 Where the objective is a sum over samples and outputs, its second derivative is formed and factored.
 Risks and softmax couple them: there the factor without the coupling preconditions conjugate
-gradients, whose products with the second derivative are differences of gradients. Steps are as long
-as a line search finds, on predictions alone.
+gradients, whose products with the second derivative are differences of gradients. The factor of a
+sum without kinks serves later steps too, as long as a few conjugate gradients make up for what has
+changed.
+Steps are as long as a line search finds, on predictions alone.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -21,6 +25,8 @@ __all__ = ["Point", "Solution", "descend", "solve"]
 _NARROWING = 0.15
 _NARROWEST = 1e-9
 _CONJUGATE_STEPS = 60
+# As many take about as long as a new factor, whose steps then need none or fewer.
+_FEW_STEPS = 8
 _LINE_STEPS = 40
 # A change of the objective below this share of it cannot be told from rounding errors.
 _NOISE = 1e-13
@@ -56,10 +62,14 @@ class Solution:
 
 
 class Point:
-    """Where the search is: coordinates and predictions, which move together."""
+    """Where the search is: coordinates and predictions, which move together.
 
-    def __init__(self, span: Span, decay: float, v: Array) -> None:
+    It remembers the factor of a second derivative, of where it has been.
+    """
+
+    def __init__(self, span: Span, decay: float, v: Array, factor: Solver | None = None) -> None:
         self.span, self.decay, self.v, self.F = span, decay, v, span.predict(v)
+        self.factor = factor
 
     def value(self, terms: Terms | RoundedTerms) -> float:
         """The objective."""
@@ -69,9 +79,9 @@ class Point:
         """Its gradient in the coordinates."""
         return self.span.gather(terms.slopes(self.F)) + self.decay * self.v
 
-    def move(self, step: float, direction: Array, change: Array) -> None:
-        """Go along a direction, whose change of predictions is known."""
-        self.v, self.F = self.v + step * direction, self.F + step * change
+    def move(self, step: float, direction: Array, F: Array) -> None:
+        """Go along a direction, to where predictions are known."""
+        self.v, self.F = self.v + step * direction, F
 
 
 def solve(
@@ -155,27 +165,37 @@ def descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) ->
     for step in range(max_steps):
         if norm <= target:
             return step, norm
-        factor = point.span.solver(terms.curvature(point.F), point.decay)
-        coupling = terms.coupling(point.F)
-        if terms.terms.is_separable:
-            direction = -factor(gradient)
-        elif coupling is not None and coupling[1] > 0.0:
-            direction = _downdated(point.span.gather(coupling[0]), coupling[1], factor, gradient)
-        else:
-            # A step need be solved no better than the gradient has to shrink.
-            accuracy = max(min(0.1, max(norm / first, 1e-6)), min(0.3 * target / norm, 0.5))
-            direction = _conjugate(point, terms, factor, gradient, accuracy)
+        # A step need be solved no better than the gradient has to shrink.
+        accuracy = max(min(0.1, max(norm / first, 1e-6)), min(0.3 * target / norm, 0.5))
+        direction = _direction(point, terms, gradient, accuracy)
         change = point.span.predict(direction)
         slope = float(np.sum(gradient * direction))
-        length = _search(point, terms, direction, change, slope)
+        length, F = _search(point, terms, direction, change, slope)
         if length == 0.0:
             return step + 1, norm
-        point.move(length, direction, change)
+        point.move(length, direction, F)
         gradient, before = point.gradient(terms), norm
         norm = float(np.linalg.norm(gradient))
         if -slope <= _NOISE * abs(point.value(terms)) and norm > 0.5 * before:
             return step + 1, norm  # rounding errors have won
     return max_steps, norm
+
+
+def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: float) -> Array:
+    """A step of Newton's method, solved to this accuracy; by an earlier factor, if it will do."""
+    curvature, coupling = terms.curvature(point.F), terms.coupling(point.F)
+    separable = terms.terms.is_separable
+    bend = partial(np.multiply, curvature) if separable else partial(terms.bend, point.F)
+    if point.factor is not None and separable and not terms.terms.is_kinked:
+        direction, is_met = _conjugate(point, bend, gradient, accuracy, _FEW_STEPS)
+        if is_met:
+            return direction
+    point.factor = point.span.solver(curvature, point.decay)
+    if separable:
+        return -point.factor(gradient)
+    if coupling is not None and coupling[1] > 0.0:
+        return _downdated(point.span.gather(coupling[0]), coupling[1], point.factor, gradient)
+    return _conjugate(point, bend, gradient, accuracy, _CONJUGATE_STEPS)[0]
 
 
 def _downdated(p: Array, total: float, factor: Solver, gradient: Array) -> Array:
@@ -188,35 +208,40 @@ def _downdated(p: Array, total: float, factor: Solver, gradient: Array) -> Array
 
 
 def _conjugate(
-    point: Point, terms: RoundedTerms, factor: Solver, gradient: Array, accuracy: float
-) -> Array:
-    """Preconditioned conjugate gradients; what there is where curvature turns negative."""
+    point: Point, bend: Callable[[Array], Array], gradient: Array, accuracy: float, steps: int
+) -> tuple[Array, bool]:
+    """Conjugate gradients preconditioned by the factor of a point, and whether they got there.
+
+    `bend` is the second derivative in the predictions, times a change of them. Where it turns
+    negative, what there is will do.
+    """
+    if point.factor is None:
+        raise TypeError("conjugate gradients need a factor")
     total, residual = np.zeros_like(gradient), -gradient
-    helped = factor(residual)
+    helped = point.factor(residual)
     direction, size = helped, float(np.sum(residual * helped))
     end = accuracy * accuracy * size
-    for step in range(_CONJUGATE_STEPS):
-        bent = terms.bend(point.F, point.span.predict(direction))
-        product = point.span.gather(bent) + point.decay * direction
-        bend = float(np.sum(direction * product))
-        if bend <= 0.0:
-            return direction if step == 0 else total
-        total = total + size / bend * direction
-        residual = residual - size / bend * product
-        helped = factor(residual)
+    for step in range(steps):
+        product = point.span.gather(bend(point.span.predict(direction))) + point.decay * direction
+        bent = float(np.sum(direction * product))
+        if bent <= 0.0:
+            return (direction if step == 0 else total), False
+        total = total + size / bent * direction
+        residual = residual - size / bent * product
+        helped = point.factor(residual)
         before, size = size, float(np.sum(residual * helped))
         if size <= end:
-            break
+            return total, True
         direction = helped + size / before * direction
-    return total
+    return total, False
 
 
 def _search(
     point: Point, terms: RoundedTerms, direction: Array, change: Array, slope: float
-) -> float:
-    """Return a step at which the slope along the line has halved, and the objective has fallen."""
+) -> tuple[float, Array]:
+    """A step at which the slope along the line has halved and the objective has fallen, and F."""
     if not slope < 0.0:
-        return 0.0
+        return 0.0, point.F
     value, low, high, step = point.value(terms), 0.0, np.inf, 1.0
     squares = float(np.sum(direction * direction))
     crossed = float(np.sum(point.v * direction))
@@ -235,5 +260,5 @@ def _search(
         elif tilt < 0.5 * slope and step < 64.0 and high - low > 1e-3 * high:
             low, step = step, 0.5 * (step + high)
         else:
-            return step
-    return low
+            return step, F
+    return low, point.F + low * change

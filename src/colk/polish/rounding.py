@@ -138,6 +138,7 @@ class RoundedTerms:
     def __init__(self, terms: Terms, width: float, softness: float) -> None:
         self.terms, self.width = terms, width
         self.risk = terms.risk
+        self._seen: tuple[Array, Array, Array] | None = None
         if isinstance(self.risk, CVaR) and self.risk.n_inner > 0:
             self.risk = self.risk.replace(smoothing=max(softness, self.risk.smoothing))
 
@@ -155,18 +156,28 @@ class RoundedTerms:
             return float(total + per_sample.max())
         return float("inf") if terms.is_kinked else 0.0
 
+    def _evaluated(self, F: Array) -> tuple[Array, Array]:
+        """Losses (n,) and slopes (n, q) before rounding; those of the last F are remembered."""
+        if self._seen is None or self._seen[0] is not F:
+            values, slopes = np.empty(len(F)), np.empty_like(F)
+            self.terms.loss.evaluate_rows(F, self.terms.Y, values, slopes)
+            self._seen = F, values, slopes
+        return self._seen[1:]
+
     def losses(self, F: Array) -> Array:
         """Losses of the samples, of shape (n,)."""
         terms = self.terms
-        values = terms.loss.value(F, terms.Y)
+        values = self._evaluated(F)[0]
         for place, jump in zip(terms.kinks, terms.jumps, strict=True):
             u = np.minimum(np.abs(F - place), self.width)
-            values += (jump * (self.width - u) ** 2).sum(axis=1) / (4.0 * self.width)
+            values = values + (jump * (self.width - u) ** 2).sum(axis=1) / (4.0 * self.width)
         return values
 
     def loss_slopes(self, F: Array) -> Array:
         """Slopes of the losses, of shape (n, q)."""
         terms = self.terms
+        if not terms.kinks:
+            return self._evaluated(F)[1]
         aside = F  # on a kink the slope to its right is taken
         for place in terms.kinks:
             aside = np.where(
@@ -180,15 +191,23 @@ class RoundedTerms:
 
     def value(self, F: Array) -> float:
         """The rounded risk."""
+        if type(self.risk) is Mean:
+            return float(self.terms.share @ self.losses(F))
         if isinstance(self.risk, LossRisk):
             return self.risk.value(self.losses(F), self.terms.share)
         return self.terms.value(F)
+
+    def _by_loss(self, F: Array) -> Array:
+        """The gradient of the risk in the losses, of shape (n,)."""
+        if type(self.risk) is Mean:
+            return self.terms.share
+        return self.risk.gradient(self.losses(F), self.terms.share)  # type: ignore[attr-defined,no-any-return]
 
     def slopes(self, F: Array) -> Array:
         """Its gradient in the predictions, of shape (n, q)."""
         terms = self.terms
         if isinstance(self.risk, LossRisk):
-            return self.risk.gradient(self.losses(F), terms.share)[:, None] * self.loss_slopes(F)
+            return self._by_loss(F)[:, None] * self.loss_slopes(F)
         return self.risk.gradient_at(terms.loss, F, terms.Y, terms.share).reshape(F.shape)
 
     def step_of(self, F: Array) -> float:
@@ -219,10 +238,11 @@ class RoundedTerms:
         if not isinstance(self.risk, LossRisk):
             curved = (self.slopes(F + step) - self.slopes(F - step)) / (2.0 * step)
             return np.asarray(np.abs(curved))
-        by_loss = np.maximum(self.risk.gradient(losses := self.losses(F), self.terms.share), 0.0)
+        by_loss = np.maximum(self._by_loss(F), 0.0)
         curved = by_loss[:, None] * np.maximum(self._loss_curvature(F, step, shared), 0.0)
         if self.risk.n_inner > 0:
-            curved = curved + self._outer_curvature(losses)[:, None] * self.loss_slopes(F) ** 2
+            outer = self._outer_curvature(self.losses(F))
+            curved = curved + outer[:, None] * self.loss_slopes(F) ** 2
         return np.asarray(curved)
 
     def _outer_curvature(self, losses: Array) -> Array:

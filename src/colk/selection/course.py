@@ -97,7 +97,7 @@ class Course:
         losses : array of shape (n,)
             One number for each sample.
         """
-        return float(np.average(losses, weights=self.weight))
+        return float(self.weight @ losses / self.weight.sum())
 
     def error(self, losses: Array) -> float:
         """Return the standard error of the mean.

@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky
+from scipy.linalg.blas import dtrmm
+from scipy.linalg.lapack import dtrtri
 
 from colk._validation import Array
 from colk.kernels import Kernel
@@ -57,17 +59,17 @@ def leave_one_out(
     >>> left_out.residuals.round(3).ravel(), left_out.weights.round(3).ravel()
     (array([1., 2.]), array([0.5, 1. ]))
     """
-    roots = np.sqrt(weight)
-    columns = kernel.gram(atoms, X)
-    columns *= roots
-    A = columns @ columns.T
+    table = kernel.gram(X, atoms)
+    roots = np.sqrt(weight)[:, None]
+    table *= roots
+    A = table.T @ table
     A += ridge * kernel.gram(atoms)
     A[np.diag_indices_from(A)] *= 1.0 + _JITTER
-    factor = cholesky(A, lower=True, check_finite=False)
-    Q = solve_triangular(factor, columns, lower=True, check_finite=False)
-    shares = np.minimum(np.einsum("ij,ij->j", Q, Q), 1.0 - _JITTER)
-    targets = roots[:, None] * Y
-    fitted = Q @ targets
-    residuals = (targets - Q.T @ fitted) / ((1.0 - shares) * roots)[:, None]
-    weights = solve_triangular(factor, fitted, lower=True, trans="T", check_finite=False)
-    return LeftOut(residuals, weights)
+    # For so many samples a product with the inverse takes half the time of solving.
+    inverse, _ = dtrtri(cholesky(A, lower=True, check_finite=False), lower=True)
+    Q = dtrmm(1.0, inverse, table.T, lower=True, overwrite_b=True).T
+    shares = np.minimum(np.einsum("ij,ij->i", Q, Q), 1.0 - _JITTER)
+    targets = roots * Y
+    fitted = Q.T @ targets
+    residuals = (targets - Q @ fitted) / ((1.0 - shares)[:, None] * roots)
+    return LeftOut(residuals, inverse.T @ fitted)

@@ -23,6 +23,9 @@ _ALIKE = 1.5
 # Numbers in the largest table of slopes.
 _TABLE = 1_000_000
 
+# Numbers in a part of it that is made at a time: one that stays in the processor's cache.
+_BLOCK = 2**15
+
 
 def slopes_along_features(kernel: Kernel, atoms: Array, weights: Array, X: Array) -> Array:
     """Return the root mean square over X of ∂f/∂x_k for f = Σ w_j κ(d_j, ·), of shape (p,).
@@ -50,8 +53,13 @@ def slopes_along_features(kernel: Kernel, atoms: Array, weights: Array, X: Array
     """
     n_points = max(1, _TABLE // atoms.size)
     points = X[:: -(-len(X) // n_points)]
-    slopes = np.tensordot(weights, kernel.slopes(atoms, points), axes=(0, 0))
-    return np.asarray(np.sqrt(np.einsum("qik,qik->k", slopes, slopes) / len(points)))
+    n_block = max(1, _BLOCK // atoms.size)
+    squares = np.zeros(atoms.shape[1])
+    for start in range(0, len(points), n_block):
+        block = kernel.slopes(atoms, points[start : start + n_block])
+        slopes = weights.T @ np.moveaxis(block, 2, 0)  # as a stationary kernel lays them out
+        squares += np.einsum("kqi,kqi->k", slopes, slopes)
+    return np.sqrt(squares / len(points))
 
 
 def feature_scales(course: Course, contender: Contender, unit: float, factor: float) -> Array:
