@@ -140,8 +140,8 @@ def _line(axes: "Axes", model: TableModel, name: str) -> None:
     center, unit = model.center, model.unit
     atoms = model.function.atoms[:, place] * unit[place] + center[place]
     middle, spread = _extent(model, place, atoms)
-    low = max(middle - _REACH * spread, atoms.min() - _MARGIN * spread)
-    high = min(middle + _REACH * spread, atoms.max() + _MARGIN * spread)
+    low = max(middle - _REACH * spread, atoms.min(initial=middle) - _MARGIN * spread)
+    high = min(middle + _REACH * spread, atoms.max(initial=middle) + _MARGIN * spread)
     grid = np.linspace(low, high, 200)
     rows: dict[str, Any] = _typical(model, len(grid))
     rows[name] = grid
@@ -175,7 +175,7 @@ def _extent(model: TableModel, place: int, atoms: Array) -> tuple[float, float]:
     """Mean and deviation of a column; those of its atoms where columns are not scaled."""
     if model.scale:
         return float(model.center[place]), float(model.unit[place])
-    return float(atoms.mean()), float(atoms.std()) or 1.0
+    return (float(atoms.mean()), float(atoms.std()) or 1.0) if len(atoms) else (0.0, 1.0)
 
 
 def _typical(model: TableModel, size: int) -> dict[str, Any]:

@@ -71,9 +71,17 @@ def _worst(model: TableModel, record: Record) -> str:
         head = ("file", "line", model.target, "predicted", "1 − share")
     rows = [
         (Path(file).name, f"{line:,}", _shown(y), _shown(predicted), f"{size:.4g}")
-        for size, file, line, y, predicted in sorted(record.worst, reverse=True)
+        for (file, line), (size, y, predicted) in _once(record.worst).items()
     ]
     return f"<h2>Largest residuals</h2>\n{_table(head, rows)}"
+
+
+def _once(worst: Sequence[tuple[Any, ...]]) -> dict[tuple[str, int], tuple[float, Any, Any]]:
+    """Residuals, largest first; of a line that several passes met, the largest."""
+    largest: dict[tuple[str, int], tuple[float, Any, Any]] = {}
+    for size, file, line, y, predicted in sorted(worst, reverse=True):
+        largest.setdefault((file, line), (size, y, predicted))
+    return largest
 
 
 def _shown(value: Any) -> str:
