@@ -96,8 +96,9 @@ def corpus():
     ]
     columns = {"a": X[:, 0], "b": X[:, 1], "c": LABELS}
     for task, targets in (("regression", Y), ("classification", LABELS)):
-        model = TableModel("y", list(columns), categorical=["c"], task=task)
-        models.append(model.learn(columns, targets))
+        for solver in ("gradient", "newton"):
+            model = TableModel("y", list(columns), categorical=["c"], task=task, solver=solver)
+            models.append(model.learn(columns, targets))
     online = [
         (river.COLKRegressor(), Y),
         (river.COLKClassifier(), LABELS),

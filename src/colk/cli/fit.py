@@ -44,6 +44,8 @@ _SETTINGS = (
     "max_atoms",
     "averaging",
     "scale",
+    "solver",
+    "forgetting",
 )
 
 
@@ -83,6 +85,18 @@ def _add_settings(group: Any) -> None:
     )
     group.add_argument("--loss", metavar="NAME", help="such as squared, pinball (default: huber)")
     group.add_argument("--risk", metavar="NAME", help="such as variance, cvar (default: mean)")
+    group.add_argument(
+        "--solver",
+        choices=("gradient", "newton"),
+        help="newton divides steps by the curvature seen: more learned of a row, at some more cost "
+        "(default: gradient)",
+    )
+    group.add_argument(
+        "--forgetting",
+        type=float,
+        metavar="G",
+        help="of newton, below 1 where the truth moves: 0.999 remembers some 1000 rows of a place",
+    )
     group.add_argument("--step-size", type=float, metavar="A", help="(default: by task and risk)")
     group.add_argument("--eps", type=float, metavar="E", help="H-norm that a step may forget")
     group.add_argument("--max-atoms", type=int, metavar="M", help="(default: 200)")

@@ -103,12 +103,7 @@ def _settings(model: TableModel) -> dict[str, str]:
         "task": model.task,
         "target": model.target,
         "features": ", ".join(model.features),
-        "kernel": str(model.kernel),
-        "loss": str(model.loss),
-        "risk": str(model.risk),
-        "step size": str(model.step_size),
-        "eps": model.forgets,
-        "averaging": str(model.averaging),
+        **model.told(),
         "colk": __version__,
     }
 
