@@ -372,7 +372,8 @@ def test_a_race_has_a_winner(part, value, tmp_path):
 
 @pytest.mark.parametrize(
     ("part", "value"),
-    [("window", 3), ("rate", 2.0), ("levels", [[0.9, 0.1, 5, 6]]), ("levels", [])],
+    [("window", 3), ("rate", 2.0), ("levels", [[0.9, 0.1, 5, 6]]), ("levels", [])]
+    + [("levels", [[0.8, aim, 5, 1]]) for aim in (1.1, 1e300)],
 )
 def test_intervals_are_steered_by_what_was_missed(part, value, tmp_path):
     make, learn = CASES["ConformalRegressor"]

@@ -42,7 +42,7 @@ class Encoder:
 
     def encode(self, value: Any) -> Any:
         """Return a value as JSON holds it."""
-        if type(value) is int and abs(value) > _LARGEST:
+        if type(value) is int and abs(value) >= _LARGEST:
             raise ValueError(
                 f"the whole number {value!r} has more than 64 bits, and no file holds it"
             )
@@ -130,7 +130,7 @@ class Decoder:
 
     def decode(self, tree: Any, depth: int = 0) -> Any:
         """Return the value of a tree."""
-        if type(tree) is int and abs(tree) > _LARGEST:
+        if type(tree) is int and abs(tree) >= _LARGEST:
             raise FileFormatError("it holds a whole number of more than 64 bits")
         if tree is None or type(tree) in (bool, int, float, str):
             return tree
