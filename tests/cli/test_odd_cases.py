@@ -5,11 +5,13 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 import colk as package
+from colk.cli.figures import _telling
 
 ROWS = "a,y\n1,2\n2,3\n3,5\n"
 
@@ -107,6 +109,20 @@ def test_options_that_are_no_numbers(colk, tmp_path, options, message):
     assert code == 2
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_the_page_shows_features_that_matter(colk, tmp_path):
+    """Of more than it can show, those along which the function varies."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 16))
+    y = 3.0 * X[:, 13] + 2.0 * X[:, 15]
+    header = ",".join([*(f"c{k}" for k in range(16)), "y"])
+    rows = "\n".join(",".join(map(str, row)) for row in np.column_stack([X, y]))
+    path = write(tmp_path, "t.csv", f"{header}\n{rows}\n")
+    assert colk("fit", path, "--target", "y", "--model", tmp_path / "m")[0] == 0
+    shown = _telling(package.load(tmp_path / "m"))
+    assert len(shown) == 12
+    assert {"c13", "c15"} <= set(shown)
 
 
 def test_another_delimiter_is_named(colk, tmp_path):

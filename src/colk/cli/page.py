@@ -52,7 +52,7 @@ _STREAM = "Each row is predicted before its step; in passes after the first it w
 _CLOUD = "A sample of the stream, each row predicted before its step."
 _FEATURES = (
     "Along each feature, other numbers at their mean, other categories at the first that was seen. "
-    "Ticks are atoms. Twelve features at most."
+    "Ticks are atoms. Of more than twelve features, those along which it varies most."
 )
 
 
