@@ -59,6 +59,9 @@ def corpus():
         learners.COLK(kernel, compressor=KOMP(fraction=0.1), implicit=True, batch_size=2),
         learners.COLK(kernel, losses.Quantiles((0.2, 0.8)), n_outputs=2),
         learners.POLK(Laplacian(0.4)),
+        learners.NewtonCOLK(kernel, risk=variance),
+        learners.NewtonCOLK(Gaussian(0.05), forgetting=0.99, restart=True, trace=True),
+        learners.NewtonCOLK(kernel, losses.Quantiles((0.2, 0.8)), n_outputs=2, batch_size=3),
         learners.BSGD(kernel, max_atoms=8),
         learners.CompositionalBSGD(kernel, risk=variance, max_atoms=8, maintenance="projection"),
         learners.NPBSGD(kernel, max_atoms=8, growth=0.5, horizon=60),
@@ -83,15 +86,27 @@ def corpus():
         make_pipeline(StandardScaler(), colk.COLKRegressor()).fit(X, Y),
         colk.COLKQuantileRegressor((0.2, 0.8), max_atoms=9, epochs=1).fit(X, Y),
         colk.COLKRegressor().partial_fit(X, Y),
+        colk.COLKRegressor(solver="newton").fit(X, Y),
+        colk.COLKRegressor(solver="newton", forgetting=0.99).partial_fit(X, Y),
+        colk.COLKClassifier(solver="newton").fit(X, LABELS),
         colk.COLKClassifier(class_weight={"low": 2.0}).partial_fit(X, LABELS, np.unique(LABELS)),
         ConformalRegressor(learners.COLK(kernel), window=20).learn(X, Y),
+        ConformalRegressor(colk.COLKRegressor(solver="newton"), window=20).learn(X, Y),
         river.ConformalRegressor(river.COLKRegressor(kernel="gaussian")),
     ]
     columns = {"a": X[:, 0], "b": X[:, 1], "c": LABELS}
     for task, targets in (("regression", Y), ("classification", LABELS)):
-        model = TableModel("y", list(columns), categorical=["c"], task=task)
-        models.append(model.learn(columns, targets))
-    for model, targets in ((river.COLKRegressor(), Y), (river.COLKClassifier(), LABELS)):
+        for solver in ("gradient", "newton"):
+            model = TableModel("y", list(columns), categorical=["c"], task=task, solver=solver)
+            models.append(model.learn(columns, targets))
+    online = [
+        (river.COLKRegressor(), Y),
+        (river.COLKClassifier(), LABELS),
+        (river.COLKRegressor(solver="newton", forgetting=0.99), Y),
+        (river.COLKClassifier(solver="newton"), LABELS),
+        (river.ConformalRegressor(river.COLKRegressor(solver="newton")), Y),
+    ]
+    for model, targets in online:
         for x, y in zip(X.tolist(), targets.tolist(), strict=True):
             model.learn_one({"a": x[0], "b": x[1]}, y)
         models.append(model)
@@ -114,7 +129,7 @@ def write_corpus(folder):
 def use(model, folder):
     """Predict, learn a few samples, save."""
     import colk
-    from colk.learners import OnlineLearner
+    from colk.learners import NewtonCOLK, OnlineLearner
     from colk.rl import ValueLearner
     from colk.tabular import TableModel
 
@@ -139,6 +154,8 @@ def use(model, folder):
         model.learn(points, targets)
         model.learn_one(points[0].tolist(), 1.0 if single else targets[0])
         model.predict(points)
+        if isinstance(model, NewtonCOLK) and not model.loss.couples_outputs:
+            model.predict(points, return_std=True)
     elif hasattr(model, "predict_interval") and hasattr(model, "learn"):
         model.predict_interval(points)
         model.learn(points, np.ones(5)).predict_interval(points)

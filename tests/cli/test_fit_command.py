@@ -108,6 +108,21 @@ def test_options_reach_the_model(colk, houses, tmp_path):
     assert model.n_atoms <= 12
 
 
+def test_steps_by_curvature_learn_more_of_a_row(colk, houses, tmp_path):
+    found = {}
+    for solver in ("gradient", "newton"):
+        path = tmp_path / f"{solver}.colk"
+        assert colk("fit", houses, *ALL, "--solver", solver, "--model", path)[0] == 0
+        record = package.load(path).notes["record"]
+        found[solver] = record["absolute"] / record["rows"]
+        assert f"solver     {solver}" in colk("show", path)[1]
+    assert found["newton"] < 0.9 * found["gradient"]
+    options = ("--solver", "newton", "--step-size", "0.1", "--model", tmp_path / "m")
+    code, _, error = colk("fit", houses, *ALL, *options)
+    assert code == 2
+    assert "step_size=0.1 would be ignored beside solver='newton'" in error
+
+
 def test_text_targets_are_classes(colk, houses, tmp_path):
     code, out, _ = colk(
         "fit", houses, "--target", "kind", "--features", "size,age", "--model", tmp_path / "m.colk"

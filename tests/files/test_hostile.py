@@ -110,7 +110,7 @@ def test_wrong_shapes_do_not_enter_the_engine(place, change, tmp_path):
         colk.load(write(header, arrays, tmp_path))
 
 
-@pytest.mark.parametrize("steps", [-1, 2**63, 1.0, None, True])
+@pytest.mark.parametrize("steps", [-1, 2**62, 1.0, None, True])
 def test_counters_are_counted(steps, tmp_path):
     header, arrays = parts(learner(), tmp_path)
     set_tally(header, "steps", steps)
@@ -165,6 +165,75 @@ def test_a_system_that_is_not_one_of_the_atoms_is_refused(change, tmp_path):
         "float32": lambda: array.astype("<f4"),
     }[change]()
     with pytest.raises(FileFormatError, match="inverse"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+def covariance(header):
+    """P of a second-order learner, as a list of pairs."""
+    return next(tree["items"] for name, tree in header["model"]["state"]["items"] if name == "P")
+
+
+@pytest.mark.parametrize("pending", [-1, 8, 9, 2**40, 1.0, None])
+def test_samples_to_catch_up_with_leave_room_for_the_next(pending, tmp_path):
+    """Compiled code writes the next one behind them, without looking."""
+    make, learn = CASES["NewtonCOLK"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    for item in covariance(header):
+        item[1] = pending if item[0] == "pending" else item[1]
+    with pytest.raises(FileFormatError, match="samples to catch up with"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize("part", ["matrix", "rows", "amounts"])
+@pytest.mark.parametrize("change", ["nan", "longer", "shorter", "float32"])
+def test_a_covariance_that_is_not_one_of_the_atoms_is_refused(part, change, tmp_path):
+    make, learn = CASES["NewtonCOLK"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    number = dict(covariance(header))[part]["array"]
+    array = arrays[number]
+    arrays[number] = {
+        "nan": lambda: np.full_like(array, np.nan),
+        "longer": lambda: np.concatenate([array, array]),
+        "shorter": lambda: array[1:],
+        "float32": lambda: array.astype("<f4"),
+    }[change]()
+    with pytest.raises(FileFormatError, match=part):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize("noise", [-1.0, np.nan])
+def test_noise_is_no_less_than_nothing(noise, tmp_path):
+    make, learn = CASES["NewtonCOLK"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    number = dict(header["model"]["state"]["items"])["noise"]["array"]
+    arrays[number] = np.full_like(arrays[number], noise)
+    with pytest.raises(FileFormatError, match="noise"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "item", [{"is": "floats", "of": "list", "array": 0}, {"is": "array", "array": 0}]
+)
+def test_an_array_stands_for_one_value(item, tmp_path):
+    """Many that refer to the same one would be a bomb."""
+    header, _ = parts(KernelExpansion(Gaussian(1.0), [[0.0]], [1.0]), tmp_path)
+    header["model"]["kernel"] = [item] * 2
+    path = write(header, [np.zeros(1000)], tmp_path)
+    with pytest.raises(FileFormatError, match="refers to the array 0 twice"):
+        colk.load(path)
+
+
+def test_whole_numbers_have_64_bits(tmp_path):
+    """Keys of a dictionary that are multiples of 2⁶¹ − 1 have one hash."""
+    model = colk.COLKClassifier(class_weight={2**70: 1.0})
+    with pytest.raises(ValueError, match="more than 64 bits"):
+        colk.save(model, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+    header, arrays = parts(colk.COLKClassifier(class_weight={1: 1.0}), tmp_path)
+    for name, value in header["model"]["parameters"]["items"]:
+        if name == "class_weight":
+            value["items"][0][0] = 5 * (2**61 - 1)
+    with pytest.raises(FileFormatError, match="more than 64 bits"):
         colk.load(write(header, arrays, tmp_path))
 
 
@@ -303,7 +372,8 @@ def test_a_race_has_a_winner(part, value, tmp_path):
 
 @pytest.mark.parametrize(
     ("part", "value"),
-    [("window", 3), ("rate", 2.0), ("levels", [[0.9, 0.1, 5, 6]]), ("levels", [])],
+    [("window", 3), ("rate", 2.0), ("levels", [[0.9, 0.1, 5, 6]]), ("levels", [])]
+    + [("levels", [[0.8, aim, 5, 1]]) for aim in (1.1, 1e300)],
 )
 def test_intervals_are_steered_by_what_was_missed(part, value, tmp_path):
     make, learn = CASES["ConformalRegressor"]

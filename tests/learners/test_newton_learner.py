@@ -6,9 +6,9 @@ import pytest
 from colk import reference
 from colk.compressors import KOMP, Removal
 from colk.kernels import Gaussian
-from colk.learners import POLK, NewtonCOLK
+from colk.learners import COLK, POLK, NewtonCOLK
 from colk.learners.growth import grow
-from colk.losses import Huber, LogCosh, Logistic, Softmax, Squared
+from colk.losses import Huber, LogCosh, Logistic, Pinball, Quantiles, Softmax, Squared
 from colk.risks import Mean
 
 KERNEL = Gaussian(0.2)
@@ -199,3 +199,22 @@ def test_one_pass_beats_one_of_the_first_order():
         for learner in (NewtonCOLK(KERNEL), POLK(KERNEL))
     ]
     assert errors[0] < 0.7 * errors[1]
+
+
+@pytest.mark.parametrize("level", [0.1, 0.8])
+def test_one_level_of_quantiles_is_its_pinball_loss(level):
+    X, y = samples(300, noise=0.3)
+    one = NewtonCOLK(KERNEL, Quantiles((level,)), n_outputs=1).learn(X, y)
+    other = NewtonCOLK(KERNEL, Pinball(level)).learn(X, y)
+    np.testing.assert_allclose(one.predict(X)[:, 0], other.predict(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [COLK, NewtonCOLK])
+def test_several_quantiles_of_one_target(kind):
+    """One prediction for each level, though a target is one number."""
+    X, y = samples(4000, noise=0.3)
+    levels = (0.1, 0.5, 0.9)
+    learner = kind(KERNEL, Quantiles(levels), n_outputs=3).learn(X, y)
+    assert learner.predict(X).shape == (4000, 3)
+    found = (y[:, None] <= learner.predict(X)).mean(axis=0)
+    np.testing.assert_allclose(found, levels, atol=0.05)

@@ -37,6 +37,8 @@ MODELS = [
     ("classification", {}),
     ("regression", {"kernel": "linear", "step_size": 0.01}),
     ("regression", {"scale": False}),
+    ("regression", {"solver": "newton", "risk": "variance"}),
+    ("classification", {"solver": "newton", "forgetting": 0.99}),
 ]
 
 

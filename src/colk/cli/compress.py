@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from colk.cli.paths import check_file
+from colk.cli.paths import check_apart, check_file
 
 __all__ = ["add_parser"]
 
@@ -41,6 +41,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from colk.tabular import TableModel
 
     check_file(arguments.out, "--out")
+    check_apart([(arguments.out, "--out")], [arguments.model])
     bounds = {"eps": arguments.eps, "max_atoms": arguments.max_atoms}
     model, unit = load_model(arguments.model), 1.0
     smaller: Any

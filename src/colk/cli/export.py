@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from colk.cli.paths import check_file
+from colk.cli.paths import check_apart, check_file
 
 __all__ = ["add_parser"]
 
@@ -24,6 +24,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from colk.files.atomic import write_whole
 
     check_file(arguments.out, "--out")
+    check_apart([(arguments.out, "--out")], [arguments.model])
     model = load_model(arguments.model)
     if arguments.to == "onnx":
         data = to_onnx(model).SerializeToString()

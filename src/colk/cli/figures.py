@@ -19,6 +19,9 @@ __all__ = ["draw", "features", "predictions", "stream"]
 
 # Features that are drawn; classes that are told apart.
 _MOST_FEATURES = 12
+# Features that are compared for it, at so many points each.
+_COMPARED = 300
+_PROBES = 15
 _MOST_CLASSES = 6
 _COLUMNS = 3
 # Deviations to each side of the mean along which a function is drawn.
@@ -115,7 +118,7 @@ def predictions(record: Record, model: TableModel) -> "Callable[[Figure], None]"
 
 def features(model: TableModel) -> "tuple[Callable[[Figure], None], int]":
     """The learned function along each feature, the others at their mean; and rows of panels."""
-    shown = model.features[:_MOST_FEATURES]
+    shown = _telling(model)
     n_rows = -(-len(shown) // _COLUMNS)
 
     def paint(figure: "Figure") -> None:
@@ -135,13 +138,38 @@ def features(model: TableModel) -> "tuple[Callable[[Figure], None], int]":
     return paint, n_rows
 
 
-def _line(axes: "Axes", model: TableModel, name: str) -> None:
+def _telling(model: TableModel) -> list[str]:
+    """The features along which the function varies most, in their order."""
+    names = list(model.features)
+    if len(names) <= _MOST_FEATURES:
+        return names
+    atoms, center, unit = model.function.atoms, model.center, model.unit
+    ranges = {}
+    for name in names[:_COMPARED]:
+        values: Any = [value for column, value in model.indicators if column == name]
+        if name not in model.categorical:
+            low, high, _ = _reach(model, name, atoms, center, unit)
+            values = np.linspace(low, high, _PROBES)
+        rows = {**_typical(model, len(values)), name: values}
+        ranges[name] = max((float(np.ptp(found)) for _, found, _ in _values(model, rows)))
+    chosen = sorted(ranges, key=ranges.__getitem__, reverse=True)[:_MOST_FEATURES]
+    return [name for name in names if name in chosen]
+
+
+def _reach(
+    model: TableModel, name: str, atoms: Array, center: Array, unit: Array
+) -> tuple[float, float, Array]:
+    """From where to where a function is drawn along a feature, and where its atoms are."""
     place = model.columns.index(name)
-    center, unit = model.center, model.unit
-    atoms = model.function.atoms[:, place] * unit[place] + center[place]
-    middle, spread = _extent(model, place, atoms)
-    low = max(middle - _REACH * spread, atoms.min() - _MARGIN * spread)
-    high = min(middle + _REACH * spread, atoms.max() + _MARGIN * spread)
+    along = atoms[:, place] * unit[place] + center[place]
+    middle, spread = _extent(model, place, along)
+    low = max(middle - _REACH * spread, along.min(initial=middle) - _MARGIN * spread)
+    high = min(middle + _REACH * spread, along.max(initial=middle) + _MARGIN * spread)
+    return low, high, along
+
+
+def _line(axes: "Axes", model: TableModel, name: str) -> None:
+    low, high, atoms = _reach(model, name, model.function.atoms, model.center, model.unit)
     grid = np.linspace(low, high, 200)
     rows: dict[str, Any] = _typical(model, len(grid))
     rows[name] = grid
@@ -175,7 +203,7 @@ def _extent(model: TableModel, place: int, atoms: Array) -> tuple[float, float]:
     """Mean and deviation of a column; those of its atoms where columns are not scaled."""
     if model.scale:
         return float(model.center[place]), float(model.unit[place])
-    return float(atoms.mean()), float(atoms.std()) or 1.0
+    return (float(atoms.mean()), float(atoms.std()) or 1.0) if len(atoms) else (0.0, 1.0)
 
 
 def _typical(model: TableModel, size: int) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from colk.cli.options import Rejects, add_data, names, need, open_source
-from colk.cli.paths import check_file
+from colk.cli.options import Rejects, add_data, count, names, need, open_source
+from colk.cli.paths import check_apart, check_file
 
 if TYPE_CHECKING:
     from colk.cli.live import LiveLine
@@ -44,6 +44,8 @@ _SETTINGS = (
     "max_atoms",
     "averaging",
     "scale",
+    "solver",
+    "forgetting",
 )
 
 
@@ -83,6 +85,18 @@ def _add_settings(group: Any) -> None:
     )
     group.add_argument("--loss", metavar="NAME", help="such as squared, pinball (default: huber)")
     group.add_argument("--risk", metavar="NAME", help="such as variance, cvar (default: mean)")
+    group.add_argument(
+        "--solver",
+        choices=("gradient", "newton"),
+        help="newton divides steps by the curvature seen: more learned of a row, at some more cost "
+        "(default: gradient)",
+    )
+    group.add_argument(
+        "--forgetting",
+        type=float,
+        metavar="G",
+        help="of newton, below 1 where the truth moves: 0.999 remembers some 1000 rows of a place",
+    )
     group.add_argument("--step-size", type=float, metavar="A", help="(default: by task and risk)")
     group.add_argument("--eps", type=float, metavar="E", help="H-norm that a step may forget")
     group.add_argument("--max-atoms", type=int, metavar="M", help="(default: 200)")
@@ -99,7 +113,7 @@ def _add_settings(group: Any) -> None:
 
 
 def _add_running(group: Any) -> None:
-    group.add_argument("--epochs", type=_count, default=1, metavar="N", help="passes (default: 1)")
+    group.add_argument("--epochs", type=count, default=1, metavar="N", help="passes (default: 1)")
     group.add_argument(
         "--holdout",
         type=_share,
@@ -107,7 +121,7 @@ def _add_running(group: Any) -> None:
         help="of the rows, never learned but tested on at the end",
     )
     group.add_argument(
-        "--checkpoint-every", type=_count, metavar="N", help="rows after which to save the model"
+        "--checkpoint-every", type=count, metavar="N", help="rows after which to save the model"
     )
     group.add_argument(
         "--resume", action="store_true", help="go on where the model stands, if there is one"
@@ -116,28 +130,26 @@ def _add_running(group: Any) -> None:
     group.add_argument("--report", type=Path, metavar="FILE", help="write a page (HTML)")
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
-    return number
-
-
 def _share(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
     if not 0.0 < number < 1.0:
-        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, got {text}")
+        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text}")
     return number
 
 
 def _run(arguments: argparse.Namespace) -> None:
     need("fit", "pyarrow", "rich", *(["matplotlib"] if arguments.report else []))
-    for path, option in (
+    written = (
         (arguments.model, "--model"),
         (arguments.report, "--report"),
         (arguments.rejects, "--rejects"),
-    ):
+    )
+    for path, option in written:
         check_file(path, option)
+    check_apart(written, arguments.data)
     goes_on = arguments.resume and arguments.model.exists()
     if arguments.model.exists() and not (arguments.resume or arguments.overwrite):
         raise ValueError(
@@ -146,6 +158,8 @@ def _run(arguments: argparse.Namespace) -> None:
     with open_source(arguments) as source:
         if arguments.holdout and source.waits:
             raise ValueError("--holdout needs files: standard input cannot be read twice")
+        if arguments.epochs > 1 and source.waits:
+            raise ValueError("--epochs needs files: standard input cannot be read twice")
         model = _resumed(arguments, source) if goes_on else _begun(arguments, source)
         with _prepared(model, source, arguments, goes_on) as run:
             _learn(run, arguments)
@@ -167,7 +181,8 @@ def _begun(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     given.setdefault("features", tuple(name for name in source.kinds if name != target))
     for name in (target, *given["features"], *categorical):
         if name not in source.kinds:
-            raise ValueError(f"{source.paths[0]} has no column {name!r}; it has {listed}")
+            hint = _other_delimiter(listed) if len(source.kinds) == 1 else ""
+            raise ValueError(f"{source.paths[0]} has no column {name!r}; it has {listed}{hint}")
     texts = [
         name
         for name in given["features"]
@@ -189,13 +204,20 @@ def _begun(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     return model
 
 
+def _other_delimiter(header: str) -> str:
+    """What to try where a line of names has none of the delimiter."""
+    found = next((each for each in ";\t|" if each in header), None)
+    shown = "tab" if found == "\t" else f"'{found}'"
+    return "" if found is None else f"; try --delimiter {shown}"
+
+
 def _resumed(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     """Return the model that is to go on; what was said then holds."""
     from colk.files import load
     from colk.tabular import TableModel
 
     model = load(arguments.model)
-    if not isinstance(model, TableModel) or "place" not in model.notes:
+    if not isinstance(model, TableModel) or not _is_of_a_run(model.notes):
         raise ValueError(f"{arguments.model} was not made by colk fit, and cannot be resumed")
     before = model.notes["settings"]
     for name, value in _stored(_given(arguments)).items():
@@ -207,11 +229,23 @@ def _resumed(arguments: argparse.Namespace, source: "Source") -> "TableModel":
             )
     if arguments.holdout not in (None, model.notes["holdout"]):
         raise ValueError(f"{arguments.model} was begun with --holdout {model.notes['holdout']:g}")
-    if not source.waits and model.notes.get("data") not in (None, source.paths):
+    if not source.waits and model.notes["data"] != source.paths:
         raise ValueError(
             f"{arguments.model} was learning {', '.join(model.notes['data'])}: name the same files"
         )
     return model
+
+
+def _is_of_a_run(notes: Mapping[str, Any]) -> bool:
+    """Whether these are the notes of a model that a run has saved."""
+    data = notes.get("data")
+    return (
+        {"place", "settings", "holdout"} <= set(notes)
+        and isinstance(notes["settings"], dict)
+        and type(notes["holdout"]) is float
+        and isinstance(data, list)
+        and all(isinstance(path, str) for path in data)
+    )
 
 
 def _told(option: str, value: Any) -> str:

@@ -59,7 +59,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read the output has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _UNREAD
+    except MemoryError:
+        print("colk: error: there is not enough memory", file=sys.stderr)
+        return 2
     except (ValueError, TypeError, ArithmeticError, LookupError, OSError, ImportError) as error:
-        print(f"colk: error: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"colk: error: {' '.join(_told(error).split())}", file=sys.stderr)
         return 2
     return 0
+
+
+def _told(error: Exception) -> str:
+    """What an error says; of the system's, without its number."""
+    if isinstance(error, OSError) and error.strerror:
+        said = error.strerror[:1].lower() + error.strerror[1:]
+        return said if error.filename is None else f"{os.fsdecode(error.filename)}: {said}"
+    return str(error)

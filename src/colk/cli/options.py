@@ -1,8 +1,10 @@
 """Options that commands share: which data, and what becomes of rows that cannot be used."""
 
 import argparse
+import csv
 import importlib.util
 import io
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from colk.tables import Reject, Source
 
-__all__ = ["Rejects", "add_data", "names", "need", "open_source"]
+__all__ = ["Rejects", "add_data", "count", "names", "need", "open_source"]
 
 
 def need(command: str, *packages: str) -> None:
@@ -26,14 +28,32 @@ def need(command: str, *packages: str) -> None:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Return names between commas.
+    """Return names between commas; one that holds a comma stands in quotes.
 
     Examples
     --------
-    >>> names("size, age")
-    ('size', 'age')
+    >>> names('size, "age, years"')
+    ('size', 'age, years')
     """
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+    cells = next(csv.reader([text], skipinitialspace=True), [])
+    return tuple(name.strip() for name in cells if name.strip())
+
+
+def count(text: str) -> int:
+    """Return a whole number from 1 on.
+
+    Examples
+    --------
+    >>> count("12")
+    12
+    """
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text}")
+    return int(text)
+
+
+def _delimiter(text: str) -> str:
+    return "\t" if text in ("\\t", "tab") else text
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
@@ -45,11 +65,13 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         choices=("csv", "parquet", "jsonl", "libsvm"),
         help="of the data (default: by extension; CSV for standard input)",
     )
-    data.add_argument("--delimiter", metavar="C", help="between cells of CSV (default: ,)")
+    data.add_argument(
+        "--delimiter", type=_delimiter, metavar="C", help="between cells of CSV (default: ,)"
+    )
     data.add_argument(
         "--columns", type=names, metavar="NAMES", help="of CSV without a line of names: a,b,c"
     )
-    data.add_argument("--n-features", type=int, metavar="N", help="of LIBSVM's format")
+    data.add_argument("--n-features", type=count, metavar="N", help="of LIBSVM's format")
     data.add_argument(
         "--rejects",
         type=Path,
@@ -104,6 +126,7 @@ class Rejects:
         if path is not None:
             path.touch()
             self._file = open(path, "r+b")  # noqa: SIM115, closed by `close`
+            size = min(size, os.path.getsize(path))  # of what was there, if it is gone
             self._file.truncate(size)
             self._file.seek(size)
 

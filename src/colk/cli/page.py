@@ -52,7 +52,7 @@ _STREAM = "Each row is predicted before its step; in passes after the first it w
 _CLOUD = "A sample of the stream, each row predicted before its step."
 _FEATURES = (
     "Along each feature, other numbers at their mean, other categories at the first that was seen. "
-    "Ticks are atoms. Twelve features at most."
+    "Ticks are atoms. Of more than twelve features, those along which it varies most."
 )
 
 
@@ -71,9 +71,17 @@ def _worst(model: TableModel, record: Record) -> str:
         head = ("file", "line", model.target, "predicted", "1 − share")
     rows = [
         (Path(file).name, f"{line:,}", _shown(y), _shown(predicted), f"{size:.4g}")
-        for size, file, line, y, predicted in sorted(record.worst, reverse=True)
+        for (file, line), (size, y, predicted) in _once(record.worst).items()
     ]
     return f"<h2>Largest residuals</h2>\n{_table(head, rows)}"
+
+
+def _once(worst: Sequence[tuple[Any, ...]]) -> dict[tuple[str, int], tuple[float, Any, Any]]:
+    """Residuals, largest first; of a line that several passes met, the largest."""
+    largest: dict[tuple[str, int], tuple[float, Any, Any]] = {}
+    for size, file, line, y, predicted in sorted(worst, reverse=True):
+        largest.setdefault((file, line), (size, y, predicted))
+    return largest
 
 
 def _shown(value: Any) -> str:
@@ -95,12 +103,7 @@ def _settings(model: TableModel) -> dict[str, str]:
         "task": model.task,
         "target": model.target,
         "features": ", ".join(model.features),
-        "kernel": str(model.kernel),
-        "loss": str(model.loss),
-        "risk": str(model.risk),
-        "step size": str(model.step_size),
-        "eps": model.forgets,
-        "averaging": str(model.averaging),
+        **model.told(),
         "colk": __version__,
     }
 

@@ -2,9 +2,45 @@
 
 import os
 import secrets
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-__all__ = ["check_file", "check_folder"]
+__all__ = ["check_apart", "check_file", "check_folder"]
+
+
+def check_apart(written: Sequence[tuple[Path | None, str]], read: Iterable[str | Path]) -> None:
+    """Refuse to write over what is read, or two things to one file.
+
+    Parameters
+    ----------
+    written : sequence of (Path or None, str)
+        Where files are to be, and what named them; None is nowhere.
+    read : iterable of path
+        What is read; "-" is standard input.
+
+    Examples
+    --------
+    >>> check_apart([(Path("a.csv"), "--model")], ["a.csv"])
+    Traceback (most recent call last):
+    ValueError: --model a.csv is what is read; write elsewhere
+    """
+    taken = {_identity(path): "what is read" for path in read if str(path) != "-"}
+    for path, option in written:
+        if path is None or (path.exists() and not path.is_file()):
+            continue
+        place = _identity(path)
+        if place in taken:
+            raise ValueError(f"{option} {path} is {taken[place]}; write elsewhere")
+        taken[place] = f"where {option} goes"
+
+
+def _identity(path: str | Path) -> object:
+    """What two names of one file have in common."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return os.path.realpath(path)
+    return found.st_dev, found.st_ino
 
 
 def check_file(path: Path | None, option: str) -> None:

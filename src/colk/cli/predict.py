@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colk.cli.options import Rejects, add_data, need, open_source
-from colk.cli.paths import check_file
+from colk.cli.paths import check_apart, check_file
 
 if TYPE_CHECKING:
     from colk.tables import Rows
@@ -51,13 +51,15 @@ def _run(arguments: argparse.Namespace) -> None:
 
     check_file(arguments.out, "--out")
     check_file(arguments.rejects, "--rejects")
+    written = ((arguments.out, "--out"), (arguments.rejects, "--rejects"))
+    check_apart(written, [arguments.model, *arguments.data])
     model = load_table_model(arguments.model)
     numbers = tuple(name for name in model.features if name not in model.categorical)
     wanted, labels = Columns(numbers, model.categorical), model.task == "classification"
     with (
         open_source(arguments, model.features) as source,
         Rejects(arguments.rejects, arguments.strict) as rejects,
-        writer(arguments.out, arguments.to, source.paths, labels) as write,
+        writer(arguments.out, arguments.to, labels) as write,
     ):
         for rows in source.rows(wanted):
             rejects.add(source.paths[rows.start.file], rows.rejects)
@@ -78,5 +80,6 @@ def _predicted(model: "TableModel", rows: "Rows") -> Mapping[str, list[Any]]:
         for place, label in enumerate(model.labels):
             column = [] if shares is None else shares[:, place].tolist()
             found[f"share of {label}"] = column
-    nothing = [None] * len(rows.rejects)
-    return {name: [(column + nothing)[place] for place in order] for name, column in found.items()}
+    for column in found.values():
+        column += [None] * len(rows.rejects)
+    return {name: [column[place] for place in order] for name, column in found.items()}

@@ -94,7 +94,9 @@ class Record(Score):
     """
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
-        state = state or {}
+        state = {} if state is None else state
+        if not isinstance(state, Mapping):
+            raise TypeError(f"the record of a run is no mapping, but a {type(state).__name__}")
         super().__init__(
             int(state.get("rows", 0)),
             float(state.get("absolute", 0.0)),
@@ -109,6 +111,8 @@ class Record(Score):
         self.worst: list[tuple[Any, ...]] = [
             tuple(each) for each in _rows_of(state.get("worst", ()))
         ]
+        if min(self.rows, self.width - 1, self.stride - 1) < 0:
+            raise ValueError("the record of a run counts below 0")
 
     @property
     def state(self) -> dict[str, Any]:

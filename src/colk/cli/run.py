@@ -64,8 +64,12 @@ class Place:
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> "Place":
-        """Return the place of a state."""
-        return cls(**{**state, "position": Position(**state["position"])})
+        """Return the place of a state, whose numbers count."""
+        place = cls(**{**state, "position": Position(**state["position"])})
+        counts = (*asdict(place.position).values(), place.epoch, place.before, place.taken)
+        if any(type(each) is not int or each < 0 for each in (*counts, place.total)):
+            raise ValueError("the place of a run is not counted")
+        return place
 
 
 class Run:

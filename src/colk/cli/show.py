@@ -62,13 +62,8 @@ def _table(model: "TableModel") -> dict[str, str]:
         f"{name} ({mean:.4g} ± {unit:.4g})"
         for name, mean, unit in zip(model.columns, model.center, model.unit, strict=True)
     )
+    told |= model.told()
     told |= {
-        "kernel": str(model.kernel),
-        "loss": str(model.loss),
-        "risk": str(model.risk),
-        "step size": str(model.step_size),
-        "eps": model.forgets,
-        "averaging": str(model.averaging),
         "rows": f"{model.rows:,}",
         "atoms": str(model.n_atoms),
         "norm": f"{model.function.norm():.6g}",

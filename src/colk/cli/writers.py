@@ -19,9 +19,7 @@ Write = Callable[[Mapping[str, list[Any]]], None]
 
 
 @contextmanager
-def writer(
-    path: Path | None, to: str | None, reads: list[str], labels: bool = False
-) -> Iterator[Write]:
+def writer(path: Path | None, to: str | None, labels: bool = False) -> Iterator[Write]:
     """Open a table to write: a file whole or not at all, or standard output, flushed each time.
 
     Parameters
@@ -30,8 +28,6 @@ def writer(
         The file; None for standard output.
     to : str or None
         Its format, by default what its extension says, or CSV.
-    reads : list of str
-        What is read meanwhile, and must not be written to.
     labels : bool
         Whether the first column holds text.
     """
@@ -41,14 +37,11 @@ def writer(
     if path is None:
         if chosen == "parquet":
             raise ValueError("Parquet cannot be written to standard output: name a file by --out")
+        if sys.stdout is None:
+            raise ValueError("standard output is closed: name a file by --out")
         with _WRITERS[chosen](sys.stdout.buffer, labels) as write:
             yield write
         return
-    if any(
-        name != "-" and Path(name).exists() and path.exists() and os.path.samefile(name, path)
-        for name in reads
-    ):
-        raise ValueError(f"{path} is what is read; write elsewhere")
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with open(draft, "xb") as file, _WRITERS[chosen](file, labels) as write:

@@ -93,6 +93,8 @@ def restore_interval(kind: type[Any], parts: dict[str, Any], memory: Memory) -> 
         interval.follow(check_number(coverage, "the coverage"))
         level = interval._levels[float(coverage)]
         level.aim = check_number(aim, "the share that intervals leave out")
+        if level.aim > 1.0:  # quantiles beyond the outermost
+            raise FileFormatError(f"intervals are to leave out a share of {level.aim:g}")
         level.seen = whole(seen, 0, _MOST, "the number of intervals")
         level.missed = whole(missed, 0, seen, "the number of targets that were missed")
     return interval

@@ -124,7 +124,9 @@ def check_packed(stream: Stream, packed: dict[str, Any], loss: Loss | None) -> N
     _check_dictionary(stream, packed["dictionary"], fresh["dictionary"])
     n = packed["dictionary"]["atoms"].shape[1]
     if "P" in fresh:
-        _check_finite("noise", _check_shape("noise", packed["noise"], fresh["noise"].shape))
+        noise = _check_finite("noise", _check_shape("noise", packed["noise"], fresh["noise"].shape))
+        if (noise < 0.0).any():
+            raise FileFormatError("the noise is below 0")
         _check_covariance(packed["P"], fresh["P"], n)
     if "inverse" in fresh:
         _check_finite("inverse", _check_shape("inverse", packed["inverse"], (n, n)))
@@ -141,7 +143,9 @@ def _check_covariance(packed: Any, fresh: dict[str, Any], n: int) -> None:
     for name in ("matrix", "rows", "amounts"):
         shape = tuple(length or n for length in fresh[name].shape)
         _check_finite(name, _check_shape(name, packed[name], shape))
-    whole(packed["pending"], 0, len(packed["amounts"]), "the number of samples to catch up with")
+    # The next one is written behind them.
+    most = len(packed["amounts"]) - 1
+    whole(packed["pending"], 0, most, "the number of samples to catch up with")
 
 
 def _check_tally(name: str, value: Any, fresh: Any) -> None:

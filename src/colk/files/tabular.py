@@ -9,7 +9,7 @@ from colk.errors import FileFormatError
 from colk.expansion import KernelExpansion
 from colk.files.memory import Memory
 from colk.files.parts import take, whole
-from colk.learners import COLK
+from colk.learners.solvers import is_of_solver
 from colk.tabular.encoder import Encoder
 from colk.tabular.scale import RunningScales
 
@@ -93,7 +93,7 @@ def _scales(parts: Any, n_columns: int) -> RunningScales:
 
 
 def _check_learner(model: Any, learner: Any) -> None:
-    if type(learner) is not COLK or repr(learner.kernel) != repr(model.kernel):
+    if not is_of_solver(learner, model.solver) or repr(learner.kernel) != repr(model.kernel):
         raise FileFormatError("the learner is not that of the settings")
     if learner.loss != model.loss or learner.risk != model.risk:
         raise FileFormatError("the learner is not that of the settings")

@@ -27,6 +27,9 @@ _SHORT = 16
 # Terms of terms of terms: deeper than anybody writes, and no strain for the stack.
 _DEEPEST = 60
 
+# Whole numbers beyond 64 bits count nothing, and as keys many of them could share one hash.
+_LARGEST = 2**63
+
 _FEATURE_MAPS = {"RBFNetwork": RBFNetwork, "RandomFourierFeatures": RandomFourierFeatures}
 
 
@@ -39,6 +42,10 @@ class Encoder:
 
     def encode(self, value: Any) -> Any:
         """Return a value as JSON holds it."""
+        if type(value) is int and abs(value) >= _LARGEST:
+            raise ValueError(
+                f"the whole number {value!r} has more than 64 bits, and no file holds it"
+            )
         if value is None or type(value) in (bool, int, str):
             return value
         if isinstance(value, np.generic):
@@ -119,9 +126,12 @@ class Decoder:
 
     def __init__(self, arrays: Arrays, given: Given, memory: models.Memory) -> None:
         self.arrays, self.given, self.memory = arrays, given, memory
+        self.used: set[int] = set()
 
     def decode(self, tree: Any, depth: int = 0) -> Any:
         """Return the value of a tree."""
+        if type(tree) is int and abs(tree) >= _LARGEST:
+            raise FileFormatError("it holds a whole number of more than 64 bits")
         if tree is None or type(tree) in (bool, int, float, str):
             return tree
         if depth > _DEEPEST:
@@ -161,6 +171,10 @@ class Decoder:
     def _find(self, number: Any) -> NDArray[Any]:
         if type(number) is not int or not 0 <= number < len(self.arrays):
             raise FileFormatError(f"it refers to the array {number!r} of {len(self.arrays)}")
+        # What is made of an array is in proportion to it: one that stood for many would be a bomb.
+        if number in self.used:
+            raise FileFormatError(f"it refers to the array {number} twice")
+        self.used.add(number)
         return self.arrays[number]
 
     def _floats(self, number: Any) -> list[float]:

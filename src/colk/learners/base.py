@@ -274,7 +274,7 @@ class OnlineLearner(StreamLearner):
         if self._n_features is None:
             self._allocate(points.shape[1], n_outputs, targets.shape[1])
             self._n_features, self._n_outputs = points.shape[1], n_outputs
-            self._is_vector = self.loss.kind != "multiclass" and np.ndim(y) == 1
+            self._is_vector = not self.loss.couples_outputs and np.ndim(y) == 1
         self._learn(points, targets, weight)
         return self
 

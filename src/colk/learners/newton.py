@@ -152,9 +152,9 @@ class NewtonCOLK(KernelLearner):
         values = super().predict(X)
         if not return_std:
             return values
-        if self.loss.kind != "regression":
+        if self.loss.kind != "regression" or self.loss.couples_outputs:
             raise ValueError(
-                f"return_std needs a loss of residuals; {type(self.loss).__name__} has none"
+                f"return_std needs a loss of one residual an output, not {type(self.loss).__name__}"
             )
         state: Any = self._state()
         of_f, noise = state.variances(check_points(X, self.n_features))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_vector
+from colk.losses import base
 from colk.losses.base import Loss
 
 __all__ = ["Quantiles"]
@@ -62,6 +63,16 @@ class Quantiles(Loss):
                 slopes[row, c] = -self.table[c]
             total += slopes[row, c] * excess
         return total
+
+    def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
+        """The largest secant curvature of a level, against the one target."""
+        largest, y = 0.0, Y[row, 0]
+        for c in range(F.shape[1]):
+            excess = F[row, c] - y
+            apart = max(abs(excess), width, base.NEAREST * (1.0 + abs(y)))
+            slope = 1.0 - self.table[c] if excess >= 0.0 else self.table[c]
+            largest = max(largest, slope / apart)
+        return largest
 
     def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:
         """Targets as an (n, 1) array, for predictions of as many outputs as there are levels."""

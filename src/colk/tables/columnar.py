@@ -42,13 +42,20 @@ class ParquetTable:
         except pa.ArrowException as error:
             raise ValueError(f"it is no Parquet file ({_first_line(error)})") from error
         self.size = self._file.metadata.num_rows
+        schema = self._file.schema_arrow
+        twice = [name for name in schema.names if schema.names.count(name) > 1]
+        if twice:
+            raise ValueError(f"column {twice[0]!r} appears twice")
         self.kinds: dict[str, Kind] = {
-            field.name: "number" if _is_number(field.type) else "text"
-            for field in self._file.schema_arrow
+            field.name: "number" if _is_number(field.type) else "text" for field in schema
         }
 
     def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
         """Read on from `start`, which may be the beginning or that of a batch."""
+        for name in wanted.names:
+            kind = self._file.schema_arrow.field(name).type
+            if not _is_plain(kind):
+                raise ValueError(f"column {name!r} holds {kind}, neither numbers nor text")
         before = 0
         for group in range(self._file.num_row_groups):
             size = self._file.metadata.row_group(group).num_rows
@@ -87,6 +94,15 @@ def _is_number(kind: pa.DataType) -> bool:
     types = pa.types
     tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
     return any(test(kind) for test in tests)
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    """Whether the values of a type can be read as numbers or text."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return _is_plain(kind.value_type)
+    tests = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    return not any(test(kind) for test in tests)
 
 
 def _first_line(error: Exception) -> str:

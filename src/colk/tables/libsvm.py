@@ -15,6 +15,9 @@ __all__ = ["LABEL", "LibSVM", "largest_feature"]
 # Name of the column of labels; features are named by their numbers.
 LABEL = "label"
 
+# Around a line; the first of a file may begin with a mark of its encoding.
+_BLANK = " \t\r\n\v\f\ufeff"
+
 _PAIR = re.compile(r"(\d{1,9}):(\S+)", re.ASCII)
 _MOST_FEATURES = 100_000
 
@@ -62,7 +65,7 @@ class LibSVM:
         places = {name: place for place, name in enumerate(wanted.numbers)}
         matrix, labels, lines, rejects = [], [], [], []
         for line, data in enumerate(block.data.split(b"\n")[:-1], block.line):
-            text = data.decode(errors="replace").partition("#")[0].strip()
+            text = data.decode(errors="replace").partition("#")[0].strip(_BLANK)
             if not text:
                 continue
             try:

@@ -49,7 +49,10 @@ class Objects:
                 if value is not None:
                     balance[name] = balance.get(name, 0) + (1 if _is_number(value) else -1)
         if not balance:
-            raise ValueError("its first lines are no JSON objects; say what it is with --format")
+            raise ValueError(
+                "its first lines are no JSON objects, one to a line; what is one list becomes that "
+                "by jq -c '.[]', or say what it is with --format"
+            )
         self.kinds = {name: "text" if sign < 0 else "number" for name, sign in balance.items()}
         return 0
 

@@ -178,7 +178,7 @@ class Source:
         try:
             if chosen == "parquet":
                 return ParquetTable(path)
-            return LineTable(0 if path == "-" else path, self._parser(path, chosen))
+            return LineTable(_standard_input() if path == "-" else path, self._parser(path, chosen))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
 
@@ -189,6 +189,15 @@ class Source:
             return LibSVM(self._n_features)
         tabs = path.lower().endswith(".tsv")
         return Delimited(self._delimiter or ("\t" if tabs else ","), self._names)
+
+
+def _standard_input() -> int:
+    """Return its descriptor."""
+    try:
+        os.fstat(0)
+    except OSError as error:
+        raise ValueError("standard input is closed") from error
+    return 0
 
 
 def _list(names: dict[str, Kind]) -> str:

@@ -1,7 +1,7 @@
 """A learner of tables: named columns go in, numbers or labels come out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
@@ -10,30 +10,23 @@ from colk.averaging import Averaging
 from colk.compression import Compression, compress
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
-from colk.learners import COLK
 from colk.learners.growth import grow
 from colk.learners.naming import (
     as_averaging,
     as_kernel,
-    as_loss,
     as_risk,
     standard_bandwidth,
     takes_bandwidth,
 )
-from colk.learners.units import (
-    KernelSize,
-    choose_bound,
-    choose_compressor,
-    choose_step,
-    forgotten_share,
-    loss_unit,
-    needs_implicit,
-)
-from colk.losses import Logistic, Loss, Softmax
+from colk.learners.solvers import Solver, check_solver
+from colk.learners.units import KernelSize, choose_step, loss_unit
+from colk.losses import Loss, Softmax
+from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.schedules import Rate
 from colk.tabular.columns import check_names, check_numbers
 from colk.tabular.encoder import Encoder
+from colk.tabular.making import choose_loss, make_learner, told
 from colk.tabular.scale import RunningScales
 
 __all__ = ["TableModel", "Task"]
@@ -77,6 +70,11 @@ class TableModel:
         As in `colk.COLKRegressor`.
     scale : bool
         Whether to scale the numbers.
+    solver : {"gradient", "newton"}
+        Steps along gradients, or divided by the curvature of what was seen: those of "newton" learn
+        more of each row, and cost more.
+    prior, forgetting
+        Of `solver="newton"`, as in `colk.COLKRegressor`.
 
     Attributes
     ----------
@@ -98,6 +96,14 @@ class TableModel:
     True
     """
 
+    # Settings of learners that are the same for all tables.
+    pairing: ClassVar[Pairing] = "overlap"
+    tracking_rate: ClassVar[Rate] = 0.01
+    gradient_bound: ClassVar[None] = None
+
+    step_size: Rate | None
+    averaging: Averaging | bool | None
+
     def __init__(
         self,
         target: str,
@@ -113,6 +119,9 @@ class TableModel:
         max_atoms: int | None = 200,
         averaging: Averaging | bool = True,
         scale: bool = True,
+        solver: Solver = "gradient",
+        prior: float | None = None,
+        forgetting: float = 1.0,
     ) -> None:
         self.target, self.features = target, tuple(features)
         self.categorical, self.task = tuple(categorical), task
@@ -124,12 +133,19 @@ class TableModel:
                 bandwidth = standard_bandwidth(str(kernel), len(self.features))
             bandwidth = check_number(bandwidth, "bandwidth", above=0.0)
         self.kernel = as_kernel(kernel, cast(float, bandwidth))
-        self.loss = _choose_loss(loss, task)
+        self.loss = choose_loss(loss, task)
         self.risk = as_risk(risk)
         self._unit = loss_unit(self.loss)
         self._size = size = KernelSize.standard(self.kernel, len(self.features))
-        self.step_size = choose_step(step_size, self.risk, 1.0 / (self._unit * size.unit))
-        self.eps, self.max_atoms, self.averaging = eps, max_atoms, as_averaging(averaging)
+        self.solver, self.prior, self.forgetting = solver, prior, forgetting
+        self.step_size, self.averaging = step_size, averaging
+        check_solver(self)
+        if solver == "newton":
+            self.averaging = None
+        else:
+            self.step_size = choose_step(step_size, self.risk, 1.0 / (self._unit * size.unit))
+            self.averaging = as_averaging(averaging)
+        self.eps, self.max_atoms = eps, max_atoms
         self.scale = bool(scale)
         self.rows = 0
         self.labels: list[str] = []
@@ -139,26 +155,11 @@ class TableModel:
         self._inputs = RunningScales(len(numbers))
         self._targets = RunningScales(1)
         self._fixed: KernelExpansion | None = None
-        self._learner = self._make()
+        self._learner = make_learner(self)
 
-    def _make(self) -> COLK:
-        return COLK(
-            self.kernel,
-            self.loss,
-            self.risk,
-            step_size=self.step_size,
-            compressor=choose_compressor(self.eps, self.max_atoms, self.loss, self._size.evenness),
-            pairing="overlap",
-            gradient_bound=choose_bound(None, self._unit),
-            averaging=self.averaging,
-            n_outputs=2 if self.loss.kind == "multiclass" else 1,
-            implicit=needs_implicit(self.loss, self.risk, self.step_size, self._size.largest),
-        )
-
-    @property
-    def forgets(self) -> str:
-        """What a step may forget, in words: an H-norm, or a share of the size of the steps."""
-        return f"{forgotten_share(self.loss):g} of a step" if self.eps is None else f"{self.eps:g}"
+    def told(self) -> dict[str, str]:
+        """Return what the model is made of, in words."""
+        return told(self, self._learner)
 
     # -- learning ----------------------------------------------------------------------------
 
@@ -376,13 +377,6 @@ class TableModel:
         smaller = TableModel.__new__(TableModel)
         smaller.__dict__.update(self.__dict__)
         smaller._fixed = compression.function
-        smaller._learner = self._make()
+        smaller._learner = make_learner(self)
         smaller.notes = {}
         return smaller, compression
-
-
-def _choose_loss(loss: Loss | str | None, task: str) -> Loss:
-    chosen = as_loss(loss if loss is not None else "huber" if task == "regression" else "softmax")
-    if (chosen.kind == "regression") != (task == "regression"):
-        raise ValueError(f"{type(chosen).__name__} is no loss of {task}")
-    return Softmax() if isinstance(chosen, Logistic) else chosen
