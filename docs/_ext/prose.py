@@ -1,4 +1,4 @@
-"""Code on the pages in Markdown: names lead to their pages, blocks end with their last line."""
+"""Code on the pages leads to the pages of its names, and blocks end with their last line."""
 
 import re
 from importlib import import_module
@@ -9,7 +9,9 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 
 # A name alone, or a call.
-NAME = re.compile(r"([A-Za-z_][\w.]*)(\(.*\))?")
+NAME = re.compile(r"([A-Za-z_][\w.]*)(\([^()]*\))?")
+# A cell of a table that is broken nowhere: a number, two with an arrow or a deviation.
+NUMBERS = re.compile(r"[-+−±→%×.,\d e]+")
 # Of two classes of one name the one for scikit-learn is meant.
 LATER = "colk.river"
 
@@ -51,8 +53,16 @@ def end_blocks(app: Sphinx, doctree: nodes.document) -> None:
             block.children = [nodes.Text(block.rawsource)]
 
 
+def keep_numbers(app: Sphinx, doctree: nodes.document) -> None:
+    """Mark the cells that hold numbers."""
+    for cell in doctree.findall(nodes.entry):
+        if NUMBERS.fullmatch(cell.astext()):
+            cell["classes"].append("number")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Look at every page once it is read."""
     app.connect("doctree-read", link_names)
     app.connect("doctree-read", end_blocks)
+    app.connect("doctree-read", keep_numbers)
     return {"parallel_read_safe": True}
