@@ -2,6 +2,7 @@
 
 import re
 from importlib import import_module
+from pathlib import Path
 
 from docutils import nodes
 from inventory import public_modules
@@ -30,7 +31,7 @@ def homes() -> dict[str, str]:
 def link_names(app: Sphinx, doctree: nodes.document) -> None:
     """Make references of code that is a public name and stands in a sentence."""
     page = app.env.docname
-    if app.env.doc2path(page).endswith(".md"):
+    if Path(app.env.doc2path(page)).suffix == ".md":
         names = homes()
         for literal in list(doctree.findall(nodes.literal)):
             name = NAME.fullmatch(literal.astext())
