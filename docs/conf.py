@@ -26,6 +26,7 @@ extensions = [
     "mathml",
     "bars",
     "message_lists",
+    "prose",
     "public_names",
     "signatures",
     "titles",

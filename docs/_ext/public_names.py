@@ -50,6 +50,18 @@ def page_of_name(module: ModuleType, name: str) -> str:
     return f"{head}.. auto{kind}:: {full}\n"
 
 
+def page_of_modules(modules: list[ModuleType]) -> str:
+    """Write the page of them all: a line for each."""
+    names = [module.__name__ for module in modules]
+    listed = "\n".join(f"   {name}" for name in names)
+    return (
+        f"{title('API')}Every public name has a page. :py:mod:`colk` itself has what most programs "
+        "need: the\nestimators of scikit-learn, COLK, functions, saving and loading.\n\n"
+        f".. autosummary::\n   :nosignatures:\n\n{listed}\n\n"
+        f".. toctree::\n   :hidden:\n\n{listed}\n"
+    )
+
+
 def write_pages(app: Sphinx, config: Config) -> None:
     """Write the pages before the sources are read; those of names that have gone go."""
     modules = [import_module(name) for name in public_modules()]
@@ -57,6 +69,7 @@ def write_pages(app: Sphinx, config: Config) -> None:
     if bare:
         raise ExtensionError(f"public names without a docstring: {', '.join(bare)}")
     pages = {FOLDER / f"{module.__name__}.rst": page_of_module(module) for module in modules}
+    pages[FOLDER / "index.rst"] = page_of_modules(modules)
     for module in modules[1:]:
         for name in module.__all__:
             path = FOLDER / "generated" / f"{module.__name__}.{name}.rst"

@@ -84,7 +84,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         step size is.
     forgetting : float or "auto"
         γ of `solver="newton"`, in (0, 1]: below 1 a place remembers some 1/(1 − γ) samples, so that
-        a stream whose truth moves is followed; see `colk.learners.NewtonCOLK`.
+        a stream whose truth moves is followed. "auto" lets the stream choose how much; see
+        `colk.learners.NewtonCOLK`.
     scale_targets : bool
         Whether to learn (y − mean)/std, of the targets in the first calls until 100 were seen.
     epochs : int or None

@@ -52,7 +52,8 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         "newton" divides the slopes by the curvature of what was seen: far ahead on streams whose
         truth stands still, or moves slowly, and starts anew where it jumps.
     prior, forgetting
-        Of `solver="newton"`, as in `colk.COLKRegressor`. Where the truth moves, lower `forgetting`.
+        Of `solver="newton"`, as in `colk.COLKRegressor`. Where the truth moves, lower `forgetting`,
+        or let the stream choose it: "auto".
 
     Examples
     --------
