@@ -262,6 +262,7 @@ def supervise(folder, seed, start, stop, tally, faults):
             at = int(number)
             if word == "fault":
                 faults.append(f"{number}: {''.join(rest).strip()}")
+                print(faults[-1], flush=True)
             elif word != "at":
                 tally[word] = tally.get(word, 0) + 1
                 if sum(tally.values()) % 10_000 == 0:
@@ -273,6 +274,7 @@ def supervise(folder, seed, start, stop, tally, faults):
         if code != 0:
             errors.seek(0)
             faults.append(f"{at}: the process ended with {code}: {errors.read(1500)}")
+            print(faults[-1], flush=True)
     return at + 1
 
 
@@ -295,8 +297,6 @@ def main():
         at, stop = given.start, given.start + given.count
         while at < stop and len(faults) < 20:
             at = supervise(folder, given.seed, at, stop, tally, faults)
-    for fault in faults:
-        print(fault)
     seconds = time.perf_counter() - began
     print(
         f"{sum(tally.values())} files: {tally.get('refused', 0)} refused, "

@@ -4,6 +4,7 @@ Never a crash, a hang, or memory beyond the order of the file's own size.
 
     python tests/cli/mutated_tables.py              10⁵ files
     python tests/cli/mutated_tables.py --files N --seed N
+    python tests/cli/mutated_tables.py --reader     the same, only read, which is faster
 """
 
 import argparse
@@ -16,8 +17,11 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 import colk
 from colk.cli import main as run
+from colk.tables import Columns, Source
 
 LONGEST = 20.0  # seconds for one file, on a machine that does other things too
 MEMORY = 150.0  # megabytes that all files together may add
@@ -87,8 +91,33 @@ def check(path: Path, model: Path) -> int:
     return code
 
 
-def hammer(n_files: int, seed: int, folder: Path, kinds: tuple[str, ...] = ("csv", "jsonl")) -> int:
-    """Fit so many files of each kind; returns how many made a model."""
+def read(path: Path) -> int:
+    """Read a file; returns 0 where there are rows, as `check` does for a model."""
+    began, rows = time.monotonic(), 0
+    try:
+        with Source([str(path)]) as source:
+            for batch in source.rows(Columns(("a", "b", "y"), ("city",))):
+                rows += len(batch)
+                numbers = [batch.columns[name] for name in ("a", "b", "y")]
+                assert np.isfinite(numbers).all()
+                assert all(batch.columns["city"])
+                assert all(reject.reason for reject in batch.rejects)
+    except ValueError as error:
+        if len(str(error)) > 2000:
+            raise
+    taken = time.monotonic() - began
+    assert taken < LONGEST, f"{taken:.0f} s"
+    return 0 if rows else 2
+
+
+def hammer(
+    n_files: int,
+    seed: int,
+    folder: Path,
+    kinds: tuple[str, ...] = ("csv", "jsonl"),
+    only_read: bool = False,
+) -> int:
+    """Fit so many files of each kind, or read them; returns how many made a model, or have rows."""
     draw, models = random.Random(seed), 0
     before = 0.0
     for number in range(n_files):
@@ -96,13 +125,15 @@ def hammer(n_files: int, seed: int, folder: Path, kinds: tuple[str, ...] = ("csv
         path = folder / f"t.{kind}"
         path.write_bytes(mutated(clean(kind), kind, draw))
         try:
-            models += check(path, folder / "m.colk") == 0
+            models += (read(path) if only_read else check(path, folder / "m.colk")) == 0
         except BaseException:
             print(f"file {number} of seed {seed}: {path.read_bytes()[:2000]!r}")
             raise
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
         before = before or peak
         assert peak - before < MEMORY, f"{peak - before:.0f} MB more"
+        if number % 10_000 == 9_999:
+            print(f"{number + 1} files, {models} models", flush=True)
     return models
 
 
@@ -110,12 +141,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--reader", action="store_true", help="read, and learn nothing")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        models = hammer(arguments.files, arguments.seed, Path(folder))
-    print(
-        f"{arguments.files} files: {models} models, {arguments.files - models} errors of one line"
-    )
+        models = hammer(arguments.files, arguments.seed, Path(folder), only_read=arguments.reader)
+    found = "with rows" if arguments.reader else "models"
+    print(f"{arguments.files} files: {models} {found}, {arguments.files - models} without")
 
 
 if __name__ == "__main__":

@@ -15,3 +15,4 @@ def test_what_is_whole_is_learned(tmp_path, kind):
 def test_damaged_tables(tmp_path, kind):
     models = hammer(60, 1, tmp_path, (kind,))
     assert 0 < models < 60
+    assert models <= hammer(60, 1, tmp_path, (kind,), only_read=True)

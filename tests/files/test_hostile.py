@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import CASES, SEEN, X, Y
+from sklearn.svm import SVC, SVR
 
 import colk
 from colk import COLK, COLKRegressor, FileFormatError, KernelExpansion
@@ -307,6 +308,19 @@ def test_targets_are_as_wide_as_outputs_where_no_sample_waits(width, tmp_path):
     header, arrays = parts(model, tmp_path)
     arrays[state(header)["window", "targets"]] = np.zeros((0, width))
     with pytest.raises(FileFormatError, match=f"y has {width} outputs, the predictions have 2"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize("machine", [SVC(), SVR()])
+def test_a_compressed_classifier_has_labels(machine, tmp_path):
+    targets = np.where(Y > 0.0, "high", "low") if isinstance(machine, SVC) else Y
+    header, arrays = parts(colk.KernelCompressor(machine).fit(X, targets), tmp_path)
+    items = header["model"]["fitted"]["items"]
+    labels = [item for item in items if item[0] == "classes_"]
+    header["model"]["fitted"]["items"] = (
+        [item for item in items if item not in labels] if labels else [*items, ["classes_", [0, 1]]]
+    )
+    with pytest.raises(FileFormatError, match="labels or a classifier"):
         colk.load(write(header, arrays, tmp_path))
 
 

@@ -170,28 +170,29 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _begun(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     """Return a new model of the columns that there are."""
+    from colk.tables import listed
     from colk.tabular import TableModel
 
     given = _given(arguments)
     target = given.pop("target", None)
-    listed = ", ".join(list(source.kinds)[:20])
+    there = listed(source.kinds)
     if target is None:
-        raise ValueError(f"name the column to predict with --target; there are {listed}")
+        raise ValueError(f"name the column to predict with --target; there are {there}")
     categorical = given.setdefault("categorical", ())
     given.setdefault("features", tuple(name for name in source.kinds if name != target))
     for name in (target, *given["features"], *categorical):
         if name not in source.kinds:
-            hint = _other_delimiter(listed) if len(source.kinds) == 1 else ""
-            raise ValueError(f"{source.paths[0]} has no column {name!r}; it has {listed}{hint}")
+            hint = _other_delimiter(there) if len(source.kinds) == 1 else ""
+            raise ValueError(f"{source.paths[0]} has no column {name!r}; it has {there}{hint}")
     texts = [
         name
         for name in given["features"]
         if source.kinds[name] == "text" and name not in categorical
     ]
     if texts:
-        told = ",".join(texts)
+        told = listed(texts).replace(", ", ",")
         raise ValueError(
-            f"{'columns' if len(texts) > 1 else 'column'} {', '.join(texts)} "
+            f"{'columns' if len(texts) > 1 else 'column'} {listed(texts)} "
             f"hold{'' if len(texts) > 1 else 's'} text: make indicators of their values with "
             f"--categorical {told}, or leave them out with --features"
         )

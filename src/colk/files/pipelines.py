@@ -144,6 +144,7 @@ def pack_compressor(compressor: Any) -> dict[str, Any]:
 
 def restore_compressor(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
     """Return the compressor without the original that it has compressed."""
+    from sklearn.base import is_classifier
     from sklearn.frozen import FrozenEstimator
 
     from colk.compression import Compression
@@ -156,6 +157,8 @@ def restore_compressor(kind: type[Any], parts: dict[str, Any], memory: Memory) -
         compressor.estimator = FrozenEstimator(compressor.estimator)
     if not fitted:
         return compressor
+    if is_classifier(compressor) != ("classes_" in fitted):
+        raise FileFormatError("a KernelCompressor has labels or a classifier, but not both")
     names, classes = fitted.pop("feature_names_in_", None), fitted.pop("classes_", None)
     certificate, intercept, p = take(fitted, "certificate_", "intercept_", "n_features_in_")
     if not isinstance(certificate, Compression) or certificate.function.n_features != p:

@@ -9,6 +9,6 @@ except ImportError as error:
     raise ImportError("colk.tables needs pyarrow: pip install 'colk[data]'") from error
 
 from colk.tables.rows import Columns, Position, Reject, Rows
-from colk.tables.source import FORMATS, Source, format_of
+from colk.tables.source import FORMATS, Source, format_of, listed
 
-__all__ = ["FORMATS", "Columns", "Position", "Reject", "Rows", "Source", "format_of"]
+__all__ = ["FORMATS", "Columns", "Position", "Reject", "Rows", "Source", "format_of", "listed"]

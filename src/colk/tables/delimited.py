@@ -56,7 +56,8 @@ class Delimited:
         header, size = (self._given, 0) if self._given is not None else self._header(block)
         twice = {name for name in header if header.count(name) > 1}
         if twice:
-            raise ValueError(f"column {min(twice)!r} appears twice; name them with --columns")
+            name = min(twice)[:_SHOWN]
+            raise ValueError(f"column {name!r} appears twice; name them with --columns")
         self._names = header
         self.kinds = dict.fromkeys(header, "number")
         body = Block(block.data[size:], block.offset + size, block.line, block.size)

@@ -1,7 +1,7 @@
 """Several files, or standard input, as one stream of batches."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
@@ -12,7 +12,11 @@ from colk.tables.lines import LineTable
 from colk.tables.objects import Objects
 from colk.tables.rows import Columns, Kind, Position, Rows
 
-__all__ = ["FORMATS", "Format", "Source", "format_of"]
+__all__ = ["FORMATS", "Format", "Source", "format_of", "listed"]
+
+# Names that a message lists, and letters of each.
+_LISTED = 20
+_LONGEST = 40
 
 Format = Literal["csv", "parquet", "jsonl", "libsvm"]
 
@@ -134,7 +138,7 @@ class Source:
             if missing:
                 table.close()
                 raise ValueError(
-                    f"{path} has no column {missing[0]!r}; it has {_list(table.kinds)}"
+                    f"{path} has no column {missing[0]!r}; it has {listed(table.kinds)}"
                 )
             at = start if number == start.file else Position(number)
             done = 0
@@ -200,6 +204,13 @@ def _standard_input() -> int:
     return 0
 
 
-def _list(names: dict[str, Kind]) -> str:
-    shown = list(names)[:20]
-    return ", ".join(shown) + (", …" if len(names) > len(shown) else "")
+def listed(names: Collection[str]) -> str:
+    """Return the first of the names, for a message.
+
+    Examples
+    --------
+    >>> listed(["size", "x" * 50])
+    'size, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
+    """
+    shown = [name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…" for name in names]
+    return ", ".join(shown[:_LISTED]) + (", …" if len(shown) > _LISTED else "")
