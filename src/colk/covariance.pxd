@@ -24,3 +24,4 @@ cdef class Covariance:
     @cython.locals(leaving=double, below=double, c=double, s=double)
     cdef void turn_row(self, Py_ssize_t row, Py_ssize_t j, Py_ssize_t last) noexcept nogil
     cpdef dense(self, Dictionary d)
+    cpdef raw(self, Py_ssize_t n)

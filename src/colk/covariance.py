@@ -148,13 +148,25 @@ class Covariance:
 
     def dense(self, d: Dictionary) -> Array:
         """P, a copy of shape (M, M), for coordinates of which U has a positive diagonal."""
-        n = d.size
-        signs = np.sign(np.diag(np.asarray(d.factor)[:n, :n]))
+        signs = np.sign(np.diag(np.asarray(d.factor)[: d.size, : d.size]))
+        return np.asarray(self.raw(d.size) * np.outer(signs, signs))
+
+    def raw(self, n: int) -> Array:
+        """P, a copy of shape (M, M), in the coordinates of U as it is."""
         lower = np.tril(np.asarray(self.matrix)[:n, :n])
         P, h = lower + np.tril(lower, -1).T, np.asarray(self.rows)[FIRST:, :n]
         for r in range(self.pending):
             P -= self.amounts[r] * np.outer(h[r], h[r])
-        return np.asarray(P * np.outer(signs, signs))
+        return np.asarray(P)
+
+    def assume(self, prior: float) -> None:
+        """Change λ."""
+        self.prior = prior
+
+    def lay(self, matrix: Array) -> None:
+        """Change P, to a matrix of the same shape."""
+        self.pending = 0
+        np.asarray(self.matrix)[: len(matrix), : len(matrix)] = matrix
 
     def pack(self, n: int) -> dict[str, Any]:
         """Plain numbers and arrays, from which to go on bit by bit."""

@@ -21,6 +21,7 @@ cdef class NewtonStream(KernelStream):
     cdef int make_room(self) except -1
     @cython.locals(before=Py_ssize_t, eps=double, error=double)
     cdef int step(self) except -1 nogil
+    cdef int review(self, Py_ssize_t steps) except -1 nogil
     @cython.final
     @cython.locals(loss=double, gap=double, share=double, columns=Py_ssize_t)
     cdef void follow_spreads(self, double rate) noexcept nogil

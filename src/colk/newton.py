@@ -104,12 +104,17 @@ class NewtonStream(KernelStream):
         if self.dictionary.added > 0:
             error += self.prune(max(eps - error, 0.0))
         self.error_sum += error
+        self.review(t + 1)
         if self.traced:
             self.rest()
             self.squared_norm = step.exact_squared_norm(self.dictionary, self.n_outputs)
         self.steps = t + 1
         self.record(before + self.dictionary.added - self.dictionary.size, error, 1.0)
         return 1
+
+    def review(self, steps: int) -> int:
+        """Change settings after so many steps, where a method does."""
+        return 0
 
     def follow_spreads(self, rate: float) -> None:
         """How far losses are from their mean, and predictions from their targets."""

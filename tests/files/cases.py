@@ -89,6 +89,9 @@ REGRESSION = {
     "POLK": lambda: POLK(Gaussian(0.2)),
     "NewtonCOLK": lambda: NewtonCOLK(Gaussian(0.2), risk=VARIANCE),
     "NewtonCOLK of experts": lambda: NewtonCOLK(Gaussian(0.2), risk=VARIANCE, forgetting="auto"),
+    "NewtonCOLK of a prior that it chooses": lambda: NewtonCOLK(
+        Gaussian(0.2), risk=VARIANCE, prior="auto"
+    ),
     "BSGD": lambda: BSGD(Gaussian(0.2), max_atoms=20),
     "CompositionalBSGD": lambda: CompositionalBSGD(
         Gaussian(0.2), risk=VARIANCE, max_atoms=20, maintenance="projection"

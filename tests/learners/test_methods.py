@@ -51,6 +51,9 @@ LEARNERS = {
     "newton-auto-batch": lambda **more: NewtonCOLK(
         KERNEL, Softmax(), n_outputs=3, batch_size=3, forgetting="auto", **more
     ),
+    "newton-prior": lambda **more: NewtonCOLK(
+        KERNEL, Squared(), Variance(0.1), prior="auto", compressor=KOMP(max_atoms=9), **more
+    ),
     "norma": lambda **more: NORMA(KERNEL, Squared(), max_atoms=20, **more),
     "norma-nu": lambda **more: NORMA(KERNEL, EpsilonInsensitive(0.1), 20, nu=0.3, **more),
     "bsgd-removal": lambda **more: BSGD(KERNEL, Squared(), 10, "removal", **more),

@@ -7,7 +7,7 @@ import pytest
 
 from colk import reference
 from colk.compressors import KOMP
-from colk.kernels import Gaussian, Linear
+from colk.kernels import Gaussian, Laplacian, Linear
 from colk.learners import NewtonCOLK
 from colk.learners.units import loss_unit
 from colk.losses import LOSSES, CustomLoss, Huber, Softmax, Squared
@@ -58,23 +58,23 @@ PAIRINGS = ["independent", "overlap", "same"]
 POINTS = np.linspace(0.0, 1.0, 30)[:, None]
 
 
-def stream(n, loss, n_outputs=1, seed=0):
+def stream(n, loss, n_outputs=1, seed=0, noise=0.1):
     rng = np.random.default_rng(seed)
     X = rng.random((n, 1))
     if isinstance(loss, Softmax):
         return X, (3.0 * X).astype(int).astype(float)
     phases = 6.0 * X + np.arange(n_outputs)
-    Y = np.sin(phases) + 0.1 * rng.normal(size=(n, n_outputs))
+    Y = np.sin(phases) + noise * rng.normal(size=(n, n_outputs))
     return X, np.where(Y > 0.0, 1.0, -1.0) if loss.kind == "binary" else Y
 
 
 def assert_equal_paths(
     loss, risk, pairing="same", batch_size=1, n_outputs=1, weight=None, n=60,
-    compressor=None, tracker="momentum", **settings,
+    compressor=None, tracker="momentum", kernel=KERNEL, noise=0.1, **settings,
 ):  # fmt: skip
     """Feed both; compare atoms, f, its covariance and the error spent after every window."""
     compressor = KOMP(eps=0.05) if compressor is None else compressor
-    X, Y = stream(n, loss, n_outputs)
+    X, Y = stream(n, loss, n_outputs, noise=noise)
     settings = {"prior": 0.5, "tracking_rate": 0.1} | settings
     limits = {
         "eps": compressor.eps or 0.0,
@@ -88,9 +88,11 @@ def assert_equal_paths(
     if settings.get("forgetting") == "auto":
         kind, expected["first_step"] = reference.Experts, 1.0 / loss_unit(loss)
         del expected["forgetting"]
-    twin = kind(KERNEL, loss, read, 1, n_outputs, tracker=tracker, **limits, **expected)
+    if settings["prior"] == "auto":
+        kind, expected["prior"] = reference.ChosenPrior, 0.3 * loss_unit(loss)
+    twin = kind(kernel, loss, read, 1, n_outputs, tracker=tracker, **limits, **expected)
     learner = NewtonCOLK(
-        KERNEL, loss, risk, compressor=compressor, pairing=pairing, batch_size=batch_size,
+        kernel, loss, risk, compressor=compressor, pairing=pairing, batch_size=batch_size,
         n_outputs=n_outputs, tracker=tracker, trace=True, **settings,
     )  # fmt: skip
     weight = np.ones(n) if weight is None else weight
@@ -112,8 +114,10 @@ def assert_equal_paths(
         assert learner.trace.error[-1] == pytest.approx(twin.error, rel=1e-4, abs=hidden)
         if kind is reference.Experts:
             np.testing.assert_allclose(list(learner.experts.values()), twin.p, rtol=1e-6)
+        assert learner.current_prior == pytest.approx(twin.prior, rel=1e-14)
     assert learner.steps == twin.steps > 5
     assert len(learner.function.atoms) > 2
+    return learner
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
@@ -188,6 +192,35 @@ def test_experts_equal_their_twin_in_batches_of_weighted_samples(pairing):
 )
 def test_experts_equal_their_twin_within_other_limits(compressor):
     assert_equal_paths(Huber(0.3), Mean(), compressor=compressor, n=150, forgetting="auto")
+
+
+@pytest.mark.parametrize(
+    ("loss", "risk", "settings"),
+    [
+        (Softmax(), Mean(), {"n_outputs": 3}),
+        (Squared(), Variance(0.1), {"pairing": "overlap", "noise": 0.01}),
+        (Squared(), CVaR(0.3), {"pairing": "independent", "n": 820, "noise": 0.01}),
+        (Huber(0.3), Mean(), {"batch_size": 2, "noise": 0.6, "weight": np.tile([0.5, 2.0], 410)}),
+        (Squared(), Mean(), {"n_outputs": 2, "forgetting": 0.9999, "noise": 0.01}),
+    ],
+    ids=["softmax", "overlap", "independent", "batches", "outputs"],
+)
+def test_a_prior_that_is_chosen_is_that_of_its_twin(loss, risk, settings):
+    """λ changes after 400 steps; all else stays equal there."""
+    limits = {"kernel": Laplacian(0.05), "compressor": KOMP(eps=0.05, max_atoms=15)}
+    settings["n"] = len(settings.get("weight", ())) or settings.get("n", 410)
+    learner = assert_equal_paths(loss, risk, prior="auto", **limits, **settings)
+    assert learner.steps > 400
+    assert learner.current_prior != 0.3 * loss_unit(loss)
+
+
+def test_another_prior_is_as_if_it_had_been_there_from_the_first_sample():
+    X, Y = stream(400, Squared(), seed=5, noise=1.0)
+    kernel = Laplacian(0.05)
+    learner = NewtonCOLK(kernel, compressor=KOMP(eps=0.0), prior="auto").learn(X, Y)
+    assert learner.current_prior != 0.6
+    expected = ridge(kernel.gram(X), kernel(POINTS, X), Y, learner.current_prior / 2.0)
+    np.testing.assert_allclose(learner.predict(POINTS), expected, atol=1e-8)
 
 
 def ridge(K, K_points, y, penalty):

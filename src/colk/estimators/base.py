@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -188,7 +188,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         self.regularization_ = choose_regularization(self.regularization, unit)
         self.step_size_: Any = None
         self.gradient_bound_: Any = None
-        self.prior_: float | None = None
+        self.prior_: float | Literal["auto"] | None = None
         if self.solver == "newton":
             self.prior_ = choose_prior(self.prior, loss, unit * size.unit)
         else:

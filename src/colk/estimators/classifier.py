@@ -99,7 +99,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float | None = None,
-        prior: float | None = None,
+        prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] = 1.0,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         epochs: int | None = None,

@@ -78,10 +78,10 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     gradient_bound : float or None
         Longest gradient of a pair, of `solver="gradient"`. None is 10 times the slope of the loss
         at f = 0 of the target 1.
-    prior : float or None
+    prior : float, "auto" or None
         λ of `solver="newton"`, beside the sum of the losses: how many samples of curvature 1 it
         counts for. None is 0.1, for classifiers 0.3, in units of the loss and of κ(x, x) as the
-        step size is.
+        step size is; "auto" chooses it as the samples come, see `colk.learners.NewtonCOLK`.
     forgetting : float or "auto"
         γ of `solver="newton"`, in (0, 1]: below 1 a place remembers some 1/(1 − γ) samples, so that
         a stream whose truth moves is followed. "auto" lets the stream choose how much; see
@@ -165,7 +165,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float | None = None,
-        prior: float | None = None,
+        prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] = 1.0,
         scale_targets: bool = True,
         epochs: int | None = None,

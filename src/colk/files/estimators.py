@@ -92,7 +92,7 @@ _FITTED: dict[str, Callable[[Any], bool]] = {
     "step_size_": lambda value: _is_optional(value) or isinstance(value, PowerDecay),
     "regularization_": _is_number,
     "gradient_bound_": _is_optional,
-    "prior_": _is_optional,
+    "prior_": lambda value: value == "auto" or _is_optional(value),
     "loss_curve_": _all(float, list),
     "race_": _is(type(None), Race),
     "polished_": _is(Polished),

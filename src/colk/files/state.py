@@ -25,7 +25,7 @@ _MOST_STEPS = 2**53
 _BOUNDED = ("largest_target", "squared_move")
 
 # What a state has beside tallies.
-_NOT_TALLIES = ("window", "dictionary", "P", "noise", "inverse", "says")
+_NOT_TALLIES = ("window", "dictionary", "P", "noise", "inverse", "says", "lost", "prior")
 
 # How far the stored diagonal of K⁻¹ may be from that of its factor: it is updated, not formed.
 _DRIFT = 1e-3
@@ -64,7 +64,7 @@ class Shapes(NamedTuple):
         depth = 0.0 if kernel is None else float(kernel.depth)
         m = float(learner.risk.n_inner) if hasattr(learner, "risk") else 1.0
         capacity = max(self.n_atoms, self.n_ghosts, 32) + 2.0 * block + 16.0
-        rows, width = 5.0 * q, max(p, float(self.n_atoms)) if kernel is None else 2.0 * p + 1.0
+        rows, width = 7.0 * q, max(p, float(self.n_atoms)) if kernel is None else 2.0 * p + 1.0
         numbers = capacity * (4.0 * p + 4.0 * rows + (4.0 + 2.0 * depth) * block + 32.0)
         numbers += block * (10.0 * block + width + p + 10.0 * rows + self.n_targets)
         numbers += (m + 1.0) * (q + 2.0)
@@ -130,6 +130,10 @@ def check_packed(stream: Stream, packed: dict[str, Any], loss: Loss | None) -> N
         _check_covariance(packed["P"], fresh["P"], n)
     if "inverse" in fresh:
         _check_finite("inverse", _check_shape("inverse", packed["inverse"], (n, n)))
+    if "lost" in fresh:
+        _check_finite("lost", _check_shape("lost", packed["lost"], fresh["lost"].shape))
+        if type(packed["prior"]) is not float or not 0.0 < packed["prior"] < math.inf:
+            raise FileFormatError("the prior of a state is no positive number")
     if "says" in fresh:
         says = _check_finite("says", _check_shape("says", packed["says"], fresh["says"].shape))
         if (says <= 0.0).any() or abs(says.sum() - 1.0) > _DRIFT:

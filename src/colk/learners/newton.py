@@ -1,5 +1,6 @@
 """NewtonCOLK: slopes divided by the curvature of what was seen, one pass in place of several."""
 
+from collections.abc import Callable
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -12,16 +13,20 @@ from colk.dictionary import Dictionary
 from colk.experts import ExpertStream
 from colk.kernels import Kernel
 from colk.learners.functional import KernelLearner
-from colk.learners.units import loss_unit
+from colk.learners.units import KernelSize, loss_unit
 from colk.losses import Loss
 from colk.newton import NewtonStream
 from colk.pairing import Pairing
+from colk.priors import PriorStream
 from colk.quasigradient import QuasiGradientStream
 from colk.risks import Risk
 from colk.schedules import Rate, as_decay
 from colk.trackers import Momentum, Tracker
 
 __all__ = ["NewtonCOLK"]
+
+# Of prior="auto": λ to begin with, in units of the loss and of the kernel, and how many it tries.
+_MIDDLE_PRIOR, _PRIORS = 0.3, 5
 
 
 class NewtonCOLK(KernelLearner):
@@ -41,9 +46,15 @@ class NewtonCOLK(KernelLearner):
     ----------
     kernel, loss, risk, tracking_rate, tracker, pairing, n_outputs, trace
         As in `COLK`.
-    prior : float
+    prior : float or "auto"
         λ, the precision of every direction of H before the first sample: how many samples, of
         curvature 1, it counts for. Unlike `regularization`, it does not grow with the samples.
+
+        "auto" begins with 0.3 in units of the loss and of κ(x, x). After 200 steps, and each time
+        that they have doubled since, it looks at what a tenth to ten times that would have made of
+        f, by the losses of the steps to come, and then takes the best: f and P become what they
+        were with this λ from the first sample on. That is no compression, and costs O(M³) each
+        time. Not with forgetting="auto".
     forgetting : float or "auto"
         γ, in (0, 1]. Below 1 a sample lets the variance at x grow by 1/γ, and nowhere else: what
         is not visited is not forgotten. Some 1/(1 − γ) samples of a place are remembered. A sample
@@ -90,7 +101,7 @@ class NewtonCOLK(KernelLearner):
     regularization = 0.0
     gradient_bound = np.inf
     averaging = None
-    prior: float
+    prior: float | Literal["auto"]
     forgetting: float | Literal["auto"]
     trust: float
     restart: bool
@@ -100,7 +111,7 @@ class NewtonCOLK(KernelLearner):
         kernel: Kernel,
         loss: Loss | None = None,
         risk: Risk | None = None,
-        prior: float = 0.3,
+        prior: float | Literal["auto"] = 0.3,
         forgetting: float | Literal["auto"] = 1.0,
         tracking_rate: Rate = 0.01,
         compressor: KOMP | None = None,
@@ -122,8 +133,14 @@ class NewtonCOLK(KernelLearner):
                 f"parsimony could refer to, and P follows no other rule; got {self.compressor}"
             )
 
+        if self.prior == self.forgetting == "auto":
+            raise ValueError(
+                "prior='auto' and forgetting='auto' exclude each other: the first compares what "
+                "is remembered, the second keeps changing that; give either as a number"
+            )
+
     def _cure(self) -> str:
-        return f"raise prior (now {self.prior:g}) or lower trust (now {self.trust:g})"
+        return f"raise prior (now {self.current_prior:g}) or lower trust (now {self.trust:g})"
 
     @overload
     def predict(self, X: ArrayLike, return_std: Literal[False] = False) -> Array: ...
@@ -162,6 +179,14 @@ class NewtonCOLK(KernelLearner):
         return values, deviations[:, 0] if self._is_vector else deviations
 
     @property
+    def current_prior(self) -> float:
+        """λ in use; with prior="auto" it is known from the first sample on."""
+        if self.prior != "auto":
+            return self.prior
+        state: Any = self._state()
+        return float(state.P.prior)
+
+    @property
     def restarts(self) -> int:
         """How often an abrupt change let P start anew."""
         state: Any = self._stream
@@ -185,17 +210,16 @@ class NewtonCOLK(KernelLearner):
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
         common |= {"trust": self.trust, "restart": bool(self.restart), "norm_bound": np.inf}
         common |= {"compressor": self.compressor, "gained": shape["block"]}
-        if self.forgetting != "auto":
-            place = Dictionary(self.kernel, width, has_factor=True, **shape)
-            return NewtonStream(
-                P=Covariance(self.prior, self.forgetting), dictionary=place, **common
-            )
-        q = shape["n_priced"]
-        shape |= {"n_rows": shape["n_rows"] + 3 * q, "n_fitted": 4 * q}
+        kind: Callable[..., NewtonStream] = NewtonStream
+        q, more = shape["n_priced"], 0
+        prior, forgetting = self.prior, self.forgetting
+        if prior == "auto":
+            kind, more = PriorStream, _PRIORS * q
+            size = KernelSize.standard(self.kernel, width).unit
+            prior = _MIDDLE_PRIOR * loss_unit(self.loss) * size
+        if forgetting == "auto":
+            kind, more, forgetting = ExpertStream, 3 * q, 1.0
+            common |= {"first_step": 1.0 / loss_unit(self.loss)}
+        shape |= {"n_rows": shape["n_rows"] + more, "n_fitted": q + more}
         place = Dictionary(self.kernel, width, has_factor=True, **shape)
-        return ExpertStream(
-            first_step=1.0 / loss_unit(self.loss),
-            P=Covariance(self.prior, 1.0),
-            dictionary=place,
-            **common,
-        )
+        return kind(P=Covariance(prior, forgetting), dictionary=place, **common)

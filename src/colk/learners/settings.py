@@ -79,6 +79,14 @@ def _forgetting(value: Any, name: str) -> Any:
     return check_fraction(value, name)
 
 
+def _prior(value: Any, name: str) -> Any:
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f"{name} must be 'auto' or a number above 0, got {value!r}")
+        return value
+    return check_number(value, name, above=0.0)
+
+
 _positive = partial(check_number, above=0.0)
 
 CHECKS: dict[str, Check] = {
@@ -108,7 +116,7 @@ CHECKS: dict[str, Check] = {
     "n_outputs": _optional(check_count),
     "trace": _anything,
     "implicit": _anything,
-    "prior": _positive,
+    "prior": _prior,
     "forgetting": _forgetting,
     "trust": _bound,
     "restart": _anything,

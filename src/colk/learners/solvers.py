@@ -55,7 +55,7 @@ def make_newton(
     kernel: Kernel,
     loss: Loss,
     risk: Risk,
-    prior: float,
+    prior: float | Literal["auto"],
     size: KernelSize,
     n_outputs: int | None,
 ) -> NewtonCOLK:

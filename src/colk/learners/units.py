@@ -4,7 +4,7 @@ A loss that is multiplied by a constant is the same problem, with steps as much 
 gradients as much larger and a regularisation as much stronger.
 """
 
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -225,7 +225,9 @@ def choose_curved_compressor(eps: float | None, max_atoms: int | None, size: flo
     return KOMP(eps=chosen, max_atoms=max_atoms)
 
 
-def choose_prior(prior: float | None, loss: Loss, unit: float) -> float:
+def choose_prior(
+    prior: float | Literal["auto"] | None, loss: Loss, unit: float
+) -> float | Literal["auto"]:
     """Return λ of second-order steps: where it is None, some tenths of a unit of loss times kernel.
 
     Examples
@@ -234,7 +236,9 @@ def choose_prior(prior: float | None, loss: Loss, unit: float) -> float:
     >>> choose_prior(None, Huber(), unit=1.0), choose_prior(None, Logistic(), unit=0.5)
     (0.1, 0.15)
     """
-    return _PRIOR[loss.kind] * unit if prior is None else check_number(prior, "prior", above=0.0)
+    if prior is None:
+        return _PRIOR[loss.kind] * unit
+    return prior if prior == "auto" else check_number(prior, "prior", above=0.0)
 
 
 def choose_bound(gradient_bound: float | None, unit: float) -> float:

@@ -7,7 +7,8 @@ the parameters of their classes alone, and their formulas are written once more.
 * `gram`, `losses`, `risks`, `trackers`: the formulas, for one sample.
 * `komp`: the compressor, by brute force.
 * `COLK`: Algorithm 1, with mini-batches. `NewtonCOLK`: with curvature; `Experts`: beside
-  others. `ReferenceEvaluator`: policy evaluation; `ReferenceLSTD`: by least squares.
+  others; `ChosenPrior`: with a prior that it chooses. `ReferenceEvaluator`: policy evaluation;
+  `ReferenceLSTD`: by least squares.
 """
 
 from colk.reference import losses, risks, trackers
@@ -18,9 +19,11 @@ from colk.reference.komp import fit_weights, komp
 from colk.reference.lstd import ReferenceLSTD
 from colk.reference.newton import NewtonCOLK
 from colk.reference.policy import ReferenceEvaluator
+from colk.reference.priors import ChosenPrior
 
 __all__ = [
     "COLK",
+    "ChosenPrior",
     "Experts",
     "NewtonCOLK",
     "ReferenceEvaluator",

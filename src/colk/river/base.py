@@ -66,7 +66,7 @@ class OnlineModel:
     averaging: Averaging | bool
     gradient_bound: float | None
     solver: Solver
-    prior: float | None
+    prior: float | Literal["auto"] | None
     forgetting: float | Literal["auto"]
 
     _step_of_mean: ClassVar[float]

@@ -82,7 +82,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         averaging: Averaging | bool = False,
         gradient_bound: float | None = None,
         solver: Solver = "gradient",
-        prior: float | None = None,
+        prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] = 1.0,
     ) -> None:
         self.kernel = kernel
