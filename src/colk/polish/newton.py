@@ -187,7 +187,7 @@ def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: flo
     separable = terms.terms.is_separable
     bend = partial(np.multiply, curvature) if separable else partial(terms.bend, point.F)
     if point.factor is not None and separable and not terms.terms.is_kinked:
-        direction, is_met = _conjugate(point, bend, gradient, accuracy, _FEW_STEPS)
+        direction, is_met = _conjugate(point, point.factor, bend, gradient, accuracy, _FEW_STEPS)
         if is_met:
             return direction
     point.factor = point.span.solver(curvature, point.decay)
@@ -195,7 +195,7 @@ def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: flo
         return -point.factor(gradient)
     if coupling is not None and coupling[1] > 0.0:
         return _downdated(point.span.gather(coupling[0]), coupling[1], point.factor, gradient)
-    return _conjugate(point, bend, gradient, accuracy, _CONJUGATE_STEPS)[0]
+    return _conjugate(point, point.factor, bend, gradient, accuracy, _CONJUGATE_STEPS)[0]
 
 
 def _downdated(p: Array, total: float, factor: Solver, gradient: Array) -> Array:
@@ -208,17 +208,20 @@ def _downdated(p: Array, total: float, factor: Solver, gradient: Array) -> Array
 
 
 def _conjugate(
-    point: Point, bend: Callable[[Array], Array], gradient: Array, accuracy: float, steps: int
+    point: Point,
+    factor: Solver,
+    bend: Callable[[Array], Array],
+    gradient: Array,
+    accuracy: float,
+    steps: int,
 ) -> tuple[Array, bool]:
-    """Conjugate gradients preconditioned by the factor of a point, and whether they got there.
+    """Conjugate gradients preconditioned by a factor, and whether they got there.
 
     `bend` is the second derivative in the predictions, times a change of them. Where it turns
     negative, what there is will do.
     """
-    if point.factor is None:
-        raise TypeError("conjugate gradients need a factor")
     total, residual = np.zeros_like(gradient), -gradient
-    helped = point.factor(residual)
+    helped = factor(residual)
     direction, size = helped, float(np.sum(residual * helped))
     end = accuracy * accuracy * size
     for step in range(steps):
@@ -228,7 +231,7 @@ def _conjugate(
             return (direction if step == 0 else total), False
         total = total + size / bent * direction
         residual = residual - size / bent * product
-        helped = point.factor(residual)
+        helped = factor(residual)
         before, size = size, float(np.sum(residual * helped))
         if size <= end:
             return total, True
