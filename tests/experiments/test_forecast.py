@@ -111,6 +111,14 @@ def test_drawing_is_counted(made, plan):
     assert told.seconds_left == pytest.approx(sum(figures), rel=0.05)
 
 
+def test_more_tasks_than_were_told():
+    told = Forecast([("a", 1.0)], 1, {"a": 1.0}, Clock())
+    for name in ("a", "a", "b"):
+        told.begin(name, 1.0)
+    told.finish("a", 1.0, seconds=1.0)
+    assert told.seconds_left == 0.0
+
+
 def test_long_work_is_named():
     clock = Clock()
     told = Forecast([("Policy evaluation: Pendulum", 1.0)], 1, {}, clock)

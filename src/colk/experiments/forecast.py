@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 __all__ = ["DRAWING", "Forecast", "measured_costs"]
@@ -86,6 +87,8 @@ class Forecast:
         for name, size in work:
             self._left[name] = self._left.get(name, 0.0) + size
             self._tasks[name] = self._tasks.get(name, 0) + 1
+        # One thread tells what is done, another asks what is left.
+        self._lock = Lock()
         self._running: list[_Running] = []
         self._seen: dict[str, tuple[float, float]] = {}
         # Processor seconds that finished tasks were known to take, and took.
@@ -101,10 +104,15 @@ class Forecast:
 
     def begin(self, name: str, size: float) -> None:
         """Say that a task begins."""
-        self._running.append(_Running(name, size, self._clock()))
+        with self._lock:
+            self._running.append(_Running(name, size, self._clock()))
 
     def finish(self, name: str, size: float, seconds: float | None = None) -> None:
         """Count a task as done; without processor seconds it was found, not run."""
+        with self._lock:
+            self._finish(name, size, seconds)
+
+    def _finish(self, name: str, size: float, seconds: float | None) -> None:
         now = self._clock()
         self._left[name] = max(self._left.get(name, 0.0) - size, 0.0)
         self._tasks[name] = self._tasks.get(name, 1) - 1
@@ -130,28 +138,35 @@ class Forecast:
     @property
     def running(self) -> str:
         """Name of the task that has been running for longest."""
-        return self._running[0].name if self._running else ""
+        with self._lock:
+            return self._running[0].name if self._running else ""
 
     @property
     def running_for(self) -> float:
         """Seconds for which it has been running."""
-        return self._clock() - self._running[0].since if self._running else 0.0
+        with self._lock:
+            return self._clock() - self._running[0].since if self._running else 0.0
 
     @property
     def share(self) -> float:
         """Share of the work that is done, by cost."""
-        return 1.0 - self._expected(self._left) / self.total if self.total else 1.0
+        with self._lock:
+            return 1.0 - self._expected(self._left) / self.total if self.total else 1.0
 
     @property
     def seconds_left(self) -> float:
         """Seconds until the end, with every process at work while there is any."""
-        left = {name: self._time(name, size) for name, size in self._left.items() if size}
+        with self._lock:
+            return self._seconds_left()
+
+    def _seconds_left(self) -> float:
+        left = {name: self._time(name, size) for name, size in self._left.items()}
         longest = {name: seconds / max(self._tasks[name], 1) for name, seconds in left.items()}
         for name, size, since in self._running:
             done = min(self._clock() - since, (1.0 - _UNFINISHED) * self._time(name, size))
-            left[name] -= done
-            if self._tasks[name] == 1:
-                longest[name] -= done
+            if name in left:
+                left[name] = max(left[name] - done, 0.0)
+                longest[name] -= done if self._tasks[name] == 1 else 0.0
         drawing = sum(left.pop(name) for name in list(left) if name.startswith(DRAWING))
         alone = max((longest[name] for name in left), default=0.0)
         return max(sum(left.values()) / self._jobs, alone) + drawing
