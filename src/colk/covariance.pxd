@@ -5,6 +5,9 @@ from colk.dictionary cimport Dictionary
 cdef Py_ssize_t HALF, SOLUTION, FIRST, MOST_PENDING, FORMER, ATOMS_PENDING
 cdef double LEAST_VARIANCE
 
+@cython.locals(top=double, side=double, length=double)
+cdef void find_turns(Dictionary d, Py_ssize_t j, double[:, ::1] turns) noexcept nogil
+
 @cython.final
 cdef class Covariance:
     cdef readonly double prior, forgetting
@@ -19,7 +22,6 @@ cdef class Covariance:
     @cython.locals(amount=double, most=double, lapse=double)
     cdef void shrink(self, double bend, double usual, double gain, double variance, double own) noexcept nogil
     cdef void start_anew(self, Py_ssize_t n) noexcept nogil
-    @cython.locals(top=double, side=double, length=double)
     cdef void turn_out(self, Dictionary d, Py_ssize_t j) noexcept nogil
     @cython.locals(leaving=double, below=double, c=double, s=double)
     cdef void turn_row(self, Py_ssize_t row, Py_ssize_t j, Py_ssize_t last) noexcept nogil

@@ -16,7 +16,7 @@ from colk._validation import Array
 from colk.buffers import aligned
 from colk.dictionary import Dictionary
 
-__all__ = ["Covariance"]
+__all__ = ["Covariance", "find_turns"]
 
 # Rows of `rows`: z, room for a product, from FIRST on the h_r, at most so many and one more, and
 # what z was before.
@@ -27,6 +27,16 @@ FORMER = FIRST + MOST_PENDING + 1
 ATOMS_PENDING = 16
 # Below this variance at x nothing is forgotten there.
 LEAST_VARIANCE = 1e-9
+
+
+def find_turns(d: Dictionary, j: int, turns: Array) -> None:
+    """Find the cosines and sines of the rotations that make atom j the last one of U."""
+    top = d.factor[j, j]
+    for i in range(j, d.size - 1):
+        side = d.factor[i + 1, j]
+        length = math.sqrt(top * top + side * side)
+        turns[0, i], turns[1, i] = side / length, top / length
+        top = length
 
 
 class Covariance:
@@ -123,12 +133,7 @@ class Covariance:
     def turn_out(self, d: Dictionary, j: int) -> None:
         """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
         n, last = d.size, d.size - 1
-        top = d.factor[j, j]
-        for i in range(j, last):
-            side = d.factor[i + 1, j]
-            length = math.sqrt(top * top + side * side)
-            self.turns[0, i], self.turns[1, i] = side / length, top / length
-            top = length
+        find_turns(d, j, self.turns)
         lanes.turn_out(self.matrix, n, j, self.turns, d.carry)
         for i in range(n):
             self.matrix[last, i] = 0.0

@@ -1,5 +1,5 @@
 cimport cython
-from colk cimport lanes, maths as math
+from colk cimport covariance, lanes, maths as math
 from colk.compressors cimport pursuit
 from colk.compressors.pursuit cimport KOMP
 from colk.rl.step cimport ValueStream
@@ -32,7 +32,6 @@ cdef class LeastSquaresStream(ValueStream):
     @cython.locals(crowded=bint, free=bint, spent=double)
     cdef double prune(self, double eps) noexcept nogil
     @cython.final
-    @cython.locals(top=double, side=double, length=double)
     cdef void turn_out(self, Py_ssize_t j) noexcept nogil
     @cython.final
     @cython.locals(c=double, s=double, beside=double, kept=double)

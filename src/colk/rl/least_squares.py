@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from colk import lanes
+from colk import covariance, lanes
 from colk._validation import Array
 from colk.buffers import aligned
 from colk.compressors import pursuit
@@ -203,12 +203,7 @@ class LeastSquaresStream(ValueStream):
     def turn_out(self, j: int) -> None:
         """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
         n, last = self.dictionary.size, self.dictionary.size - 1
-        top = self.dictionary.factor[j, j]
-        for i in range(j, last):
-            side = self.dictionary.factor[i + 1, j]
-            length = math.sqrt(top * top + side * side)
-            self.turns[0, i], self.turns[1, i] = side / length, top / length
-            top = length
+        covariance.find_turns(self.dictionary, j, self.turns)
         if j < last:
             self.turn_rows(j)
             for row in range(n):
