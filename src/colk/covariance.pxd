@@ -16,11 +16,12 @@ cdef class Covariance:
     cdef double[::1] amounts
     @cython.locals(shared=double, count=Py_ssize_t)
     cdef Py_ssize_t multiply(self, Py_ssize_t n) noexcept nogil
-    cdef void extend(self, Py_ssize_t n, Py_ssize_t h, double novelty) noexcept nogil
+    cdef void extend(self, Py_ssize_t n, Py_ssize_t h, double novelty, double prior) noexcept nogil
     cdef void keep_half(self, Py_ssize_t n, double entry) noexcept nogil
     cdef void remember(self, double forgetting) noexcept nogil
     @cython.locals(amount=double, most=double, lapse=double)
     cdef void shrink(self, double bend, double usual, double gain, double variance, double own) noexcept nogil
+    cdef void note(self, double amount) noexcept nogil
     cdef void start_anew(self, Py_ssize_t n) noexcept nogil
     cdef void turn_out(self, Dictionary d, Py_ssize_t j) noexcept nogil
     @cython.locals(leaving=double, below=double, c=double, s=double)

@@ -89,13 +89,13 @@ class Covariance:
             lanes.add(self.rows, h, self.rows, FIRST + r, -self.amounts[r] * shared, n)
         return h
 
-    def extend(self, n: int, h: int, novelty: float) -> None:
-        """Add coordinate n, of a point of this novelty: h gains √s/λ, those before it 0."""
+    def extend(self, n: int, h: int, novelty: float, prior: float) -> None:
+        """Add coordinate n, of a point of this novelty: h gains √s/prior, those before it 0."""
         for row in range(FIRST, h + 1):
             for i in range(n, (n + 8) & -8):
                 self.rows[row, i] = 0.0
-        self.rows[h, n] = math.sqrt(novelty) / self.prior
-        self.matrix[n, n] = 1.0 / self.prior
+        self.rows[h, n] = math.sqrt(novelty) / prior
+        self.matrix[n, n] = 1.0 / prior
 
     def keep_half(self, n: int, entry: float) -> None:
         """Let z and one more coordinate be what z was before."""
@@ -119,6 +119,10 @@ class Covariance:
             lapse = (1.0 / self.forgetting - 1.0) * min(bend / usual, 1.0)
             most = min((1.0 - own / (self.prior * variance)) / variance, amount)
             amount = max(gain * (bend - lapse / variance), most)
+        self.note(amount)
+
+    def note(self, amount: float) -> None:
+        """Note P ← P − m hhᵀ for the latest h."""
         self.amounts[self.pending] = amount
         self.pending += 1
 

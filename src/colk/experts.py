@@ -194,7 +194,7 @@ class ExpertStream(NewtonStream):
         if enters:
             variance, squares, error = extended, squares + wide, 0.0
             self.append(b, novelty)
-            self.P.extend(n, h, novelty)
+            self.P.extend(n, h, novelty, self.P.prior)
         self.move(b, 1 if enters else 0, squares, own if enters else own - beyond)
         gain, bend = self.gains[SECOND, 1 if enters else 0], self.bends[SECOND, b]
         self.note_noise(b, self.gains[SECOND, 1], self.length_of(SECOND, b), bend)
@@ -260,6 +260,10 @@ class ExpertStream(NewtonStream):
             if price <= least:
                 best, least = j, price
         return best
+
+    def hand_over(self, j: int) -> float:
+        """Nothing: experts who do not go by P are projected, and the others with them."""
+        return 0.0
 
     def drop(self, j: int) -> float:
         """Drop atom j; returns its price, and what rounding can have hidden of it."""

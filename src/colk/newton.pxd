@@ -6,7 +6,7 @@ from colk.covariance cimport Covariance
 from colk.step cimport KernelStream
 
 cdef Py_ssize_t LATEST
-cdef double TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND
+cdef double TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND, LATE
 
 cdef class NewtonStream(KernelStream):
     cdef KOMP rule
@@ -37,7 +37,7 @@ cdef class NewtonStream(KernelStream):
     cdef double length(self, Py_ssize_t b) noexcept nogil
     cdef void halve(self, Py_ssize_t b) noexcept nogil
     cdef int rest(self) except -1 nogil
-    @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double)
+    @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double, prior=double)
     cdef double take(self, Py_ssize_t b, double eps) except -1 nogil
     cdef void relinearize(self, Py_ssize_t b) noexcept nogil
     @cython.final
@@ -47,8 +47,10 @@ cdef class NewtonStream(KernelStream):
     @cython.final
     cdef void note_noise(self, Py_ssize_t b, double gain, double length, double bend) noexcept nogil
     @cython.final
-    @cython.locals(crowded=bint, free=bint, spent=double, budget=double)
+    @cython.locals(crowded=bint, spent=double, moved=double)
     cdef double prune(self, double eps) noexcept nogil
+    @cython.locals(variance=double, squares=double)
+    cdef double hand_over(self, Py_ssize_t j) noexcept nogil
     cdef double price(self, Py_ssize_t j) noexcept nogil
     cdef Py_ssize_t cheapest(self) noexcept nogil
     cdef double drop(self, Py_ssize_t j) noexcept nogil

@@ -25,6 +25,9 @@ LATEST = 1000
 # A change is abrupt where the share of losses in what used to be their upper tail, followed at the
 # one rate, exceeds a bound; the tail begins where a slower rate finds it.
 TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND = 0.1, 0.01, 0.05, 0.6
+# Where atoms have to leave for new ones, the prior of a new direction is so many times λ: samples
+# before it told of that direction as well, but what they told was not kept.
+LATE = 2.0
 
 
 class NewtonStream(KernelStream):
@@ -216,9 +219,10 @@ class NewtonStream(KernelStream):
         variance = max(lanes.dot(self.P.rows, half, self.P.rows, h, n), 0.0)
         novelty = own - lanes.dot(self.P.rows, half, self.P.rows, half, n)
         squares = lanes.dot(self.P.rows, h, self.P.rows, h, n)
-        extended = variance + max(novelty, 0.0) / self.P.prior
+        prior = self.P.prior if n < self.rule.at_most else LATE * self.P.prior
+        extended = variance + max(novelty, 0.0) / prior
         gain, wide_gain = 1.0 / (1.0 + bend * variance), 1.0 / (1.0 + bend * extended)
-        price = length * wide_gain * math.sqrt(max(novelty, 0.0)) / self.P.prior
+        price = length * wide_gain * math.sqrt(max(novelty, 0.0)) / prior
         inside = length * (gain - wide_gain)
         error = math.sqrt(price * price + inside * inside * squares)
         enters = novelty > lanes.NOVELTY_FLOOR * own and error > eps
@@ -226,9 +230,9 @@ class NewtonStream(KernelStream):
             enters = price * price > self.price(self.cheapest())
         if enters:
             gain, variance, error = wide_gain, extended, 0.0
-            squares += novelty / (self.P.prior * self.P.prior)
+            squares += novelty / (prior * prior)
             self.append(b, novelty)
-            self.P.extend(n, h, novelty)
+            self.P.extend(n, h, novelty, prior)
         self.note_length(length * length * gain * gain * squares)
         self.note_noise(b, wide_gain, length, bend)
         for c in range(self.n_outputs):
@@ -287,18 +291,43 @@ class NewtonStream(KernelStream):
 
         Returns the H-norm of what is lost.
         """
-        budget, spent, crowded = eps * eps, 0.0, True
+        moved, spent, crowded = 0.0, 0.0, True
         self.rest()
         while self.dictionary.size > 0:
             j = pursuit.find_crowded(self.dictionary) if crowded else self.dictionary.size
             crowded = j < self.dictionary.size
             if not crowded:
                 j = self.cheapest()
-                free = self.dictionary.size <= self.rule.at_most
-                if free and spent + self.price(j) > budget:
-                    break
+                if self.dictionary.size <= self.rule.at_most:
+                    if moved + math.sqrt(spent + self.price(j)) > eps:
+                        break
+                else:
+                    moved += self.hand_over(j)
             spent += self.drop(j)
-        return math.sqrt(spent)
+        return moved + math.sqrt(spent)
+
+    def hand_over(self, j: int) -> float:
+        """Let f and P be what the samples make of them without atom j; returns how far f moves.
+
+        As by a sample of infinite curvature that tells that w_j is 0. The projection in H that a
+        drop is leaves less of what the samples told: it is the nearest f, not the best.
+        """
+        n, half = self.dictionary.size, covariance.HALF
+        for i in range((n + 7) & -8):
+            self.P.rows[half, i] = self.dictionary.factor[i, j] if j <= i < n else 0.0
+        h = self.P.multiply(n)
+        variance = lanes.dot(self.P.rows, half, self.P.rows, h, n)
+        if not variance > 0.0:
+            return 0.0
+        squares = 0.0
+        for c in range(self.n_outputs):
+            self.owed[c] = -self.dictionary.weights_t[c, j] / variance
+            squares += self.owed[c] * self.owed[c]
+        squares *= lanes.dot(self.P.rows, h, self.P.rows, h, n)
+        self.P.note(1.0 / variance)
+        self.last, self.owing = h, True
+        self.rest()
+        return math.sqrt(squares)
 
     def price(self, j: int) -> float:
         """The squared H-norm that dropping atom j costs."""

@@ -84,7 +84,7 @@ class Experts(NewtonCOLK):
             prices = [move[-1] @ move[-1] * s for move in wide]
             error = float(np.sqrt(self.p @ lost))
             enters = s > NOVELTY_FLOOR * own and error > eps
-            enters = enters and (self.max_atoms > M or self.p @ prices > self._least_price())
+            enters = enters and (self.max_atoms > M or self.p @ prices > self._prices().min())
             self.error += 0.0 if enters else error
         if enters:
             h, moves = wide_h, wide
@@ -112,9 +112,9 @@ class Experts(NewtonCOLK):
         ways = gains[0] * h, gains[1] * h, step * z
         return [-np.outer(way, a) for way, a in zip(ways, slopes, strict=True)]
 
-    def _least_price(self) -> float:
+    def _prices(self) -> Array:
         inverse = np.linalg.inv(gram(self.kernel, self.atoms, self.atoms))
-        return float(np.min((self._priced() ** 2).sum(axis=1) / np.diag(inverse)))
+        return np.asarray((self._priced() ** 2).sum(axis=1) / np.diag(inverse), dtype=float)
 
     def _priced(self) -> Array:
         """Functions of which the squared norms, added, bound that of f: √p_e f_e."""

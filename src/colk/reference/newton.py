@@ -17,6 +17,8 @@ __all__ = ["NewtonCOLK"]
 NOVELTY_FLOOR = 1e-9
 # How far apart two slopes are taken whose difference is a curvature, relative to 1 + a size.
 DIFFERENCE = 1e-6
+# The prior of a direction that enters where atoms have to leave for it, in units of λ.
+LATE = 2.0
 
 
 @dataclass
@@ -26,7 +28,9 @@ class NewtonCOLK(COLK):
     Before the first sample a direction of H has the variance 1/λ: a point of novelty s, whose part
     outside of the span is κ(x, ·) − Σ_j v_j κ(d_j, ·), adds (−v, 1)(−v, 1)ᵀ/(λs) to Q. A sample of
     slope a and curvature b then has h = Qk and the variance τ = kᵀh there; w moves by −a·gain·h and
-    Q by −b·gain·hhᵀ, with gain = 1/(1 + bτ). All that is forgotten is forgotten by projection.
+    Q by −b·gain·hhᵀ, with gain = 1/(1 + bτ). What eps allows is forgotten by projection. An atom
+    too many leaves as if a sample of infinite curvature had told that its weight is 0, and where
+    there may be no more atoms a new direction has the variance 1/(2λ).
 
     Parameters
     ----------
@@ -199,17 +203,18 @@ class NewtonCOLK(COLK):
         h = Q @ k
         gain = 1.0 / (1.0 + b * (k @ h))
         enters = False
+        prior = self.prior if self.max_atoms > M else LATE * self.prior
         if s > NOVELTY_FLOOR * own:
-            wide_h = h + wide * (wide @ k) / (self.prior * s)
+            wide_h = h + wide * (wide @ k) / (prior * s)
             wide_gain = 1.0 / (1.0 + b * (k @ wide_h))
             lost = gain * h - wide_gain * wide_h
             error = length * np.sqrt(lost @ K @ lost)
-            price = (length * wide_gain) ** 2 * s / self.prior**2
-            enters = error > eps and (self.max_atoms > M or price > self._least_price())
+            price = (length * wide_gain) ** 2 * s / prior**2
+            enters = error > eps and (self.max_atoms > M or price > self._prices().min())
             self.error += 0.0 if enters else error
         if enters:
             h, gain = wide_h, wide_gain
-            Q += np.outer(wide, wide) / (self.prior * s)
+            Q += np.outer(wide, wide) / (prior * s)
         rate = 1.0 / (min(self.steps + 1, LATEST) * size)
         self.mean_curvature += rate * (b - self.mean_curvature)
         Q -= self._amount(float(b), float(gain), float(k @ h), float(own)) * np.outer(h, h)
@@ -228,22 +233,33 @@ class NewtonCOLK(COLK):
             amount = max(gain * (b - lapse / variance), most)
         return amount
 
-    def _least_price(self) -> float:
-        """The least squared H-norm that dropping an atom costs."""
+    def _prices(self) -> Array:
+        """The squared H-norms that dropping an atom costs."""
         inverse = np.linalg.inv(gram(self.kernel, self.atoms, self.atoms))
-        return float(np.min((self.weights**2).sum(axis=1) / np.diag(inverse)))
+        return np.asarray((self.weights**2).sum(axis=1) / np.diag(inverse), dtype=float)
 
     def _prune(self, eps: float) -> None:
-        """KOMP of f, and Q projected as f is."""
+        """Atoms too many are left out, the cheapest first; then KOMP of f, and Q as f is."""
+        while len(self.atoms) > self.max_atoms:
+            eps -= self._leave_out(int(np.argmin(self._prices())))
         atoms = self.atoms
-        if eps > 0.0 or len(atoms) > self.max_atoms:
-            kept, self.weights, lost, _ = komp(
-                self.kernel, atoms, self.weights, eps, at_most=self.max_atoms
-            )
+        if eps > 0.0:
+            kept, self.weights, lost, _ = komp(self.kernel, atoms, self.weights, eps)
             self.atoms = atoms[kept]
             T = fit_weights(self.kernel, self.atoms, atoms, np.eye(len(atoms)))
             self.covariance = T @ self.covariance @ T.T
             self.error += lost
+
+    def _leave_out(self, j: int) -> float:
+        """Weights and covariance given that w_j is 0; returns the H-norm of how far f moves."""
+        q, w = self.covariance[:, j] / self.covariance[j, j], self.weights[j]
+        K, others = gram(self.kernel, self.atoms, self.atoms), np.arange(len(self.atoms)) != j
+        moved = float(np.linalg.norm(w) * np.sqrt(q @ K @ q))
+        self.covariance = self.covariance - np.outer(q, self.covariance[j])
+        self.covariance = self.covariance[np.ix_(others, others)]
+        self.weights = (self.weights - np.outer(q, w))[others]
+        self.atoms, self.error = self.atoms[others], self.error + moved
+        return moved
 
 
 def _window(X: Array, Y: Array, X_inner: Array, Y_inner: Array) -> tuple[Any, ...]:
