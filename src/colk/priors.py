@@ -24,7 +24,8 @@ __all__ = ["PriorStream"]
 PRIORS, MIDDLE = 5, 2
 # Steps before the first moment.
 FIRST_TRIAL = 200
-# A λ ten times as far from the first must be better by this share of the loss.
+# A tenth of the first λ must be better by this share of the loss: what is tried has no atoms that
+# enter later, of which a small λ makes more of the noise.
 RELUCTANCE = 0.05
 
 
@@ -103,12 +104,12 @@ class PriorStream(NewtonStream):
         return 0
 
     def best_prior(self) -> float:
-        """The λ of the least loss, which must be the less the further it is from the first."""
+        """The λ of the least loss, which must be the less the further it is below the first."""
         best, least, unit = self.P.prior, math.inf, abs(np.asarray(self.lost)).min()
         if not 0.0 < unit < math.inf:
             return best
         for i in range(PRIORS):
-            loss = self.lost[i] / unit + RELUCTANCE * 0.5 * abs(i - MIDDLE)
+            loss = self.lost[i] / unit + RELUCTANCE * 0.5 * max(MIDDLE - i, 0)
             if loss < least:
                 best, least = prior_of(self.first_prior, i), loss
         return best

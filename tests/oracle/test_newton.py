@@ -199,7 +199,7 @@ def test_experts_equal_their_twin_within_other_limits(compressor):
     [
         (Softmax(), Mean(), {"n_outputs": 3}),
         (Squared(), Variance(0.1), {"pairing": "overlap", "noise": 0.01}),
-        (Squared(), CVaR(0.3), {"pairing": "independent", "n": 820, "noise": 0.01}),
+        (Squared(), CVaR(0.3), {"pairing": "independent", "n": 820, "noise": 0.6}),
         (Huber(0.3), Mean(), {"batch_size": 2, "noise": 0.6, "weight": np.tile([0.5, 2.0], 410)}),
         (Squared(), Mean(), {"n_outputs": 2, "forgetting": 0.9999, "noise": 0.01}),
     ],
@@ -238,6 +238,29 @@ def test_without_compression_it_is_kernel_ridge_regression(batch_size):
     expected = ridge(kernel.gram(X), kernel(POINTS, X), Y, 0.3 * batch_size)
     assert learner.n_atoms == 40
     np.testing.assert_allclose(learner.predict(POINTS), expected, atol=1e-10)
+
+
+def test_an_atom_too_many_leaves_the_best_fit_on_the_others():
+    """Σ (f − y)² + λ/2‖f‖² over the span that is left; what is late in it has the prior 2λ."""
+    X, Y = stream(21, Squared())
+    Y[20] += 3.0
+    kernel = Gaussian(0.02)
+    learner = NewtonCOLK(kernel, compressor=KOMP(max_atoms=20), prior=0.6, trace=True).learn(X, Y)
+    atoms = learner.function.atoms
+    late = (atoms == X[20]).astype(float)
+    assert len(atoms) == 20
+    assert late.sum() == 1
+    K, k = kernel.gram(X[:20]), kernel(X[:20], X[20:])
+    novelty = (1.0 - k.T @ np.linalg.solve(K, k)).item()
+    at_X = kernel(X, atoms)
+    curvature = 2.0 * at_X.T @ at_X + 0.6 * kernel.gram(atoms) + 0.6 * novelty * np.diag(late[:, 0])
+    expected = kernel(POINTS, atoms) @ np.linalg.solve(curvature, 2.0 * at_X.T @ Y)
+    np.testing.assert_allclose(learner.predict(POINTS), expected, atol=1e-8)
+    before = kernel(POINTS, X) @ np.linalg.solve(
+        2.0 * kernel.gram(X) @ kernel.gram(X) + 0.6 * kernel.gram(X)
+        + 0.6 * novelty * np.diag(np.arange(21) == 20), 2.0 * kernel.gram(X) @ Y
+    )  # fmt: skip
+    assert learner.trace.error[-1] >= np.abs(before - expected).max() > 0.0
 
 
 def test_weights_of_samples_are_those_of_ridge_regression():

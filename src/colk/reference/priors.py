@@ -70,8 +70,8 @@ class ChosenPrior(NewtonCOLK):
         precision = np.linalg.inv(self.covariance)
         towards = precision @ self.weights
         if self.lost.any():
-            away = np.array([1.0, 0.5, 0.0, 0.5, 1.0])
-            judged = self.lost / self.lost.min() + RELUCTANCE * away
+            below = np.array([1.0, 0.5, 0.0, 0.0, 0.0])
+            judged = self.lost / self.lost.min() + RELUCTANCE * below
             self.prior = float(self.priors[np.argmin(judged)])
         self.tried = [
             np.linalg.solve(precision + (prior - before) * K, towards) for prior in self.priors
