@@ -43,6 +43,5 @@ cdef class ExpertStream(NewtonStream):
     cdef double price(self, Py_ssize_t j) noexcept nogil
     @cython.locals(least=double, best=Py_ssize_t)
     cdef Py_ssize_t cheapest(self) noexcept nogil
-    cdef double hand_over(self, Py_ssize_t j) noexcept nogil
     @cython.locals(hidden=double, cost=double)
     cdef double drop(self, Py_ssize_t j) noexcept nogil

@@ -261,10 +261,6 @@ class ExpertStream(NewtonStream):
                 best, least = j, price
         return best
 
-    def hand_over(self, j: int) -> float:
-        """Nothing: experts who do not go by P are projected, and the others with them."""
-        return 0.0
-
     def drop(self, j: int) -> float:
         """Drop atom j; returns its price, and what rounding can have hidden of it."""
         hidden = lanes.ROUNDING * self.dictionary.own[j] * self.dictionary.diagonal[j]

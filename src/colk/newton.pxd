@@ -6,12 +6,12 @@ from colk.covariance cimport Covariance
 from colk.step cimport KernelStream
 
 cdef Py_ssize_t LATEST
-cdef double TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND, LATE
+cdef double TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND
 
 cdef class NewtonStream(KernelStream):
     cdef KOMP rule
     cdef readonly Covariance P
-    cdef readonly double trust
+    cdef readonly double trust, late
     cdef readonly bint is_kinked, restart
     cdef public double level, spread, distance, tail_loss, beyond, squared_slope, mean_curvature
     cdef public Py_ssize_t restarts, rested_until
@@ -49,7 +49,6 @@ cdef class NewtonStream(KernelStream):
     @cython.final
     @cython.locals(crowded=bint, spent=double, moved=double)
     cdef double prune(self, double eps) noexcept nogil
-    @cython.locals(variance=double, squares=double)
     cdef double hand_over(self, Py_ssize_t j) noexcept nogil
     cdef double price(self, Py_ssize_t j) noexcept nogil
     cdef Py_ssize_t cheapest(self) noexcept nogil

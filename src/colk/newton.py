@@ -25,9 +25,6 @@ LATEST = 1000
 # A change is abrupt where the share of losses in what used to be their upper tail, followed at the
 # one rate, exceeds a bound; the tail begins where a slower rate finds it.
 TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND = 0.1, 0.01, 0.05, 0.6
-# Where atoms have to leave for new ones, the prior of a new direction is so many times λ: samples
-# before it told of that direction as well, but what they told was not kept.
-LATE = 2.0
 
 
 class NewtonStream(KernelStream):
@@ -53,6 +50,7 @@ class NewtonStream(KernelStream):
     rule: KOMP
     P: Covariance
     trust: float
+    late: float  # the prior of a direction for which an atom has to leave, in units of λ
     owed: Array  # (outputs,): multiples of Uh that w lacks
     owing: bool  # whether w lacks any
     last: int  # the row of that h
@@ -68,7 +66,7 @@ class NewtonStream(KernelStream):
 
     def __init__(self, P: Covariance, trust: float, restart: bool, **common: Any) -> None:
         super().__init__(**common)
-        self.P, self.trust = P, trust
+        self.P, self.trust, self.late = P, trust, 1.0
         self.rule = self.compressor  # type: ignore[assignment]
         self.restart, self.restarts, self.rested_until = restart, 0, LATEST
         self.follows_norm, self.squared_norm = False, math.nan
@@ -219,7 +217,7 @@ class NewtonStream(KernelStream):
         variance = max(lanes.dot(self.P.rows, half, self.P.rows, h, n), 0.0)
         novelty = own - lanes.dot(self.P.rows, half, self.P.rows, half, n)
         squares = lanes.dot(self.P.rows, h, self.P.rows, h, n)
-        prior = self.P.prior if n < self.rule.at_most else LATE * self.P.prior
+        prior = self.P.prior if n < self.rule.at_most else self.late * self.P.prior
         extended = variance + max(novelty, 0.0) / prior
         gain, wide_gain = 1.0 / (1.0 + bend * variance), 1.0 / (1.0 + bend * extended)
         price = length * wide_gain * math.sqrt(max(novelty, 0.0)) / prior
@@ -307,27 +305,11 @@ class NewtonStream(KernelStream):
         return moved + math.sqrt(spent)
 
     def hand_over(self, j: int) -> float:
-        """Let f and P be what the samples make of them without atom j; returns how far f moves.
+        """Before atom j, one too many, leaves: let others have its part; returns how far f moves.
 
-        As by a sample of infinite curvature that tells that w_j is 0. The projection in H that a
-        drop is leaves less of what the samples told: it is the nearest f, not the best.
+        Here none but what its projection gives them: what was learned long ago may be outdated.
         """
-        n, half = self.dictionary.size, covariance.HALF
-        for i in range((n + 7) & -8):
-            self.P.rows[half, i] = self.dictionary.factor[i, j] if j <= i < n else 0.0
-        h = self.P.multiply(n)
-        variance = lanes.dot(self.P.rows, half, self.P.rows, h, n)
-        if not variance > 0.0:
-            return 0.0
-        squares = 0.0
-        for c in range(self.n_outputs):
-            self.owed[c] = -self.dictionary.weights_t[c, j] / variance
-            squares += self.owed[c] * self.owed[c]
-        squares *= lanes.dot(self.P.rows, h, self.P.rows, h, n)
-        self.P.note(1.0 / variance)
-        self.last, self.owing = h, True
-        self.rest()
-        return math.sqrt(squares)
+        return 0.0
 
     def price(self, j: int) -> float:
         """The squared H-norm that dropping atom j costs."""

@@ -1,9 +1,9 @@
 cimport cython
-from colk cimport lanes, maths as math
+from colk cimport covariance, lanes, maths as math
 from colk.newton cimport NewtonStream
 
 cdef Py_ssize_t PRIORS, MIDDLE, FIRST_TRIAL
-cdef double RELUCTANCE
+cdef double RELUCTANCE, LATE
 
 cdef class PriorStream(NewtonStream):
     cdef public Py_ssize_t due
@@ -20,5 +20,7 @@ cdef class PriorStream(NewtonStream):
     @cython.final
     @cython.locals(best=double, least=double, unit=double, loss=double)
     cdef double best_prior(self) except? -1.5e300
+    @cython.locals(variance=double, squares=double)
+    cdef double hand_over(self, Py_ssize_t j) noexcept nogil
 
 cdef double prior_of(double first, Py_ssize_t i) noexcept nogil

@@ -6,6 +6,9 @@ f is laid beside it, as rows of weights that stay as they are but for what KOMP 
 next moment their losses are added up at samples before these are learned from; then the best λ is
 taken. Losses at samples that were learned from would choose too small a λ, since atoms are chosen
 by their residuals.
+
+That f is made anew for all samples supposes that they have one truth. Hence all that they told is
+kept where an atom has to leave for another.
 """
 
 import math
@@ -14,7 +17,7 @@ from typing import Any, ClassVar
 import cython
 import numpy as np
 
-from colk import lanes
+from colk import covariance, lanes
 from colk._validation import Array
 from colk.newton import NewtonStream
 
@@ -27,6 +30,9 @@ FIRST_TRIAL = 200
 # A tenth of the first λ must be better by this share of the loss: what is tried has no atoms that
 # enter later, of which a small λ makes more of the noise.
 RELUCTANCE = 0.05
+# Where atoms have to leave for new ones, the prior of a new direction is so many times λ: samples
+# before it told of that direction as well, but what they told was not kept.
+LATE = 2.0
 
 
 class PriorStream(NewtonStream):
@@ -48,7 +54,7 @@ class PriorStream(NewtonStream):
 
     def __init__(self, **common: Any) -> None:
         super().__init__(**common)
-        self.due, self.first_prior = FIRST_TRIAL, self.P.prior
+        self.due, self.first_prior, self.late = FIRST_TRIAL, self.P.prior, LATE
         self.lost = np.zeros(PRIORS)
         self.values_tried, self.slopes = np.zeros((2, self.window.size, self.n_outputs))
         if self.remembered > 0:
@@ -113,6 +119,28 @@ class PriorStream(NewtonStream):
             if loss < least:
                 best, least = prior_of(self.first_prior, i), loss
         return best
+
+    def hand_over(self, j: int) -> float:
+        """Let f and P be what the samples make of them without atom j; returns how far f moves.
+
+        As by a sample of infinite curvature that tells that w_j is 0. The projection alone would be
+        the nearest function without atom j, not the best.
+        """
+        n, half = self.dictionary.size, covariance.HALF
+        for i in range((n + 7) & -8):
+            self.P.rows[half, i] = self.dictionary.factor[i, j] if j <= i < n else 0.0
+        h = self.P.multiply(n)
+        variance, squares = lanes.dot(self.P.rows, half, self.P.rows, h, n), 0.0
+        if not variance > 0.0:
+            return 0.0
+        for c in range(self.n_outputs):
+            self.owed[c] = -self.dictionary.weights_t[c, j] / variance
+            squares += self.owed[c] * self.owed[c]
+        squares *= lanes.dot(self.P.rows, h, self.P.rows, h, n)
+        self.P.note(1.0 / variance)
+        self.last, self.owing = h, True
+        self.rest()
+        return math.sqrt(squares)
 
     # -- files and pickles -------------------------------------------------------------------
 

@@ -245,7 +245,9 @@ def test_an_atom_too_many_leaves_the_best_fit_on_the_others():
     X, Y = stream(21, Squared())
     Y[20] += 3.0
     kernel = Gaussian(0.02)
-    learner = NewtonCOLK(kernel, compressor=KOMP(max_atoms=20), prior=0.6, trace=True).learn(X, Y)
+    learner = NewtonCOLK(kernel, compressor=KOMP(max_atoms=20), prior="auto", trace=True)
+    learner.learn(X, Y)
+    assert learner.current_prior == 0.6
     atoms = learner.function.atoms
     late = (atoms == X[20]).astype(float)
     assert len(atoms) == 20

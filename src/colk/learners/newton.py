@@ -52,9 +52,11 @@ class NewtonCOLK(KernelLearner):
 
         "auto" begins with 0.3 in units of the loss and of κ(x, x). After 200 steps, and each time
         that they have doubled since, it looks at what a tenth to ten times that would have made of
-        f, by the losses of the steps to come, and then takes the best: f and P become what they
-        were with this λ from the first sample on. That is no compression, and costs O(M³) each
-        time. Not with forgetting="auto".
+        f, by the losses of the steps to come, and then takes the best, less than it began with
+        only where that is clearly better: f and P become what they were with this λ from the
+        first sample on. That is no compression, and costs O(M³) each time. Where `max_atoms` makes
+        an atom leave, f becomes the best that the samples so far make of the others, not the
+        nearest. For streams that stand still; not with forgetting="auto".
     forgetting : float or "auto"
         γ, in (0, 1]. Below 1 a sample lets the variance at x grow by 1/γ, and nowhere else: what
         is not visited is not forgotten. Some 1/(1 − γ) samples of a place are remembered. A sample

@@ -1,7 +1,7 @@
 """The second-order step: a covariance of the weights, formed anew at every sample."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,8 +17,6 @@ __all__ = ["NewtonCOLK"]
 NOVELTY_FLOOR = 1e-9
 # How far apart two slopes are taken whose difference is a curvature, relative to 1 + a size.
 DIFFERENCE = 1e-6
-# The prior of a direction that enters where atoms have to leave for it, in units of λ.
-LATE = 2.0
 
 
 @dataclass
@@ -28,9 +26,7 @@ class NewtonCOLK(COLK):
     Before the first sample a direction of H has the variance 1/λ: a point of novelty s, whose part
     outside of the span is κ(x, ·) − Σ_j v_j κ(d_j, ·), adds (−v, 1)(−v, 1)ᵀ/(λs) to Q. A sample of
     slope a and curvature b then has h = Qk and the variance τ = kᵀh there; w moves by −a·gain·h and
-    Q by −b·gain·hhᵀ, with gain = 1/(1 + bτ). What eps allows is forgotten by projection. An atom
-    too many leaves as if a sample of infinite curvature had told that its weight is 0, and where
-    there may be no more atoms a new direction has the variance 1/(2λ).
+    Q by −b·gain·hhᵀ, with gain = 1/(1 + bτ). All that is forgotten is forgotten by projection.
 
     Parameters
     ----------
@@ -49,6 +45,7 @@ class NewtonCOLK(COLK):
     array([[0.5]])
     """
 
+    late: ClassVar[float] = 1.0  # prior of a direction for which an atom has to leave, over λ
     prior: float = 0.3
     forgetting: float = 1.0
     trust: float = 10.0
@@ -203,7 +200,7 @@ class NewtonCOLK(COLK):
         h = Q @ k
         gain = 1.0 / (1.0 + b * (k @ h))
         enters = False
-        prior = self.prior if self.max_atoms > M else LATE * self.prior
+        prior = self.prior if self.max_atoms > M else self.late * self.prior
         if s > NOVELTY_FLOOR * own:
             wide_h = h + wide * (wide @ k) / (prior * s)
             wide_gain = 1.0 / (1.0 + b * (k @ wide_h))
@@ -239,27 +236,16 @@ class NewtonCOLK(COLK):
         return np.asarray((self.weights**2).sum(axis=1) / np.diag(inverse), dtype=float)
 
     def _prune(self, eps: float) -> None:
-        """Atoms too many are left out, the cheapest first; then KOMP of f, and Q as f is."""
-        while len(self.atoms) > self.max_atoms:
-            eps -= self._leave_out(int(np.argmin(self._prices())))
+        """KOMP of f, and Q projected as f is."""
         atoms = self.atoms
-        if eps > 0.0:
-            kept, self.weights, lost, _ = komp(self.kernel, atoms, self.weights, eps)
+        if eps > 0.0 or len(atoms) > self.max_atoms:
+            kept, self.weights, lost, _ = komp(
+                self.kernel, atoms, self.weights, eps, at_most=self.max_atoms
+            )
             self.atoms = atoms[kept]
             T = fit_weights(self.kernel, self.atoms, atoms, np.eye(len(atoms)))
             self.covariance = T @ self.covariance @ T.T
             self.error += lost
-
-    def _leave_out(self, j: int) -> float:
-        """Weights and covariance given that w_j is 0; returns the H-norm of how far f moves."""
-        q, w = self.covariance[:, j] / self.covariance[j, j], self.weights[j]
-        K, others = gram(self.kernel, self.atoms, self.atoms), np.arange(len(self.atoms)) != j
-        moved = float(np.linalg.norm(w) * np.sqrt(q @ K @ q))
-        self.covariance = self.covariance - np.outer(q, self.covariance[j])
-        self.covariance = self.covariance[np.ix_(others, others)]
-        self.weights = (self.weights - np.outer(q, w))[others]
-        self.atoms, self.error = self.atoms[others], self.error + moved
-        return moved
 
 
 def _window(X: Array, Y: Array, X_inner: Array, Y_inner: Array) -> tuple[Any, ...]:

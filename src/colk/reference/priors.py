@@ -1,6 +1,7 @@
 """λ of the second-order step chosen by losses of samples to come."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +22,8 @@ class ChosenPrior(NewtonCOLK):
     """A second-order learner that tries a tenth to ten times its prior, and takes the best.
 
     The inverse of Q is λK and the curvature seen: with λ' it is (λ' − λ)K more, and w becomes
-    Q'Q⁻¹w.
+    Q'Q⁻¹w. An atom too many leaves as if a sample of infinite curvature had told that its weight is
+    0, and where there may be no more atoms a new direction has the variance 1/(2λ).
 
     Examples
     --------
@@ -35,6 +37,7 @@ class ChosenPrior(NewtonCOLK):
     0.2
     """
 
+    late: ClassVar[float] = 2.0
     due: int = FIRST_TRIAL
     priors: Array = field(init=False)
     tried: list[Array] = field(init=False)  # weights of what each prior makes of f
@@ -89,6 +92,19 @@ class ChosenPrior(NewtonCOLK):
 
     def _prune(self, eps: float) -> None:
         atoms = self.atoms
-        super()._prune(eps)
+        while len(self.atoms) > self.max_atoms:
+            eps -= self._leave_out(int(np.argmin(self._prices())))
+        super()._prune(max(eps, 0.0))
         if len(self.atoms) < len(atoms):
             self.tried = [fit_weights(self.kernel, self.atoms, atoms, w) for w in self.tried]
+
+    def _leave_out(self, j: int) -> float:
+        """Weights and covariance given that w_j is 0; returns the H-norm of how far f moves."""
+        q, w = self.covariance[:, j] / self.covariance[j, j], self.weights[j]
+        K, others = gram(self.kernel, self.atoms, self.atoms), np.arange(len(self.atoms)) != j
+        moved = float(np.linalg.norm(w) * np.sqrt(q @ K @ q))
+        self.covariance = self.covariance - np.outer(q, self.covariance[j])
+        self.covariance = self.covariance[np.ix_(others, others)]
+        self.weights = (self.weights - np.outer(q, w))[others]
+        self.atoms, self.error = self.atoms[others], self.error + moved
+        return moved
