@@ -217,7 +217,7 @@ class NewtonStream(KernelStream):
         variance = max(lanes.dot(self.P.rows, half, self.P.rows, h, n), 0.0)
         novelty = own - lanes.dot(self.P.rows, half, self.P.rows, half, n)
         squares = lanes.dot(self.P.rows, h, self.P.rows, h, n)
-        prior = self.P.prior if n < self.rule.at_most else self.late * self.P.prior
+        prior = self.fresh_prior()
         extended = variance + max(novelty, 0.0) / prior
         gain, wide_gain = 1.0 / (1.0 + bend * variance), 1.0 / (1.0 + bend * extended)
         price = length * wide_gain * math.sqrt(max(novelty, 0.0)) / prior
@@ -238,6 +238,10 @@ class NewtonStream(KernelStream):
         self.last, self.owing = h, True
         self.P.shrink(bend, self.mean_curvature, gain, variance, own)
         return error
+
+    def fresh_prior(self) -> float:
+        """The precision of a direction that is new."""
+        return self.P.prior * (1.0 if self.dictionary.size < self.rule.at_most else self.late)
 
     def relinearize(self, b: int) -> None:
         """Let the slope be a + b(f − f_t)(x): what the points before it in the window leave."""
@@ -337,7 +341,7 @@ class NewtonStream(KernelStream):
     def variances(self, X: Array) -> tuple[Array, Array]:
         """Variances at X of f (n,) and of the noise (outputs,).
 
-        zᵀPz + s/λ, times what a loss has for a noise: mean a² over mean b.
+        zᵀPz + s/λ, λ that of a new direction, times what a loss has for a noise: mean a² over b's.
         """
         P = self.snapshot_covariance()
         atoms = self.dictionary.atoms
@@ -345,7 +349,7 @@ class NewtonStream(KernelStream):
         Z = np.linalg.solve(L, self.dictionary.kernel.gram(atoms, X)).T
         novelty = np.maximum(self.dictionary.kernel.diagonal(X) - (Z**2).sum(axis=1), 0.0)
         scale = self.squared_slope / self.mean_curvature if self.mean_curvature > 0.0 else 0.0
-        reached = np.maximum(((Z @ P) * Z).sum(axis=1), 0.0) + novelty / self.P.prior
+        reached = np.maximum(((Z @ P) * Z).sum(axis=1), 0.0) + novelty / self.fresh_prior()
         return np.asarray(scale * reached), np.array(self.noise)
 
     # -- files and pickles -------------------------------------------------------------------

@@ -68,6 +68,20 @@ def test_steps_bound_what_they_forget_as_ever():
     assert learner.trace.norm[-1] == pytest.approx(f.norm(), rel=1e-6)
 
 
+def test_deviations_are_those_of_directions_that_are_late():
+    """Where there may be no more atoms, a direction that is new has the variance 1/(2λ)."""
+    X, y = samples(3000, 0.3)
+    rule = KOMP(eps=0.01, max_atoms=60)
+    learner = NewtonCOLK(KERNEL, prior="auto", compressor=rule).learn(X[:2000], y[:2000])
+    values, std = learner.predict(X[2000:], return_std=True)
+    assert learner.n_atoms == 60
+    assert np.mean(np.abs(values - y[2000:]) < 1.645 * std) == pytest.approx(0.9, abs=0.03)
+    state = learner._stream
+    noise_per_curvature = state.squared_slope / state.mean_curvature
+    far, _ = state.variances(np.full((1, 3), 1e3))
+    assert far[0] == pytest.approx(noise_per_curvature / (2.0 * learner.current_prior))
+
+
 def test_after_a_restart_p_begins_with_the_prior_that_was_chosen():
     X, y = samples(4000, 0.05)
     y[2500:] = 5.0 - 3.0 * y[2500:]
