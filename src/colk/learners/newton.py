@@ -36,8 +36,9 @@ class NewtonCOLK(KernelLearner):
     coordinates z = Uᵀκ(D, x), orthonormal in H, P is the inverse of the curvature λI + Σ b zzᵀ so
     far; a sample of slope a (the coefficient of COLK's quasi-gradient) and curvature b moves f by
     θ ← θ − P⁺ a z. The curvature of a loss is that of the parabola about its target with the same
-    slope; of a risk, Gauss–Newton in its outer function. For the squared loss and the mean that is
-    recursive least squares and, where nothing is compressed, kernel ridge regression.
+    slope, of the logistic loss and of softmax the second derivative; of a risk, Gauss–Newton in its
+    outer function. For the squared loss and the mean that is recursive least squares and, where
+    nothing is compressed, kernel ridge regression.
 
     The H-norm of what a step loses against the step in the span of the atoms and its samples is at
     most eps, as in `COLK`; a step is O(M²) for M atoms, in time and in memory.

@@ -32,9 +32,9 @@ class Logistic(Loss):
         return -y * (tail if y * f > 0.0 else 1.0) / (1.0 + tail)
 
     def curvature_at(self, f: float, y: float, width: float) -> float:
-        """tanh(f/2)/(2f): the parabola through f and −f lies above the loss (Jaakkola, Jordan)."""
-        size = abs(f)
-        return 0.25 - size * size / 48.0 if size < 1e-3 else math.tanh(0.5 * size) / (2.0 * size)
+        """p(1 − p), the curvature at f itself: parabolas above the loss make f too timid."""
+        tail = math.exp(-abs(f))
+        return tail / ((1.0 + tail) * (1.0 + tail))
 
     def probability(self, f: ArrayLike) -> Array:
         """P(y = +1), in the shape of `f`: the slope of the loss against y = −1."""

@@ -37,7 +37,7 @@ def curvature(loss: Any, f: Array, y: Array, width: float) -> float:
     """Return the largest secant curvature of an output; a kink is `width` wide.
 
     That of the parabola with its minimum at the target (the margin 1) and the same slope at f; of
-    the logistic loss the parabola through f and −f, of softmax p(1 − p).
+    the logistic loss and of softmax p(1 − p).
     """
     name, r, m = type(loss).__name__, f - y, y * f
     size = np.maximum(np.abs(r), 1e-6)
@@ -45,8 +45,7 @@ def curvature(loss: Any, f: Array, y: Array, width: float) -> float:
         p = np.exp(f - np.logaddexp.reduce(f))
         return float(np.max(p * (1.0 - p)))
     if name == "Logistic":
-        half = np.maximum(np.abs(f), 1e-4) / 2.0
-        return float(np.max(np.tanh(half) / (4.0 * half)))
+        return float(np.max(np.exp(-np.logaddexp(0.0, f) - np.logaddexp(0.0, -f))))
     if name == "Hinge":
         return float(np.max((m < 1.0) / np.maximum(size, width)))
     if name == "Pinball":
