@@ -13,6 +13,7 @@ import numpy as np
 
 from colk import covariance, lanes, step
 from colk._validation import Array
+from colk.ahead import Ahead
 from colk.compressors import pursuit
 from colk.compressors.pursuit import KOMP
 from colk.covariance import Covariance
@@ -50,6 +51,7 @@ class NewtonStream(KernelStream):
     rule: KOMP
     P: Covariance
     trust: float
+    ahead: Ahead
     owed: Array  # (outputs,): multiples of Uh that w lacks
     owing: bool  # whether w lacks any
     last: int  # the row of that h
@@ -74,12 +76,15 @@ class NewtonStream(KernelStream):
         self.squared_slope = self.mean_curvature = 0.0
         self.owing, self.last = False, covariance.FIRST
         self.noise, self.owed = np.zeros((2, self.n_outputs))
+        self.ahead = Ahead(self.dictionary, P)
+        self.foresees = self.window.size == 1 and self.dictionary.kernel.is_shift_invariant
         self.make_room()
 
     def make_room(self) -> int:
         """Make room for another step, in P as in the dictionary."""
         self.dictionary.reserve(self.gained)
         self.P.grow(self.dictionary.size, self.dictionary.capacity)
+        self.ahead.forget()
         return 0
 
     # -- the step ----------------------------------------------------------------------------
@@ -181,24 +186,51 @@ class NewtonStream(KernelStream):
             squares += self.window.coefficients[b, c] * self.window.coefficients[b, c]
         return math.sqrt(squares)
 
+    def foresee(self, X: Array, weight: Array, row: int, stop: int) -> int:
+        """Find z of the sample in the window with those of the rows behind it."""
+        return self.ahead.proceed(X, weight, row, stop)
+
+    def lay_columns(self) -> int:
+        """κ(D, x) for the points x of the window, unless it was found ahead."""
+        return 0 if self.ahead.bring() else KernelStream.lay_columns(self)
+
     def halve(self, b: int) -> None:
         """Find z of point b; on the way w is given what it lacks."""
         n = self.dictionary.size
-        lanes.halve_and_spread(
-            self.dictionary.factor, n, self.dictionary.columns, b,
-            self.P.rows, covariance.HALF, self.last, self.P.rows, covariance.SOLUTION,
-        )  # fmt: skip
+        if self.ahead.find(b, self.window.size):
+            self.spread_last()
+        else:
+            self.P.turn_to(-1)
+            lanes.halve_and_spread(
+                self.dictionary.factor, n, self.dictionary.columns, b,
+                self.P.rows, covariance.HALF, self.last, self.P.rows, covariance.SOLUTION,
+            )  # fmt: skip
+        self.catch_up()
+
+    def spread_last(self) -> None:
+        """Find Uh, where w lacks it."""
+        if self.owing:
+            lanes.spread(
+                self.dictionary.factor, self.dictionary.size,
+                self.P.rows, self.last, self.P.rows, covariance.SOLUTION,
+            )  # fmt: skip
+
+    def catch_up(self) -> None:
+        """Give w what it lacks, now that Uh is known."""
         if self.owing:
             for c in range(self.n_outputs):
                 lanes.add(
-                    self.dictionary.weights_t, c, self.P.rows, covariance.SOLUTION, self.owed[c], n
-                )
+                    self.dictionary.weights_t, c, self.P.rows, covariance.SOLUTION, self.owed[c],
+                    self.dictionary.size,
+                )  # fmt: skip
         self.owing = False
 
     def rest(self) -> int:
-        """Give w what it lacks: between calls others look at it."""
+        """Give w what it lacks, and look no further: between calls others look at it."""
         if self.owing:
-            self.halve(0)
+            self.spread_last()
+            self.catch_up()
+        self.ahead.forget()
         return 0
 
     def take(self, b: int, eps: float) -> float:
@@ -249,13 +281,13 @@ class NewtonStream(KernelStream):
     def append(self, b: int, novelty: float) -> None:
         """Make point b an atom, of weight 0 until w is given what it lacks."""
         n = self.dictionary.size
-        lanes.halve_and_spread(
-            self.dictionary.factor, n, self.dictionary.columns, b, self.P.rows,
-            covariance.SOLUTION, covariance.HALF, self.dictionary.solutions, b,
-        )  # fmt: skip
+        lanes.spread(
+            self.dictionary.factor, n, self.P.rows, covariance.HALF, self.dictionary.solutions, b
+        )
         for row in range(self.dictionary.n_rows):
             self.dictionary.amounts[b, row] = 0.0
         self.dictionary.append_row(b, novelty)
+        self.ahead.forget()
         for later in range(b + 1, self.window.size):
             self.dictionary.columns[later, n] = self.dictionary.gram[later, b]
 
@@ -311,6 +343,7 @@ class NewtonStream(KernelStream):
     def drop(self, j: int) -> float:
         """Drop atom j, and turn P as U is turned; returns its cost."""
         self.P.turn_out(self.dictionary, j)
+        self.ahead.forget()
         return self.dictionary.drop_atom(j)
 
     # -- looking at it -----------------------------------------------------------------------
