@@ -49,10 +49,6 @@ class Ahead:
         self.reach = FEW
         self.P.expect(0)
 
-    def is_worth_while(self, count: int) -> bool:
-        """Whether so many points are better looked at together."""
-        return count >= FEW and self.dictionary.size >= FEWEST_ATOMS
-
     # -- windows of one sample ---------------------------------------------------------------
 
     def proceed(self, X: Array, weight: Array, row: int, stop: int) -> int:
@@ -62,9 +58,7 @@ class Ahead:
             return 0
         self.reach = MOST if self.laid > 0 else FEW
         self.row = self.laid = 0
-        if self.is_worth_while(stop - row):
-            return self.lay(X, weight, row, stop)
-        return 0
+        return self.lay(X, weight, row, stop) if stop - row >= FEW else 0
 
     def lay(self, X: Array, weight: Array, row: int, stop: int) -> int:
         """Lay the points of these rows that count, and find columns and z of them."""
@@ -80,16 +74,11 @@ class Ahead:
         self.halve(0, count)
         return 0
 
-    def bring(self) -> bool:
-        """Move point and column to where a window of one has them; False where none is laid.
-
-        Then z is known of no point of the window.
-        """
-        if self.laid == 0:
-            self.P.expect(0)
-        elif self.row > 0:
+    def bring(self) -> int:
+        """Move point and column from where they lie to where a window of one has them."""
+        if self.row > 0:
             bring(self.dictionary, self.row)
-        return self.laid > 0
+        return 0
 
     # -- windows of any size -----------------------------------------------------------------
 
@@ -103,13 +92,14 @@ class Ahead:
         self.P.expect(count)
 
     def find(self, b: int, size: int) -> bool:
-        """Whether z of point b of a window of this size is known, or now found with others."""
+        """Whether z of point b of a window of this size is known, or found now with others."""
         if not 0 <= b + self.row - self.first < self.P.expected:
             count = min(size - b, self.P.room())
-            if not self.is_worth_while(count):
+            if count < FEW:
+                self.P.expect(0)
                 return False
             self.halve(b, count)
-        self.P.turn_to(b + self.row - self.first)
+        self.P.turn_to(b + self.row - self.first, self.dictionary.size)
         return True
 
 

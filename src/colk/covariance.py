@@ -86,15 +86,14 @@ class Covariance:
         """Take note of so many z of points to come."""
         self.expected, self.place, self.multiplied = count, -1, False
 
-    def turn_to(self, place: int) -> None:
-        """Let z be that of one of the points to come; −1 where it is none of them."""
+    def turn_to(self, place: int, n: int) -> None:
+        """Let z be that of one of the points to come."""
         self.place = place
-        if place >= 0:
-            self.copy_row(HALVES + place, HALF)
+        self.copy_row(HALVES + place, HALF, n)
 
-    def copy_row(self, row: int, to: int) -> None:
-        """Copy one of the rows."""
-        for i in range(self.rows.shape[1]):
+    def copy_row(self, row: int, to: int, n: int) -> None:
+        """Copy one of the rows, in whole vectors."""
+        for i in range((n + 7) & -8):
             self.rows[to, i] = self.rows[row, i]
 
     def multiply(self, n: int) -> int:
@@ -111,7 +110,7 @@ class Covariance:
             self.multiplied = True
         h = FIRST + self.pending
         if found != h:
-            self.copy_row(found, h)
+            self.copy_row(found, h, n)
         for r in range(self.pending):
             shared = lanes.dot(self.rows, FIRST + r, self.rows, HALF, n)
             lanes.add(self.rows, h, self.rows, FIRST + r, -self.amounts[r] * shared, n)

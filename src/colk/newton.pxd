@@ -1,5 +1,5 @@
 cimport cython
-from colk cimport covariance, lanes, maths as math, step
+from colk cimport ahead, covariance, lanes, maths as math, step
 from colk.ahead cimport Ahead
 from colk.compressors cimport pursuit
 from colk.compressors.pursuit cimport KOMP

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from colk import covariance, lanes, step
+from colk import ahead, covariance, lanes, step
 from colk._validation import Array
 from colk.ahead import Ahead
 from colk.compressors import pursuit
@@ -188,19 +188,23 @@ class NewtonStream(KernelStream):
 
     def foresee(self, X: Array, weight: Array, row: int, stop: int) -> int:
         """Find z of the sample in the window with those of the rows behind it."""
+        if self.dictionary.size < ahead.FEWEST_ATOMS:
+            return 0
         return self.ahead.proceed(X, weight, row, stop)
 
     def lay_columns(self) -> int:
         """κ(D, x) for the points x of the window, unless it was found ahead."""
-        return 0 if self.ahead.bring() else KernelStream.lay_columns(self)
+        if self.ahead.laid > 0:
+            return self.ahead.bring()
+        self.P.expect(0)
+        return KernelStream.lay_columns(self)
 
     def halve(self, b: int) -> None:
         """Find z of point b; on the way w is given what it lacks."""
         n = self.dictionary.size
-        if self.ahead.find(b, self.window.size):
+        if n >= ahead.FEWEST_ATOMS and self.ahead.find(b, self.window.size):
             self.spread_last()
         else:
-            self.P.turn_to(-1)
             lanes.halve_and_spread(
                 self.dictionary.factor, n, self.dictionary.columns, b,
                 self.P.rows, covariance.HALF, self.last, self.P.rows, covariance.SOLUTION,

@@ -108,7 +108,7 @@ class KernelStream(QuasiGradientStream):
                 raise
 
     def lay_window(self) -> int:
-        """`lay_columns`; returns 0 where the H-norm of a step towards some κ(x, ·) would overflow."""
+        """Lay the columns; 0 where the H-norm of a step towards some κ(x, ·) would overflow."""
         self.lay_columns()
         for b in range(self.window.size):
             if not self.dictionary.gram[b, b] < lanes.LARGEST:

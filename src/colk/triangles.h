@@ -122,6 +122,11 @@ LANES void NAME(spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff
 /* P <- P - Sum_r m_r g_r g_r' for up to eight rows g, and h = Pz of so many z, `wide` at a time, in
  * one pass over the blocks of eight by eight on and below the diagonal, which alone of the symmetric
  * P are stored: four rows after four. */
+#define TAKE_IN(j)                                                                             \
+    FOUR row[l] = AT(P, (i + l) * stride + (j));                                               \
+    for (ptrdiff_t r = 0; r < count; r++) FOUR row[l] -= c[r][l] * AT(g, r * stride + (j));    \
+    if (count > 0) FOUR PUT(P, (i + l) * stride + (j)) = row[l];                               \
+    EACH_OF(wide) FOUR a[w][l] += row[l] * AT(z, w * stride + (j))
 LANES INLINE void product_of_rows(double *restrict P, ptrdiff_t stride, ptrdiff_t i,
                                   const double *restrict g, const double *m, ptrdiff_t count,
                                   const double *restrict z, double *restrict h, int wide)
@@ -131,15 +136,11 @@ LANES INLINE void product_of_rows(double *restrict P, ptrdiff_t stride, ptrdiff_
     double c[8][4];
     EACH_OF(wide) FOUR a[w][l] = ALL(0.0);
     for (ptrdiff_t r = 0; r < count; r++) FOUR c[r][l] = m[r] * g[r * stride + i + l];
-    UP_TO(block + 8) {
-        FOUR row[l] = AT(P, (i + l) * stride + j);
-        for (ptrdiff_t r = 0; r < count; r++) FOUR row[l] -= c[r][l] * AT(g, r * stride + j);
-        if (count > 0) FOUR PUT(P, (i + l) * stride + j) = row[l];
-        EACH_OF(wide) {
-            FOUR a[w][l] += row[l] * AT(z, w * stride + j);
-            if (j < block) PUT(h, w * stride + j) += SPREAD(z + w * stride + i);
-        }
+    for (ptrdiff_t j = 0; j < block; j += WIDTH) {
+        TAKE_IN(j);
+        EACH_OF(wide) PUT(h, w * stride + j) += SPREAD(z + w * stride + i);
     }
+    for (ptrdiff_t j = block; j < block + 8; j += WIDTH) { TAKE_IN(j); }
     EACH_OF(wide) FOUR h[w * stride + i + l] += sum(a[w][l]);
 }
 LANES INLINE void product(double *restrict P, ptrdiff_t stride, ptrdiff_t n,
