@@ -22,7 +22,7 @@ PARTS = {
     "compressors": ("compressors",),
     "functions": ("functions",),
     "stream": ("stream", "quasigradient", "step", "window", "dictionary", "pairing"),
-    "other steps": ("implicit", "newton", "covariance", "experts", "priors"),
+    "other steps": ("implicit", "newton", "ahead", "covariance", "experts", "priors"),
     "loops": ("lanes", "triangles", "blas", "maths", "buffers"),
     "learners": ("learners",),
 }

@@ -53,6 +53,7 @@ def main() -> None:
     publish("newton_speed", ["M", *named], rows)
     slopes = np.diff(np.array(logs), axis=0)
     print("exponent of growth between orders:", np.round(slopes[:, 1] / slopes[:, 0], 2))
+    print("exponent of growth of all:", np.polyfit(*np.array(logs).T, 1)[0].round(2))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@ cimport cython
 from colk cimport lanes, maths as math
 from colk.dictionary cimport Dictionary
 
-cdef Py_ssize_t HALF, SOLUTION, FIRST, MOST_PENDING, FORMER, ATOMS_PENDING
+cdef Py_ssize_t HALF, SOLUTION, FIRST, MOST_PENDING, FORMER, HALVES, PRODUCTS, ROWS, ATOMS_PENDING
 cdef double LEAST_VARIANCE
 
 @cython.locals(top=double, side=double, length=double)
@@ -11,11 +11,17 @@ cdef void find_turns(Dictionary d, Py_ssize_t j, double[:, ::1] turns) noexcept 
 @cython.final
 cdef class Covariance:
     cdef readonly double prior, forgetting
-    cdef readonly Py_ssize_t pending
+    cdef readonly Py_ssize_t pending, expected, place
+    cdef bint multiplied
     cdef double[:, ::1] matrix, rows, turns
     cdef double[::1] amounts
-    @cython.locals(shared=double, count=Py_ssize_t)
+    cdef Py_ssize_t room(self) noexcept nogil
+    cdef void expect(self, Py_ssize_t count) noexcept nogil
+    cdef void turn_to(self, Py_ssize_t place, Py_ssize_t n) noexcept nogil
+    cdef void copy_row(self, Py_ssize_t row, Py_ssize_t to, Py_ssize_t n) noexcept nogil
+    @cython.locals(shared=double, count=Py_ssize_t, columns=Py_ssize_t)
     cdef Py_ssize_t multiply(self, Py_ssize_t n) noexcept nogil
+    cdef void settle(self, Py_ssize_t n, Py_ssize_t count, Py_ssize_t z, Py_ssize_t h, Py_ssize_t columns) noexcept nogil
     cdef void extend(self, Py_ssize_t n, Py_ssize_t h, double novelty, double prior) noexcept nogil
     cdef void keep_half(self, Py_ssize_t n, double entry) noexcept nogil
     cdef void remember(self, double forgetting) noexcept nogil

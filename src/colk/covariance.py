@@ -18,11 +18,14 @@ from colk.dictionary import Dictionary
 
 __all__ = ["Covariance", "find_turns"]
 
-# Rows of `rows`: z, room for a product, from FIRST on the h_r, at most so many and one more, and
-# what z was before.
+# Rows of `rows`: z, room for a product, from FIRST on the h_r, at most so many and one more, what z
+# was before, and z and Pz of points to come, of which four are found at a time.
 HALF, SOLUTION, FIRST = 0, 1, 2
 MOST_PENDING = 8
 FORMER = FIRST + MOST_PENDING + 1
+HALVES = FORMER + 1
+PRODUCTS = HALVES + MOST_PENDING + 4
+ROWS = PRODUCTS + MOST_PENDING + 4
 # So many atoms for each of them: that many products with h cost little beside one with P.
 ATOMS_PENDING = 16
 # Below this variance at x nothing is forgotten there.
@@ -53,41 +56,73 @@ class Covariance:
     prior: float
     forgetting: float
     matrix: Array  # (capacity, capacity): blocks of eight by eight on and below the diagonal count
-    rows: Array  # (FORMER + 1, capacity)
+    rows: Array  # (ROWS, capacity)
     amounts: Array  # (MOST_PENDING,): m_r
     pending: int  # how many h_r there are
+    expected: int  # of how many points to come z is known
+    place: int  # which of them is the one at hand; −1 where it is none of them
+    multiplied: bool  # whether Pz of it and of those behind it is known, but for the h_r
     turns: Array  # (2, capacity): cosines and sines
 
     def __init__(self, prior: float, forgetting: float) -> None:
         self.prior, self.forgetting, self.pending = prior, forgetting, 0
         self.amounts = np.zeros(MOST_PENDING)
-        self.matrix, self.rows = np.zeros((1, 1)), np.zeros((FORMER + 1, 1))
+        self.matrix, self.rows = np.zeros((1, 1)), np.zeros((ROWS, 1))
+        self.expect(0)
 
     def grow(self, size: int, capacity: int) -> None:
         """Make all buffers anew for so many atoms, of which the first `size` are kept."""
         n = min(size, self.matrix.shape[0])
-        matrix, rows = aligned(capacity, capacity), aligned(FORMER + 1, capacity)
+        matrix, rows = aligned(capacity, capacity), aligned(ROWS, capacity)
         matrix[:n, :n] = np.asarray(self.matrix)[:n, :n]
         rows[:, :n] = np.asarray(self.rows)[:, :n]
         self.matrix, self.rows, self.turns = matrix, rows, aligned(2, capacity)
 
+    def room(self) -> int:
+        """How many samples there may be before P catches up, or where it does so now."""
+        return MOST_PENDING - self.pending if self.pending < MOST_PENDING else MOST_PENDING
+
+    def expect(self, count: int) -> None:
+        """Take note of so many z of points to come."""
+        self.expected, self.place, self.multiplied = count, -1, False
+
+    def turn_to(self, place: int, n: int) -> None:
+        """Let z be that of one of the points to come."""
+        self.place = place
+        self.copy_row(HALVES + place, HALF, n)
+
+    def copy_row(self, row: int, to: int, n: int) -> None:
+        """Copy one of the rows, in whole vectors."""
+        for i in range((n + 7) & -8):
+            self.rows[to, i] = self.rows[row, i]
+
     def multiply(self, n: int) -> int:
         """The row of h = Pz, behind those of the h_r; where these are many, P catches up first."""
-        h, count = FIRST + self.pending, 0
+        count = 0
         if self.pending >= min(MOST_PENDING, 1 + n // ATOMS_PENDING):
             count = self.pending
-        lanes.settle_and_multiply(
-            self.matrix, n, self.rows, FIRST, self.amounts, count, HALF, h
-        )  # fmt: skip
-        if count > 0:
-            self.pending = 0
-            for i in range((n + 7) & -8):
-                self.rows[FIRST, i] = self.rows[h, i]
-            return FIRST
+        found = FIRST + self.pending if self.place < 0 else PRODUCTS + self.place
+        if self.place < 0:
+            self.settle(n, count, HALF, found, 1)
+        elif count > 0 or not self.multiplied:
+            columns = (self.expected - self.place + 3) & -4
+            self.settle(n, count, HALVES + self.place, found, columns)
+            self.multiplied = True
+        h = FIRST + self.pending
+        if found != h:
+            self.copy_row(found, h, n)
         for r in range(self.pending):
             shared = lanes.dot(self.rows, FIRST + r, self.rows, HALF, n)
             lanes.add(self.rows, h, self.rows, FIRST + r, -self.amounts[r] * shared, n)
         return h
+
+    def settle(self, n: int, count: int, z: int, h: int, columns: int) -> None:
+        """Let P catch up with so many samples, and multiply it by rows from z on."""
+        lanes.settle_and_multiply(
+            self.matrix, n, self.rows, FIRST, self.amounts, count, z, h, columns
+        )  # fmt: skip
+        if count > 0:
+            self.pending = 0
 
     def extend(self, n: int, h: int, novelty: float, prior: float) -> None:
         """Add coordinate n, of a point of this novelty: h gains √s/prior, those before it 0."""
@@ -132,7 +167,7 @@ class Covariance:
             for j in range((n + 7) & -8):
                 self.matrix[i, j] = 0.0
             self.matrix[i, i] = 1.0 / self.prior
-        self.pending = 0
+        self.pending, self.multiplied = 0, False
 
     def turn_out(self, d: Dictionary, j: int) -> None:
         """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
@@ -174,7 +209,7 @@ class Covariance:
 
     def lay(self, matrix: Array) -> None:
         """Change P, to a matrix of the same shape."""
-        self.pending = 0
+        self.pending, self.multiplied = 0, False
         np.asarray(self.matrix)[: len(matrix), : len(matrix)] = matrix
 
     def pack(self, n: int) -> dict[str, Any]:

@@ -24,7 +24,7 @@ cdef class ExpertStream(NewtonStream):
     @cython.final
     @cython.locals(least=double, total=double)
     cdef void weigh_experts(self) noexcept nogil
-    cdef void halve(self, Py_ssize_t b) noexcept nogil
+    cdef void catch_up(self) noexcept nogil
     @cython.final
     cdef void give(self, Py_ssize_t e) noexcept nogil
     @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double, price=double, cost=double, squares=double)

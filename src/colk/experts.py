@@ -129,19 +129,15 @@ class ExpertStream(NewtonStream):
             self.says[e] = (1.0 - SHARE) * self.says[e] / total + SHARE / EXPERTS
         self.P.remember(1.0 - HASTY_LAPSE * self.says[HASTY] - FIRST_LAPSE * self.says[FIRST])
 
-    def halve(self, b: int) -> None:
-        """Find z of point b; on the way the experts are given what they lack, and f is mixed."""
-        n, half, out = self.dictionary.size, covariance.HALF, covariance.SOLUTION
-        lanes.halve_and_spread(
-            self.dictionary.factor, n, self.dictionary.columns, b,
-            self.P.rows, half, self.last, self.P.rows, out,
-        )  # fmt: skip
+    def catch_up(self) -> None:
+        """Give the experts what they lack, now that Uh is known, and mix f."""
+        n = self.dictionary.size
         if self.owing:
             self.give(SECOND)
             self.give(HASTY)
-            lanes.halve_and_spread(
-                self.dictionary.factor, n, self.dictionary.columns, b,
-                self.P.rows, half, covariance.FORMER, self.P.rows, out,
+            lanes.spread(
+                self.dictionary.factor, n, self.P.rows, covariance.FORMER, self.P.rows,
+                covariance.SOLUTION,
             )  # fmt: skip
             self.give(FIRST)
         self.owing = False
@@ -266,6 +262,7 @@ class ExpertStream(NewtonStream):
         hidden = lanes.ROUNDING * self.dictionary.own[j] * self.dictionary.diagonal[j]
         cost = float(self.price(j) * (1.0 + hidden))
         self.P.turn_out(self.dictionary, j)
+        self.ahead.forget()
         self.dictionary.drop_atom(j)
         return cost
 

@@ -11,6 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__GNUC__)
+#define INLINE inline __attribute__((always_inline))
+#else
+#define INLINE inline
+#endif
 #define VECTORS(n) (((n) + 7) & ~(ptrdiff_t)7)
 #if defined(_MSC_VER)
 #define restrict __restrict
@@ -41,8 +46,8 @@ CHOOSE(gaussian) CHOOSE(laplacian) CHOOSE(matern_of_one_half) CHOOSE(matern_of_t
 CHOOSE(matern_of_five_halves) CHOOSE(rational_quadratic) CHOOSE(polynomial) CHOOSE(linear)
 CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(multiply)
 CHOOSE(scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within) CHOOSE(atoms_within_one)
-CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve_and_spread)
-CHOOSE(settle_and_multiply) CHOOSE(turn_out)
+CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve) CHOOSE(halve_and_spread)
+CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_out)
 #else
 #define NAME(f) f
 #if defined(COLK_WIDTH)
@@ -69,6 +74,8 @@ CHOOSE(settle_and_multiply) CHOOSE(turn_out)
 #define row_sums NAME(row_sums_)
 #define solve_rows NAME(solve_rows_)
 #define product NAME(product_)
+#define product_of_rows NAME(product_of_rows_)
+#define pass NAME(pass_)
 #define power NAME(power_)
 
 #if WIDTH > 1

@@ -124,27 +124,44 @@ def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> 
     diagonal[: n - 1] = (np.tril(factor[: n - 1, : n - 1]) ** 2).sum(axis=0)
 
 
+def halve(
+    factor: Array, n: int, columns: Array, first: int, count: int, rows: Array, z: int
+) -> None:
+    """Write z = Uᵀk of so many columns, a multiple of four, from the first on."""
+    rows[z : z + count] = 0.0
+    for k in range(count):  # one by one: a result must not depend on how many there are
+        rows[z + k, :n] = np.tril(factor[:n, :n]) @ columns[first + k, :n]
+
+
+def spread(factor: Array, n: int, rows: Array, h: int, out: Array, v: int) -> None:
+    """Write v = Uh."""
+    out[v] = 0.0
+    out[v, :n] = rows[h, :n] @ np.tril(factor[:n, :n])
+
+
 def halve_and_spread(
     factor: Array, n: int, columns: Array, b: int, rows: Array, z: int, h: int, out: Array, v: int
 ) -> None:
     """Write z = Uᵀk of column b, and v = Uh."""
-    u_t = np.tril(factor[:n, :n])
-    rows[z], out[v] = 0.0, 0.0
-    rows[z, :n], out[v, :n] = u_t @ columns[b, :n], rows[h, :n] @ u_t
+    halve(factor, n, columns, b, 1, rows, z)
+    spread(factor, n, rows, h, out, v)
 
 
 def settle_and_multiply(
-    P: Array, n: int, rows: Array, first: int, amounts: Array, count: int, z: int, h: int
-) -> None:
+    P: Array, n: int, rows: Array, first: int, amounts: Array, count: int,
+    z: int, h: int, columns: int,
+) -> None:  # fmt: skip
     """Set P ← P − Σ_r m_r g_r g_rᵀ for so many rows g from the first on, and write h = Pz.
 
-    Only the lower half of P counts.
+    For one z, or a multiple of four in a row. Only the lower half of P counts.
     """
     g = rows[first : first + count, :n]
     P[:n, :n] -= g.T @ (amounts[:count, None] * g)
     lower = np.tril(P[:n, :n])
-    rows[h] = 0.0
-    rows[h, :n] = lower @ rows[z, :n] + np.tril(lower, -1).T @ rows[z, :n]
+    full = lower + np.tril(lower, -1).T
+    rows[h : h + columns] = 0.0
+    for k in range(columns):
+        rows[h + k, :n] = full @ rows[z + k, :n]
 
 
 def turn_out(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:

@@ -1,5 +1,6 @@
 cimport cython
-from colk cimport covariance, lanes, maths as math, step
+from colk cimport ahead, covariance, lanes, maths as math, step
+from colk.ahead cimport Ahead
 from colk.compressors cimport pursuit
 from colk.compressors.pursuit cimport KOMP
 from colk.covariance cimport Covariance
@@ -11,6 +12,7 @@ cdef double TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND
 cdef class NewtonStream(KernelStream):
     cdef KOMP rule
     cdef readonly Covariance P
+    cdef Ahead ahead
     cdef readonly double trust, late
     cdef readonly bint is_kinked, restart
     cdef public double level, spread, distance, tail_loss, beyond, squared_slope, mean_curvature
@@ -35,7 +37,14 @@ cdef class NewtonStream(KernelStream):
     @cython.final
     @cython.locals(squares=double)
     cdef double length(self, Py_ssize_t b) noexcept nogil
+    cdef int foresee(self, const double[:, ::1] X, const double[::1] weight, Py_ssize_t row, Py_ssize_t stop) except -1 nogil
+    cdef int lay_columns(self) except -1 nogil
+    @cython.final
     cdef void halve(self, Py_ssize_t b) noexcept nogil
+    @cython.final
+    cdef void spread_last(self) noexcept nogil
+    @cython.locals(amount=double, n=Py_ssize_t)
+    cdef void catch_up(self) noexcept nogil
     cdef int rest(self) except -1 nogil
     @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double, prior=double)
     cdef double take(self, Py_ssize_t b, double eps) except -1 nogil

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from colk import covariance, lanes, step
+from colk import ahead, covariance, lanes, step
 from colk._validation import Array
+from colk.ahead import Ahead
 from colk.compressors import pursuit
 from colk.compressors.pursuit import KOMP
 from colk.covariance import Covariance
@@ -51,6 +52,7 @@ class NewtonStream(KernelStream):
     P: Covariance
     trust: float
     late: float  # the prior of a direction for which an atom has to leave, in units of λ
+    ahead: Ahead
     owed: Array  # (outputs,): multiples of Uh that w lacks
     owing: bool  # whether w lacks any
     last: int  # the row of that h
@@ -75,12 +77,15 @@ class NewtonStream(KernelStream):
         self.squared_slope = self.mean_curvature = 0.0
         self.owing, self.last = False, covariance.FIRST
         self.noise, self.owed = np.zeros((2, self.n_outputs))
+        self.ahead = Ahead(self.dictionary, P)
+        self.foresees = self.window.size == 1 and self.dictionary.kernel.is_shift_invariant
         self.make_room()
 
     def make_room(self) -> int:
         """Make room for another step, in P as in the dictionary."""
         self.dictionary.reserve(self.gained)
         self.P.grow(self.dictionary.size, self.dictionary.capacity)
+        self.ahead.forget()
         return 0
 
     # -- the step ----------------------------------------------------------------------------
@@ -182,24 +187,53 @@ class NewtonStream(KernelStream):
             squares += self.window.coefficients[b, c] * self.window.coefficients[b, c]
         return math.sqrt(squares)
 
+    def foresee(self, X: Array, weight: Array, row: int, stop: int) -> int:
+        """Find z of the sample in the window with those of the rows behind it."""
+        if self.dictionary.size < ahead.FEWEST_ATOMS:
+            return 0
+        return self.ahead.proceed(X, weight, row, stop)
+
+    def lay_columns(self) -> int:
+        """κ(D, x) for the points x of the window, unless it was found ahead."""
+        if self.ahead.laid > 0:
+            return self.ahead.bring()
+        self.P.expect(0)
+        return KernelStream.lay_columns(self)
+
     def halve(self, b: int) -> None:
         """Find z of point b; on the way w is given what it lacks."""
         n = self.dictionary.size
-        lanes.halve_and_spread(
-            self.dictionary.factor, n, self.dictionary.columns, b,
-            self.P.rows, covariance.HALF, self.last, self.P.rows, covariance.SOLUTION,
-        )  # fmt: skip
+        if n >= ahead.FEWEST_ATOMS and self.ahead.find(b, self.window.size):
+            self.spread_last()
+        else:
+            lanes.halve_and_spread(
+                self.dictionary.factor, n, self.dictionary.columns, b,
+                self.P.rows, covariance.HALF, self.last, self.P.rows, covariance.SOLUTION,
+            )  # fmt: skip
+        self.catch_up()
+
+    def spread_last(self) -> None:
+        """Find Uh, where w lacks it."""
+        if self.owing:
+            lanes.spread(
+                self.dictionary.factor, self.dictionary.size,
+                self.P.rows, self.last, self.P.rows, covariance.SOLUTION,
+            )  # fmt: skip
+
+    def catch_up(self) -> None:
+        """Give w what it lacks, now that Uh is known."""
         if self.owing:
             for c in range(self.n_outputs):
-                lanes.add(
-                    self.dictionary.weights_t, c, self.P.rows, covariance.SOLUTION, self.owed[c], n
-                )
+                amount, n = self.owed[c], self.dictionary.size
+                lanes.add(self.dictionary.weights_t, c, self.P.rows, covariance.SOLUTION, amount, n)
         self.owing = False
 
     def rest(self) -> int:
-        """Give w what it lacks: between calls others look at it."""
+        """Give w what it lacks, and look no further: between calls others look at it."""
+        self.spread_last()
         if self.owing:
-            self.halve(0)
+            self.catch_up()
+        self.ahead.forget()
         return 0
 
     def take(self, b: int, eps: float) -> float:
@@ -255,13 +289,13 @@ class NewtonStream(KernelStream):
     def append(self, b: int, novelty: float) -> None:
         """Make point b an atom, of weight 0 until w is given what it lacks."""
         n = self.dictionary.size
-        lanes.halve_and_spread(
-            self.dictionary.factor, n, self.dictionary.columns, b, self.P.rows,
-            covariance.SOLUTION, covariance.HALF, self.dictionary.solutions, b,
-        )  # fmt: skip
+        lanes.spread(
+            self.dictionary.factor, n, self.P.rows, covariance.HALF, self.dictionary.solutions, b
+        )
         for row in range(self.dictionary.n_rows):
             self.dictionary.amounts[b, row] = 0.0
         self.dictionary.append_row(b, novelty)
+        self.ahead.forget()
         for later in range(b + 1, self.window.size):
             self.dictionary.columns[later, n] = self.dictionary.gram[later, b]
 
@@ -309,11 +343,8 @@ class NewtonStream(KernelStream):
         return moved + math.sqrt(spent)
 
     def hand_over(self, j: int) -> float:
-        """Before atom j, one too many, leaves: let others have its part; returns how far f moves.
-
-        Here none but what its projection gives them: what was learned long ago may be outdated.
-        """
-        return 0.0
+        """Let others have the part of atom j, one too many, before it leaves; how far f moves."""
+        return 0.0  # its projection alone: what was learned long ago may be outdated
 
     def price(self, j: int) -> float:
         """The squared H-norm that dropping atom j costs."""
@@ -326,6 +357,7 @@ class NewtonStream(KernelStream):
     def drop(self, j: int) -> float:
         """Drop atom j, and turn P as U is turned; returns its cost."""
         self.P.turn_out(self.dictionary, j)
+        self.ahead.forget()
         return self.dictionary.drop_atom(j)
 
     # -- looking at it -----------------------------------------------------------------------

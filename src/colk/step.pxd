@@ -23,6 +23,7 @@ cdef class KernelStream(QuasiGradientStream):
     cdef double settle(self, Py_ssize_t staged, double step, Py_ssize_t t) except -1 nogil
     @cython.final
     cdef int lay_window(self) except -1 nogil
+    cdef int lay_columns(self) except -1 nogil
     @cython.final
     @cython.locals(total=double, inner_products=double, amount=double)
     cdef double moved_squared_norm(self, double factor, double step) noexcept nogil

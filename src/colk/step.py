@@ -108,20 +108,20 @@ class KernelStream(QuasiGradientStream):
                 raise
 
     def lay_window(self) -> int:
-        """κ(D, x) for the points x of the window, and their own Gram matrix.
-
-        Returns 0 where the H-norm of a step towards some κ(x, ·) would overflow.
-        """
-        size = self.window.size
-        for b in range(size):
-            for k in range(self.dictionary.n_features):
-                self.dictionary.points[b, k] = self.window.points[b, k]
-        self.dictionary.evaluate_columns(size, self.remembered > 0)
-        for b in range(size):
+        """Lay the columns; 0 where the H-norm of a step towards some κ(x, ·) would overflow."""
+        self.lay_columns()
+        for b in range(self.window.size):
             if not self.dictionary.gram[b, b] < lanes.LARGEST:
                 self.window.coefficients[b, 0] = self.dictionary.gram[b, b]
                 return 0
         return 1
+
+    def lay_columns(self) -> int:
+        """κ(D, x) for the points x of the window, and their own Gram matrix."""
+        for b in range(self.window.size):
+            for k in range(self.dictionary.n_features):
+                self.dictionary.points[b, k] = self.window.points[b, k]
+        return self.dictionary.evaluate_columns(self.window.size, self.remembered > 0)
 
     def moved_squared_norm(self, factor: float, step: float) -> float:
         """‖f~‖² from ‖f‖² and numbers that are at hand: f's predictions and the points' Gram."""

@@ -15,7 +15,7 @@ cdef class Stream:
     cdef readonly Window window
     cdef readonly Dictionary dictionary
     cdef readonly object lock
-    cdef readonly bint busy, diverged, traced
+    cdef readonly bint busy, diverged, traced, foresees
     cdef public Py_ssize_t steps
     cdef public double error_sum, largest_target
     cdef double largest_before
@@ -40,6 +40,7 @@ cdef class Stream:
     @cython.final
     cdef Py_ssize_t run(self, const double[:, ::1] X, const double[:, ::1] Y,
                         const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1 nogil
+    cdef int foresee(self, const double[:, ::1] X, const double[::1] weight, Py_ssize_t row, Py_ssize_t stop) except -1 nogil
     cdef int step(self) except -1 nogil
     @cython.final
     cdef void average(self, double rate) noexcept nogil

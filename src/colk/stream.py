@@ -74,7 +74,7 @@ class Stream:
         self.n_outputs = self.window.predictions.shape[1]
         self.averaged = 0 if averaging is None else self.dictionary.n_priced
         self.lock, self.busy, self.diverged = threading.RLock(), False, False
-        self.steps = self.line = 0
+        self.steps, self.line, self.foresees = 0, 0, False
         self.error_sum = self.largest_target = self.largest_before = 0.0
         self.lines = np.zeros((1, columns))
         self.row, self.weight = np.zeros((1, self.window.points.shape[1])), np.ones(1)
@@ -163,6 +163,8 @@ class Stream:
             if self.window.filled == self.window.size:
                 for i in range(self.window.g.shape[0]):
                     self.window.g_before[i] = self.window.g[i]
+                if self.foresees:
+                    self.foresee(X, weight, row, stop)
                 if self.step() == 0:
                     self.restore()
                     self.diverged = True
@@ -210,6 +212,10 @@ class Stream:
             return False
         self.target[0, 0], self.weight[0] = y, weight
         return math.isfinite(total + self.target[0, 0]) and 0.0 < self.weight[0] < math.inf
+
+    def foresee(self, X: Array, weight: Array, row: int, stop: int) -> int:
+        """Prepare the step of a row together with those of the rows behind it."""
+        return 0
 
     def step(self) -> int:
         """Make a step with the window's samples; 0, and nothing done, where it would diverge."""

@@ -73,53 +73,96 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
     }
 }
 
-/* z = U'k and v = Uh in one pass. */
-#define FOUR for (int l = 0; l < 4; l++)
+/* z = U'k of so many columns k, `wide` at a time, and v = Uh where there is an h, in one pass. */
+#define FOUR _Pragma("GCC unroll 4") for (int l = 0; l < 4; l++)
+#define EACH_OF(wide) _Pragma("GCC unroll 8") for (int w = 0; w < (wide); w++)
 #define SPREAD(z) (((z)[0] * row[0] + (z)[1] * row[1]) + ((z)[2] * row[2] + (z)[3] * row[3]))
 #define UP_TO(end) for (ptrdiff_t j = 0; j < (end); j += WIDTH)
-LANES void NAME(halve_and_spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
-                                  const double *restrict k, double *restrict z,
-                                  const double *restrict h, double *restrict v)
+#define WIDE 4
+LANES INLINE void pass(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+                       const double *restrict k, double *restrict z, int columns, int wide,
+                       const double *restrict h, double *restrict v)
 {
-    UP_TO(VECTORS(n)) PUT(z, j) = PUT(v, j) = ALL(0.0);
-    for (ptrdiff_t i = 0; i < n; i += 4) {
-        vector a[4] = {0}, row[4];
+    EACH_OF(columns) UP_TO(VECTORS(n)) PUT(z, w * stride + j) = ALL(0.0);
+    if (h) UP_TO(VECTORS(n)) PUT(v, j) = ALL(0.0);
+    for (ptrdiff_t i = 0; i < n; i += 4)
+        for (int first = 0; first < columns; first += wide) {
+            vector a[WIDE][4], row[4];
+            EACH_OF(wide) FOUR a[w][l] = ALL(0.0);
+            UP_TO(i + 4) {
+                FOUR row[l] = AT(factor, (i + l) * stride + j);
+                EACH_OF(wide) FOUR a[w][l] += row[l] * AT(k, (first + w) * stride + j);
+                if (h) PUT(v, j) += SPREAD(h + i);
+            }
+            EACH_OF(wide) FOUR z[(first + w) * stride + i + l] = sum(a[w][l]);
+        }
+}
+LANES void NAME(halve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k,
+                       double *z, int columns)
+{
+    pass(factor, stride, n, k, z, columns, WIDE, 0, 0);
+}
+LANES void NAME(halve_and_spread)(const double *factor, ptrdiff_t stride, ptrdiff_t n,
+                                  const double *k, double *z, const double *h, double *v)
+{
+    pass(factor, stride, n, k, z, 1, 1, h, v);
+}
+LANES void NAME(spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
+                        const double *restrict h, double *restrict v)
+{
+    vector row[4];
+    UP_TO(VECTORS(n)) PUT(v, j) = ALL(0.0);
+    for (ptrdiff_t i = 0; i < n; i += 4)
         UP_TO(i + 4) {
-            FOUR row[l] = AT(factor, (i + l) * stride + j), a[l] += row[l] * AT(k, j);
+            FOUR row[l] = AT(factor, (i + l) * stride + j);
             PUT(v, j) += SPREAD(h + i);
         }
-        FOUR z[i + l] = sum(a[l]);
-    }
 }
 
-/* P <- P - Sum_r m_r g_r g_r' for up to eight rows g, and h = Pz, in one pass over the blocks of
- * eight by eight on and below the diagonal, which alone of the symmetric P are stored. */
-LANES inline void product(double *restrict P, ptrdiff_t stride, ptrdiff_t n,
-                          const double *restrict g, const double *m, ptrdiff_t count,
-                          const double *restrict z, double *restrict h)
+/* P <- P - Sum_r m_r g_r g_r' for up to eight rows g, and h = Pz of so many z, `wide` at a time, in
+ * one pass over the blocks of eight by eight on and below the diagonal, which alone of the symmetric
+ * P are stored: four rows after four. */
+#define TAKE_IN(j)                                                                             \
+    FOUR row[l] = AT(P, (i + l) * stride + (j));                                               \
+    for (ptrdiff_t r = 0; r < count; r++) FOUR row[l] -= c[r][l] * AT(g, r * stride + (j));    \
+    if (count > 0) FOUR PUT(P, (i + l) * stride + (j)) = row[l];                               \
+    EACH_OF(wide) FOUR a[w][l] += row[l] * AT(z, w * stride + (j))
+LANES INLINE void product_of_rows(double *restrict P, ptrdiff_t stride, ptrdiff_t i,
+                                  const double *restrict g, const double *m, ptrdiff_t count,
+                                  const double *restrict z, double *restrict h, int wide)
 {
-    UP_TO(VECTORS(n)) PUT(h, j) = ALL(0.0);
+    ptrdiff_t block = i & ~(ptrdiff_t)7;
+    vector a[WIDE][4], row[4];
+    double c[8][4];
+    EACH_OF(wide) FOUR a[w][l] = ALL(0.0);
+    for (ptrdiff_t r = 0; r < count; r++) FOUR c[r][l] = m[r] * g[r * stride + i + l];
+    for (ptrdiff_t j = 0; j < block; j += WIDTH) {
+        TAKE_IN(j);
+        EACH_OF(wide) PUT(h, w * stride + j) += SPREAD(z + w * stride + i);
+    }
+    for (ptrdiff_t j = block; j < block + 8; j += WIDTH) { TAKE_IN(j); }
+    EACH_OF(wide) FOUR h[w * stride + i + l] += sum(a[w][l]);
+}
+LANES INLINE void product(double *restrict P, ptrdiff_t stride, ptrdiff_t n,
+                          const double *restrict g, const double *m, ptrdiff_t count,
+                          const double *restrict z, double *restrict h, int columns, int wide)
+{
+    EACH_OF(columns) UP_TO(VECTORS(n)) PUT(h, w * stride + j) = ALL(0.0);
     for (ptrdiff_t i = 0; i < VECTORS(n); i += 4) {
-        ptrdiff_t block = i & ~(ptrdiff_t)7;
-        vector a[4] = {0}, row[4];
-        double c[8][4];
-        for (ptrdiff_t r = 0; r < count; r++) FOUR c[r][l] = m[r] * g[r * stride + i + l];
-        UP_TO(block + 8) {
-            FOUR row[l] = AT(P, (i + l) * stride + j);
-            for (ptrdiff_t r = 0; r < count; r++) FOUR row[l] -= c[r][l] * AT(g, r * stride + j);
-            if (count > 0) FOUR PUT(P, (i + l) * stride + j) = row[l];
-            FOUR a[l] += row[l] * AT(z, j);
-            if (j < block) PUT(h, j) += SPREAD(z + i);
-        }
-        FOUR h[i + l] += sum(a[l]);
+        product_of_rows(P, stride, i, g, m, count, z, h, wide);
+        for (ptrdiff_t w = wide; w < columns; w += wide)
+            product_of_rows(P, stride, i, g, m, 0, z + w * stride, h + w * stride, wide);
     }
 }
 LANES void NAME(settle_and_multiply)(double *P, ptrdiff_t stride, ptrdiff_t n, const double *g,
-                                     const double *m, ptrdiff_t count, const double *z, double *h)
+                                     const double *m, ptrdiff_t count, const double *z, double *h,
+                                     int columns)
 {
-    if (count == 8) product(P, stride, n, g, m, 8, z, h);
-    else if (count == 0) product(P, stride, n, g, m, 0, z, h);
-    else product(P, stride, n, g, m, count, z, h);
+    if (columns > 1 && count == 8) product(P, stride, n, g, m, 8, z, h, columns, WIDE);
+    else if (columns > 1) product(P, stride, n, g, m, count, z, h, columns, WIDE);
+    else if (count == 8) product(P, stride, n, g, m, 8, z, h, 1, 1);
+    else if (count == 0) product(P, stride, n, g, m, 0, z, h, 1, 1);
+    else product(P, stride, n, g, m, count, z, h, 1, 1);
 }
 
 /* Turn the symmetric P from both sides as `rotate_out` turns the rows of U', in one pass; what leaves

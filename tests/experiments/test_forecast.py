@@ -119,6 +119,14 @@ def test_more_tasks_than_were_told():
     assert told.seconds_left == 0.0
 
 
+def test_a_task_that_ended_before_its_beginning_was_told_is_recorded():
+    told = Forecast([("a", 1.0), ("a", 1.0)])
+    told.begin("a", 1.0)
+    for seconds in (1.0, 2.0):
+        told.finish("a", 1.0, seconds)
+    assert told.records == [("a", 1.0, 1.0), ("a", 1.0, 2.0)]
+
+
 def test_long_work_is_named():
     clock = Clock()
     told = Forecast([("Policy evaluation: Pendulum", 1.0)], 1, {}, clock)

@@ -227,6 +227,27 @@ static double *symmetric_of(ptrdiff_t n)
     return P;
 }
 
+/* Several columns at once, and v alone, are to the last bit what they are one by one. */
+static void try_several(double *factor, double *P, ptrdiff_t n, const double *k, const double *z,
+                        const double *h, const double *g, const double *v)
+{
+    enum { COLUMNS = 8 };
+    ptrdiff_t size = VECTORS(n);
+    double *columns = filled(COLUMNS, size, n, 0.0), *alone = filled(1, size, 0, NAN);
+    double *halves = filled(COLUMNS, size, 0, NAN), *products = filled(COLUMNS, size, 0, NAN);
+    for (ptrdiff_t i = 0; i < size; i++)
+        columns[3 * size + i] = k[i];
+    halve(factor, size, n, columns, halves, COLUMNS);
+    settle_and_multiply(P, size, n, g, 0, 0, columns, products, COLUMNS);
+    spread(factor, size, n, g, alone);
+    for (ptrdiff_t i = 0; i < size; i++) {
+        expect("halve", n, halves[3 * size + i], z[i], -1.0);
+        expect("settle_and_multiply, several", n, products[3 * size + i], h[i], -1.0);
+        expect("spread", n, alone[i], v[i], -1.0);
+    }
+    free(columns), free(alone), free(halves), free(products);
+}
+
 static void try_curvature(ptrdiff_t n, ptrdiff_t count)
 {
     ptrdiff_t size = VECTORS(n);
@@ -237,7 +258,8 @@ static void try_curvature(ptrdiff_t n, ptrdiff_t count)
     halve_and_spread(factor, size, n, k, z, g, v);
     for (ptrdiff_t r = 0; r < 8; r++)
         m[r] = draw();
-    settle_and_multiply(P, size, n, g, m, count, k, h);
+    settle_and_multiply(P, size, n, g, m, count, k, h, 1);
+    try_several(factor, P, n, k, z, h, g, v);
     for (ptrdiff_t i = 0; i < size; i++) {
         double half = 0.0, spread = 0.0, product = 0.0;
         for (ptrdiff_t j = 0; j < n; j++) {

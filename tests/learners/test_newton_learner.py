@@ -1,5 +1,7 @@
 """NewtonCOLK: what it knows of its errors, what it forgets, and that P stays what it is."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -218,3 +220,23 @@ def test_several_quantiles_of_one_target(kind):
     assert learner.predict(X).shape == (4000, 3)
     found = (y[:, None] <= learner.predict(X)).mean(axis=0)
     np.testing.assert_allclose(found, levels, atol=0.05)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"batch_size": 6}, {"prior": "auto"}, {"forgetting": "auto"}, {"forgetting": 0.99}],
+    ids=str,
+)
+def test_looking_ahead_changes_no_bit(settings):
+    rng = np.random.default_rng(0)
+    X, weight = rng.random((1200, 4)), rng.integers(3, size=1200) / 2.0
+    y = np.sin(5 * X).sum(axis=1) + 0.1 * rng.normal(size=1200)
+    rule = KOMP(eps=1e-3, max_atoms=150)
+    whole, cut, single = (NewtonCOLK(Gaussian(0.3), compressor=rule, **settings) for _ in range(3))
+    whole.learn(X, y, sample_weight=weight)
+    for learner, cuts in ((cut, [*range(0, 1200, 13), 1200]), (single, range(1201))):
+        for start, stop in pairwise(cuts):
+            learner.learn(X[start:stop], y[start:stop], sample_weight=weight[start:stop])
+        np.testing.assert_array_equal(learner.function.weights, whole.function.weights)
+        np.testing.assert_array_equal(learner.covariance, whole.covariance)
+    assert whole.n_atoms == 150

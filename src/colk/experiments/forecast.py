@@ -117,9 +117,12 @@ class Forecast:
         self._left[name] = max(self._left.get(name, 0.0) - size, 0.0)
         self._tasks[name] = self._tasks.get(name, 1) - 1
         task = next((task for task in self._running if task[:2] == (name, size)), None)
-        if task is None or seconds is None:
+        if seconds is None:
             return
-        self._running.remove(task)
+        if task is None:  # it was done before anyone could say that it begins
+            task = _Running(name, size, now - seconds)
+        else:
+            self._running.remove(task)
         spent, sizes = self._seen.get(name, (0.0, 0.0))
         self._seen[name] = (spent + seconds, sizes + size)
         self.records.append((name, size, seconds))

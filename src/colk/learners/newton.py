@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_points
+from colk.ahead import block_for
 from colk.compressors import KOMP
 from colk.covariance import Covariance
 from colk.dictionary import Dictionary
@@ -212,6 +213,7 @@ class NewtonCOLK(KernelLearner):
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
         common |= {"trust": self.trust, "restart": bool(self.restart), "norm_bound": np.inf}
+        shape |= {"block": block_for(shape["block"])}
         common |= {"compressor": self.compressor, "gained": shape["block"]}
         kind: Callable[..., NewtonStream] = NewtonStream
         q, more = shape["n_priced"], 0
