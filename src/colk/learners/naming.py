@@ -89,7 +89,9 @@ def takes_bandwidth(kernel: Kernel | str) -> bool:
 
 
 def check_bandwidth(model: Any) -> None:
-    """Refuse a bandwidth other than the default beside a kernel that is an object.
+    """Refuse a bandwidth other than the default beside a kernel that does not take it.
+
+    That is one that is an object, or the name of one that has no bandwidth.
 
     Examples
     --------
@@ -102,10 +104,18 @@ def check_bandwidth(model: Any) -> None:
     """
     default = signature(type(model)).parameters["bandwidth"].default
     kernel, bandwidth = model.kernel, model.bandwidth
-    if isinstance(kernel, Kernel) and not (isinstance(bandwidth, str) and bandwidth == default):
+    if isinstance(bandwidth, str) and bandwidth == default:
+        return
+    if isinstance(kernel, Kernel):
         raise ValueError(
             f"bandwidth={bandwidth!r} would be ignored beside kernel={kernel!r}: give the "
             "bandwidth to the kernel, or name the kernel by a string"
+        )
+    if kernel != "auto" and not takes_bandwidth(kernel):
+        as_kernel(kernel)  # a name that is none has an error of its own
+        raise ValueError(
+            f"bandwidth={bandwidth!r} would be ignored beside kernel={kernel!r}, which has none: "
+            "leave it out"
         )
 
 

@@ -148,7 +148,9 @@ def polish(
         decay, candidates, start = choice.regularization, choice.candidates, choice.coordinates
         factor = choice.factor
     terms = Terms(loss, risk, targets, share, function.n_outputs)
-    found = solve(span, terms, decay, start, tolerance=tolerance, max_steps=max_steps, factor=factor)
+    found = solve(
+        span, terms, decay, start, tolerance=tolerance, max_steps=max_steps, factor=factor
+    )
     before = Point(span, decay, given).value(terms)
     weights = (span.basis @ found.coordinates).reshape(function.weights.shape)
     is_better = found.value < before

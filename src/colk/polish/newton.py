@@ -25,9 +25,10 @@ __all__ = ["Point", "Solution", "descend", "solve"]
 _NARROWING = 0.15
 _NARROWEST = 1e-9
 _CONJUGATE_STEPS = 60
-# With an old factor: as many take about as long as a new one, and after more than most of them a new
-# one pays for itself in steps to come. Where outputs are coupled a new one needs as many of its own.
+# With an old factor: as many take about as long as a new one, and after more than most of them a
+# new one pays for itself in steps to come. Where outputs are coupled, it needs many of its own.
 _FEW_STEPS = 4
+_COUPLED_STEPS = 16
 _MOST_OF_FEW = 0.7
 _LINE_STEPS = 40
 # A change of the objective below this share of it cannot be told from rounding errors.
@@ -196,7 +197,7 @@ def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: flo
     separable = terms.terms.is_separable
     bend = partial(np.multiply, curvature) if separable else partial(terms.bend, point.F)
     if point.factor is not None and terms.terms.is_sum and not terms.terms.is_kinked:
-        few = _FEW_STEPS if separable else 4 * _FEW_STEPS
+        few = _FEW_STEPS if separable else _COUPLED_STEPS
         direction, steps = _conjugate(point, point.factor, bend, gradient, accuracy, few)
         if steps > _MOST_OF_FEW * few:
             point.factor = None

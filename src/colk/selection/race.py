@@ -31,8 +31,8 @@ _LEAD_ERRORS = 2.5
 _LEAD_SHARE = 0.05
 _NEXT_ERRORS = 1.0
 
-# Bandwidths of a winner of regression: the narrowest that is behind the best by no more than so many
-# errors. A race on few atoms favours wide kernels; a learner of more makes more of narrow ones.
+# Bandwidths of a winner of regression: the narrowest that is behind the best by no more than so
+# many errors. A race on few atoms favours wide kernels; a learner of more makes more of narrow ones.
 _NARROWER_ERRORS = 2.0
 
 # Labels are found or not, whatever the margins: the standard errors, and the number, by which
