@@ -119,7 +119,7 @@ def row(name: str, X: Any, y: Any, arguments: argparse.Namespace, is_regression:
             found.append(measured(model, parts[0][:most], parts[1][:most], *parts[2:]))
         runs.append(found)
     means = np.mean(runs, axis=0)
-    shown = [f"{score:.3f} ({seconds:.2f} s)" for score, seconds in means]
+    shown = [f"{score:.3f} ({seconds:.2g} s)" for score, seconds in means]
     return [name, str(len(parts[0])), *shown]
 
 

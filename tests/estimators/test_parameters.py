@@ -58,9 +58,9 @@ def test_a_bandwidth_beside_a_kernel_is_refused(bandwidth):
 
 
 def test_a_bandwidth_beside_the_name_of_a_kernel_without_one_is_refused():
-    with pytest.raises(ValueError, match="bandwidth=0.3 would be ignored beside kernel='polyn"):
+    with pytest.raises(ValueError, match=r"bandwidth=0\.3 would be ignored beside kernel='poly"):
         COLKRegressor(kernel="polynomial", bandwidth=0.3).fit(X, Y)
-    with pytest.raises(ValueError, match="bandwidth=0.3 would be ignored beside kernel='linear'"):
+    with pytest.raises(ValueError, match=r"bandwidth=0\.3 would be ignored beside kernel='lin"):
         RiverRegressor(kernel="linear", bandwidth=0.3)
 
 

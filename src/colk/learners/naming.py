@@ -106,17 +106,15 @@ def check_bandwidth(model: Any) -> None:
     kernel, bandwidth = model.kernel, model.bandwidth
     if isinstance(bandwidth, str) and bandwidth == default:
         return
-    if isinstance(kernel, Kernel):
-        raise ValueError(
-            f"bandwidth={bandwidth!r} would be ignored beside kernel={kernel!r}: give the "
-            "bandwidth to the kernel, or name the kernel by a string"
-        )
-    if kernel != "auto" and not takes_bandwidth(kernel):
-        as_kernel(kernel)  # a name that is none has an error of its own
-        raise ValueError(
-            f"bandwidth={bandwidth!r} would be ignored beside kernel={kernel!r}, which has none: "
-            "leave it out"
-        )
+    is_object = isinstance(kernel, Kernel)
+    if not is_object and (kernel == "auto" or takes_bandwidth(kernel)):
+        return
+    as_kernel(kernel)  # a name that is none has an error of its own
+    cure = "give the bandwidth to the kernel, or name the kernel by a string"
+    raise ValueError(
+        f"bandwidth={bandwidth!r} would be ignored beside kernel={kernel!r}: "
+        f"{cure if is_object else 'it has none, leave it out'}"
+    )
 
 
 def _plain_name(kernel: str) -> str:

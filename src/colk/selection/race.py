@@ -31,8 +31,8 @@ _LEAD_ERRORS = 2.5
 _LEAD_SHARE = 0.05
 _NEXT_ERRORS = 1.0
 
-# Bandwidths of a winner of regression: the narrowest that is behind the best by no more than so
-# many errors. A race on few atoms favours wide kernels; a learner of more makes more of narrow ones.
+# Bandwidths of a winner of regression whose weights are to be polished: the narrowest that is no
+# more than so many errors behind the best. The race is on few atoms, which favours wide kernels.
 _NARROWER_ERRORS = 2.0
 
 # Labels are found or not, whatever the margins: the standard errors, and the number, by which
@@ -144,6 +144,7 @@ def race(
     bandwidth: str | float = "auto",
     weight: Array | None = None,
     are_labels: bool = False,
+    polished: bool = False,
 ) -> Race:
     """Choose a kernel, its bandwidth, and a scale for each feature.
 
@@ -154,8 +155,8 @@ def race(
     kernel with its standard bandwidth is the default, and has to be beaten by 2.5 standard errors
     and by 5 %. Of those who do, a smoother kernel wins where it is better than the rougher one by a
     standard error, as do features with scales. Labels must also be found more often than by the
-    default: by 1.5 errors, and by five samples. For other targets the winner takes the narrowest
-    of its bandwidths that are within two errors of the best.
+    default: by 1.5 errors, and by five samples. Other targets, where weights are to be polished,
+    take the narrowest of the winner's bandwidths that are within two errors of the best.
 
     Parameters
     ----------
@@ -172,6 +173,8 @@ def race(
         How much each sample counts; those of weight 0 are left out.
     are_labels : bool
         Whether Y holds labels.
+    polished : bool
+        Whether a learner of more atoms follows, whose weights are polished.
 
     Examples
     --------
@@ -187,7 +190,7 @@ def race(
         field.run_plain(only_standard=bandwidth != "auto")
         if bandwidth == "auto" and (course.spread > 0.0).sum() > 1:
             field.run_scaled()
-    return field.result(whole)
+    return field.result(whole, prefers_narrow=polished and not are_labels)
 
 
 def _course(X: Array, Y: Array, weight: Array, are_labels: bool) -> Course:
@@ -300,9 +303,11 @@ class _Field:
             course, self.contenders[place], self.units[place], self._best_factor(place)
         )
 
-    def result(self, whole: Course) -> Race:
+    def result(self, whole: Course, prefers_narrow: bool) -> Race:
         """Return the table, and the winner with its scales, which all samples find."""
         won = self._winner()
+        if prefers_narrow and won != _DEFAULT:
+            won = self._narrowest(won)
         ran = sorted(self.losses, key=lambda key: (key[0], key[2], key[1]))
         entries = {key: self._entry(key) for key in ran or [_DEFAULT]}
         place, factor, scaled = won
@@ -323,8 +328,7 @@ class _Field:
             group = self._group(place, scaled)
             if group and self._beats(self._best(group), champion):
                 champion = self._best(group)
-        is_settled = champion == _DEFAULT or self.course.are_labels
-        return champion if is_settled else self._narrowest(champion)
+        return champion
 
     def _narrowest(self, champion: Key) -> Key:
         """The same kernel with the narrowest bandwidth that is about as good."""
