@@ -152,17 +152,17 @@ def test_mistakes_and_margins():
     np.testing.assert_allclose(course.losses(left_out), expected, atol=1e-12)
 
 
-def test_what_is_polished_takes_a_narrower_bandwidth_that_is_about_as_good():
+def test_a_narrower_bandwidth_that_is_about_as_good_may_be_preferred():
     points, targets = make_friedman1(400, noise=1.0, random_state=1)
     targets = ((targets - targets.mean()) / targets.std())[:, None]
     best = race(points, targets, CONTENDERS).winner
-    narrow = race(points, targets, CONTENDERS, polished=True).winner
+    narrow = race(points, targets, CONTENDERS, prefers_narrow=True).winner
     assert (narrow.name, narrow.scaled) == (best.name, best.scaled)
     assert narrow.factor < best.factor
     assert best.loss < narrow.loss < best.loss + 2.0 * max(best.error, narrow.error)
     labels = race(points, np.sign(targets), CONTENDERS, are_labels=True)
-    polished = race(points, np.sign(targets), CONTENDERS, are_labels=True, polished=True)
-    assert polished.winner == labels.winner
+    narrow_labels = race(points, np.sign(targets), CONTENDERS, are_labels=True, prefers_narrow=True)
+    assert narrow_labels.winner == labels.winner
 
 
 def test_features_that_are_alike_have_no_scales():

@@ -223,7 +223,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
     # -- what the data choose ----------------------------------------------------------------
 
     def _choose_kernel(
-        self, X: Array, Y: Array, weight: Array, random: Any = None, polished: bool = False
+        self, X: Array, Y: Array, weight: Array, random: Any = None, prefers_narrow: bool = True
     ) -> None:
         """Let samples choose what the settings leave open, and make the learner anew."""
         if self._kept is None:
@@ -237,7 +237,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             weight[rows],
             self.loss_,
             self._n_outputs or 1,
-            polished=polished,
+            prefers_narrow=prefers_narrow,
         )
         self._kept = None
         if not self.race_.default_won:
@@ -259,7 +259,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         if self._kept.lacking == 0:
             points, targets, weights = self._kept.arrays()
             learner, targets = self._learner, self._scaled(targets)
-            self._choose_kernel(points, targets, weights)
+            self._choose_kernel(points, targets, weights, prefers_narrow=False)
             if self._learner is not learner:
                 rest = slice(here.stop, None)
                 self._learner.learn(points, targets, weights)

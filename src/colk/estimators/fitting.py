@@ -38,7 +38,7 @@ class EpochEstimator(COLKEstimator):
     def _epochs(self, X: Array, Y: Array, weight: Array) -> None:
         """Pass over the samples as often, and in such orders, as the settings say."""
         random = check_random_state(self.random_state)
-        self._choose_kernel(X, Y, weight, random if self.shuffle else None, bool(self.polish))
+        self._choose_kernel(X, Y, weight, random if self.shuffle else None)
         learned, watched = self._held_out(len(X), random)
         best, forgotten = np.inf, 0.0
         for epoch in range(self._n_epochs()):

@@ -31,8 +31,8 @@ _LEAD_ERRORS = 2.5
 _LEAD_SHARE = 0.05
 _NEXT_ERRORS = 1.0
 
-# Bandwidths of a winner of regression whose weights are to be polished: the narrowest that is no
-# more than so many errors behind the best. The race is on few atoms, which favours wide kernels.
+# Where narrow bandwidths of a winner of regression are preferred: the errors by which they may be
+# behind the best. The race is on few atoms, which favours wide kernels.
 _NARROWER_ERRORS = 2.0
 
 # Labels are found or not, whatever the margins: the standard errors, and the number, by which
@@ -144,7 +144,7 @@ def race(
     bandwidth: str | float = "auto",
     weight: Array | None = None,
     are_labels: bool = False,
-    polished: bool = False,
+    prefers_narrow: bool = False,
 ) -> Race:
     """Choose a kernel, its bandwidth, and a scale for each feature.
 
@@ -155,8 +155,7 @@ def race(
     kernel with its standard bandwidth is the default, and has to be beaten by 2.5 standard errors
     and by 5 %. Of those who do, a smoother kernel wins where it is better than the rougher one by a
     standard error, as do features with scales. Labels must also be found more often than by the
-    default: by 1.5 errors, and by five samples. Other targets, where weights are to be polished,
-    take the narrowest of the winner's bandwidths that are within two errors of the best.
+    default: by 1.5 errors, and by five samples.
 
     Parameters
     ----------
@@ -173,8 +172,9 @@ def race(
         How much each sample counts; those of weight 0 are left out.
     are_labels : bool
         Whether Y holds labels.
-    polished : bool
-        Whether a learner of more atoms follows, whose weights are polished.
+    prefers_narrow : bool
+        Whether targets that are no labels take the narrowest of the winner's bandwidths that are
+        within two errors of the best, as suits a learner of more atoms.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def race(
         field.run_plain(only_standard=bandwidth != "auto")
         if bandwidth == "auto" and (course.spread > 0.0).sum() > 1:
             field.run_scaled()
-    return field.result(whole, prefers_narrow=polished and not are_labels)
+    return field.result(whole, prefers_narrow=prefers_narrow and not are_labels)
 
 
 def _course(X: Array, Y: Array, weight: Array, are_labels: bool) -> Course:

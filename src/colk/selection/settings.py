@@ -63,7 +63,7 @@ def choose(
     loss: Loss,
     n_classes: int = 2,
     *,
-    polished: bool = False,
+    prefers_narrow: bool = False,
 ) -> Race:
     """Let samples as a learner sees them choose what the settings leave open.
 
@@ -83,8 +83,8 @@ def choose(
         The loss, whose kind says what targets are.
     n_classes : int
         Classes, where targets are their indices.
-    polished : bool
-        Whether the weights of what is learned then are polished.
+    prefers_narrow : bool
+        Whether regression takes the narrowest bandwidth that is about as good as the best.
 
     Examples
     --------
@@ -110,5 +110,5 @@ def choose(
         bandwidth="auto" if kernel == "auto" and bandwidth == "scale" else bandwidth,
         weight=weight,
         are_labels=are_labels,
-        polished=polished,
+        prefers_narrow=prefers_narrow,
     )
