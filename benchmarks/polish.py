@@ -55,7 +55,7 @@ PROBLEMS: dict[str, tuple[Callable[[int, int], Data], bool]] = {
 }
 MODELS: dict[str, dict[str, Any]] = {
     "200 atoms, not polished": {"max_atoms": 200, "polish": False},
-    "200 atoms, one epoch": {"max_atoms": 200, "epochs": 1},
+    "200 atoms, five epochs": {"max_atoms": 200, "epochs": 5},
     "200 atoms": {"max_atoms": 200},
     "default": {},
     "600 atoms": {"max_atoms": 600},

@@ -205,6 +205,13 @@ def test_race_has_a_line_for_each_kernel():
     assert chosen.get_ydata()[0] == model.race_.winner.loss <= default.get_ydata()[0]
 
 
+def test_the_race_of_a_pipeline_and_of_a_search():
+    pipeline = make_pipeline(StandardScaler(), COLKRegressor(random_state=0)).fit(X, Y)
+    assert RaceDisplay.from_estimator(pipeline).race is pipeline[-1].race_
+    search = GridSearchCV(pipeline, {"colkregressor__max_atoms": [20, 30]}, cv=2).fit(X, Y)
+    assert RaceDisplay.from_estimator(search).race is search.best_estimator_[-1].race_
+
+
 def test_without_a_race_there_is_nothing_to_draw():
     model = COLKRegressor(kernel="gaussian", bandwidth=1.0).fit(X, Y)
     with pytest.raises(ValueError, match="there was no race"):

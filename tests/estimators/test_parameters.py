@@ -57,6 +57,13 @@ def test_a_bandwidth_beside_a_kernel_is_refused(bandwidth):
         RiverRegressor(kernel=Gaussian(0.5), bandwidth=bandwidth)
 
 
+def test_a_bandwidth_beside_the_name_of_a_kernel_without_one_is_refused():
+    with pytest.raises(ValueError, match=r"bandwidth=0\.3 would be ignored beside kernel='poly"):
+        COLKRegressor(kernel="polynomial", bandwidth=0.3).fit(X, Y)
+    with pytest.raises(ValueError, match=r"bandwidth=0\.3 would be ignored beside kernel='lin"):
+        RiverRegressor(kernel="linear", bandwidth=0.3)
+
+
 def test_terms_tell_their_parameters():
     term = CVaR(tail_fraction=0.4)
     assert term.get_params() == {"tail_fraction": 0.4, "weight": 1.0, "smoothing": 0.0}

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from colk import COLKClassifier, COLKRegressor
+from colk import COLK, COLKClassifier, COLKRegressor
+from colk.kernels import Gaussian
 from colk.losses import CustomLoss, Huber
 from colk.river import COLKRegressor as RiverRegressor
 
@@ -71,6 +72,8 @@ def test_a_slope_of_the_wrong_sign_is_refused():
         regressor(loss=CustomLoss(squared, wrong_way)).fit(X, Y)
     with pytest.raises(ValueError, match="has the wrong sign"):
         RiverRegressor(loss=CustomLoss(squared, wrong_way))
+    with pytest.raises(ValueError, match="has the wrong sign"):
+        COLK(Gaussian(1.0), CustomLoss(squared, wrong_way))
 
 
 def test_a_model_that_does_not_learn_says_so():

@@ -216,6 +216,18 @@ def test_noise_is_regularised_more_than_a_signal():
     assert floor.regularization >= 0.1
 
 
+@pytest.mark.parametrize("loss", [Huber(0.5), Logistic(), Softmax()], ids=repr)
+def test_what_few_samples_chose_is_solved_on_all(loss):
+    """λ and its factor come from a part of the samples; the optimum is that of all of them."""
+    X, y = data(1500)
+    y = targets(loss, y)
+    found = polish(zero(X, loss, 60), X, y, loss, choose=True, tolerance=1e-6)
+    anew = polish(zero(X, loss, 60), X, y, loss, None, found.regularization, tolerance=1e-6)
+    assert found.converged
+    assert found.value == pytest.approx(anew.value, rel=1e-8)
+    np.testing.assert_allclose(found.function(X), anew.function(X), atol=1e-2)
+
+
 def test_a_loss_in_other_units_is_the_same_problem():
     X, y = data(300)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_friedman1
 
 from colk.kernels import Gaussian, Laplacian, Linear, Matern
 from colk.losses import Huber, Logistic, Softmax
@@ -149,6 +150,35 @@ def test_mistakes_and_margins():
     lacking = np.maximum(1.0 - found * course.Y, 0.0)[:, 0]
     expected = np.where(lacking < 2.0, 0.5 * lacking**2, 2.0 * (lacking - 1.0))
     np.testing.assert_allclose(course.losses(left_out), expected, atol=1e-12)
+
+
+def test_a_narrower_bandwidth_that_is_about_as_good_may_be_preferred():
+    points, targets = make_friedman1(400, noise=1.0, random_state=1)
+    targets = ((targets - targets.mean()) / targets.std())[:, None]
+    best = race(points, targets, CONTENDERS).winner
+    narrow = race(points, targets, CONTENDERS, prefers_narrow=True).winner
+    assert (narrow.name, narrow.scaled) == (best.name, best.scaled)
+    assert narrow.factor < best.factor
+    assert best.loss < narrow.loss < best.loss + 2.0 * max(best.error, narrow.error)
+    labels = race(points, np.sign(targets), CONTENDERS, are_labels=True)
+    narrow_labels = race(points, np.sign(targets), CONTENDERS, are_labels=True, prefers_narrow=True)
+    assert narrow_labels.winner == labels.winner
+
+
+def test_features_that_are_alike_have_no_scales():
+    alike = race(X[:, :2], np.sin(X[:, :1] + X[:, 1:2]), CONTENDERS)
+    assert not any(entry.scaled for entry in alike.entries)
+    unlike = race(X[:, :2], np.sin(X[:, :1] + 0.2 * X[:, 1:2]), CONTENDERS)
+    assert unlike.winner.scaled
+
+
+def test_bandwidths_go_on_where_losses_fall():
+    wide = race(X, np.sin(0.2 * X.sum(axis=1, keepdims=True)), CONTENDERS)
+    factors = {
+        name: [e.factor for e in wide.entries if e.name == name and not e.scaled]
+        for name in ("laplacian", "gaussian")
+    }
+    assert factors == {"laplacian": [1.0, 1.7, 2.8], "gaussian": [1.0, 1.7, 2.8]}
 
 
 def test_rows_are_the_first_or_any():

@@ -152,7 +152,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
     def _walk(self, X: Any, y: Any, n_points: int) -> tuple[Array, Array]:
         """Learn the stream in stretches; returns samples seen and model order after each."""
         X, Y, weight = self._prepare(X, y, None, first=True)
-        self._choose_kernel(X, Y, weight, None)
+        self._choose_kernel(X, Y, weight)
         ends = np.unique(np.linspace(0, len(X), n_points + 1).astype(int))
         orders = []
         for start, end in pairwise(ends):
@@ -222,7 +222,9 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
 
     # -- what the data choose ----------------------------------------------------------------
 
-    def _choose_kernel(self, X: Array, Y: Array, weight: Array, random: Any) -> None:
+    def _choose_kernel(
+        self, X: Array, Y: Array, weight: Array, random: Any = None, prefers_narrow: bool = True
+    ) -> None:
         """Let samples choose what the settings leave open, and make the learner anew."""
         if self._kept is None:
             return
@@ -235,6 +237,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             weight[rows],
             self.loss_,
             self._n_outputs or 1,
+            prefers_narrow=prefers_narrow,
         )
         self._kept = None
         if not self.race_.default_won:
@@ -256,7 +259,7 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         if self._kept.lacking == 0:
             points, targets, weights = self._kept.arrays()
             learner, targets = self._learner, self._scaled(targets)
-            self._choose_kernel(points, targets, weights, None)
+            self._choose_kernel(points, targets, weights, prefers_narrow=False)
             if self._learner is not learner:
                 rest = slice(here.stop, None)
                 self._learner.learn(points, targets, weights)

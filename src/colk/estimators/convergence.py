@@ -25,7 +25,7 @@ _ROUNDING = 1e-12
 # What a step may lose to max_atoms before it is news, as a share of it.
 _MOST = 0.6
 # Samples that are looked at for clipped steps.
-_LOOKED_AT = 2000
+_LOOKED_AT = 500
 
 
 def constant_loss(loss: Loss, Y: Array, weight: Array, n_outputs: int) -> float:

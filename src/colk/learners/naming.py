@@ -89,7 +89,9 @@ def takes_bandwidth(kernel: Kernel | str) -> bool:
 
 
 def check_bandwidth(model: Any) -> None:
-    """Refuse a bandwidth other than the default beside a kernel that is an object.
+    """Refuse a bandwidth other than the default beside a kernel that does not take it.
+
+    That is one that is an object, or the name of one that has no bandwidth.
 
     Examples
     --------
@@ -102,11 +104,17 @@ def check_bandwidth(model: Any) -> None:
     """
     default = signature(type(model)).parameters["bandwidth"].default
     kernel, bandwidth = model.kernel, model.bandwidth
-    if isinstance(kernel, Kernel) and not (isinstance(bandwidth, str) and bandwidth == default):
-        raise ValueError(
-            f"bandwidth={bandwidth!r} would be ignored beside kernel={kernel!r}: give the "
-            "bandwidth to the kernel, or name the kernel by a string"
-        )
+    if isinstance(bandwidth, str) and bandwidth == default:
+        return
+    is_object = isinstance(kernel, Kernel)
+    if not is_object and (kernel == "auto" or takes_bandwidth(kernel)):
+        return
+    as_kernel(kernel)  # a name that is none has an error of its own
+    cure = "give the bandwidth to the kernel, or name the kernel by a string"
+    raise ValueError(
+        f"bandwidth={bandwidth!r} would be ignored beside kernel={kernel!r}: "
+        f"{cure if is_object else 'it has none, leave it out'}"
+    )
 
 
 def _plain_name(kernel: str) -> str:

@@ -11,6 +11,7 @@ from colk.averaging import Averaging
 from colk.compressors import KOMP, Compressor
 from colk.kernels import Kernel
 from colk.learners.naming import as_tracker
+from colk.learners.units import loss_unit
 from colk.losses import Loss, Squared
 from colk.pairing import PAIRINGS, Pairing
 from colk.risks import Mean, Risk
@@ -24,6 +25,12 @@ Check = Callable[[Any, str], Any]
 
 def _term(kind: type[Term], default: Term | None = None) -> Check:
     return lambda value, name: check_term(default if value is None else value, kind, name)
+
+
+def _loss(value: Any, name: str) -> Any:
+    loss = check_term(Squared() if value is None else value, Loss, name)
+    loss_unit(loss)  # refuses slopes of the wrong sign
+    return loss
 
 
 def _optional(check: Check) -> Check:
@@ -92,7 +99,7 @@ _positive = partial(check_number, above=0.0)
 CHECKS: dict[str, Check] = {
     "kernel": _term(Kernel),
     "features": _features,
-    "loss": _term(Loss, Squared()),
+    "loss": _loss,
     "risk": _term(Risk, Mean()),
     "compressor": _term(Compressor, KOMP(eps=0.005)),
     "tracker": lambda value, name: as_tracker(value),

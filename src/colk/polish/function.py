@@ -11,7 +11,7 @@ from colk.losses import Loss
 from colk.polish.leaving_out import Choice, choose_regularization, left_out_and_kept
 from colk.polish.newton import Point, solve
 from colk.polish.rounding import Terms
-from colk.polish.span import Span
+from colk.polish.span import Solver, Span
 from colk.risks import Mean, Risk
 from colk.risks.base import shares
 
@@ -60,8 +60,9 @@ class Polished:
     candidates: tuple[tuple[float, float], ...] = ()
 
 
-# Samples that the choice of λ looks at.
-_LOOKED_AT = 1000
+# Samples that the choice of λ looks at: so many for each atom, within bounds.
+_LOOKED_AT = 2.5
+_FEWEST, _MOST = 500, 1000
 
 
 def polish(
@@ -99,7 +100,7 @@ def polish(
     regularization : float
         λ > 0.
     choose : bool
-        Whether to take the λ, no less than `regularization`, with which the samples, up to 1000
+        Whether to take the λ, no less than `regularization`, with which the samples, 500 to 1000
         of them, are best predicted from each other: leave-one-out in closed form.
     sample_weight : array of shape (n,), optional
         Weights of the samples.
@@ -141,11 +142,15 @@ def polish(
         return Polished(function, value, value, decay, np.inf, 0, False)
     span = Span(function.kernel, points, function.atoms)
     given = start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
+    factor: Solver | None = None
     if choose:
         choice = chosen(span, start, targets, loss, risk, decay, share)
         decay, candidates, start = choice.regularization, choice.candidates, choice.coordinates
+        factor = choice.factor
     terms = Terms(loss, risk, targets, share, function.n_outputs)
-    found = solve(span, terms, decay, start, tolerance=tolerance, max_steps=max_steps)
+    found = solve(
+        span, terms, decay, start, tolerance=tolerance, max_steps=max_steps, factor=factor
+    )
     before = Point(span, decay, given).value(terms)
     weights = (span.basis @ found.coordinates).reshape(function.weights.shape)
     is_better = found.value < before
@@ -165,14 +170,15 @@ def chosen(
     span: Span, start: Array, y: Array, loss: Loss, risk: Risk, least: float, share: Array
 ) -> Choice:
     """Choose λ by samples spread evenly over all; one is worth as much as one of them all."""
-    rows = np.unique(np.linspace(0, len(y) - 1, _LOOKED_AT).astype(int))
+    size = min(max(int(_LOOKED_AT * span.rank), _FEWEST), _MOST)
+    rows = np.unique(np.linspace(0, len(y) - 1, size).astype(int))
     part = float(share[rows].sum())
     terms = Terms(loss, risk, y[rows], share[rows] / part, start.shape[1])
     found = choose_regularization(span.part(rows), terms, least / part, start)
     return Choice(
         found.regularization * part,
         found.coordinates,
-        found.left_out,
+        found.factor.with_regularization(found.regularization * part) if found.factor else None,
         tuple((decay * part, risk) for decay, risk in found.candidates),
     )
 

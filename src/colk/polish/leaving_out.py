@@ -13,7 +13,7 @@ import numpy as np
 from colk._validation import Array
 from colk.polish.newton import Point, descend
 from colk.polish.rounding import RoundedTerms, Terms
-from colk.polish.span import Span
+from colk.polish.span import Solver, Span
 
 __all__ = ["Choice", "choose_regularization", "leave_one_out"]
 
@@ -36,15 +36,15 @@ class Choice:
         λ.
     coordinates : array of shape (rank, q)
         The minimiser with it, of rounded kinks.
-    left_out : array of shape (n, q)
-        Predictions of each sample from the others.
+    factor : Solver
+        Of the second derivative there.
     candidates : tuple of (float, float)
         Each λ that was tried, and the risk left out.
     """
 
     regularization: float
     coordinates: Array
-    left_out: Array
+    factor: Solver | None
     candidates: tuple[tuple[float, float], ...]
 
 
@@ -111,15 +111,15 @@ def choose_regularization(span: Span, terms: Terms, least: float, start: Array) 
     # Weaker ones, as long as they are better, and stronger ones.
     for way in (decays[first:], decays[first - 1 :: -1] if first else []):
         for decay in way:
-            point.decay = decay
+            point.regularize(decay)
             descend(point, rounded, _ROUGH_ACCURACY * reference, _NEWTON_STEPS)
             left_out = leave_one_out(point, rounded)
             tried[decay] = terms.value(left_out)
             if not tried[decay] <= min(tried.values()):
                 break
-            best = Choice(decay, point.v, left_out, ())
+            best = Choice(decay, point.v, point.factor, ())
         if best is not None and best.regularization < decays[first]:
             break
     if best is None:
         raise ValueError("no candidate for the regularisation has a finite risk; scale the data")
-    return Choice(best.regularization, best.coordinates, best.left_out, tuple(tried.items()))
+    return Choice(best.regularization, best.coordinates, best.factor, tuple(tried.items()))

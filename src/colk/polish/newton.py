@@ -3,8 +3,8 @@
 Where the objective is a sum over samples and outputs, its second derivative is formed and factored.
 Risks and softmax couple them: there the factor without the coupling preconditions conjugate
 gradients, whose products with the second derivative are differences of gradients. The factor of a
-sum without kinks serves later steps too, as long as a few conjugate gradients make up for what has
-changed.
+sum over samples without kinks serves later steps too, as long as a few conjugate gradients make up
+for what has changed.
 Steps are as long as a line search finds, on predictions alone.
 """
 
@@ -25,8 +25,11 @@ __all__ = ["Point", "Solution", "descend", "solve"]
 _NARROWING = 0.15
 _NARROWEST = 1e-9
 _CONJUGATE_STEPS = 60
-# As many take about as long as a new factor, whose steps then need none or fewer.
-_FEW_STEPS = 8
+# With an old factor: as many take about as long as a new one, and after more than most of them a
+# new one pays for itself in steps to come. Where outputs are coupled, it needs many of its own.
+_FEW_STEPS = 4
+_COUPLED_STEPS = 16
+_MOST_OF_FEW = 0.7
 _LINE_STEPS = 40
 # A change of the objective below this share of it cannot be told from rounding errors.
 _NOISE = 1e-13
@@ -64,12 +67,18 @@ class Solution:
 class Point:
     """Where the search is: coordinates and predictions, which move together.
 
-    It remembers the factor of a second derivative, of where it has been.
+    It remembers the factor of a second derivative, of where it has been or of some of the samples.
     """
 
     def __init__(self, span: Span, decay: float, v: Array, factor: Solver | None = None) -> None:
         self.span, self.decay, self.v, self.F = span, decay, v, span.predict(v)
         self.factor = factor
+
+    def regularize(self, decay: float) -> None:
+        """Stay, under another λ."""
+        self.decay = decay
+        if self.factor is not None:
+            self.factor = self.factor.with_regularization(decay)
 
     def value(self, terms: Terms | RoundedTerms) -> float:
         """The objective."""
@@ -92,12 +101,13 @@ def solve(
     *,
     tolerance: float,
     max_steps: int,
+    factor: Solver | None = None,
 ) -> Solution:
     """Minimise the risk plus λ/2 ‖v‖², from coordinates `start`.
 
     Without kinks, until the gradient is `tolerance` times as long as at f = 0; with kinks, until
     the gap is at most `tolerance` times the objective. The objective is never above that at
-    `start`.
+    `start`. A `factor` of about the second derivative saves the first one.
 
     Examples
     --------
@@ -110,7 +120,7 @@ def solve(
     >>> found.converged, span.predict(found.coordinates)[:, 0].round(6)
     (True, array([1., 2.]))
     """
-    point = Point(span, regularization, start)
+    point = Point(span, regularization, start, factor)
     if terms.is_piecewise_linear:
         return _inside(point, terms, tolerance, max_steps)
     best_v, best = start, point.value(terms)
@@ -186,10 +196,12 @@ def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: flo
     curvature, coupling = terms.curvature(point.F), terms.coupling(point.F)
     separable = terms.terms.is_separable
     bend = partial(np.multiply, curvature) if separable else partial(terms.bend, point.F)
-    if point.factor is not None and separable and not terms.terms.is_kinked:
-        direction, is_met = _conjugate(point, point.factor, bend, gradient, accuracy, _FEW_STEPS)
-        if is_met:
-            return direction
+    if point.factor is not None and terms.terms.is_sum and not terms.terms.is_kinked:
+        few = _FEW_STEPS if separable else _COUPLED_STEPS
+        direction, steps = _conjugate(point, point.factor, bend, gradient, accuracy, few)
+        if steps > _MOST_OF_FEW * few:
+            point.factor = None
+        return direction
     point.factor = point.span.solver(curvature, point.decay)
     if separable:
         return -point.factor(gradient)
@@ -214,8 +226,8 @@ def _conjugate(
     gradient: Array,
     accuracy: float,
     steps: int,
-) -> tuple[Array, bool]:
-    """Conjugate gradients preconditioned by a factor, and whether they got there.
+) -> tuple[Array, int]:
+    """Conjugate gradients preconditioned by a factor, and how many it took.
 
     `bend` is the second derivative in the predictions, times a change of them. Where it turns
     negative, what there is will do.
@@ -228,15 +240,15 @@ def _conjugate(
         product = point.span.gather(bend(point.span.predict(direction))) + point.decay * direction
         bent = float(np.sum(direction * product))
         if bent <= 0.0:
-            return (direction if step == 0 else total), False
+            return (direction if step == 0 else total), steps
         total = total + size / bent * direction
         residual = residual - size / bent * product
         helped = factor(residual)
         before, size = size, float(np.sum(residual * helped))
         if size <= end:
-            return total, True
+            return total, step + 1
         direction = helped + size / before * direction
-    return total, False
+    return total, steps
 
 
 def _search(

@@ -74,8 +74,12 @@ class Terms:
     @property
     def is_separable(self) -> bool:
         """Whether the objective is a sum over samples and outputs."""
-        coupled = self.couples_outputs and self.n_outputs > 1
-        return isinstance(self.risk, LossRisk) and self.risk.n_inner == 0 and not coupled
+        return self.is_sum and not (self.couples_outputs and self.n_outputs > 1)
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether the objective is a sum over samples."""
+        return isinstance(self.risk, LossRisk) and self.risk.n_inner == 0
 
     @property
     def couples_outputs(self) -> bool:
@@ -102,8 +106,16 @@ class Terms:
         lowest = np.min(self.kinks, axis=0)
         return self.loss.slope(lowest - _ASIDE * (1.0 + np.abs(lowest)), self.Y)
 
+    def evaluate(self, F: Array) -> tuple[Array, Array]:
+        """Losses (n,) and their slopes (n, q)."""
+        values, slopes = np.empty(len(F)), np.empty_like(F)
+        self.loss.evaluate_rows(F, self.Y, values, slopes)
+        return values, slopes
+
     def value(self, F: Array) -> float:
         """The exact risk."""
+        if type(self.risk) is Mean:
+            return float(self.share @ self.evaluate(F)[0])
         return self.risk.value_at(self.loss, F, self.Y, self.share)
 
     def unit(self, F: Array) -> tuple[float, float]:
@@ -159,9 +171,7 @@ class RoundedTerms:
     def _evaluated(self, F: Array) -> tuple[Array, Array]:
         """Losses (n,) and slopes (n, q) before rounding; those of the last F are remembered."""
         if self._seen is None or self._seen[0] is not F:
-            values, slopes = np.empty(len(F)), np.empty_like(F)
-            self.terms.loss.evaluate_rows(F, self.terms.Y, values, slopes)
-            self._seen = F, values, slopes
+            self._seen = F, *self.terms.evaluate(F)
         return self._seen[1:]
 
     def losses(self, F: Array) -> Array:
@@ -269,10 +279,14 @@ class RoundedTerms:
 
     def _loss_curvature(self, F: Array, step: float, shared: bool) -> Array:
         if not self.terms.couples_outputs:
-            return np.asarray(self.loss_slopes(F + step) - self.loss_slopes(F - step)) / (2 * step)
+            return self._bent(F, step) / step
         curved = np.empty_like(F)
         for c in range(F.shape[1]):
-            move: Any = step * (np.arange(F.shape[1]) == c)
-            difference = self.loss_slopes(F + move) - self.loss_slopes(F - move)
-            curved[:, c] = difference[:, c] / (2.0 * step)
+            curved[:, c] = self._bent(F, step * (np.arange(F.shape[1]) == c))[:, c] / step
         return np.broadcast_to(curved.max(axis=1, keepdims=True), F.shape) if shared else curved
+
+    def _bent(self, F: Array, move: Any) -> Array:
+        """How slopes change with the predictions; about F, where kinks are rounded."""
+        if not self.terms.kinks:
+            return np.asarray(self.terms.evaluate(F + move)[1] - self.loss_slopes(F))
+        return 0.5 * np.asarray(self.loss_slopes(F + move) - self.loss_slopes(F - move))

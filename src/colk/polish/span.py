@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dtrtri
 
 from colk._validation import Array
 from colk.kernels import Kernel
 
-__all__ = ["Span"]
+__all__ = ["Solver", "Span"]
 
 # Directions of the Gram matrix below this share of its largest eigenvalue are rounding; where every
 # pivot is above this share of the largest, Cholesky's factor will do.
@@ -52,7 +53,7 @@ class Span:
         self._kernel, self._points = kernel, points
         self._atoms = points if atoms is None else atoms
         self._table: Array | None = None  # κ(X, D) or, where that is not raw, κ(X, D)B
-        self._is_raw = False
+        self._is_raw = self._is_triangular = False
         if atoms is None or not self._by_pivots():
             self._by_eigenvalues(atoms is None)
         if atoms is not None and len(points) * self.rank <= _KEPT:
@@ -60,7 +61,13 @@ class Span:
 
     def _tabulated(self, points: Array) -> Array:
         table = self._kernel.gram(points, self._atoms)
-        return table if self._is_raw else table @ self.basis
+        return table if self._is_raw else self._in_basis(table)
+
+    def _in_basis(self, table: Array) -> Array:
+        """κ(X, D)B, of a table that is raw."""
+        if self._is_triangular:
+            return np.asarray(dtrmm(1.0, self.basis, table.T, trans_a=True)).T
+        return table @ self.basis
 
     def _by_pivots(self) -> bool:
         """Take Cholesky's factor; False where the atoms are too nearly dependent for it."""
@@ -71,7 +78,8 @@ class Span:
         pivots = np.diagonal(L) ** 2
         if not pivots.min() > _INDEPENDENT * pivots.max():
             return False
-        self.basis: Array = solve_triangular(L, np.eye(len(L)), lower=True, check_finite=False).T
+        self.basis: Array = dtrtri(L.T)[0]
+        self._is_triangular = True
         self._inverse, self.rank = L.T, len(L)
         is_well = pivots.min() > _WELL_INDEPENDENT * pivots.max()
         self._is_raw = bool(is_well and len(self._points) > _MANY * len(L))
@@ -102,7 +110,7 @@ class Span:
         if self._table is not None:
             some._table = self._table[rows]
             if self._is_raw and not some._is_raw:
-                some._table = some._table @ self.basis
+                some._table = self._in_basis(some._table)
         elif len(some._points) * self.rank <= _KEPT:
             some._table = self._tabulated(some._points)
         return some
@@ -130,7 +138,9 @@ class Span:
 
     def predict(self, v: Array) -> Array:
         """Values (n, q) of the function with coordinates v (rank, q)."""
-        out, weights = np.empty((len(self._points), v.shape[1])), self._for_table(v)
+        out, weights = np.zeros((len(self._points), v.shape[1])), self._for_table(v)
+        if not weights.any():
+            return out
         for rows, table in self._blocks():
             out[rows] = table @ weights
         return out
@@ -145,11 +155,14 @@ class Span:
     def leverages(self, solver: "Solver") -> Array:
         """z_iᵀA⁻¹z_i of each sample, (n, q): a column for each factor of A."""
         # For many rows a product with the inverse takes half the time of solving.
-        roots = [self._for_table(root) for root in solver.inverse_roots()]
-        out = np.empty((len(self._points), len(roots)))
+        inverses = solver.inverses()
+        if self._is_raw:
+            inverses = [dtrmm(1.0, inverse, self.basis.T, lower=True) for inverse in inverses]
+        out = np.empty((len(self._points), len(inverses)))
         for rows, table in self._blocks():
-            halves = [table @ root for root in roots]
-            out[rows] = np.column_stack([np.einsum("ij,ij->i", half, half) for half in halves])
+            for c, inverse in enumerate(inverses):
+                half = dtrmm(1.0, inverse, table.T, lower=True)
+                out[rows, c] = np.einsum("ij,ij->j", half, half)
         return out
 
     def solver(self, curvature: Array, regularization: float) -> "Solver":
@@ -166,15 +179,26 @@ class Span:
                 matrix += scaled.T @ scaled
         for c, matrix in enumerate(matrices):
             matrices[c] = self._from_table(self._from_table(matrix).T)
-            matrices[c][np.diag_indices(self.rank)] += regularization
-        return Solver(matrices)
+        return Solver(matrices, regularization)
 
 
 class Solver:
-    """Cholesky factors, one for each output or one for all."""
+    """Cholesky factors of λI + H, one H for each output or one for all.
 
-    def __init__(self, matrices: list[Array]) -> None:
-        self._factors = [_factor(matrix) for matrix in matrices]
+    Examples
+    --------
+    >>> solver = Solver([np.array([[3.0]])], regularization=1.0)
+    >>> solver(np.array([[8.0]])), solver.with_regularization(5.0)(np.array([[8.0]]))
+    (array([[2.]]), array([[1.]]))
+    """
+
+    def __init__(self, matrices: list[Array], regularization: float) -> None:
+        self._matrices = matrices
+        self._factors = [_factor(matrix, regularization) for matrix in matrices]
+
+    def with_regularization(self, regularization: float) -> "Solver":
+        """Solve with another λ."""
+        return Solver(self._matrices, regularization)
 
     def __call__(self, right: Array) -> Array:
         """Solve for the columns of `right`."""
@@ -183,17 +207,18 @@ class Solver:
         columns = zip(self._factors, right.T, strict=True)
         return np.column_stack([cho_solve(f, column, check_finite=False) for f, column in columns])
 
-    def inverse_roots(self) -> list[Array]:
-        """R with RRᵀ = A⁻¹, for each factor."""
-        return [np.tril(dtrtri(f[0], lower=True)[0]).T for f in self._factors]
+    def inverses(self) -> list[Array]:
+        """L⁻¹ of each factor A = LLᵀ: lower triangles, above which anything may stand."""
+        return [dtrtri(f[0], lower=True)[0] for f in self._factors]
 
 
-def _factor(matrix: Array) -> Any:
+def _factor(matrix: Array, regularization: float) -> Any:
     """Cholesky factor; rounding that makes the matrix indefinite is lifted out of the way."""
     lift = 0.0
     while True:
+        lifted = matrix.copy()
+        lifted[np.diag_indices_from(lifted)] += regularization + lift
         try:
-            lifted = matrix + lift * np.eye(len(matrix)) if lift else matrix
-            return cho_factor(lifted, lower=True, check_finite=False)
+            return cho_factor(lifted.T, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             lift = 10.0 * lift if lift else 1e-15 * float(np.trace(matrix))

@@ -51,6 +51,7 @@ class Course:
         places = np.linspace(0.0, len(X) - 1.0, n_atoms).astype(int)
         self.atoms = X[places]
         self.spread = X.std(axis=0)
+        self._total = weight.sum()
 
     def run(self, kernel: Kernel) -> LeftOut:
         """Leave each sample out.
@@ -97,7 +98,7 @@ class Course:
         losses : array of shape (n,)
             One number for each sample.
         """
-        return float(self.weight @ losses / self.weight.sum())
+        return float(self.weight @ losses / self._total)
 
     def error(self, losses: Array) -> float:
         """Return the standard error of the mean.
@@ -108,7 +109,7 @@ class Course:
             One number for each sample.
         """
         squares = (losses - self.mean(losses)) ** 2
-        return float(np.sqrt((self.weight**2 * squares).sum()) / self.weight.sum())
+        return float(np.sqrt((self.weight**2 * squares).sum()) / self._total)
 
     def first(self, size: int) -> "Course":
         """Return the first of the samples.

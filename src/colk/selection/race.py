@@ -12,7 +12,7 @@ from colk._validation import Array
 from colk.kernels import Kernel
 from colk.selection.contenders import Contender
 from colk.selection.course import Course
-from colk.selection.relevance import FACTORS, feature_scales
+from colk.selection.relevance import FACTORS, are_alike, feature_scales
 
 __all__ = ["LARGEST", "Entry", "Race", "race"]
 
@@ -30,6 +30,10 @@ _FEWEST = 30
 _LEAD_ERRORS = 2.5
 _LEAD_SHARE = 0.05
 _NEXT_ERRORS = 1.0
+
+# Where narrow bandwidths of a winner of regression are preferred: the errors by which they may be
+# behind the best. The race is on few atoms, which favours wide kernels.
+_NARROWER_ERRORS = 2.0
 
 # Labels are found or not, whatever the margins: the standard errors, and the number, by which
 # there must be fewer mistakes. Five in favour and none against is less than one chance in twenty.
@@ -140,17 +144,18 @@ def race(
     bandwidth: str | float = "auto",
     weight: Array | None = None,
     are_labels: bool = False,
+    prefers_narrow: bool = False,
 ) -> Race:
     """Choose a kernel, its bandwidth, and a scale for each feature.
 
     Each kernel is a ridge on one in five samples, with its standard bandwidth and others in the
     direction in which losses fall, and each sample is predicted by what the others say of it.
-    Scales of features are found on one half of the samples and judged on the other; those that
-    win are then found on all. The first kernel with its standard
-    bandwidth is the default, and has to be beaten by 2.5 standard errors and by 5 %. Of those who
-    do, a smoother kernel wins where it is better than the rougher one by a standard error, as do
-    features with scales. Labels must also be found more often than by the default: by 1.5 errors,
-    and by five samples.
+    Scales of features, unless the ridge rises about as much along each of them, are found on one
+    half of the samples and judged on the other; those that win are then found on all. The first
+    kernel with its standard bandwidth is the default, and has to be beaten by 2.5 standard errors
+    and by 5 %. Of those who do, a smoother kernel wins where it is better than the rougher one by a
+    standard error, as do features with scales. Labels must also be found more often than by the
+    default: by 1.5 errors, and by five samples.
 
     Parameters
     ----------
@@ -167,6 +172,9 @@ def race(
         How much each sample counts; those of weight 0 are left out.
     are_labels : bool
         Whether Y holds labels.
+    prefers_narrow : bool
+        Whether targets that are no labels take the narrowest of the winner's bandwidths that are
+        within two errors of the best, as suits a learner of more atoms.
 
     Examples
     --------
@@ -182,7 +190,7 @@ def race(
         field.run_plain(only_standard=bandwidth != "auto")
         if bandwidth == "auto" and (course.spread > 0.0).sum() > 1:
             field.run_scaled()
-    return field.result(whole)
+    return field.result(whole, prefers_narrow=prefers_narrow and not are_labels)
 
 
 def _course(X: Array, Y: Array, weight: Array, are_labels: bool) -> Course:
@@ -200,45 +208,64 @@ class _Field:
         self.course, self.contenders, self.units = course, contenders, units
         self.losses: dict[Key, Array] = {}
         self.mistakes: dict[Key, Array] = {}
+        self.weights: dict[Key, Array] = {}
+        self.means: dict[Key, float] = {}  # of the losses, where all samples were judged
 
     def _run(self, key: Key, judged: slice, scales: Array | None = None) -> None:
         """Note how those samples fare that are to be judged."""
         place, factor, _ = key
         kernel = self.contenders[place].with_bandwidth(factor * self.units[place], scales)
         left_out, n = self.course.run(kernel), len(self.course.X)
+        self.weights[key] = left_out.weights
         for table, of in (
             (self.losses, self.course.losses),
             (self.mistakes, self.course.mistakes),
         ):
             table.setdefault(key, np.empty(n))[judged] = of(left_out)[judged]
 
+    def _group(self, place: int, scaled: bool) -> list[Key]:
+        return [key for key in self.losses if (key[0], key[2]) == (place, scaled)]
+
+    def _best(self, group: list[Key]) -> Key:
+        return min(group, key=lambda key: self.means[key])
+
     def _best_factor(self, place: int, scaled: bool = False) -> float:
-        means = {
-            factor: self.course.mean(losses)
-            for (who, factor, is_scaled), losses in self.losses.items()
-            if who == place and is_scaled == scaled
-        }
-        return min(means, key=lambda factor: means[factor])
+        return self._best(self._group(place, scaled))[1]
 
     def _walk(self, place: int, scaled: bool, first: float, run: Callable[[float], None]) -> None:
-        """Run with a bandwidth and the next ones, and on in the direction in which losses fall."""
-        ahead = [FACTORS.index(first)]
-        done: set[int] = set()
-        while ahead:
-            for at in ahead:
-                run(FACTORS[at])
-            done.update(ahead)
-            best = FACTORS.index(self._best_factor(place, scaled))
-            near = (best - 1, best + 1)
-            ahead = [at for at in near if at not in done and 0 <= at < len(FACTORS)]
+        """Run with a bandwidth, and on in the direction in which losses fall.
+
+        That is looked for first where the kernel before found it.
+        """
+        start = FACTORS.index(first)
+        ways = [FACTORS[start + 1 :], FACTORS[:start][::-1]]
+        if place > 0 and not scaled and self._best_factor(place - 1) < first:
+            ways.reverse()
+        self._go(place, scaled, (first,), run)
+        for way in ways:
+            self._go(place, scaled, way, run)
+            if self._best_factor(place, scaled) != first:
+                break
+
+    def _go(
+        self, place: int, scaled: bool, way: Sequence[float], run: Callable[[float], None]
+    ) -> None:
+        """Run with one bandwidth after the other, as long as losses fall."""
+        for factor in way:
+            run(factor)
+            key = (place, factor, scaled)
+            self.means[key] = self.course.mean(self.losses[key])
+            if self._best_factor(place, scaled) != factor:
+                break
 
     def run_plain(self, only_standard: bool) -> None:
         """Let each kernel run with the features as they are."""
         for place in range(len(self.contenders)):
+            run = partial(self._run_plain, place)
             if only_standard:
-                self._run_plain(place, 1.0)
+                self._go(place, False, (1.0,), run)
             else:
-                self._walk(place, False, 1.0, partial(self._run_plain, place))
+                self._walk(place, False, 1.0, run)
 
     def _run_plain(self, place: int, factor: float) -> None:
         self._run((place, factor, False), slice(None))
@@ -247,15 +274,20 @@ class _Field:
         """Let each kernel run with scaled features: what one half found is judged on the other."""
         found: dict[bool, list[Array]] = {}
         for place, contender in enumerate(self.contenders):
-            scout = self._scout(place)
             if contender.adds_up not in found:
-                found[contender.adds_up] = [
-                    self._scales(half, scout) for half in self.course.halves()
-                ]
+                found[contender.adds_up] = self._scales_of_halves(self._scout(place))
             if any((scales != 1.0).any() for scales in found[contender.adds_up]):
                 by_even, by_odd = found[contender.adds_up]
                 run = partial(self._run_scaled, place, by_even, by_odd)
                 self._walk(place, True, self._best_factor(place), run)
+
+    def _scales_of_halves(self, scout: int) -> list[Array]:
+        """What each half finds; nothing where all samples find the features alike."""
+        factor = self._best_factor(scout)
+        kernel = self.contenders[scout].with_bandwidth(factor * self.units[scout])
+        if are_alike(self.course, kernel, self.weights[scout, factor, False]):
+            return []
+        return [self._scales(half, scout) for half in self.course.halves()]
 
     def _run_scaled(self, place: int, by_even: Array, by_odd: Array, factor: float) -> None:
         self._run((place, factor, True), slice(0, None, 2), by_odd)
@@ -271,9 +303,11 @@ class _Field:
             course, self.contenders[place], self.units[place], self._best_factor(place)
         )
 
-    def result(self, whole: Course) -> Race:
+    def result(self, whole: Course, prefers_narrow: bool) -> Race:
         """Return the table, and the winner with its scales, which all samples find."""
         won = self._winner()
+        if prefers_narrow and won != _DEFAULT:
+            won = self._narrowest(won)
         ran = sorted(self.losses, key=lambda key: (key[0], key[2], key[1]))
         entries = {key: self._entry(key) for key in ran or [_DEFAULT]}
         place, factor, scaled = won
@@ -290,18 +324,27 @@ class _Field:
     def _winner(self) -> Key:
         """The last who beat the one before him."""
         champion = _DEFAULT
-        for group in product(range(len(self.contenders)), (False, True)):
-            mine = [key for key in self.losses if (key[0], key[2]) == group]
-            if mine:
-                best = min(mine, key=lambda key: self.course.mean(self.losses[key]))
-                champion = best if self._beats(best, champion) else champion
+        for place, scaled in product(range(len(self.contenders)), (False, True)):
+            group = self._group(place, scaled)
+            if group and self._beats(self._best(group), champion):
+                champion = self._best(group)
         return champion
+
+    def _narrowest(self, champion: Key) -> Key:
+        """The same kernel with the narrowest bandwidth that is about as good."""
+        place, _, scaled = champion
+        as_good = [
+            key
+            for key in self._group(place, scaled)
+            if not self._leads(self.losses, champion, key, _NARROWER_ERRORS, 0.0)
+        ]
+        return min(as_good, key=lambda key: key[1])
 
     def _beats(self, key: Key, champion: Key) -> bool:
         """Whether it is better by more than chance, and than the default by more than a trifle."""
         if champion != _DEFAULT:
             return self._leads(self.losses, key, champion, _NEXT_ERRORS, 0.0)
-        trifle = _LEAD_SHARE * self.course.mean(self.losses[_DEFAULT])
+        trifle = _LEAD_SHARE * self.means[_DEFAULT]
         clear = self._leads(self.losses, key, champion, _LEAD_ERRORS, trifle)
         if not self.course.are_labels:
             return clear
@@ -322,4 +365,4 @@ class _Field:
             return Entry(*who, np.nan, np.nan, np.nan)
         lead = self.losses[_DEFAULT] - self.losses[key]
         mean, error = self.course.mean, self.course.error
-        return Entry(*who, mean(self.losses[key]), mean(lead), error(lead))
+        return Entry(*who, self.means[key], mean(lead), error(lead))

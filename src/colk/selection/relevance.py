@@ -8,7 +8,7 @@ from colk.selection.contenders import Contender
 from colk.selection.course import Course
 from colk.selection.leave_one_out import LeftOut
 
-__all__ = ["FACTORS", "feature_scales", "slopes_along_features"]
+__all__ = ["FACTORS", "are_alike", "feature_scales", "slopes_along_features"]
 
 # Bandwidths, in units of the standard one.
 FACTORS = (0.35, 0.6, 1.0, 1.7, 2.8)
@@ -22,6 +22,9 @@ _ALIKE = 1.5
 
 # Numbers in the largest table of slopes.
 _TABLE = 1_000_000
+
+# Points at which slopes are looked at to tell whether features are alike.
+_GLANCE = 125
 
 # Numbers in a part of it that is made at a time: one that stays in the processor's cache.
 _BLOCK = 2**15
@@ -62,6 +65,37 @@ def slopes_along_features(kernel: Kernel, atoms: Array, weights: Array, X: Array
     return np.sqrt(squares / len(points))
 
 
+def are_alike(course: Course, kernel: Kernel, weights: Array) -> bool:
+    """Whether a ridge on the atoms of a course rises about as much along each of the features.
+
+    Parameters
+    ----------
+    course : Course
+        Samples.
+    kernel : Kernel
+        The ridge's kernel.
+    weights : array of shape (m, q)
+        Its weights.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> for y in (np.sin(X[:, :1]), np.sin(X.sum(axis=1, keepdims=True))):
+    ...     course = Course(X, y, np.ones(300), are_labels=False)
+    ...     are_alike(course, Gaussian(1.0), course.run(Gaussian(1.0)).weights)
+    False
+    True
+    """
+    points = course.X[:: -(-len(course.X) // _GLANCE)]
+    rises = slopes_along_features(kernel, course.atoms, weights, points) * course.spread
+    return _count_alike(rises[course.spread > 0.0])
+
+
+def _count_alike(rises: Array) -> bool:
+    return not rises.any() or bool(rises.max() < _ALIKE * rises.min())
+
+
 def feature_scales(course: Course, contender: Contender, unit: float, factor: float) -> Array:
     """Return the scales, of shape (p,), with which this kernel does best.
 
@@ -97,7 +131,7 @@ def feature_scales(course: Course, contender: Contender, unit: float, factor: fl
         kernel = contender.with_bandwidth(FACTORS[place] * unit, scales)
         slopes = slopes_along_features(kernel, course.atoms, left_out.weights, course.X)
         spread, rises = course.spread[varies], (slopes * course.spread)[varies]
-        if not rises.any() or (k == 0 and rises.max() < _ALIKE * rises.min()):
+        if not rises.any() or (k == 0 and _count_alike(rises)):
             return best
         rises = np.sqrt(scales[varies] * np.maximum(rises, _LEAST * rises.max()) * spread)
         scales = np.ones(len(varies))

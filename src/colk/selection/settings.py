@@ -62,6 +62,8 @@ def choose(
     weight: Array,
     loss: Loss,
     n_classes: int = 2,
+    *,
+    prefers_narrow: bool = False,
 ) -> Race:
     """Let samples as a learner sees them choose what the settings leave open.
 
@@ -81,6 +83,8 @@ def choose(
         The loss, whose kind says what targets are.
     n_classes : int
         Classes, where targets are their indices.
+    prefers_narrow : bool
+        Whether regression takes the narrowest bandwidth that is about as good as the best.
 
     Examples
     --------
@@ -106,4 +110,5 @@ def choose(
         bandwidth="auto" if kernel == "auto" and bandwidth == "scale" else bandwidth,
         weight=weight,
         are_labels=are_labels,
+        prefers_narrow=prefers_narrow,
     )

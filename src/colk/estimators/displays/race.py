@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from colk.estimators.base import COLKEstimator
+from sklearn.utils.validation import check_is_fitted
+
 from colk.estimators.displays.axes import axes_of
+from colk.estimators.displays.pipelines import final, unwrapped
 from colk.selection import Race
 
 __all__ = ["RaceDisplay"]
@@ -41,23 +43,26 @@ class RaceDisplay:
     race: Race
 
     @classmethod
-    def from_estimator(cls, estimator: COLKEstimator, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Draw how a fitted estimator chose its kernel.
 
         Parameters
         ----------
         estimator : COLKRegressor or COLKClassifier
-            Fitted, with kernel="auto" or bandwidth="auto".
+            Fitted, with kernel="auto" or bandwidth="auto"; also the end of a pipeline, or the best
+            of a search.
         ax : matplotlib axes, optional
             Where to draw.
         """
-        estimator._fitted()
-        if estimator.race_ is None:
+        chosen = final(unwrapped(estimator))
+        check_is_fitted(chosen)
+        race = getattr(chosen, "race_", None)
+        if race is None:
             raise ValueError(
                 "there was no race: set kernel='auto' or bandwidth='auto', and where samples come "
                 "by partial_fit, wait until there are enough of them"
             )
-        return cls(estimator.race_).plot(ax)
+        return cls(race).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on new ones.

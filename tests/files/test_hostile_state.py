@@ -1,0 +1,195 @@
+"""Files that lie about the state of a learner: nothing of it reaches the engine."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from cases import CASES, SEEN, X, Y
+from tampering import learner, parts, set_tally, state, write
+
+import colk
+from colk import COLK, FileFormatError
+from colk.kernels import Gaussian
+from colk.losses import Quantiles
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("dictionary", "atoms"), np.nan),
+        (("dictionary", "weights"), np.inf),
+        (("dictionary", "factor"), np.nan),
+        (("dictionary", "diagonal"), 1e300),
+        (("dictionary", "diagonal"), -1.0),
+        (("dictionary", "own"), 0.0),
+        (("dictionary", "ghosts"), np.nan),
+        (("window", "points"), np.nan),
+        (("window", "targets"), np.inf),
+        (("window", "weights"), -1.0),
+        (("window", "g"), np.nan),
+    ],
+)
+def test_wild_numbers_do_not_enter_the_engine(place, value, tmp_path):
+    header, arrays = parts(learner(), tmp_path)
+    array = arrays[state(header)[place]]
+    if array.size == 0:
+        array = arrays[state(header)[place]] = np.zeros((array.shape[0], 1))
+    array.flat[0] = value
+    with pytest.raises(FileFormatError):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize("place", [(s, n) for s, n in [("dictionary", k) for k in (
+    "atoms", "weights", "factor", "diagonal", "own", "ghosts")] + [("window", k) for k in (
+    "points", "targets", "weights", "g")]])  # fmt: skip
+@pytest.mark.parametrize("change", ["longer", "shorter", "flat", "float32"])
+def test_wrong_shapes_do_not_enter_the_engine(place, change, tmp_path):
+    header, arrays = parts(learner(), tmp_path)
+    number = state(header)[place]
+    array = arrays[number]
+    arrays[number] = {
+        "longer": lambda: np.concatenate([array, np.ones((1, *array.shape[1:]))]),
+        "shorter": lambda: array[1:],
+        "flat": lambda: array.reshape(-1, 1) if array.ndim == 1 else array.reshape(-1),
+        "float32": lambda: array.astype("<f4"),
+    }[change]()
+    with pytest.raises(FileFormatError):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize("steps", [-1, 2**62, 1.0, None, True])
+def test_counters_are_counted(steps, tmp_path):
+    header, arrays = parts(learner(), tmp_path)
+    set_tally(header, "steps", steps)
+    with pytest.raises(FileFormatError, match="steps"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+def test_a_full_window_is_refused(tmp_path):
+    """One sample more would be written behind the buffer."""
+    header, arrays = parts(learner(), tmp_path)
+    for name in ("points", "targets", "weights"):
+        number = state(header)["window", name]
+        arrays[number] = np.repeat(arrays[number], 2, axis=0)
+    with pytest.raises(FileFormatError, match="the number of samples is 2"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("batch_size", 10**6), ("n_outputs", 10**9), ("pairing", "os.system"), ("loss", None)],
+)
+def test_settings_do_not_ask_for_what_the_file_cannot_pay(setting, value, tmp_path):
+    header, arrays = parts(learner(), tmp_path)
+    for item in header["model"]["settings"]["items"]:
+        if item[0] == setting:
+            item[1] = value
+    path = write(header, arrays, tmp_path)
+    tracemalloc.start()
+    try:
+        if setting == "loss":  # without one it is the squared loss, as it was
+            assert colk.load(path).loss == learner().loss
+            return
+        with pytest.raises(FileFormatError):
+            colk.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 5e6
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("change", ["nan", "longer", "shorter", "float32"])
+def test_a_system_that_is_not_one_of_the_atoms_is_refused(change, tmp_path):
+    make, learn = CASES["KernelLSTD"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    (number,) = (
+        item["array"] for name, item in header["model"]["state"]["items"] if name == "inverse"
+    )
+    array = arrays[number]
+    arrays[number] = {
+        "nan": lambda: np.where(np.eye(len(array)) > 0.0, np.nan, array),
+        "longer": lambda: np.vstack([array, array]),
+        "shorter": lambda: array[1:, 1:],
+        "float32": lambda: array.astype("<f4"),
+    }[change]()
+    with pytest.raises(FileFormatError, match="inverse"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+def covariance(header):
+    """P of a second-order learner, as a list of pairs."""
+    return next(tree["items"] for name, tree in header["model"]["state"]["items"] if name == "P")
+
+
+@pytest.mark.parametrize("pending", [-1, 8, 9, 2**40, 1.0, None])
+def test_samples_to_catch_up_with_leave_room_for_the_next(pending, tmp_path):
+    """Compiled code writes the next one behind them, without looking."""
+    make, learn = CASES["NewtonCOLK"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    for item in covariance(header):
+        item[1] = pending if item[0] == "pending" else item[1]
+    with pytest.raises(FileFormatError, match="samples to catch up with"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize("part", ["matrix", "rows", "amounts"])
+@pytest.mark.parametrize("change", ["nan", "longer", "shorter", "float32"])
+def test_a_covariance_that_is_not_one_of_the_atoms_is_refused(part, change, tmp_path):
+    make, learn = CASES["NewtonCOLK"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    number = dict(covariance(header))[part]["array"]
+    array = arrays[number]
+    arrays[number] = {
+        "nan": lambda: np.full_like(array, np.nan),
+        "longer": lambda: np.concatenate([array, array]),
+        "shorter": lambda: array[1:],
+        "float32": lambda: array.astype("<f4"),
+    }[change]()
+    with pytest.raises(FileFormatError, match=part):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize("noise", [-1.0, np.nan])
+def test_noise_is_no_less_than_nothing(noise, tmp_path):
+    make, learn = CASES["NewtonCOLK"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    number = dict(header["model"]["state"]["items"])["noise"]["array"]
+    arrays[number] = np.full_like(arrays[number], noise)
+    with pytest.raises(FileFormatError, match="noise"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_targets_are_as_wide_as_outputs_where_no_sample_waits(width, tmp_path):
+    """A target of two numbers would be written behind a buffer of one."""
+    model = COLK(Gaussian(0.3)).learn(X[:20], np.column_stack([Y[:20], Y[:20]]))
+    header, arrays = parts(model, tmp_path)
+    arrays[state(header)["window", "targets"]] = np.zeros((0, width))
+    with pytest.raises(FileFormatError, match=f"y has {width} outputs, the predictions have 2"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+def test_quantiles_have_an_output_each(tmp_path):
+    """Compiled code reads the level of every output."""
+    model = COLK(Gaussian(0.3), Quantiles((0.2, 0.8)), n_outputs=2).learn(X[:20], Y[:20])
+    header, arrays = parts(model, tmp_path)
+    loss = next(v for k, v in header["model"]["settings"]["items"] if k == "loss")
+    loss["levels"]["items"] = [0.5]
+    with pytest.raises(FileFormatError, match="Quantiles of 1 levels needs as many outputs"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize("move", [-1.0, {"is": "float", "value": "nan"}, 1])
+def test_what_a_step_may_forget_is_a_number(move, tmp_path):
+    header, arrays = parts(learner(), tmp_path)
+    set_tally(header, "squared_move", move)
+    with pytest.raises(FileFormatError, match="squared_move"):
+        colk.load(write(header, arrays, tmp_path))
+
+
+def test_orders_that_a_step_would_count_for_ever_are_refused(tmp_path):
+    header, arrays = parts(COLK(Gaussian(1.0)), tmp_path)
+    settings = dict(header["model"]["settings"]["items"])
+    settings["risk"] = {"is": "CentralMoments", "order": 10**15, "weight": 0.1}
+    header["model"]["settings"]["items"] = [list(item) for item in settings.items()]
+    with pytest.raises(FileFormatError, match="beyond 10000"):
+        colk.load(write(header, arrays, tmp_path))
