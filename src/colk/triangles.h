@@ -10,6 +10,7 @@ LANES inline void solve_panel(const double *restrict factor, ptrdiff_t stride, p
                               double *restrict v, int two, vector *sums)
 {
     double z0[PANEL], z1[PANEL];
+    vector s00 = sums[0], s01 = sums[1], s11 = sums[2];
     for (ptrdiff_t i = top; i < end; i += WIDTH) {
         vector a[WIDTH] = {0}, b[WIDTH] = {0};
         for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
@@ -20,8 +21,9 @@ LANES inline void solve_panel(const double *restrict factor, ptrdiff_t stride, p
             }
         vector x = row_sums(a), y = two ? row_sums(b) : x;
         PUT(z0, i - top) = x, PUT(z1, i - top) = y;
-        sums[0] += x * x, sums[1] += x * y, sums[2] += y * y;
+        s00 += x * x, s01 += x * y, s11 += y * y;
     }
+    sums[0] = s00, sums[1] = s01, sums[2] = s11;
     for (ptrdiff_t j = 0; j < last; j += WIDTH) {
         vector a[2] = {0}, b[2] = {0};
         if (j < top) a[0] = AT(v, j);
