@@ -45,9 +45,9 @@
 CHOOSE(gaussian) CHOOSE(laplacian) CHOOSE(matern_of_one_half) CHOOSE(matern_of_three_halves)
 CHOOSE(matern_of_five_halves) CHOOSE(rational_quadratic) CHOOSE(polynomial) CHOOSE(linear)
 CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(multiply)
-CHOOSE(scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within) CHOOSE(atoms_within_one)
-CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve) CHOOSE(halve_and_spread)
-CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_out)
+CHOOSE(scale) CHOOSE(keep_and_scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within)
+CHOOSE(atoms_within_one) CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve)
+CHOOSE(halve_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_out)
 #else
 #define NAME(f) f
 #if defined(COLK_WIDTH)
@@ -71,7 +71,10 @@ CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_out)
 #define raised NAME(raised_)
 #define logarithm NAME(logarithm_)
 #define sum NAME(sum_)
+#define any_of NAME(any_of_)
+#define rows_within NAME(rows_within_)
 #define row_sums NAME(row_sums_)
+#define solve_panel NAME(solve_panel_)
 #define solve_rows NAME(solve_rows_)
 #define product NAME(product_)
 #define product_of_rows NAME(product_of_rows_)
@@ -87,6 +90,7 @@ typedef int64_t bits __attribute__((vector_size(8 * WIDTH)));
 #define MIX __builtin_shufflevector
 
 LANES inline vector magnitude(vector a) { return (vector)((bits)a & INT64_MAX); }
+#define AT_MOST(a, b, bit) ((bits)((a) <= (b)) & (bit))
 #define CHOSEN(condition, a, b) ((vector)(((bits)(a) & (condition)) | ((bits)(b) & ~(condition))))
 LANES inline vector least(vector a, double b) { return CHOSEN(a < b, a, ALL(b)); }
 /* e^x for x <= 0 to one unit in the last place; 0 below e^-708. x = m log 2 + r, |r| <= log 2/2. */
@@ -107,6 +111,8 @@ LANES inline vector exponential(vector x)
 }
 #else
 typedef double vector;
+typedef int64_t bits;
+#define AT_MOST(a, b, bit) ((a) <= (b) ? (bit) : 0)
 #define AT(x, j) ((x)[j])
 #define PUT(x, j) ((x)[j])
 #define ALL(x) (x)
@@ -133,17 +139,25 @@ LANES inline double sum(vector a)
         for (int l = 0; l < half; l++) x[l] += x[l + half];
     return x[0];
 }
+/* The bits that are set anywhere. */
+LANES inline int any_of(bits a)
+{
+    int64_t x = 0;
+    for (int l = 0; l < WIDTH; l++) x |= ((int64_t *)&a)[l];
+    return (int)x;
+}
 
 /* The sums of WIDTH vectors. */
 LANES inline vector row_sums(const vector *a)
 {
     vector s = ALL(0.0);
 #if WIDTH == 8
-#define PAIRS(a, b) (MIX(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + MIX(a, b, 1, 9, 3, 11, 5, 13, 7, 15))
-#define FOURS(a, b) (MIX(a, b, 0, 1, 8, 9, 4, 5, 12, 13) + MIX(a, b, 2, 3, 10, 11, 6, 7, 14, 15))
+/* A blend and one shuffle each: these two wait for different parts of the processor. */
+#define PAIRS(a, b) (MIX(a, b, 0, 9, 2, 11, 4, 13, 6, 15) + MIX(a, b, 1, 8, 3, 10, 5, 12, 7, 14))
+#define FOURS(a, b) (MIX(a, b, 0, 1, 10, 11, 4, 5, 14, 15) + MIX(a, b, 2, 3, 8, 9, 6, 7, 12, 13))
     vector b = FOURS(PAIRS(a[0], a[1]), PAIRS(a[2], a[3]));
     vector c = FOURS(PAIRS(a[4], a[5]), PAIRS(a[6], a[7]));
-    s = MIX(b, c, 0, 1, 2, 3, 8, 9, 10, 11) + MIX(b, c, 4, 5, 6, 7, 12, 13, 14, 15);
+    s = MIX(b, c, 0, 1, 2, 3, 12, 13, 14, 15) + MIX(b, c, 4, 5, 6, 7, 8, 9, 10, 11);
 #elif WIDTH == 4
     vector b = MIX(a[0], a[1], 0, 4, 2, 6) + MIX(a[0], a[1], 1, 5, 3, 7);
     vector c = MIX(a[2], a[3], 0, 4, 2, 6) + MIX(a[2], a[3], 1, 5, 3, 7);
@@ -239,6 +253,8 @@ ROWS(approach, (double *restrict w, const double *restrict u, double rate, ptrdi
      w[j] += rate * (u[j] - w[j]))
 ROWS(multiply, (double *restrict w, const double *restrict u, ptrdiff_t n), w[j] *= u[j])
 ROWS(scale, (double *restrict w, double factor, ptrdiff_t n), w[j] *= factor)
+ROWS(keep_and_scale, (double *restrict kept, double *restrict w, double factor, ptrdiff_t n),
+     (kept[j] = w[j], w[j] *= factor))
 
 #include "triangles.h"
 
@@ -248,58 +264,60 @@ LANES int NAME(atoms_within_one)(const double *restrict weights, const double *r
                                  ptrdiff_t n, const double *restrict v, double a, double s,
                                  double price, double rest)
 {
-    int64_t now = 0, then = 0;
-#pragma omp simd reduction(+ : now, then)
-    for (ptrdiff_t j = 0; j < VECTORS(n); j++) {
-        double u = v[j], w = weights[j], moved = w + a * u;
-        now += s * (w * w) <= price * (s * diagonal[j] + u * u);
-        then += moved * moved <= rest * diagonal[j];
+    bits within = {0};
+    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
+        vector u = AT(v, j), w = AT(weights, j), moved = w + a * u, d = AT(diagonal, j);
+        within |= AT_MOST(s * (w * w), price * (s * d + u * u), 1)
+                  | AT_MOST(moved * moved, rest * d, 2);
     }
-    return (now > 0) | (then > 0) << 1;
+    return any_of(within);
 }
 
 /* Bit 0: an atom costs at most `price` while both new points p and q are there; bit 1: at most
- * `later` when p is gone; bit 2: at most `rest` when both are. c = -T_pq/T_pp. */
-#define COUNT_WITHIN(rows)                                                                     \
-    for (ptrdiff_t j = 0; j < VECTORS(n); j++) {                                               \
-        double u = v_p[j], v = v_q[j], w_now = 0.0, w_then = 0.0, w_last = 0.0;                \
-        for (ptrdiff_t row = 0; row < rows; row++) {                                           \
-            double w = weights[row * stride + j], moved = w + a_p[row] * (u - c * v);          \
-            double settled = w + a_p[row] * u + a_q[row] * v;                                  \
-            w_now += w * w, w_then += moved * moved, w_last += settled * settled;              \
-        }                                                                                      \
-        double enlarged = diagonal[j] + u * (t_pp * u + 2.0 * t_pq * v) + t_qq * v * v;        \
-        now += w_now <= price * enlarged, last += w_last <= rest * diagonal[j];                \
-        then += w_then <= later * (diagonal[j] + (t_qq + t_pq * c) * v * v);                   \
-    }
-LANES int NAME(atoms_within)(const double *restrict weights, ptrdiff_t stride, ptrdiff_t n_priced,
+ * `later` when p is gone; bit 2: at most `rest` when both are. c is the share of q in p, 1/t_p the
+ * novelty of p given q, 1/t_q that of q. */
+LANES inline int rows_within(const double *restrict weights, ptrdiff_t stride, ptrdiff_t rows,
                              const double *a_p, const double *a_q, const double *restrict diagonal,
-                             ptrdiff_t n, const double *v_p, const double *v_q, double t_pp,
-                             double t_pq, double t_qq, double c, double price, double later,
-                             double rest)
+                             ptrdiff_t n, const double *v_p, const double *v_q, double c,
+                             double t_p, double t_q, double price, double later, double rest)
 {
-    int64_t now = 0, then = 0, last = 0;
-    if (n_priced == 1)
-#pragma omp simd reduction(+ : now, then, last)
-        COUNT_WITHIN(1)
-    else
-        COUNT_WITHIN(n_priced)
-    return (now > 0) | (then > 0) << 1 | (last > 0) << 2;
+    bits within = {0};
+    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
+        vector u = AT(v_p, j), v = AT(v_q, j), own = u - c * v, d = AT(diagonal, j);
+        vector beside_q = d + t_q * v * v, now = ALL(0.0), then = now, last = now;
+        for (ptrdiff_t row = 0; row < rows; row++) {
+            vector w = AT(weights, row * stride + j), moved = w + a_p[row] * own;
+            vector settled = w + a_p[row] * u + a_q[row] * v;
+            now += w * w, then += moved * moved, last += settled * settled;
+        }
+        within |= AT_MOST(now, price * (beside_q + t_p * own * own), 1)
+                  | AT_MOST(then, later * beside_q, 2) | AT_MOST(last, rest * d, 4);
+    }
+    return any_of(within);
+}
+LANES int NAME(atoms_within)(const double *weights, ptrdiff_t stride, ptrdiff_t n_priced,
+                             const double *a_p, const double *a_q, const double *diagonal,
+                             ptrdiff_t n, const double *v_p, const double *v_q, double c,
+                             double t_p, double t_q, double price, double later, double rest)
+{
+#define WITHIN_OF(rows)                                                                        \
+    rows_within(weights, stride, rows, a_p, a_q, diagonal, n, v_p, v_q, c, t_p, t_q, price,    \
+                later, rest)
+    return n_priced == 1 ? WITHIN_OF(1) : WITHIN_OF(n_priced);
 }
 
 /* Whether some atom costs at most `price`. */
 LANES int NAME(any_within)(const double *restrict weights, ptrdiff_t stride, ptrdiff_t n_priced,
                            const double *restrict diagonal, ptrdiff_t n, double price)
 {
-    int64_t within = 0;
-#pragma omp simd reduction(+ : within)
-    for (ptrdiff_t j = 0; j < VECTORS(n); j++) {
-        double squares = weights[j] * weights[j];
+    bits within = {0};
+    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
+        vector squares = AT(weights, j) * AT(weights, j);
         for (ptrdiff_t row = 1; row < n_priced; row++)
-            squares += weights[row * stride + j] * weights[row * stride + j];
-        within += squares <= price * diagonal[j];
+            squares += AT(weights, row * stride + j) * AT(weights, row * stride + j);
+        within |= AT_MOST(squares, price * AT(diagonal, j), 1);
     }
-    return within > 0;
+    return any_of(within);
 }
 
 /* What merging an atom of weight `light` with each other loses, for the Gaussian kernel over its

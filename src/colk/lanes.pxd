@@ -12,9 +12,10 @@ cdef extern from "lanes.h" nogil:
     void _approach "approach"(double*, double*, double, Py_ssize_t)
     void _multiply "multiply"(double*, double*, Py_ssize_t)
     void _scale "scale"(double*, double, Py_ssize_t)
+    void _keep_and_scale "keep_and_scale"(double*, double*, double, Py_ssize_t)
     void _solve "solve"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double*, double*)
     void _rotate_out "rotate_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*)
-    int _atoms_within "atoms_within"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, Py_ssize_t, double*, double*, double, double, double, double, double, double, double)
+    int _atoms_within "atoms_within"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, Py_ssize_t, double*, double*, double, double, double, double, double, double)
     int _atoms_within_one "atoms_within_one"(double*, double*, Py_ssize_t, double*, double, double, double, double)
     bint _any_within "any_within"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double)
     void _price_mergers "price_mergers"(double*, double*, double, double, double*, double*, double*, Py_ssize_t)
@@ -40,12 +41,14 @@ cdef inline void multiply(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py
     _multiply(&w[row, 0], &u[i, 0], n)
 cdef inline void scale(double[:, ::1] w, Py_ssize_t row, double factor, Py_ssize_t n) noexcept nogil:
     _scale(&w[row, 0], factor, n)
+cdef inline void keep_and_scale(double[:, ::1] w, Py_ssize_t kept, Py_ssize_t row, double factor, Py_ssize_t n) noexcept nogil:
+    _keep_and_scale(&w[kept, 0], &w[row, 0], factor, n)
 cdef inline void solve(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t size, double[:, ::1] solutions, double[::1] sums) noexcept nogil:
     _solve(&factor[0, 0], factor.shape[1], n, &columns[0, 0], size, &solutions[0, 0], &sums[0])
 cdef inline void rotate_out(double[:, ::1] factor, Py_ssize_t n, Py_ssize_t j, double[::1] carry, double[::1] diagonal) noexcept nogil:
     _rotate_out(&factor[0, 0], factor.shape[1], n, j, &carry[0], &diagonal[0])
-cdef inline int atoms_within(double[:, ::1] weights, Py_ssize_t n_priced, double[:, ::1] amounts, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, Py_ssize_t p, Py_ssize_t q, double t_pp, double t_pq, double t_qq, double c, double price, double later, double rest) noexcept nogil:
-    return _atoms_within(&weights[0, 0], weights.shape[1], n_priced, &amounts[p, 0], &amounts[q, 0], &diagonal[0], n, &solutions[p, 0], &solutions[q, 0], t_pp, t_pq, t_qq, c, price, later, rest)
+cdef inline int atoms_within(double[:, ::1] weights, Py_ssize_t n_priced, double[:, ::1] amounts, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, Py_ssize_t p, Py_ssize_t q, double c, double t_p, double t_q, double price, double later, double rest) noexcept nogil:
+    return _atoms_within(&weights[0, 0], weights.shape[1], n_priced, &amounts[p, 0], &amounts[q, 0], &diagonal[0], n, &solutions[p, 0], &solutions[q, 0], c, t_p, t_q, price, later, rest)
 cdef inline int atoms_within_one(double[:, ::1] weights, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, double amount, double s, double price, double rest) noexcept nogil:
     return _atoms_within_one(&weights[0, 0], &diagonal[0], n, &solutions[0, 0], amount, s, price, rest)
 cdef inline bint any_within(double[:, ::1] weights, Py_ssize_t n_priced, double[::1] diagonal, Py_ssize_t n, double price) noexcept nogil:

@@ -102,6 +102,12 @@ def scale(w: Array, row: int, factor: float, n: int) -> None:
     w[row, :n] *= factor
 
 
+def keep_and_scale(w: Array, kept: int, row: int, factor: float, n: int) -> None:
+    """Copy a row to another, and multiply it by the factor."""
+    w[kept, :n] = w[row, :n]
+    w[row, :n] *= factor
+
+
 def solve(factor: Array, n: int, columns: Array, size: int, solutions: Array, sums: Array) -> None:
     """v_b = K⁻¹k_b by z_b = Uᵀk_b, for one or two columns; sums = (z_0ᵀz_0, z_0ᵀz_1, z_1ᵀz_1)."""
     u_t = np.tril(factor[:n, :n])
@@ -184,15 +190,14 @@ def turn_out(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:
 
 def atoms_within(
     weights: Array, n_priced: int, amounts: Array, diagonal: Array, n: int, solutions: Array,
-    p: int, q: int, t_pp: float, t_pq: float, t_qq: float, c: float,
-    price: float, later: float, rest: float,
+    p: int, q: int, c: float, t_p: float, t_q: float, price: float, later: float, rest: float,
 ) -> int:  # fmt: skip
     """1 if an atom costs at most `price`; 2 if `later` when p is gone; 4 if `rest` without both."""
     u, v, w, d = solutions[p, :n], solutions[q, :n], weights[:n_priced, :n], diagonal[:n]
     a_p, a_q = amounts[p, :n_priced, None], amounts[q, :n_priced, None]
-    enlarged = d + u * (t_pp * u + 2.0 * t_pq * v) + t_qq * v * v
-    now = (w**2).sum(axis=0) <= price * enlarged
-    then = ((w + a_p * (u - c * v)) ** 2).sum(axis=0) <= later * (d + (t_qq + t_pq * c) * v * v)
+    own, beside_q = u - c * v, d + t_q * v**2
+    now = (w**2).sum(axis=0) <= price * (beside_q + t_p * own**2)
+    then = ((w + a_p * own) ** 2).sum(axis=0) <= later * beside_q
     last = ((w + a_p * u + a_q * v) ** 2).sum(axis=0) <= rest * d
     return int(now.any()) | int(then.any()) << 1 | int(last.any()) << 2
 

@@ -30,6 +30,8 @@ cdef class QuasiGradientStream(Stream):
     @cython.final
     cdef int track(self, double rate) except -1 nogil
     @cython.final
+    cdef int follow(self, Py_ssize_t xi, double rate) except -1 nogil
+    @cython.final
     cdef int gather(self) except -1 nogil
     @cython.final
     @cython.locals(squares=double, largest=double)

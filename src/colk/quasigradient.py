@@ -157,22 +157,26 @@ class QuasiGradientStream(Stream):
         m = self.window.g.shape[0]
         if m == 0:
             return 0
+        if self.batch == 1:  # its own mean
+            return self.follow(self.shift, rate)
         for i in range(m):
             self.window.g_mean[i] = 0.0
         for b in range(self.batch):
-            xi = self.stride * b + self.shift
             for i in range(m):
                 self.window.g[i] = self.window.g_before[i]
-            if self.steps == 0:
-                self.risk.start(self.window, xi)
-            else:
-                weighted = min(1.0, rate * self.window.weights[xi])
-                self.risk.track(self.window, xi, self.tracker, weighted)
+            self.follow(self.stride * b + self.shift, rate)
             for i in range(m):
                 self.window.g_mean[i] += self.window.g[i] * self.share
         for i in range(m):
             self.window.g[i] = self.window.g_mean[i]
         return 0
+
+    def follow(self, xi: int, rate: float) -> int:
+        """What the tracker makes of g at one ξ."""
+        if self.steps == 0:
+            return self.risk.start(self.window, xi)
+        weighted = min(1.0, rate * self.window.weights[xi])
+        return self.risk.track(self.window, xi, self.tracker, weighted)
 
     def gather(self) -> int:
         """Coefficients of κ(x_b, ·) in the quasi-gradient, and how many pairs were clipped."""
@@ -238,19 +242,14 @@ class QuasiGradientStream(Stream):
 
     def remember_and_shrink(self, factor: float) -> None:
         """F ← (1 − αλ) f, after its weights are remembered as those of f_{t−1}."""
-        n = self.dictionary.size
         self.dictionary.forget()
-        if self.remembered > 0:
-            for c in range(self.n_outputs):
-                lanes.approach(
-                    self.dictionary.weights_t,
-                    self.remembered + c,
-                    self.dictionary.weights_t,
-                    c,
-                    1.0,
-                    n,
-                )
-        self.dictionary.scale_rows(0, self.n_outputs, factor)
+        if self.remembered == 0:
+            self.dictionary.scale_rows(0, self.n_outputs, factor)
+            return
+        for c in range(self.n_outputs):
+            lanes.keep_and_scale(
+                self.dictionary.weights_t, self.remembered + c, c, factor, self.dictionary.size
+            )
 
     def record(self, dropped: int, error: float, step: float) -> None:
         """Note what a step did, where that is asked for."""

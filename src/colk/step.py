@@ -174,11 +174,10 @@ class KernelStream(QuasiGradientStream):
 
 def lay_amounts(d: Dictionary, w: Window, step: float) -> None:
     """Weights of the new points: −α times their coefficients in the quasi-gradient."""
+    n_outputs = w.coefficients.shape[1]
     for b in range(w.size):
         for row in range(d.n_rows):
-            d.amounts[b, row] = 0.0
-        for c in range(w.coefficients.shape[1]):
-            d.amounts[b, c] = -step * w.coefficients[b, c]
+            d.amounts[b, row] = -step * w.coefficients[b, row] if row < n_outputs else 0.0
 
 
 def stage(d: Dictionary, size: int) -> int:

@@ -5,41 +5,50 @@
  * turn: the last may read rows behind the atoms, which are 0. */
 #define PANEL 64
 #define TURN (WIDTH > 1 ? 2 : 1)
-LANES inline void solve_rows(const double *restrict factor, ptrdiff_t stride, ptrdiff_t n,
-                             const double *restrict k, double *restrict v, int two, double *sums)
+LANES inline void solve_panel(const double *restrict factor, ptrdiff_t stride, ptrdiff_t top,
+                              ptrdiff_t end, ptrdiff_t last, const double *restrict k,
+                              double *restrict v, int two, vector *sums)
 {
     double z0[PANEL], z1[PANEL];
-    vector s00 = ALL(0.0), s01 = s00, s11 = s00;
-    ptrdiff_t height = n <= PANEL ? PANEL : 16;
-    for (ptrdiff_t top = 0; top < n; top += height) {
-        ptrdiff_t end = top + height < n ? top + height : n, last = end < n ? end : VECTORS(n);
-        for (ptrdiff_t i = top; i < end; i += WIDTH) {
-            vector a[WIDTH] = {0}, b[WIDTH] = {0};
-            for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
-                for (int l = 0; l < WIDTH; l++) {
-                    vector row = AT(factor, (i + l) * stride + j);
-                    a[l] += row * AT(k, j);
-                    if (two) b[l] += row * AT(k, stride + j);
-                }
-            vector x = row_sums(a), y = two ? row_sums(b) : x;
-            PUT(z0, i - top) = x, PUT(z1, i - top) = y;
-            s00 += x * x, s01 += x * y, s11 += y * y;
-        }
-        for (ptrdiff_t j = 0; j < last; j += WIDTH) {
-            vector a[2] = {0}, b[2] = {0};
-            if (j < top) a[0] = AT(v, j);
-            if (two && j < top) b[0] = AT(v, stride + j);
-            for (ptrdiff_t i = j < top ? top : j; i < end; i += TURN)
-                for (int l = 0; l < TURN; l++) {
-                    vector row = AT(factor, (i + l) * stride + j);
-                    a[l] += z0[i + l - top] * row;
-                    if (two) b[l] += z1[i + l - top] * row;
-                }
-            PUT(v, j) = a[0] + a[1];
-            if (two) PUT(v, stride + j) = b[0] + b[1];
-        }
+    vector s00 = sums[0], s01 = sums[1], s11 = sums[2];
+    for (ptrdiff_t i = top; i < end; i += WIDTH) {
+        vector a[WIDTH] = {0}, b[WIDTH] = {0};
+        for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
+            for (int l = 0; l < WIDTH; l++) {
+                vector row = AT(factor, (i + l) * stride + j);
+                a[l] += row * AT(k, j);
+                if (two) b[l] += row * AT(k, stride + j);
+            }
+        vector x = row_sums(a), y = two ? row_sums(b) : x;
+        PUT(z0, i - top) = x, PUT(z1, i - top) = y;
+        s00 += x * x, s01 += x * y, s11 += y * y;
     }
-    sums[0] = sum(s00), sums[1] = sum(s01), sums[2] = sum(s11);
+    sums[0] = s00, sums[1] = s01, sums[2] = s11;
+    for (ptrdiff_t j = 0; j < last; j += WIDTH) {
+        vector a[2] = {0}, b[2] = {0};
+        if (j < top) a[0] = AT(v, j);
+        if (two && j < top) b[0] = AT(v, stride + j);
+        for (ptrdiff_t i = j < top ? top : j; i < end; i += TURN)
+            for (int l = 0; l < TURN; l++) {
+                vector row = AT(factor, (i + l) * stride + j);
+                a[l] += z0[i + l - top] * row;
+                if (two) b[l] += z1[i + l - top] * row;
+            }
+        PUT(v, j) = a[0] + a[1];
+        if (two) PUT(v, stride + j) = b[0] + b[1];
+    }
+}
+LANES inline void solve_rows(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k,
+                             double *v, int two, double *sums)
+{
+    vector s[3] = {0};
+    if (n <= PANEL) solve_panel(factor, stride, 0, n, VECTORS(n), k, v, two, s);
+    else
+        for (ptrdiff_t top = 0, height = 16; top < n; top += height) {
+            ptrdiff_t end = top + height < n ? top + height : n;
+            solve_panel(factor, stride, top, end, end < n ? end : VECTORS(n), k, v, two, s);
+        }
+    for (int i = 0; i < 3; i++) sums[i] = sum(s[i]);
 }
 LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *columns,
                        ptrdiff_t size, double *solutions, double *sums)

@@ -141,6 +141,7 @@ static void try_rows(ptrdiff_t n)
     ROW("approach", approach(now, u, 0.3, n), was[j] + 0.3 * (u[j] - was[j]));
     ROW("multiply", multiply(now, u, n), was[j] * u[j]);
     ROW("scale", scale(now, 0.3, n), was[j] * 0.3);
+    ROW("keep_and_scale", keep_and_scale(v, now, 0.3, n), was[j] * 0.3 + (v[j] - was[j]));
     ROW("cosines", cosines(now, 0.3, n), 0.3 * cos(6.283185307179586 * was[j]));
     free(u), free(v), free(w);
 }
@@ -338,8 +339,8 @@ static void try_prices(ptrdiff_t n, ptrdiff_t n_priced, double price, double lat
         then_alone |= alone * alone <= rest * diagonal[j];
     }
     expect("atoms_within", n,
-           atoms_within(weights, size, n_priced, a_p, a_q, diagonal, n, u, v, t_pp, t_pq, t_qq, c,
-                        price, later, rest),
+           atoms_within(weights, size, n_priced, a_p, a_q, diagonal, n, u, v, c, t_pp,
+                        t_qq + t_pq * c, price, later, rest),
            now_within | then_within << 1 | last_within << 2, 0.0);
     expect("atoms_within_one", n,
            atoms_within_one(weights, diagonal, n, u, a_p[0], t_pp, price, rest),

@@ -23,11 +23,12 @@ cdef Py_ssize_t cheapest(Dictionary d) noexcept nogil
 cdef Py_ssize_t find_crowded(Dictionary d) noexcept nogil
 @cython.locals(squares=double, s=double, amount=double, stays=bint)
 cdef (double, Py_ssize_t, bint) drop_one(Dictionary d, double budget, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
-cdef (double, double, double, bint, bint) invert_pair(Dictionary d) noexcept nogil
+@cython.locals(s=double)
+cdef (double, double, double, bint, bint) novelties(Dictionary d) noexcept nogil
 @cython.locals(first=double, mixed=double, second=double)
 cdef (double, double, double) products(Dictionary d) noexcept nogil
 @cython.locals(moved=double)
 cdef void bequeath(Dictionary d, Py_ssize_t p, Py_ssize_t q, double c, bint both, double s_p, double s_q) noexcept nogil
-@cython.locals(stays=bint, both=bint, s_p=double, later=double)
+@cython.locals(stays=bint, both=bint, later=double)
 cdef (double, Py_ssize_t, Py_ssize_t, bint) drop_pair(Dictionary d, double budget, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
 cdef void append_pair(Dictionary d, Py_ssize_t staying, Py_ssize_t first) noexcept nogil

@@ -230,7 +230,7 @@ def drop_one(d: Dictionary, budget: float, stop_at: int, at_most: int) -> tuple[
     else:
         within = lanes.atoms_within(
             d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, 0, 0,
-            1.0 / s, 0.0, 0.0, 0.0, price, budget - price, 0.0,
+            0.0, 1.0 / s, 0.0, price, budget - price, 0.0,
         )  # fmt: skip
     atoms = d.size + 1
     stays = (within & 1) != 0 or atoms <= stop_at or (price > budget and atoms <= at_most)
@@ -245,20 +245,20 @@ def drop_one(d: Dictionary, budget: float, stop_at: int, at_most: int) -> tuple[
     return price, 0, (within & 2) == 0
 
 
-def invert_pair(d: Dictionary) -> tuple[float, float, float, bool, bool]:
-    """T_00, T_01 and T_11, and for each point whether it lies in the span of what came before.
+def novelties(d: Dictionary) -> tuple[float, float, float, bool, bool]:
+    """Squared distances of the first point to the span of the atoms, and of the second beyond both.
 
-    The pivot of a point in the span is lifted to the floor: what it leaves to others does not
-    depend on it.
+    Also the share c of the first in the projection of the second, and for each point whether it
+    lies in the span of what came before. Its novelty is then lifted to the floor: what it leaves
+    to others does not depend on it.
     """
     lanes.solve(d.factor, d.size, d.columns, 2, d.solutions, d.sums)
-    schur, floor = d.gram[0, 0] - d.sums[0], lanes.NOVELTY_FLOOR * d.gram[0, 0]
+    first, floor = d.gram[0, 0] - d.sums[0], lanes.NOVELTY_FLOOR * d.gram[0, 0]
     mixed, last_floor = d.gram[1, 0] - d.sums[1], lanes.NOVELTY_FLOOR * d.gram[1, 1]
-    t_00 = 1.0 / max(schur, floor, lanes.SMALLEST_PIVOT)
-    ratio = mixed * t_00
-    pivot = d.gram[1, 1] - d.sums[2] - ratio * mixed
-    t_11 = 1.0 / max(pivot, last_floor, lanes.SMALLEST_PIVOT)
-    return t_00 + ratio * ratio * t_11, -ratio * t_11, t_11, schur <= floor, pivot <= last_floor
+    s = max(first, floor, lanes.SMALLEST_PIVOT)
+    c = mixed / s
+    second = d.gram[1, 1] - d.sums[2] - c * mixed
+    return s, max(second, last_floor, lanes.SMALLEST_PIVOT), c, first <= floor, second <= last_floor
 
 
 def products(d: Dictionary) -> tuple[float, float, float]:
@@ -278,24 +278,24 @@ def drop_pair(
 
     Also whether it is known that no atom need be looked at.
     """
-    t_pp, t_pq, t_qq, marked_p, marked_q = invert_pair(d)
-    p, q = 0, 1
-    squares, product, other_squares = products(d)
-    if not marked_p and (marked_q or other_squares * t_pp <= squares * t_qq):
-        p, q = 1, 0
+    # s_p is the novelty of p given q, s_q that of q without p; c the share of q in what p leaves.
+    s_q, s_p, c, marked_q, marked_p = novelties(d)
+    p, q = 1, 0
+    other_squares, product, squares = products(d)
+    alone = s_p + c * c * s_q  # the novelty of p without q
+    if marked_q or (not marked_p and other_squares * s_q < squares * alone):
+        p, q = 0, 1
         squares, other_squares = other_squares, squares
-        t_pp, t_qq = t_qq, t_pp
         marked_p, marked_q = marked_q, marked_p
-    s_p = 1.0 / t_pp  # the novelty of p given q; s_q that of q without p
-    c = -t_pq * s_p
-    s_q = 1.0 / (t_qq + t_pq * c) + lanes.ROUNDING * d.gram[q, q]
-    s_p += lanes.ROUNDING * d.gram[p, p]
-    price = squares * s_p
-    later = max(other_squares + c * (2.0 * product + c * squares), 0.0) * s_q
+        s_p, s_q, c = s_q * (s_p / alone), alone, c * (s_q / alone)
+    charged_p = s_p + lanes.ROUNDING * d.gram[p, p]
+    charged_q = s_q + lanes.ROUNDING * d.gram[q, q]
+    price = squares * charged_p
+    later = max(other_squares + c * (2.0 * product + c * squares), 0.0) * charged_q
     total = price + later
     within = lanes.atoms_within(
         d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, p, q,
-        t_pp, t_pq, t_qq, c, price, later, budget - total,
+        c, 1.0 / s_p, 1.0 / s_q, price, later, budget - total,
     )  # fmt: skip
     # A point stays if it may not be dropped or is not the cheapest.
     atoms = d.size + 2
@@ -305,7 +305,7 @@ def drop_pair(
     atoms -= 1
     stays = (within & 2) != 0 or atoms <= stop_at or (total > budget and atoms <= at_most)
     both = marked_q or not stays
-    bequeath(d, p, q, c, both, s_p, s_q)
+    bequeath(d, p, q, c, both, charged_p, charged_q)
     if both:
         return total, 0, 0, (within & 4) == 0
     return price, 1, q, False
