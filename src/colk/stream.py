@@ -173,11 +173,12 @@ class Stream:
         return stop
 
     def restore(self) -> None:
-        """Undo what a step that was not made has changed."""
+        """Undo what a step that was not made has changed; the g that it found remains as a mean."""
         if self.window.filled == self.window.size:
             self.window.filled -= 1
             self.largest_target = self.largest_before
             for i in range(self.window.g.shape[0]):
+                self.window.g_mean[i] = self.window.g[i]
                 self.window.g[i] = self.window.g_before[i]
 
     def learn_one(self, x: Any, y: Any, weight: Any) -> int:
