@@ -188,6 +188,20 @@ def test_a_large_function_without_a_small_one(low_rank_first):
     assert compress(f, eps=1.5).function.n_atoms == 130 - 2
 
 
+def test_the_projection_of_dependent_atoms_is_charged_to_eps():
+    """An atom in the span of another up to rounding costs 2e-5, half of eps: KOMP has 87 % left.
+
+    Were it not charged, a second attempt with half of eps would succeed, which projects nothing.
+    """
+    eps = 4.2e-5
+    atoms = np.concatenate([[0.0, 2e-5], np.arange(10.0, 5010.0, 10.0)])
+    weights = np.concatenate([[1.0, 1.0], np.full(500, eps / 20.0)])
+    result = compress(KernelExpansion(Gaussian(1.0), atoms[:, None], weights), eps=eps)
+    assert 0.99 * eps < result.error <= eps
+    assert len(np.intersect1d(result.kept, [0, 1])) == 1
+    assert result.function.n_atoms == 1 + 500 - 309  # 309/400 = 1 − (2/4.2)², rounded down
+
+
 def test_the_low_rank_start_is_charged_to_eps():
     """What the reduction of a large function lost leaves KOMP less to spend, and no more.
 

@@ -127,6 +127,15 @@ def test_a_task_that_ended_before_its_beginning_was_told_is_recorded():
     assert told.records == [("a", 1.0, 1.0), ("a", 1.0, 2.0)]
 
 
+def test_a_task_that_was_not_seen_to_begin_took_its_own_time():
+    """It says nothing of the load: what is left takes as long as it did."""
+    clock = Clock()
+    told = Forecast([("a", 1.0), ("a", 1.0)], 1, {"a": 10.0}, clock)
+    clock.time = 100.0
+    told.finish("a", 1.0, seconds=10.0)
+    assert told.seconds_left == pytest.approx(10.0)
+
+
 def test_long_work_is_named():
     clock = Clock()
     told = Forecast([("Policy evaluation: Pendulum", 1.0)], 1, {}, clock)

@@ -240,6 +240,19 @@ def test_without_compression_it_is_kernel_ridge_regression(batch_size):
     np.testing.assert_allclose(learner.predict(POINTS), expected, atol=1e-10)
 
 
+@pytest.mark.parametrize("batch_size", [4, 8])
+def test_points_of_a_batch_that_are_looked_at_together_see_each_other(batch_size):
+    """From 128 atoms on z of a whole batch is found at once, and anew where one of it enters."""
+    X = np.random.default_rng(0).random((200, 3))
+    y, K = np.sin(6.0 * X).sum(axis=1), Laplacian(1.0).gram(X)
+    learner = NewtonCOLK(
+        Laplacian(1.0), compressor=KOMP(eps=0.0), prior=0.6, batch_size=batch_size
+    ).learn(X, y)  # fmt: skip
+    assert learner.n_atoms == 200
+    expected = ridge(K, K, y, 0.3 * batch_size)
+    np.testing.assert_allclose(learner.predict(X), expected, atol=1e-10)
+
+
 def test_an_atom_too_many_leaves_the_best_fit_on_the_others():
     """Σ (f − y)² + λ/2‖f‖² over the span that is left; what is late in it has the prior 2λ."""
     X, Y = stream(21, Squared())

@@ -65,6 +65,18 @@ def test_the_plan_is_the_printed_one():
     np.testing.assert_allclose(plan.regularization, decay + ratio, rtol=1e-9)
 
 
+@pytest.mark.parametrize("norm", [0.0, 2.5])
+def test_the_printed_eps(norm):
+    """ε is the smaller of δα/(5Z₃) and √(δα/(5Z₄)), of which the first is none where K + S = 0."""
+    constants, share, decay = replace(UNEVEN, norm_bound=norm, optimum_norm=0.0), 1e-3 / 5.0, 0.5
+    plan = plan_distance(constants, 5.0 * share, decay)
+    z4 = (2.0 + 4.0 * 1.7**2 * 0.6 * 0.7) / decay
+    by_z4 = np.sqrt(share * plan.step_size / z4)
+    expected = share * plan.step_size * decay / (2.0 * norm) if norm else by_z4
+    assert expected <= by_z4
+    np.testing.assert_allclose(plan.eps, expected, rtol=1e-9)
+
+
 def exponent(plans, name):
     """Log-log slope of a setting between the last two accuracies, a decade apart."""
     return np.log10(getattr(plans[-2], name) / getattr(plans[-1], name))
@@ -137,6 +149,14 @@ def test_more_steps_buy_accuracy_down_to_the_noise():
     assert bounds[0] > bounds[1] > bounds[2]
     floor = bound_distance(Constants(), 1e-3, 1e-3, 1e-8, 10**9, 0.5)
     assert 0.0 < floor < bounds[2] * (1 + 1e-12)
+
+
+def test_theorem_3_asks_for_a_tracking_rate_in_proportion():
+    """αL_ℓ²G_h²U² ≤ β/4, and not more than that."""
+    least = 4.0 * 0.6**2 * 1.3**2 * 0.7**2 * 0.1
+    assert np.isfinite(bound_gradient(UNEVEN, 0.1, 1.000001 * least, 0.0, 10))
+    with pytest.raises(ValueError, match="lower step_size"):
+        bound_gradient(UNEVEN, 0.1, 0.999999 * least, 0.0, 10)
 
 
 def test_settings_that_the_theorems_exclude():
