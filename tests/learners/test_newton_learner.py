@@ -7,6 +7,7 @@ import pytest
 
 from colk import reference
 from colk.compressors import KOMP, Removal
+from colk.errors import DivergenceError
 from colk.kernels import Gaussian
 from colk.learners import COLK, POLK, NewtonCOLK
 from colk.learners.growth import grow
@@ -240,3 +241,22 @@ def test_looking_ahead_changes_no_bit(settings):
         np.testing.assert_array_equal(learner.function.weights, whole.function.weights)
         np.testing.assert_array_equal(learner.covariance, whole.covariance)
     assert whole.n_atoms == 150
+
+
+def test_a_step_that_was_not_made_leaves_nothing_looked_at_ahead():
+    """The next call has other samples than those behind the one that was refused."""
+    rng = np.random.default_rng(0)
+    X = rng.random((600, 4))
+    y = np.sin(5 * X).sum(axis=1)
+    rule = KOMP(eps=0.01, max_atoms=150)
+    clean, marked = (NewtonCOLK(Gaussian(0.3), compressor=rule) for _ in range(2))
+    clean.learn(X, y)
+    marked.learn(X[:500], y[:500])
+    for start in range(500, 600, 10):
+        ahead = np.concatenate([[1e120], y[500:520]])  # of which none is learned
+        with pytest.raises(DivergenceError):
+            marked.learn(X[499:520], ahead)
+        marked.learn(X[start : start + 10], y[start : start + 10])
+    assert marked.n_atoms == 150
+    np.testing.assert_array_equal(marked.function.weights, clean.function.weights)
+    np.testing.assert_array_equal(marked.covariance, clean.covariance)
