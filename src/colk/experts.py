@@ -262,7 +262,6 @@ class ExpertStream(NewtonStream):
         hidden = lanes.ROUNDING * self.dictionary.own[j] * self.dictionary.diagonal[j]
         cost = float(self.price(j) * (1.0 + hidden))
         self.P.turn_out(self.dictionary, j)
-        self.ahead.forget()
         self.dictionary.drop_atom(j)
         return cost
 

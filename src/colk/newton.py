@@ -357,7 +357,6 @@ class NewtonStream(KernelStream):
     def drop(self, j: int) -> float:
         """Drop atom j, and turn P as U is turned; returns its cost."""
         self.P.turn_out(self.dictionary, j)
-        self.ahead.forget()
         return self.dictionary.drop_atom(j)
 
     # -- looking at it -----------------------------------------------------------------------
