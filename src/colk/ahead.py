@@ -69,7 +69,7 @@ class Ahead:
                     self.dictionary.points[count, k] = X[row, k]
                 count += 1
             row += 1
-        self.dictionary.evaluate_columns(count, False)
+        self.dictionary.evaluate_columns(self.dictionary.points, count, False)
         self.laid = count
         self.halve(0, count)
         return 0

@@ -14,7 +14,7 @@ cdef class Dictionary:
     cdef double[::1] own, diagonal, carry, sums, spent, novelty, prices, charges, small_diagonal, small_carry
     cdef double least, squared_move
     cdef Py_ssize_t[::1] order, labels
-    cdef int evaluate_columns(self, Py_ssize_t size, bint ghosts) except -1 nogil
+    cdef int evaluate_columns(self, const double[:, ::1] points, Py_ssize_t size, bint ghosts) except -1 nogil
     cdef int evaluate_at(self, const double[:, ::1] point) except -1 nogil
     cdef double combine(self, Py_ssize_t row) noexcept nogil
     cdef void append_row(self, Py_ssize_t b, double novelty) noexcept nogil

@@ -198,16 +198,16 @@ class Dictionary:
 
     # -- what a step does --------------------------------------------------------------------
 
-    def evaluate_columns(self, size: int, ghosts: bool) -> int:
-        """κ(D, x) of the first `size` new points, and the lower half of their Gram matrix.
+    def evaluate_columns(self, points: Array, size: int, ghosts: bool) -> int:
+        """κ(D, x) of `size` new points, and the lower half of their Gram matrix.
 
-        The new points wait behind the atoms, so that one column gives both. With `ghosts` also
-        their columns over the atoms that the last step dropped.
+        They wait behind the atoms, so that one column gives both. With `ghosts` also their columns
+        over the atoms that the last step dropped.
         """
         n = self.size
         for b in range(size):
             for k in range(self.n_features):
-                self.atoms_t[k, n + b] = self.points[b, k]
+                self.points[b, k] = self.atoms_t[k, n + b] = points[b, k]
         self.kernel.columns(self.atoms_t, n + size, self.points, size, self.columns, 0)
         for b in range(size):
             for a in range(b + 1):

@@ -202,8 +202,12 @@ class QuasiGradientStream(Stream):
         for c in range(self.n_outputs):
             for i in range(2):
                 squares += self.window.slopes[i, c] * self.window.slopes[i, c]
+        if squares <= self.gradient_bound * self.gradient_bound:
+            return False
+        for c in range(self.n_outputs):
+            for i in range(2):
                 largest = max(largest, abs(self.window.slopes[i, c]))
-        if squares <= self.gradient_bound * self.gradient_bound or not largest < math.inf:
+        if not largest < math.inf:
             return False
         squares = 0.0  # once more, relative to the largest: no square overflows
         for c in range(self.n_outputs):

@@ -118,10 +118,9 @@ class KernelStream(QuasiGradientStream):
 
     def lay_columns(self) -> int:
         """κ(D, x) for the points x of the window, and their own Gram matrix."""
-        for b in range(self.window.size):
-            for k in range(self.dictionary.n_features):
-                self.dictionary.points[b, k] = self.window.points[b, k]
-        return self.dictionary.evaluate_columns(self.window.size, self.remembered > 0)
+        return self.dictionary.evaluate_columns(
+            self.window.points, self.window.size, self.remembered > 0
+        )
 
     def moved_squared_norm(self, factor: float, step: float) -> float:
         """‖f~‖² from ‖f‖² and numbers that are at hand: f's predictions and the points' Gram."""

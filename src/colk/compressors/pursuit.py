@@ -127,7 +127,7 @@ def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> fl
         d.reserve(size)
         d.lay(points[start : start + size], weights[start : start + size])
         stop_at = d.size + size if eps == 0.0 else 0
-        d.evaluate_columns(size, False)
+        d.evaluate_columns(d.points, size, False)
         error += absorb(d, size, eps, stop_at, d.capacity)
     return error
 

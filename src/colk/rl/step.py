@@ -117,7 +117,7 @@ class ValueStream(Stream):
             self.dictionary.points[1, k] = self.window.points[0, p + k]
         self.next_discount = self.window.points[0, 2 * p]
         laid = 2 if self.next_discount > 0.0 else 1
-        self.dictionary.evaluate_columns(laid, False)
+        self.dictionary.evaluate_columns(self.dictionary.points, laid, False)
         self.self_similarity = self.dictionary.gram[0, 0]
         # written so that NaN is kept
         if laid > 1 and not self.dictionary.gram[1, 1] <= self.self_similarity:
