@@ -11,6 +11,7 @@ from colk.expansion import KernelExpansion
 from colk.implicit import ImplicitStream
 from colk.kernels import Kernel
 from colk.learners.base import OnlineLearner
+from colk.learners.expanded import ExpansionLearner
 from colk.losses import Loss
 from colk.pairing import Pairing
 from colk.quasigradient import QuasiGradientStream
@@ -22,7 +23,7 @@ from colk.trackers import Momentum, Tracker
 __all__ = ["COLK", "POLK", "KernelLearner"]
 
 
-class KernelLearner(OnlineLearner):
+class KernelLearner(OnlineLearner, ExpansionLearner):
     """A learner whose weights live on atoms of a kernel, and are compressed after each step."""
 
     kernel: Kernel
@@ -57,26 +58,6 @@ class KernelLearner(OnlineLearner):
     def _expansion(self, row: int) -> KernelExpansion:
         atoms, weights = self._state().snapshot(row)
         return KernelExpansion(self.kernel, atoms, weights[:, 0] if self._is_vector else weights)
-
-    @property
-    def function(self) -> KernelExpansion:
-        """The learned function: the average of the iterates where there is averaging."""
-        return self._expansion(self._state().averaged)
-
-    @property
-    def last_function(self) -> KernelExpansion:
-        """The last iterate f_t."""
-        return self._expansion(0)
-
-    @property
-    def n_atoms(self) -> int:
-        """Model order M."""
-        return 0 if self._stream is None else self._stream.dictionary.size
-
-    @property
-    def error_spent(self) -> float:
-        """Sum over all steps of the H-norms that compression cost."""
-        return 0.0 if self._stream is None else self._stream.error_sum
 
     @property
     def step_length(self) -> float:

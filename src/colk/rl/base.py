@@ -13,7 +13,8 @@ from colk.errors import DivergenceError
 from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.lanes import LARGEST
-from colk.learners.base import OnlineLearner, StreamLearner
+from colk.learners.base import OnlineLearner
+from colk.learners.expanded import ExpansionLearner
 from colk.rl.bellman import conditional_rms
 from colk.rl.step import TRACE, ValueStream
 from colk.rl.trace import PolicyTrace
@@ -26,7 +27,7 @@ from colk.window import Window
 __all__ = ["ValueLearner"]
 
 
-class ValueLearner(StreamLearner):
+class ValueLearner(ExpansionLearner):
     """A value function V = Σ_j w_j κ(d_j, ·), learned from a stream of transitions.
 
     Shapes are taken from the first transitions. Bad input raises before anything is learned of
@@ -226,26 +227,6 @@ class ValueLearner(StreamLearner):
             raise ValueError(f"bellman_error needs at least 2 transitions, got {len(delta)}")
         columns = self.kernel.gram(np.asarray(states, dtype=float), self._state().snapshot(0)[0])
         return conditional_rms(columns, delta)
-
-    @property
-    def function(self) -> KernelExpansion:
-        """V: the average of the iterates where there is averaging."""
-        return self._expansion(self._state().averaged)
-
-    @property
-    def last_function(self) -> KernelExpansion:
-        """The last iterate of V."""
-        return self._expansion(0)
-
-    @property
-    def n_atoms(self) -> int:
-        """Model order M."""
-        return 0 if self._stream is None else self._stream.dictionary.size
-
-    @property
-    def error_spent(self) -> float:
-        """Sum over all steps of the H-norms that compression cost V."""
-        return 0.0 if self._stream is None else self._stream.error_sum
 
     @property
     def trace(self) -> PolicyTrace:
