@@ -125,7 +125,7 @@ def plot(results: dict[Run, list[Reading]], path: Path) -> None:
         axes.loglog(steps, drifts, ".-", label=f"M ≈ {run.n_atoms}, cond(K) ≤ {worst:.0e}")
     axes.axhline(DRIFT_BOUND, color="black", linestyle=":", linewidth=1.0)
     axes.set(xlabel="appends and drops", ylabel="max |K·K⁻¹ − I|")
-    axes.legend(frameon=False, loc="lower left")
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(0.0, 0.94))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     print(f"plotted in {path}")
