@@ -119,16 +119,9 @@ class LeastSquaresStream(ValueStream):
         for k in range((n + 7) & -8):
             self.rows[AHEAD, k] = 0.0
         lanes.halve_and_spread(
-            self.dictionary.factor,
-            n,
-            self.dictionary.columns,
-            0,
-            self.rows,
-            HERE,
-            AHEAD,
-            self.rows,
-            SPREAD,
-        )
+            self.dictionary.factor, n, self.dictionary.columns, 0,
+            self.rows, HERE, AHEAD, self.rows, SPREAD,
+        )  # fmt: skip
         lanes.halve_and_spread(
             self.dictionary.factor, n, self.dictionary.columns, laid - 1,
             self.rows, AHEAD, HERE, self.dictionary.solutions, 0,
@@ -172,10 +165,7 @@ class LeastSquaresStream(ValueStream):
     def move(self) -> None:
         """Set w ← w + δ·gain·Uh and P ← P − gain·hgᵀ."""
         n, gain = self.dictionary.size, 1.0 / self.share
-        lanes.halve_and_spread(
-            self.dictionary.factor, n, self.dictionary.columns, 0,
-            self.rows, HERE, MOVE, self.rows, SPREAD,
-        )  # fmt: skip
+        lanes.spread(self.dictionary.factor, n, self.rows, MOVE, self.rows, SPREAD)
         lanes.add(self.dictionary.weights_t, 0, self.rows, SPREAD, self.difference * gain, n)
         for i in range(n):
             lanes.add(self.matrix, i, self.rows, DUAL, -gain * self.rows[MOVE, i], n)
