@@ -107,6 +107,5 @@ def bring(d: Dictionary, row: int) -> None:
     """Let the first new point be the one of this row."""
     for k in range(d.n_features):
         d.points[0, k] = d.points[row, k]
-    for j in range(d.size):
-        d.columns[0, j] = d.columns[row, j]
+    lanes.copy(d.columns, 0, d.columns, row, d.size)
     d.gram[0, 0] = d.gram[row, row]

@@ -18,7 +18,6 @@ cdef class Covariance:
     cdef Py_ssize_t room(self) noexcept nogil
     cdef void expect(self, Py_ssize_t count) noexcept nogil
     cdef void turn_to(self, Py_ssize_t place, Py_ssize_t n) noexcept nogil
-    cdef void copy_row(self, Py_ssize_t row, Py_ssize_t to, Py_ssize_t n) noexcept nogil
     @cython.locals(shared=double, count=Py_ssize_t, columns=Py_ssize_t)
     cdef Py_ssize_t multiply(self, Py_ssize_t n) noexcept nogil
     cdef void settle(self, Py_ssize_t n, Py_ssize_t count, Py_ssize_t z, Py_ssize_t h, Py_ssize_t columns) noexcept nogil

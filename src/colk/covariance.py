@@ -89,12 +89,7 @@ class Covariance:
     def turn_to(self, place: int, n: int) -> None:
         """Let z be that of one of the points to come."""
         self.place = place
-        self.copy_row(HALVES + place, HALF, n)
-
-    def copy_row(self, row: int, to: int, n: int) -> None:
-        """Copy one of the rows, in whole vectors."""
-        for i in range((n + 7) & -8):
-            self.rows[to, i] = self.rows[row, i]
+        lanes.copy(self.rows, HALF, self.rows, HALVES + place, (n + 7) & -8)
 
     def multiply(self, n: int) -> int:
         """The row of h = Pz, behind those of the h_r; where these are many, P catches up first."""
@@ -110,7 +105,7 @@ class Covariance:
             self.multiplied = True
         h = FIRST + self.pending
         if found != h:
-            self.copy_row(found, h, n)
+            lanes.copy(self.rows, h, self.rows, found, (n + 7) & -8)
         for r in range(self.pending):
             shared = lanes.dot(self.rows, FIRST + r, self.rows, HALF, n)
             lanes.add(self.rows, h, self.rows, FIRST + r, -self.amounts[r] * shared, n)

@@ -13,13 +13,21 @@
 
 #if defined(__GNUC__)
 #define INLINE inline __attribute__((always_inline))
+#define PRAGMA(text) _Pragma(text)
 #else
 #define INLINE inline
+#define PRAGMA(text)
 #endif
+#define EACH_NUMBER PRAGMA("omp simd") for /* of a row, in any order */
 #define VECTORS(n) (((n) + 7) & ~(ptrdiff_t)7)
 #if defined(_MSC_VER)
 #define restrict __restrict
 #endif
+/* n numbers and no more: often one. */
+static INLINE void copy(double *restrict w, const double *restrict u, ptrdiff_t n)
+{
+    EACH_NUMBER (ptrdiff_t j = 0; j < n; j++) w[j] = u[j];
+}
 #if defined(__x86_64__) && defined(__gnu_linux__) && __GNUC__ >= 12 && !defined(__clang__)        \
     && !defined(COLK_WIDTH) /* else one width alone */
 #define PASTE(f, width) f##_##width
@@ -74,6 +82,7 @@ CHOOSE(halve_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_
 #define any_of NAME(any_of_)
 #define rows_within NAME(rows_within_)
 #define row_sums NAME(row_sums_)
+#define halve_rows NAME(halve_rows_)
 #define solve_panel NAME(solve_panel_)
 #define solve_rows NAME(solve_rows_)
 #define product NAME(product_)
@@ -96,7 +105,7 @@ LANES inline vector least(vector a, double b) { return CHOSEN(a < b, a, ALL(b));
 /* e^x for x <= 0 to one unit in the last place; 0 below e^-708. x = m log 2 + r, |r| <= log 2/2. */
 LANES inline vector exponential(vector x)
 {
-    const double magic = 6755399441055744.0; /* 1.5 * 2^52: leaves m in the low bits */
+    const double magic = 6755399441056767.0; /* 1.5 * 2^52 + 1023: leaves m + 1023 in the low bits */
     vector shifted = x * 1.4426950408889634 + magic, m = shifted - magic;
     vector r = (x - m * 0.6931471803691238) - m * 1.9082149292705877e-10;
     vector r2 = r * r, r4 = r2 * r2; /* e^r = 1 + r + r^2 q, q by pairs: few wait for others */
@@ -106,7 +115,7 @@ LANES inline vector exponential(vector x)
                   + r2 * (2.4801485482328494e-05 + r * 2.755724091857897e-06);
     vector q = low + r4 * (high + r4 * (2.763263963904103e-07 + r * 2.5110037605963777e-08));
     vector s = 1.0 + (r + r2 * q);
-    s *= (vector)(((bits)shifted + 1023) << 52);
+    s *= (vector)((bits)shifted << 52);
     return (vector)((bits)s & (x > -708.0));
 }
 #else
@@ -223,8 +232,7 @@ LANES void NAME(cosines)(double *restrict turns, double scale, ptrdiff_t n)
 {
     const double magic = 6755399441055744.0; /* adding and subtracting it rounds */
 #define TERM(x) tail = tail * s + (x)
-#pragma omp simd
-    for (ptrdiff_t j = 0; j < VECTORS(n); j++) {
+    EACH_NUMBER (ptrdiff_t j = 0; j < VECTORS(n); j++) {
         double whole = (turns[j] + magic) - magic, tail = -8.22063524662433e-18;
         double y = 6.283185307179586 * (0.25 - fabs(turns[j] - whole)), s = y * y;
         TERM(2.8114572543455206e-15), TERM(-7.647163731819816e-13), TERM(1.6059043836821613e-10);
@@ -244,7 +252,7 @@ LANES double NAME(dot)(const double *restrict a, const double *restrict b, ptrdi
 #define ROWS(name, arguments, statement)                                                       \
     LANES void NAME(name) arguments                                                            \
     {                                                                                          \
-        for (ptrdiff_t j = 0; j < VECTORS(n); j++) statement;                                  \
+        EACH_NUMBER (ptrdiff_t j = 0; j < VECTORS(n); j++) statement;                          \
     }
 ROWS(add, (double *restrict w, const double *restrict u, double a, ptrdiff_t n), w[j] += a * u[j])
 ROWS(add_two, (double *restrict w, const double *u, const double *v, double a, double b,

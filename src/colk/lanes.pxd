@@ -6,6 +6,7 @@ cdef extern from "lanes.h" nogil:
     Columns gaussian, laplacian, matern_of_one_half, matern_of_three_halves, matern_of_five_halves
     Columns rational_quadratic, polynomial, linear
     void _cosines "cosines"(double*, double, Py_ssize_t)
+    void _copy "copy"(double*, const double*, Py_ssize_t)
     double _dot "dot"(const double*, const double*, Py_ssize_t)
     void _add "add"(double*, double*, double, Py_ssize_t)
     void _add_two "add_two"(double*, double*, double*, double, double, Py_ssize_t)
@@ -29,6 +30,8 @@ cdef inline void lay(Columns loop, const double[:, ::1] atoms, Py_ssize_t n, con
     loop(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
 cdef inline void cosines(double[:, ::1] turns, Py_ssize_t row, double scale, Py_ssize_t n) noexcept nogil:
     _cosines(&turns[row, 0], scale, n)
+cdef inline void copy(double[:, ::1] w, Py_ssize_t row, const double[:, ::1] u, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
+    _copy(&w[row, 0], &u[i, 0], n)
 cdef inline double dot(const double[:, ::1] a, Py_ssize_t i, const double[:, ::1] b, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
     return _dot(&a[i, 0], &b[j, 0], n)
 cdef inline void add(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, double a, Py_ssize_t n) noexcept nogil:

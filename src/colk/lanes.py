@@ -87,6 +87,11 @@ def add_two(w: Array, row: int, u: Array, p: int, q: int, a: float, b: float, n:
     w[row, :n] += a * u[p, :n] + b * u[q, :n]
 
 
+def copy(w: Array, row: int, u: Array, i: int, n: int) -> None:
+    """Set w ← u_i, n numbers and no more."""
+    w[row, :n] = u[i, :n]
+
+
 def approach(w: Array, row: int, u: Array, i: int, rate: float, n: int) -> None:
     """Set w ← w + rate (u_i − w)."""
     w[row, :n] += rate * (u[i, :n] - w[row, :n])

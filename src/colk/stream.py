@@ -153,8 +153,7 @@ class Stream:
             ):
                 return row
             self.largest_before, place = self.largest_target, self.window.filled
-            for feature in range(X.shape[1]):
-                self.window.points[place, feature] = X[row, feature]
+            lanes.copy(self.window.points, place, X, row, X.shape[1])
             for c in range(Y.shape[1]):
                 self.window.targets[place, c] = Y[row, c]
                 self.largest_target = max(self.largest_target, abs(Y[row, c]))

@@ -2,28 +2,41 @@
  * and the symmetric P. Included by lanes.h, for each of its widths. */
 /* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). Panels of rows, all
  * of few atoms: z first, then v, which stays in registers while they are in the cache. WIDTH rows a
- * turn: the last may read rows behind the atoms, which are 0. */
+ * turn, in the end half of them or a quarter: the last may be rows behind the atoms, which are 0.
+ * With as few atoms as fit first, the length of a row is a constant, and needs no register. */
 #define PANEL 64
+#define SHORT_ROW 40
 #define TURN (WIDTH > 1 ? 2 : 1)
-LANES inline void solve_panel(const double *restrict factor, ptrdiff_t stride, ptrdiff_t top,
+LANES INLINE void halve_rows(const double *restrict rows, ptrdiff_t stride, ptrdiff_t i,
+                             const double *restrict k, int two, int count, double *x, double *y)
+{
+    vector a[WIDTH] = {0}, b[WIDTH] = {0};
+    PRAGMA("GCC unroll 1") /* else GCC rounds some products of a short row apart from their sums */
+    for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
+        for (int l = 0; l < count; l++) {
+            vector row = AT(rows, l * stride + j);
+            a[l] += row * AT(k, j);
+            if (two) b[l] += row * AT(k, stride + j);
+        }
+    PUT(x, 0) = row_sums(a);
+    if (two) PUT(y, 0) = row_sums(b);
+}
+LANES INLINE void solve_panel(const double *restrict factor, ptrdiff_t stride, ptrdiff_t top,
                               ptrdiff_t end, ptrdiff_t last, const double *restrict k,
                               double *restrict v, int two, vector *sums)
 {
     double z0[PANEL], z1[PANEL];
-    vector s00 = sums[0], s01 = sums[1], s11 = sums[2];
     for (ptrdiff_t i = top; i < end; i += WIDTH) {
-        vector a[WIDTH] = {0}, b[WIDTH] = {0};
-        for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
-            for (int l = 0; l < WIDTH; l++) {
-                vector row = AT(factor, (i + l) * stride + j);
-                a[l] += row * AT(k, j);
-                if (two) b[l] += row * AT(k, stride + j);
-            }
-        vector x = row_sums(a), y = two ? row_sums(b) : x;
-        PUT(z0, i - top) = x, PUT(z1, i - top) = y;
-        s00 += x * x, s01 += x * y, s11 += y * y;
+        const double *rows = factor + i * stride;
+        double *x = z0 + i - top, *y = z1 + i - top;
+        if (4 * (end - i) <= WIDTH) halve_rows(rows, stride, i, k, two, WIDTH / 4, x, y);
+        else if (2 * (end - i) <= WIDTH) halve_rows(rows, stride, i, k, two, WIDTH / 2, x, y);
+        else halve_rows(rows, stride, i, k, two, WIDTH, x, y);
     }
-    sums[0] = s00, sums[1] = s01, sums[2] = s11;
+    for (ptrdiff_t i = 0; i < end - top; i += WIDTH) {
+        vector x = AT(z0, i), y = two ? AT(z1, i) : x;
+        sums[0] += x * x, sums[1] += x * y, sums[2] += y * y;
+    }
     for (ptrdiff_t j = 0; j < last; j += WIDTH) {
         vector a[2] = {0}, b[2] = {0};
         if (j < top) a[0] = AT(v, j);
@@ -38,7 +51,7 @@ LANES inline void solve_panel(const double *restrict factor, ptrdiff_t stride, p
         if (two) PUT(v, stride + j) = b[0] + b[1];
     }
 }
-LANES inline void solve_rows(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k,
+LANES INLINE void solve_rows(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k,
                              double *v, int two, double *sums)
 {
     vector s[3] = {0};
@@ -53,8 +66,11 @@ LANES inline void solve_rows(const double *factor, ptrdiff_t stride, ptrdiff_t n
 LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *columns,
                        ptrdiff_t size, double *solutions, double *sums)
 {
-    if (size == 2) solve_rows(factor, stride, n, columns, solutions, 1, sums);
-    else solve_rows(factor, stride, n, columns, solutions, 0, sums);
+#define SOLVE(length, two) solve_rows(factor, length, n, columns, solutions, two, sums)
+    if (stride == SHORT_ROW && size == 2) SOLVE(SHORT_ROW, 1);
+    else if (stride == SHORT_ROW) SOLVE(SHORT_ROW, 0);
+    else if (size == 2) SOLVE(stride, 1);
+    else SOLVE(stride, 0);
 }
 
 /* Out of rows j.. of U' rotate column j of U into `carry`, close the gap, and renew the diagonal
@@ -65,26 +81,26 @@ LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, cons
 LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
                             double *restrict carry, double *restrict diagonal)
 {
-    for (ptrdiff_t k = 0; k < n; k++)
+    EACH_NUMBER (ptrdiff_t k = 0; k < n; k++)
         carry[k] = k <= j ? factor[j * stride + k] : 0.0, diagonal[k] = 0.0;
     for (ptrdiff_t i = 0; i < j; i++) {
         const double *restrict row = factor + i * stride;
-        for (ptrdiff_t k = 0; k <= i; k++) diagonal[k] += row[k] * row[k];
+        EACH_NUMBER (ptrdiff_t k = 0; k <= i; k++) diagonal[k] += row[k] * row[k];
     }
     for (ptrdiff_t i = j; i < n - 1; i++) {
         double *restrict row = factor + i * stride;
         const double *restrict next = row + stride;
         double top = carry[j], side = next[j], length = sqrt(top * top + side * side);
         double c = side / length, s = top / length;
-        for (ptrdiff_t k = 0; k < j; k++) { ROTATE(k, k); }
+        EACH_NUMBER (ptrdiff_t k = 0; k < j; k++) { ROTATE(k, k); }
         carry[j] = length;
-        for (ptrdiff_t k = j + 1; k < i + 2; k++) { ROTATE(k, k - 1); }
+        EACH_NUMBER (ptrdiff_t k = j + 1; k < i + 2; k++) { ROTATE(k, k - 1); }
     }
 }
 
 /* z = U'k of so many columns k, `wide` at a time, and v = Uh where there is an h, in one pass. */
-#define FOUR _Pragma("GCC unroll 4") for (int l = 0; l < 4; l++)
-#define EACH_OF(wide) _Pragma("GCC unroll 8") for (int w = 0; w < (wide); w++)
+#define FOUR PRAGMA("GCC unroll 4") for (int l = 0; l < 4; l++)
+#define EACH_OF(wide) PRAGMA("GCC unroll 8") for (int w = 0; w < (wide); w++)
 #define SPREAD(z) (((z)[0] * row[0] + (z)[1] * row[1]) + ((z)[2] * row[2] + (z)[3] * row[3]))
 #define UP_TO(end) for (ptrdiff_t j = 0; j < (end); j += WIDTH)
 #define WIDE 4
@@ -196,7 +212,7 @@ LANES void NAME(turn_out)(double *restrict P, ptrdiff_t stride, ptrdiff_t n, ptr
             for (ptrdiff_t b = rows == 8 ? top - 1 : j; b < i; b++) { TURN_ALONG(r, b); }
             double *restrict row = P + i * stride, c = cosines[i], s = sines[i], x = turned[r];
             const double *restrict next = row + stride;
-            for (ptrdiff_t k = 0; k < i; k++) {
+            EACH_NUMBER (ptrdiff_t k = 0; k < i; k++) {
                 double p = carry[k], q = next[k];
                 row[k] = c * p - s * q, carry[k] = s * p + c * q;
             }

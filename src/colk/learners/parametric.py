@@ -62,8 +62,7 @@ class FeatureStream(QuasiGradientStream):
     def show(self) -> int:
         """Lay the features of the window's samples where predictions are made from."""
         for b in range(self.window.size):
-            for j in range(self.dictionary.size):
-                self.dictionary.columns[b, j] = self.window.points[b, j]
+            lanes.copy(self.dictionary.columns, b, self.window.points, b, self.dictionary.size)
         return 0
 
     def rate(self, t: int) -> float:

@@ -63,6 +63,12 @@ class Dispersion(LossRisk):
     def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
         return 1.0
 
+    def track_at(
+        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+    ) -> float:
+        """g₁ after a sample: what is tracked is the loss itself."""
+        return tracker.update(g[i], before, now, rate)
+
     def outer_at(self, loss: float, g: Array) -> float:
         if self.weight == 0.0:
             return loss
