@@ -74,7 +74,7 @@ CHOOSE(halve_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_
 #define bits NAME(bits_)
 #define magnitude NAME(magnitude_)
 #define least NAME(least_)
-#define exponential NAME(exponential_)
+#define exponentials NAME(exponentials_)
 #define root NAME(root_)
 #define raised NAME(raised_)
 #define logarithm NAME(logarithm_)
@@ -90,6 +90,15 @@ CHOOSE(halve_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_
 #define pass NAME(pass_)
 #define power NAME(power_)
 
+#define BESIDE (WIDTH == 4 ? 2 : 1) /* vectors side by side: sums that need not wait for each other */
+#define MOST (2 * BESIDE)
+#define EACH_BESIDE PRAGMA("GCC unroll 2") for (int w = 0; w < beside; w++)
+#define EACH_VECTOR PRAGMA("GCC unroll 4") for (int l = 0; l < count; l++)
+#if WIDTH == 4 && defined(__x86_64__) && defined(__GNUC__)
+#define HOLD(x) __asm__("" : "+x"(x)) /* in a register: GCC would load it anew for each use */
+#else
+#define HOLD(x) (void)0
+#endif
 #if WIDTH > 1
 typedef double vector __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
 typedef int64_t bits __attribute__((vector_size(8 * WIDTH)));
@@ -102,21 +111,25 @@ LANES inline vector magnitude(vector a) { return (vector)((bits)a & INT64_MAX); 
 #define AT_MOST(a, b, bit) ((bits)((a) <= (b)) & (bit))
 #define CHOSEN(condition, a, b) ((vector)(((bits)(a) & (condition)) | ((bits)(b) & ~(condition))))
 LANES inline vector least(vector a, double b) { return CHOSEN(a < b, a, ALL(b)); }
-/* e^x for x <= 0 to one unit in the last place; 0 below e^-708. x = m log 2 + r, |r| <= log 2/2. */
-LANES inline vector exponential(vector x)
+/* e^x of so many x <= 0, in place, to one unit in the last place; 0 below e^-708. All of them go
+ * through each line together, which loads its constant once. x = m log 2 + r, |r| <= log 2/2, and
+ * e^r = 1 + r + r^2 q with q by pairs: few wait for others. */
+LANES INLINE void exponentials(vector *x, int count)
 {
     const double magic = 6755399441056767.0; /* 1.5 * 2^52 + 1023: leaves m + 1023 in the low bits */
-    vector shifted = x * 1.4426950408889634 + magic, m = shifted - magic;
-    vector r = (x - m * 0.6931471803691238) - m * 1.9082149292705877e-10;
-    vector r2 = r * r, r4 = r2 * r2; /* e^r = 1 + r + r^2 q, q by pairs: few wait for others */
-    vector low = (0.5000000000000019 + r * 0.1666666666666668)
-                 + r2 * (0.0416666666664881 + r * 0.008333333333319601);
-    vector high = (0.0013888888952314775 + r * 0.00019841269890047113)
-                  + r2 * (2.4801485482328494e-05 + r * 2.755724091857897e-06);
-    vector q = low + r4 * (high + r4 * (2.763263963904103e-07 + r * 2.5110037605963777e-08));
-    vector s = 1.0 + (r + r2 * q);
-    s *= (vector)((bits)shifted << 52);
-    return (vector)((bits)s & (x > -708.0));
+    vector shifted[MOST], m[MOST], r[MOST], r2[MOST], r4[MOST], low[MOST], high[MOST], q[MOST];
+    EACH_VECTOR shifted[l] = x[l] * 1.4426950408889634 + magic, m[l] = shifted[l] - magic;
+    EACH_VECTOR r[l] = (x[l] - m[l] * 0.6931471803691238) - m[l] * 1.9082149292705877e-10;
+    EACH_VECTOR r2[l] = r[l] * r[l], r4[l] = r2[l] * r2[l];
+    EACH_VECTOR low[l] = 0.0416666666664881 + r[l] * 0.008333333333319601;
+    EACH_VECTOR low[l] = (0.5000000000000019 + r[l] * 0.1666666666666668) + r2[l] * low[l];
+    EACH_VECTOR high[l] = 2.4801485482328494e-05 + r[l] * 2.755724091857897e-06;
+    EACH_VECTOR q[l] = 0.0013888888952314775 + r[l] * 0.00019841269890047113;
+    EACH_VECTOR high[l] = q[l] + r2[l] * high[l];
+    EACH_VECTOR q[l] = 2.763263963904103e-07 + r[l] * 2.5110037605963777e-08;
+    EACH_VECTOR q[l] = low[l] + r4[l] * (high[l] + r4[l] * q[l]);
+    EACH_VECTOR q[l] = (1.0 + (r[l] + r2[l] * q[l])) * (vector)((bits)shifted[l] << 52);
+    EACH_VECTOR x[l] = (vector)((bits)q[l] & (x[l] > -708.0));
 }
 #else
 typedef double vector;
@@ -127,7 +140,7 @@ typedef int64_t bits;
 #define ALL(x) (x)
 static inline double magnitude(double a) { return fabs(a); }
 static inline double least(double a, double b) { return a < b ? a : b; }
-static inline double exponential(double a) { return exp(a); }
+static inline void exponentials(double *x, int count) { EACH_VECTOR x[l] = exp(x[l]); }
 #endif
 
 /* EXPRESSION of each number x[l] of a vector. */
@@ -185,47 +198,66 @@ LANES inline vector power(vector a, ptrdiff_t degree)
     return result;
 }
 
-/* Columns of kernels: out[b, j] = PROFILE of the sum s over the features of STATISTIC, of which
- * `atom` and `at` are coordinates; two points a turn. Behind the atoms a column is 0. */
+/* Columns of kernels: out[b, j] = what PROFILE makes of the sum s over the features of STATISTIC, of
+ * which `atom` and `at` are coordinates; two points and BESIDE vectors of atoms a turn. Behind the
+ * atoms a column is 0. */
 #define COLUMNS(name, STATISTIC, PROFILE)                                                      \
+    LANES INLINE void NAME(name##_turn)(const double *restrict atoms, ptrdiff_t stride,        \
+                                        const double *restrict x, ptrdiff_t p,                 \
+                                        const double *restrict scales, double c,               \
+                                        double *restrict out, ptrdiff_t width, int points,     \
+                                        int beside)                                            \
+    {                                                                                          \
+        vector s[MOST], t[MOST], atom;                                                         \
+        const int count = points * beside;                                                     \
+        EACH_VECTOR s[l] = ALL(0.0);                                                           \
+        for (ptrdiff_t k = 0; k < p; k++)                                                      \
+            EACH_BESIDE {                                                                      \
+                double at = x[k];                                                              \
+                atom = AT(atoms, k * stride + w * WIDTH), s[w] += STATISTIC;                   \
+                if (points > 1) at = x[p + k], s[beside + w] += STATISTIC;                     \
+            }                                                                                  \
+        (void)c, (void)scales, (void)t;                                                        \
+        PROFILE;                                                                               \
+        EACH_BESIDE PUT(out, w * WIDTH) = s[w];                                                \
+        if (points > 1) EACH_BESIDE PUT(out, width + w * WIDTH) = s[beside + w];               \
+    }                                                                                          \
     LANES void NAME(name)(const double *restrict atoms, ptrdiff_t stride, ptrdiff_t n,         \
                           const double *restrict points, ptrdiff_t p, ptrdiff_t size,          \
                           const double *restrict scales, double c, double *restrict out,       \
                           ptrdiff_t width)                                                     \
     {                                                                                          \
-        (void)c, (void)scales;                                                                 \
         for (ptrdiff_t b = 0; b < size; b += 2) {                                              \
-            ptrdiff_t last = b + 1 < size ? b + 1 : b;                                         \
-            const double *restrict x = points + b * p, *restrict y = points + last * p;        \
-            for (ptrdiff_t j = 0; j < n; j += WIDTH) {                                         \
-                vector to_x = ALL(0.0), to_y = to_x, atom, s;                                  \
-                for (ptrdiff_t k = 0; k < p; k++) {                                            \
-                    double at = x[k];                                                          \
-                    atom = AT(atoms, k * stride + j), to_x += STATISTIC;                       \
-                    at = y[k], to_y += STATISTIC;                                              \
-                }                                                                              \
-                s = to_x, PUT(out, b * width + j) = PROFILE;                                   \
-                if (last > b) s = to_y, PUT(out, last * width + j) = PROFILE;                  \
+            const double *restrict x = points + b * p;                                         \
+            double *restrict to = out + b * width, *last = b + 1 < size ? to + width : to;     \
+            for (ptrdiff_t j = 0; j < n; j += BESIDE * WIDTH) {                                \
+                const double *restrict from = atoms + j;                                       \
+                if (last > to && n - j > WIDTH)                                                \
+                    NAME(name##_turn)(from, stride, x, p, scales, c, to + j, width, 2, BESIDE);\
+                else if (last > to)                                                            \
+                    NAME(name##_turn)(from, stride, x, p, scales, c, to + j, width, 2, 1);     \
+                else if (n - j > WIDTH)                                                        \
+                    NAME(name##_turn)(from, stride, x, p, scales, c, to + j, width, 1, BESIDE);\
+                else NAME(name##_turn)(from, stride, x, p, scales, c, to + j, width, 1, 1);    \
             }                                                                                  \
-            for (ptrdiff_t j = n; j < VECTORS(n); j++)                                         \
-                out[b * width + j] = out[last * width + j] = 0.0;                              \
+            for (ptrdiff_t j = n; j < VECTORS(n); j++) to[j] = last[j] = 0.0;                  \
         }                                                                                      \
     }
 #define DIFFERENCE ((atom - at) * scales[k])
 #define SQUARE (DIFFERENCE * DIFFERENCE)
 /* In units of sqrt(2 nu) r, which is cut where the value is 0. */
-#define ROOT(factor) least((factor) * root(s), 1e4)
-#define MATERN_32(t) ((1.0 + t) * exponential(-t))
-#define MATERN_52(t) ((1.0 + t + t * t * (1.0 / 3.0)) * exponential(-t))
+#define ROOTS(factor) EACH_VECTOR t[l] = least((factor) * root(s[l]), 1e4), s[l] = -t[l]
 
-COLUMNS(gaussian, SQUARE, exponential(-0.5 * s))
-COLUMNS(laplacian, magnitude(DIFFERENCE), exponential(-s))
-COLUMNS(matern_of_one_half, SQUARE, exponential(-root(s)))
-COLUMNS(matern_of_three_halves, SQUARE, (s = ROOT(1.7320508075688772), MATERN_32(s)))
-COLUMNS(matern_of_five_halves, SQUARE, (s = ROOT(2.23606797749979), MATERN_52(s)))
-COLUMNS(rational_quadratic, SQUARE, raised(1.0 + s * (0.5 / c), -c))
-COLUMNS(polynomial, atom *at, power(s + scales[0], (ptrdiff_t)c))
-COLUMNS(linear, atom *at, s)
+COLUMNS(gaussian, SQUARE, EACH_VECTOR s[l] *= -0.5; exponentials(s, count))
+COLUMNS(laplacian, magnitude(DIFFERENCE), EACH_VECTOR s[l] = -s[l]; exponentials(s, count))
+COLUMNS(matern_of_one_half, SQUARE, EACH_VECTOR s[l] = -root(s[l]); exponentials(s, count))
+COLUMNS(matern_of_three_halves, SQUARE, ROOTS(1.7320508075688772); exponentials(s, count);
+        EACH_VECTOR s[l] *= 1.0 + t[l])
+COLUMNS(matern_of_five_halves, SQUARE, ROOTS(2.23606797749979); exponentials(s, count);
+        EACH_VECTOR s[l] *= 1.0 + t[l] + t[l] * t[l] * (1.0 / 3.0))
+COLUMNS(rational_quadratic, SQUARE, EACH_VECTOR s[l] = raised(1.0 + s[l] * (0.5 / c), -c))
+COLUMNS(polynomial, atom *at, EACH_VECTOR s[l] = power(s[l] + scales[0], (ptrdiff_t)c))
+COLUMNS(linear, atom *at, )
 
 /* scale * cos(2 pi turns), in place: sin y = y Sum_k (-1)^k y^2k/(2k + 1)! on [-pi/2, pi/2]. */
 LANES void NAME(cosines)(double *restrict turns, double scale, ptrdiff_t n)
@@ -244,9 +276,12 @@ LANES void NAME(cosines)(double *restrict turns, double scale, ptrdiff_t n)
 
 LANES double NAME(dot)(const double *restrict a, const double *restrict b, ptrdiff_t n)
 {
-    vector total = ALL(0.0);
-    for (ptrdiff_t j = 0; j < n; j += WIDTH) total += AT(a, j) * AT(b, j);
-    return sum(total);
+    const int beside = BESIDE;
+    vector total[BESIDE] = {0};
+    for (ptrdiff_t j = 0; j < n; j += BESIDE * WIDTH)
+        EACH_BESIDE total[w] += AT(a, j + w * WIDTH) * AT(b, j + w * WIDTH);
+    for (int w = 1; w < BESIDE; w++) total[0] += total[w];
+    return sum(total[0]);
 }
 
 #define ROWS(name, arguments, statement)                                                       \
@@ -346,17 +381,20 @@ LANES void NAME(price_mergers)(const double *restrict weights, const double *res
     for (int step = 1; step < 3; step++)
         EACH {
             vector decay = AT(decays, j), h = AT(places, j), rest = 1.0 - h;
-            vector pull = AT(losses, j) * exponential(decay * (h - rest));
+            vector pull = decay * (h - rest);
+            exponentials(&pull, 1), pull *= AT(losses, j);
             h -= (h - rest * pull) / (1.0 + pull - 2.0 * decay * rest * pull);
             PUT(places, j) = WITHIN(h);
         }
     EACH {
         vector heavy = AT(weights, j), decay = AT(decays, j), h = AT(places, j), rest = 1.0 - h;
-        vector far = exponential(-decay * rest * rest), near = exponential(-decay * h * h);
-        vector merged = light * far + heavy * near, mixed = light * heavy * AT(column, j);
+        vector values[2] = {-decay * rest * rest, -decay * h * h}; /* far and near */
+        exponentials(values, 2);
+        vector merged = light * values[0] + heavy * values[1], mixed = light * heavy * AT(column, j);
         PUT(losses, j) = light * light + heavy * heavy + 2.0 * mixed / own - merged * merged;
     }
 }
 #undef WIDTH
 #undef LANES
+#undef HOLD
 #endif

@@ -2,34 +2,42 @@
  * and the symmetric P. Included by lanes.h, for each of its widths. */
 /* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). Panels of rows, all
  * of few atoms: z first, then v, which stays in registers while they are in the cache. WIDTH rows a
- * turn, in the end half of them or a quarter: the last may be rows behind the atoms, which are 0.
- * With as few atoms as fit first, the length of a row is a constant, and needs no register. */
+ * turn, or TALL of them for one column, in the end half of them or a quarter: the last may be rows
+ * behind the atoms, which are 0. With as few atoms as fit first, the length of a row is a constant,
+ * and needs no register. */
 #define PANEL 64
 #define SHORT_ROW 40
 #define TURN (WIDTH > 1 ? 2 : 1)
+#define TALL (BESIDE * WIDTH)
 LANES INLINE void halve_rows(const double *restrict rows, ptrdiff_t stride, ptrdiff_t i,
                              const double *restrict k, int two, int count, double *x, double *y)
 {
-    vector a[WIDTH] = {0}, b[WIDTH] = {0};
+    vector a[TALL] = {0}, b[TALL] = {0};
     PRAGMA("GCC unroll 1") /* else GCC rounds some products of a short row apart from their sums */
-    for (ptrdiff_t j = 0; j < i + WIDTH; j += WIDTH)
+    for (ptrdiff_t j = 0; j < i + count; j += WIDTH)
         for (int l = 0; l < count; l++) {
             vector row = AT(rows, l * stride + j);
+            if (two) HOLD(row);
             a[l] += row * AT(k, j);
             if (two) b[l] += row * AT(k, stride + j);
         }
-    PUT(x, 0) = row_sums(a);
-    if (two) PUT(y, 0) = row_sums(b);
+    for (int l = 0; l < count; l += WIDTH) {
+        PUT(x, l) = row_sums(a + l);
+        if (two) PUT(y, l) = row_sums(b + l);
+    }
 }
 LANES INLINE void solve_panel(const double *restrict factor, ptrdiff_t stride, ptrdiff_t top,
                               ptrdiff_t end, ptrdiff_t last, const double *restrict k,
                               double *restrict v, int two, vector *sums)
 {
+    const int beside = BESIDE;
     double z0[PANEL], z1[PANEL];
     for (ptrdiff_t i = top; i < end; i += WIDTH) {
         const double *rows = factor + i * stride;
         double *x = z0 + i - top, *y = z1 + i - top;
-        if (4 * (end - i) <= WIDTH) halve_rows(rows, stride, i, k, two, WIDTH / 4, x, y);
+        if (!two && WIDTH < TALL && WIDTH < end - i)
+            halve_rows(rows, stride, i, k, 0, TALL, x, y), i += TALL - WIDTH;
+        else if (4 * (end - i) <= WIDTH) halve_rows(rows, stride, i, k, two, WIDTH / 4, x, y);
         else if (2 * (end - i) <= WIDTH) halve_rows(rows, stride, i, k, two, WIDTH / 2, x, y);
         else halve_rows(rows, stride, i, k, two, WIDTH, x, y);
     }
@@ -37,24 +45,26 @@ LANES INLINE void solve_panel(const double *restrict factor, ptrdiff_t stride, p
         vector x = AT(z0, i), y = two ? AT(z1, i) : x;
         sums[0] += x * x, sums[1] += x * y, sums[2] += y * y;
     }
-    for (ptrdiff_t j = 0; j < last; j += WIDTH) {
-        vector a[2] = {0}, b[2] = {0};
-        if (j < top) a[0] = AT(v, j);
-        if (two && j < top) b[0] = AT(v, stride + j);
+    for (ptrdiff_t j = 0; j < last; j += BESIDE * WIDTH) {
+        vector a[BESIDE][2] = {0}, b[BESIDE][2] = {0};
+        if (j < top) EACH_BESIDE a[w][0] = AT(v, j + w * WIDTH);
+        if (two && j < top) EACH_BESIDE b[w][0] = AT(v, stride + j + w * WIDTH);
         for (ptrdiff_t i = j < top ? top : j; i < end; i += TURN)
-            for (int l = 0; l < TURN; l++) {
-                vector row = AT(factor, (i + l) * stride + j);
-                a[l] += z0[i + l - top] * row;
-                if (two) b[l] += z1[i + l - top] * row;
-            }
-        PUT(v, j) = a[0] + a[1];
-        if (two) PUT(v, stride + j) = b[0] + b[1];
+            for (int l = 0; l < TURN; l++)
+                EACH_BESIDE {
+                    vector row = AT(factor, (i + l) * stride + j + w * WIDTH);
+                    if (two) HOLD(row);
+                    a[w][l] += z0[i + l - top] * row;
+                    if (two) b[w][l] += z1[i + l - top] * row;
+                }
+        EACH_BESIDE PUT(v, j + w * WIDTH) = a[w][0] + a[w][1];
+        if (two) EACH_BESIDE PUT(v, stride + j + w * WIDTH) = b[w][0] + b[w][1];
     }
 }
 LANES INLINE void solve_rows(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k,
                              double *v, int two, double *sums)
 {
-    vector s[3] = {0};
+    vector nothing = ALL(0.0), s[3] = {nothing, nothing, nothing};
     if (n <= PANEL) solve_panel(factor, stride, 0, n, VECTORS(n), k, v, two, s);
     else
         for (ptrdiff_t top = 0, height = 16; top < n; top += height) {

@@ -98,7 +98,8 @@ class KOMP(Compressor):
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
         eps = self.bound + self.gain * step_size * step_size
-        eps += self.part * math.sqrt(d.squared_move)
+        if self.part > 0.0:
+            eps += self.part * math.sqrt(d.squared_move)
         return absorb(d, staged, eps, 0, self.at_most)
 
 
