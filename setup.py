@@ -46,10 +46,12 @@ FLAGS = {
     "msvc": ["/O2"],
 }
 # A step runs through much code, most of it once: less of it is faster. No loop is copied for a
-# special case, and nothing is kept ready for the next turn of loops that have one. Taken where known.
+# special case, nothing is kept ready for the next turn of loops that have one, and numbers become
+# vectors only where a loop says so. Taken where known.
 BRIEF = [
     "-fno-plt",
     "-fvect-cost-model=very-cheap",
+    "-fno-tree-slp-vectorize",
     "-fno-tree-loop-distribute-patterns",
     "-fno-unswitch-loops",
     "-fno-split-loops",

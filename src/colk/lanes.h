@@ -90,7 +90,7 @@ CHOOSE(halve_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_
 #define pass NAME(pass_)
 #define power NAME(power_)
 
-#define BESIDE (WIDTH == 4 ? 2 : 1) /* vectors side by side: sums that need not wait for each other */
+#define BESIDE (WIDTH == 4 ? 2 : 1) /* vectors side by side: one need not wait for another */
 #define MOST (2 * BESIDE)
 #define EACH_BESIDE PRAGMA("GCC unroll 2") for (int w = 0; w < beside; w++)
 #define EACH_VECTOR PRAGMA("GCC unroll 4") for (int l = 0; l < count; l++)
@@ -148,7 +148,7 @@ static inline void exponentials(double *x, int count) { EACH_VECTOR x[l] = exp(x
     LANES inline vector name arguments                                                         \
     {                                                                                          \
         double x[WIDTH]; PUT(x, 0) = a;                                                        \
-        for (int l = 0; l < WIDTH; l++) x[l] = EXPRESSION;                                     \
+        EACH_NUMBER (int l = 0; l < WIDTH; l++) x[l] = EXPRESSION;                             \
         return AT(x, 0);                                                                       \
     }
 BY_NUMBER(root, (vector a), sqrt(x[l]))
@@ -300,68 +300,6 @@ ROWS(keep_and_scale, (double *restrict kept, double *restrict w, double factor, 
      (kept[j] = w[j], w[j] *= factor))
 
 #include "triangles.h"
-
-/* Bit 0: an atom costs at most `price` while a new point of novelty s is there; bit 1: at most
- * `rest` when it is gone. */
-LANES int NAME(atoms_within_one)(const double *restrict weights, const double *restrict diagonal,
-                                 ptrdiff_t n, const double *restrict v, double a, double s,
-                                 double price, double rest)
-{
-    bits within = {0};
-    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
-        vector u = AT(v, j), w = AT(weights, j), moved = w + a * u, d = AT(diagonal, j);
-        within |= AT_MOST(s * (w * w), price * (s * d + u * u), 1)
-                  | AT_MOST(moved * moved, rest * d, 2);
-    }
-    return any_of(within);
-}
-
-/* Bit 0: an atom costs at most `price` while both new points p and q are there; bit 1: at most
- * `later` when p is gone; bit 2: at most `rest` when both are. c is the share of q in p, 1/t_p the
- * novelty of p given q, 1/t_q that of q. */
-LANES inline int rows_within(const double *restrict weights, ptrdiff_t stride, ptrdiff_t rows,
-                             const double *a_p, const double *a_q, const double *restrict diagonal,
-                             ptrdiff_t n, const double *v_p, const double *v_q, double c,
-                             double t_p, double t_q, double price, double later, double rest)
-{
-    bits within = {0};
-    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
-        vector u = AT(v_p, j), v = AT(v_q, j), own = u - c * v, d = AT(diagonal, j);
-        vector beside_q = d + t_q * v * v, now = ALL(0.0), then = now, last = now;
-        for (ptrdiff_t row = 0; row < rows; row++) {
-            vector w = AT(weights, row * stride + j), moved = w + a_p[row] * own;
-            vector settled = w + a_p[row] * u + a_q[row] * v;
-            now += w * w, then += moved * moved, last += settled * settled;
-        }
-        within |= AT_MOST(now, price * (beside_q + t_p * own * own), 1)
-                  | AT_MOST(then, later * beside_q, 2) | AT_MOST(last, rest * d, 4);
-    }
-    return any_of(within);
-}
-LANES int NAME(atoms_within)(const double *weights, ptrdiff_t stride, ptrdiff_t n_priced,
-                             const double *a_p, const double *a_q, const double *diagonal,
-                             ptrdiff_t n, const double *v_p, const double *v_q, double c,
-                             double t_p, double t_q, double price, double later, double rest)
-{
-#define WITHIN_OF(rows)                                                                        \
-    rows_within(weights, stride, rows, a_p, a_q, diagonal, n, v_p, v_q, c, t_p, t_q, price,    \
-                later, rest)
-    return n_priced == 1 ? WITHIN_OF(1) : WITHIN_OF(n_priced);
-}
-
-/* Whether some atom costs at most `price`. */
-LANES int NAME(any_within)(const double *restrict weights, ptrdiff_t stride, ptrdiff_t n_priced,
-                           const double *restrict diagonal, ptrdiff_t n, double price)
-{
-    bits within = {0};
-    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
-        vector squares = AT(weights, j) * AT(weights, j);
-        for (ptrdiff_t row = 1; row < n_priced; row++)
-            squares += AT(weights, row * stride + j) * AT(weights, row * stride + j);
-        within |= AT_MOST(squares, price * AT(diagonal, j), 1);
-    }
-    return any_of(within);
-}
 
 /* What merging an atom of weight `light` with each other loses, for the Gaussian kernel over its
  * value at 0: column = e^-decay. Three steps of Newton's method from h = 0, of all atoms at once,

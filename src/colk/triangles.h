@@ -1,5 +1,5 @@
 /* Loops over triangles: the factor U of the inverse Gram matrix, of which the rows of U' are stored,
- * and the symmetric P. Included by lanes.h, for each of its widths. */
+ * prices of atoms by its diagonal, and the symmetric P. Included by lanes.h for each width. */
 /* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). Panels of rows, all
  * of few atoms: z first, then v, which stays in registers while they are in the cache. WIDTH rows a
  * turn, or TALL of them for one column, in the end half of them or a quarter: the last may be rows
@@ -106,6 +106,68 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
         carry[j] = length;
         EACH_NUMBER (ptrdiff_t k = j + 1; k < i + 2; k++) { ROTATE(k, k - 1); }
     }
+}
+
+/* Bit 0: an atom costs at most `price` while a new point of novelty s is there; bit 1: at most
+ * `rest` when it is gone. */
+LANES int NAME(atoms_within_one)(const double *restrict weights, const double *restrict diagonal,
+                                 ptrdiff_t n, const double *restrict v, double a, double s,
+                                 double price, double rest)
+{
+    bits within = {0};
+    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
+        vector u = AT(v, j), w = AT(weights, j), moved = w + a * u, d = AT(diagonal, j);
+        within |= AT_MOST(s * (w * w), price * (s * d + u * u), 1)
+                  | AT_MOST(moved * moved, rest * d, 2);
+    }
+    return any_of(within);
+}
+
+/* Bit 0: an atom costs at most `price` while both new points p and q are there; bit 1: at most
+ * `later` when p is gone; bit 2: at most `rest` when both are. c is the share of q in p, 1/t_p the
+ * novelty of p given q, 1/t_q that of q. */
+LANES inline int rows_within(const double *restrict weights, ptrdiff_t stride, ptrdiff_t rows,
+                             const double *a_p, const double *a_q, const double *restrict diagonal,
+                             ptrdiff_t n, const double *v_p, const double *v_q, double c,
+                             double t_p, double t_q, double price, double later, double rest)
+{
+    bits within = {0};
+    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
+        vector u = AT(v_p, j), v = AT(v_q, j), own = u - c * v, d = AT(diagonal, j);
+        vector beside_q = d + t_q * v * v, now = ALL(0.0), then = now, last = now;
+        for (ptrdiff_t row = 0; row < rows; row++) {
+            vector w = AT(weights, row * stride + j), moved = w + a_p[row] * own;
+            vector settled = w + a_p[row] * u + a_q[row] * v;
+            now += w * w, then += moved * moved, last += settled * settled;
+        }
+        within |= AT_MOST(now, price * (beside_q + t_p * own * own), 1)
+                  | AT_MOST(then, later * beside_q, 2) | AT_MOST(last, rest * d, 4);
+    }
+    return any_of(within);
+}
+LANES int NAME(atoms_within)(const double *weights, ptrdiff_t stride, ptrdiff_t n_priced,
+                             const double *a_p, const double *a_q, const double *diagonal,
+                             ptrdiff_t n, const double *v_p, const double *v_q, double c,
+                             double t_p, double t_q, double price, double later, double rest)
+{
+#define WITHIN_OF(rows)                                                                        \
+    rows_within(weights, stride, rows, a_p, a_q, diagonal, n, v_p, v_q, c, t_p, t_q, price,    \
+                later, rest)
+    return n_priced == 1 ? WITHIN_OF(1) : WITHIN_OF(n_priced);
+}
+
+/* Whether some atom costs at most `price`. */
+LANES int NAME(any_within)(const double *restrict weights, ptrdiff_t stride, ptrdiff_t n_priced,
+                           const double *restrict diagonal, ptrdiff_t n, double price)
+{
+    bits within = {0};
+    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
+        vector squares = AT(weights, j) * AT(weights, j);
+        for (ptrdiff_t row = 1; row < n_priced; row++)
+            squares += AT(weights, row * stride + j) * AT(weights, row * stride + j);
+        within |= AT_MOST(squares, price * AT(diagonal, j), 1);
+    }
+    return any_of(within);
 }
 
 /* z = U'k of so many columns k, `wide` at a time, and v = Uh where there is an h, in one pass. */
