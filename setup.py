@@ -33,7 +33,7 @@ DIRECTIVES = {
 }
 # Their .pxd is the compiled form: the source is a twin for where nothing is compiled.
 TWINS = ("addresses", "blas", "lanes")
-# Of the header's loops, only those that say so may reorder their sums.
+# No flag lets sums be reordered; loops that say so take the entries of a row in any order.
 FLAGS = {
     "unix": [
         "-O1" if CHECKED else "-O3",
@@ -47,7 +47,7 @@ FLAGS = {
 }
 # A step runs through much code, most of it once: less of it is faster. No loop is copied for a
 # special case, nothing is kept ready for the next turn of loops that have one, and numbers become
-# vectors only where a loop says so. Taken where known.
+# vectors only where a loop says so. For GCC: where a compiler knows one of them not, it gets none.
 BRIEF = [
     "-fno-plt",
     "-fvect-cost-model=very-cheap",
@@ -111,8 +111,8 @@ class CompileAtOnce(build_ext):
         )
         kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
         flags = FLAGS[kind]
-        if kind == "unix":
-            flags = flags + [flag for flag in BRIEF if failure("-Werror", flag) is None]
+        if kind == "unix" and failure("-Werror", *BRIEF) is None:
+            flags = [*flags, *BRIEF]
         for extension, translated in zip(self.extensions, in_c, strict=True):
             extension.sources = translated.sources
             extension.depends = translated.depends
@@ -123,7 +123,7 @@ class CompileAtOnce(build_ext):
 
 
 def compiled_modules() -> list[Extension]:
-    """Modules with a .pxd, but for those that only declare: they have a header or no source."""
+    """Modules with a .pxd, but for those whose .pxd is the compiled form or that have no source."""
     sources = [path.with_suffix(".py") for path in sorted(SOURCE.glob("colk/**/*.pxd"))]
     hot = [path for path in sources if path.exists() and path.stem not in TWINS]
     headers = sorted(SOURCE.glob("colk/*.h"))

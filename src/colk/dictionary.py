@@ -14,14 +14,13 @@ import numpy as np
 
 from colk import lanes
 from colk._validation import Array
-from colk.buffers import aligned
+from colk.buffers import aligned, padded
 from colk.kernels.base import Kernel, evaluate
 
 __all__ = ["Dictionary"]
 
-# Numbers in a cache line. No power of two lies between rows: such rows would compete for the same
-# places of the cache.
-LINE = 8
+# Places that are left free behind the atoms that are asked for.
+SPARE = 8
 
 
 class Dictionary:
@@ -135,7 +134,7 @@ class Dictionary:
         self.least = self.squared_move = 0.0
         self.sums, self.spent = np.zeros(3), np.zeros(n_rows)
         self.origin = np.zeros((1, n_features))
-        self.scratch = aligned(max(scratch_rows, 1), LINE)
+        self.scratch = aligned(max(scratch_rows, 1), SPARE)
         self._resize(max(capacity, 2 * block))
 
     @classmethod
@@ -153,7 +152,7 @@ class Dictionary:
 
     def _resize(self, wanted: int) -> None:
         """Make all buffers anew for so many atoms; where memory runs out, nothing has changed."""
-        capacity = -(-wanted // LINE) * LINE + LINE
+        capacity = padded(wanted + SPARE)
         depth = 0 if self.kernel is None else self.kernel.depth
         blocks = (1 + depth) * self.block
         panel = self.block if self.has_factor else 1
@@ -194,7 +193,7 @@ class Dictionary:
     def reserve(self, extra: int) -> None:
         """Make room for `extra` more atoms, by doubling."""
         if self.size + extra > self.capacity:
-            self._resize(max(2 * (self.capacity - LINE), self.size + extra))
+            self._resize(max(2 * (self.capacity - SPARE), self.size + extra))
 
     # -- what a step does --------------------------------------------------------------------
 
@@ -388,7 +387,7 @@ class Dictionary:
         """Take up what was packed, into a dictionary of the same shape; what it had is gone."""
         n, ghosts = packed["atoms"].shape[1], packed["ghosts"].shape[1]
         self.size = self.n_ghosts = 0
-        self._resize(max(self.capacity - LINE, max(n, ghosts) + self.block))
+        self._resize(max(self.capacity - SPARE, max(n, ghosts) + self.block))
         np.asarray(self.atoms_t)[:, :n] = packed["atoms"]
         np.asarray(self.weights_t)[:, :n] = packed["weights"]
         np.asarray(self.diagonal)[:n] = packed["diagonal"]

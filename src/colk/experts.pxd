@@ -28,7 +28,7 @@ cdef class ExpertStream(NewtonStream):
     @cython.final
     cdef void give(self, Py_ssize_t e) noexcept nogil
     @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double, price=double, cost=double, squares=double)
-    cdef double take(self, Py_ssize_t b, double eps) except -1 nogil
+    cdef double take(self, Py_ssize_t b, double eps) except? -1.5e300 nogil
     @cython.final
     @cython.locals(bend=double, most=double, haste=double)
     cdef double gain(self, Py_ssize_t e, Py_ssize_t b, double variance) noexcept nogil

@@ -125,7 +125,7 @@ class ImplicitStream(KernelStream):
         reach = move * share * self.dictionary.gram[b, b]
         for c in range(first, last):
             self.trial[b, c] = self.ahead[b, c] - reach * self.explicit[b, c]
-        if last - first == self.n_outputs:
+        if self.is_coupled:
             self.loss.evaluate(self.trial, self.window.targets, b, self.trial_slopes)
         else:
             self.trial_slopes[b, first] = self.loss.slope_at(

@@ -38,6 +38,8 @@ static INLINE void copy(double *restrict w, const double *restrict u, ptrdiff_t 
 #include "lanes.h"
 #define WIDTH 4
 #define LANES __attribute__((target("arch=x86-64-v3"), unused)) static
+#define BESIDE 2
+#define HOLD(x) __asm__("" : "+x"(x)) /* in a register: GCC would load it anew for each use */
 #include "lanes.h"
 #define WIDTH 8
 #define LANES __attribute__((target("arch=x86-64-v4"), unused)) static
@@ -90,15 +92,15 @@ CHOOSE(halve_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_
 #define pass NAME(pass_)
 #define power NAME(power_)
 
-#define BESIDE (WIDTH == 4 ? 2 : 1) /* vectors side by side: one need not wait for another */
+#if !defined(BESIDE) /* vectors side by side, where one should not wait for another */
+#define BESIDE 1
+#endif
+#if !defined(HOLD)
+#define HOLD(x) (void)0
+#endif
 #define MOST (2 * BESIDE)
 #define EACH_BESIDE PRAGMA("GCC unroll 2") for (int w = 0; w < beside; w++)
 #define EACH_VECTOR PRAGMA("GCC unroll 4") for (int l = 0; l < count; l++)
-#if WIDTH == 4 && defined(__x86_64__) && defined(__GNUC__)
-#define HOLD(x) __asm__("" : "+x"(x)) /* in a register: GCC would load it anew for each use */
-#else
-#define HOLD(x) (void)0
-#endif
 #if WIDTH > 1
 typedef double vector __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
 typedef int64_t bits __attribute__((vector_size(8 * WIDTH)));
@@ -333,6 +335,26 @@ LANES void NAME(price_mergers)(const double *restrict weights, const double *res
     }
 }
 #undef WIDTH
+#undef vector
+#undef bits
+#undef magnitude
+#undef least
+#undef exponentials
+#undef root
+#undef raised
+#undef logarithm
+#undef sum
+#undef any_of
+#undef rows_within
+#undef row_sums
+#undef halve_rows
+#undef solve_panel
+#undef solve_rows
+#undef product
+#undef product_of_rows
+#undef pass
+#undef power
 #undef LANES
+#undef BESIDE
 #undef HOLD
 #endif

@@ -11,7 +11,5 @@ cdef extern from "<math.h>" nogil:
     double sinh(double x)
     double pow(double x, double y)
     double hypot(double x, double y)
-    double floor(double x)
     bint isfinite(double x)
-    bint isnan(double x)
     double inf "INFINITY", nan "NAN", pi "3.141592653589793"

@@ -47,7 +47,7 @@ cdef class NewtonStream(KernelStream):
     cdef void catch_up(self) noexcept nogil
     cdef int rest(self) except -1 nogil
     @cython.locals(enters=bint, bend=double, own=double, variance=double, novelty=double, gain=double, error=double, prior=double)
-    cdef double take(self, Py_ssize_t b, double eps) except -1 nogil
+    cdef double take(self, Py_ssize_t b, double eps) except? -1.5e300 nogil
     @cython.final
     cdef double fresh_prior(self) noexcept nogil
     cdef void relinearize(self, Py_ssize_t b) noexcept nogil

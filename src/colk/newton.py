@@ -78,7 +78,9 @@ class NewtonStream(KernelStream):
         self.owing, self.last = False, covariance.FIRST
         self.noise, self.owed = np.zeros((2, self.n_outputs))
         self.ahead = Ahead(self.dictionary, P)
-        self.foresees = self.window.size == 1 and self.dictionary.kernel.is_shift_invariant
+        # Ghosts of the last step are looked at by the step itself: no f_{t−1} is known ahead.
+        alone = self.window.size == 1 and self.remembered == 0
+        self.foresees = alone and self.dictionary.kernel.is_shift_invariant
         self.make_room()
 
     def make_room(self) -> int:

@@ -21,7 +21,7 @@ from colk import covariance, lanes
 from colk._validation import Array
 from colk.newton import NewtonStream
 
-__all__ = ["PriorStream"]
+__all__ = ["PriorStream", "count_priors"]
 
 # How many λ, in steps of √10 about the first.
 PRIORS, MIDDLE = 5, 2
@@ -153,6 +153,11 @@ class PriorStream(NewtonStream):
         super().unpack(packed)
         self.P.assume(packed["prior"])
         np.asarray(self.lost)[:] = packed["lost"]
+
+
+def count_priors() -> int:
+    """How many λ are tried, each with weights of its own."""
+    return PRIORS
 
 
 def prior_of(first: float, i: int) -> float:

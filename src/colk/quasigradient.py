@@ -245,7 +245,7 @@ class QuasiGradientStream(Stream):
     # -- what steps have in common -----------------------------------------------------------
 
     def remember_and_shrink(self, factor: float) -> None:
-        """F ← (1 − αλ) f, after its weights are remembered as those of f_{t−1}."""
+        """Set f ← (1 − αλ) f, after its weights are remembered as those of f_{t−1}."""
         self.dictionary.forget()
         if self.remembered == 0:
             self.dictionary.scale_rows(0, self.n_outputs, factor)

@@ -21,8 +21,6 @@ __all__ = ["Spectrum", "fourier_rows"]
 class Spectrum:
     """The features of a kernel and a seed, for points of `n_features`."""
 
-    kernel: Kernel
-    seed: int
     amplitude: float  # √(2κ(0))
     frequency: Array  # (p,): of the feature that was drawn last
 

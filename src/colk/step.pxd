@@ -20,7 +20,7 @@ cdef class KernelStream(QuasiGradientStream):
     @cython.final
     cdef int guard(self) except -1 nogil
     @cython.final
-    cdef double settle(self, Py_ssize_t staged, double step, Py_ssize_t t) except -1 nogil
+    cdef double settle(self, Py_ssize_t staged, double step, Py_ssize_t t) except? -1.5e300 nogil
     @cython.final
     cdef int lay_window(self) except -1 nogil
     cdef int lay_columns(self) except -1 nogil

@@ -37,12 +37,6 @@ class KernelStream(QuasiGradientStream):
 
     tallies: ClassVar[tuple[str, ...]] = (*QuasiGradientStream.tallies, "squared_move")
 
-    compressor: Compressor
-    norm_bound: float
-    follows_norm: bool
-    is_foreign: bool
-    is_implicit: bool
-    follows_moves: bool
     kept_safe: Any  # what a step that a compressor from outside breaks off goes back to
     values: Array  # (outputs,): of `evaluate_row`
 

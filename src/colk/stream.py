@@ -40,7 +40,7 @@ class Stream:
     dictionary : Dictionary
         The weights, and what they weigh.
     gained : int
-        Most atoms that a step adds.
+        Places behind the atoms that a step writes to; no step adds more of them.
     kept : int
         Samples of a window that the next one begins with, 0 or 1.
     columns : int

@@ -31,7 +31,7 @@ AnyTerm = TypeVar("AnyTerm", bound="Term")
 if not cython.compiled:
     # Without the line of source that a warning shows: one line says it all.
     warnings.warn_explicit(
-        "colk runs uncompiled, hundreds of times slower; install a C compiler and then colk "
+        "colk runs uncompiled, far more slowly; install a C compiler and then colk "
         "once more, with pip's options --force-reinstall --no-cache-dir",
         UncompiledWarning,
         filename="colk",

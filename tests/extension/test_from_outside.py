@@ -11,7 +11,7 @@ import pytest
 
 import colk
 from colk.averaging import Averaging, PolyakRuppert
-from colk.compressors import COMPRESSORS, KOMP, Budget, Growing, Removal, remove
+from colk.compressors import COMPRESSORS, KOMP, Budget, Compressor, Growing, Removal, remove
 from colk.dictionary import Dictionary
 from colk.estimators import COLKRegressor
 from colk.expansion import KernelExpansion
@@ -180,6 +180,17 @@ def test_what_a_method_raises_reaches_the_caller_and_nothing_was_learned(case, m
     assert learner.prequential_loss == before.prequential_loss
     same(learner, before, tolerance=0.0)
     same(learner.learn(X[100:], Y[100:]), before.learn(X[100:], Y[100:]), tolerance=0.0)
+
+
+@pytest.mark.parametrize("lost", [-1.0, -0.5, float("nan")])
+@pytest.mark.parametrize(("kind", "method"), [(Compressor, "settle"), (Budget, "make_room")])
+def test_what_is_lost_is_a_norm(kind, method, lost):
+    """Compiled code once took −1 for an exception, and there was none."""
+    mine = type("Mine", (kind,), {"needs_factor": False, method: lambda self, *given: lost})
+    rule = mine(12) if kind is Budget else mine()
+    learner = COLK(Gaussian(0.2), compressor=rule)
+    with pytest.raises(ValueError, match="Mine must return the H-norm that is lost, got"):
+        learner.learn(X, Y)
 
 
 def test_samples_before_the_one_that_raised_are_learned():

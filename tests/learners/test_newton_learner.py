@@ -12,7 +12,7 @@ from colk.kernels import Gaussian
 from colk.learners import COLK, POLK, NewtonCOLK
 from colk.learners.growth import grow
 from colk.losses import Huber, LogCosh, Logistic, Pinball, Quantiles, Softmax, Squared
-from colk.risks import Mean
+from colk.risks import Mean, Variance
 
 KERNEL = Gaussian(0.2)
 
@@ -225,7 +225,14 @@ def test_several_quantiles_of_one_target(kind):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"batch_size": 6}, {"prior": "auto"}, {"forgetting": "auto"}, {"forgetting": 0.99}],
+    [
+        {},
+        {"batch_size": 6},
+        {"prior": "auto"},
+        {"forgetting": "auto"},
+        {"forgetting": 0.99},
+        {"risk": Variance(0.01), "pairing": "same"},  # the tracker remembers f, and atoms that left
+    ],
     ids=str,
 )
 def test_looking_ahead_changes_no_bit(settings):
@@ -240,6 +247,7 @@ def test_looking_ahead_changes_no_bit(settings):
             learner.learn(X[start:stop], y[start:stop], sample_weight=weight[start:stop])
         np.testing.assert_array_equal(learner.function.weights, whole.function.weights)
         np.testing.assert_array_equal(learner.covariance, whole.covariance)
+        np.testing.assert_array_equal(learner.inner_estimate, whole.inner_estimate)
     assert whole.n_atoms == 150
 
 

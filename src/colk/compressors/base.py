@@ -9,7 +9,15 @@ from colk.dictionary import Dictionary
 from colk.kernels import Kernel
 from colk.terms import Term, overridden
 
-__all__ = ["Compressor", "check_limit"]
+__all__ = ["Compressor", "check_limit", "check_loss"]
+
+
+def check_loss(lost: Any, term: Term) -> float:
+    """Return what a rule from outside says is lost, an H-norm; refuse what is none."""
+    found = float(lost)
+    if not found >= 0.0:
+        raise ValueError(f"{type(term).__name__} must return the H-norm that is lost, got {found}")
+    return found
 
 
 def check_limit(max_atoms: Any) -> int:
@@ -66,7 +74,7 @@ class Compressor(Term):
         function loses.
         """
         with cython.gil:
-            return float(overridden(self, "settle")(d, staged, step_size, t))
+            return check_loss(overridden(self, "settle")(d, staged, step_size, t), self)
 
     def check(self, kernel: Kernel) -> None:
         """Refuse a kernel that the compressor cannot work with."""

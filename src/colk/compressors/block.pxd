@@ -2,7 +2,7 @@ cimport cython
 from colk cimport blas, lanes, maths as math
 from colk.dictionary cimport Dictionary
 
-cdef (double, Py_ssize_t) drop_block(Dictionary d, Py_ssize_t size, double budget, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
+cdef (double, Py_ssize_t) drop_block(Dictionary d, Py_ssize_t size, double allowed, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
 cdef void lay_schur(Dictionary d, Py_ssize_t size) noexcept nogil
 @cython.locals(top=double, relative=double)
 cdef Py_ssize_t choose_pivots(Dictionary d, Py_ssize_t size) noexcept nogil
@@ -15,7 +15,7 @@ cdef double merge_spanned(Dictionary d, Py_ssize_t rank, Py_ssize_t size) noexce
 @cython.locals(least=double, squares=double)
 cdef Py_ssize_t cheapest_new(Dictionary d, Py_ssize_t staying) noexcept nogil
 @cython.locals(price=double, share=double)
-cdef (Py_ssize_t, double) plan(Dictionary d, Py_ssize_t rank, Py_ssize_t limit, double budget, double spent, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
+cdef (Py_ssize_t, double) plan(Dictionary d, Py_ssize_t rank, Py_ssize_t limit, double allowed, double spent, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
 cdef void lift(Dictionary d, Py_ssize_t drops, Py_ssize_t rank) noexcept nogil
 cdef void enlarge(Dictionary d, Py_ssize_t drops, Py_ssize_t rank) noexcept nogil
 cdef Py_ssize_t apply(Dictionary d, Py_ssize_t drops) noexcept nogil

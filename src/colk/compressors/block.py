@@ -17,19 +17,19 @@ __all__ = ["drop_block"]
 
 
 def drop_block(
-    d: Dictionary, size: int, budget: float, stop_at: int, at_most: int
+    d: Dictionary, size: int, allowed: float, stop_at: int, at_most: int
 ) -> tuple[float, int]:
     """Drop new points while they are cheapest, append the others: what is spent, how many stay."""
     lay_schur(d, size)
     rank = choose_pivots(d, size)
     invert_lower(d, rank)
     merged = merge_spanned(d, rank, size)
-    drops, spent = plan(d, rank, rank, budget, merged, stop_at, at_most)
+    drops, spent = plan(d, rank, rank, allowed, merged, stop_at, at_most)
     lift(d, drops, rank)
     enlarge(d, drops, rank)
     valid = apply(d, drops)
     if valid < drops:
-        drops, spent = plan(d, rank, valid, budget, merged, stop_at, at_most)
+        drops, spent = plan(d, rank, valid, allowed, merged, stop_at, at_most)
         lift(d, drops, rank)
     append_block(d, drops, rank)
     return spent, rank - drops
@@ -153,7 +153,7 @@ def cheapest_new(d: Dictionary, staying: int) -> int:
 
 
 def plan(
-    d: Dictionary, rank: int, limit: int, budget: float, spent: float, stop_at: int, at_most: int
+    d: Dictionary, rank: int, limit: int, allowed: float, spent: float, stop_at: int, at_most: int
 ) -> tuple[int, float]:
     """Drop up to `limit` new points from the small factor; returns how many, and what is spent.
 
@@ -172,7 +172,7 @@ def plan(
         staying = rank - drops
         place, atoms = cheapest_new(d, staying), d.size + staying
         price = d.least
-        if atoms <= stop_at or (spent + price > budget and atoms <= at_most):
+        if atoms <= stop_at or (spent + price > allowed and atoms <= at_most):
             break
         p = d.labels[place]
         lanes.rotate_out(d.small_factor, staying, place, d.small_carry, d.small_diagonal)

@@ -15,8 +15,8 @@ cdef Py_ssize_t lightest(Dictionary d) noexcept nogil
 cdef class Budget(Compressor):
     cdef readonly object max_atoms
     cdef Py_ssize_t at_most
-    cdef double keep_to(self, Dictionary d, Py_ssize_t staged, Py_ssize_t at_most) except -1 nogil
-    cdef double make_room(self, Dictionary d) except -1 nogil
+    cdef double keep_to(self, Dictionary d, Py_ssize_t staged, Py_ssize_t at_most) except? -1.5e300 nogil
+    cdef double make_room(self, Dictionary d) except? -1.5e300 nogil
 
 cdef class Truncation(Budget): pass
 

@@ -12,7 +12,7 @@ import cython
 from colk import draws
 from colk._validation import check_count, check_number
 from colk.compressors import pursuit
-from colk.compressors.base import Compressor, check_limit
+from colk.compressors.base import Compressor, check_limit, check_loss
 from colk.dictionary import Dictionary
 from colk.kernels import Kernel
 from colk.terms import overridden
@@ -112,8 +112,6 @@ class Budget(Compressor):
     _hooks: ClassVar[tuple[str, ...]] = ("make_room",)
     _sealed: ClassVar[tuple[str, ...]] = ("keep_to",)
     needs_factor: ClassVar[bool] = False
-    max_atoms: int | None
-    at_most: int
 
     def __init__(self, max_atoms: int | None = 100) -> None:
         self.at_most = check_limit(max_atoms)
@@ -133,7 +131,7 @@ class Budget(Compressor):
     def make_room(self, d: Dictionary) -> float:
         """Make one atom less of them; returns the H-norm of what is lost."""
         with cython.gil:
-            return float(overridden(self, "make_room")(d))
+            return check_loss(overridden(self, "make_room")(d), self)
 
 
 class Truncation(Budget):
@@ -214,10 +212,6 @@ class Growing(Compressor):
     """
 
     _fields = ("rule", "growth", "horizon", "seed")
-    rule: Budget
-    growth: float
-    horizon: int
-    seed: int
 
     def __init__(
         self, rule: Budget, growth: float = 1.0, horizon: int = 10_000, seed: int = 0

@@ -9,7 +9,7 @@ cdef Py_ssize_t GRID, ROUNDS_TO_CHOOSE, ROUNDS_TO_PLACE
 
 cdef class Merging(Budget):
     @cython.locals(h=double, merged=double, lost=double)
-    cdef double make_room(self, Dictionary d) except -1 nogil
+    cdef double make_room(self, Dictionary d) except? -1.5e300 nogil
 
 cdef Py_ssize_t least_loss(Dictionary d, Py_ssize_t p) noexcept nogil
 @cython.locals(low=double, high=double, h=double, share=double, moved=double)

@@ -54,14 +54,6 @@ class KOMP(Compressor):
 
     _fields = ("eps", "parsimony", "max_atoms", "fraction")
     is_orthogonal: ClassVar[bool] = True
-    eps: float | None
-    parsimony: float | None
-    max_atoms: int | None
-    fraction: float | None
-    bound: float
-    gain: float
-    part: float
-    at_most: int
 
     def __init__(
         self,
@@ -151,23 +143,23 @@ def absorb(d: Dictionary, size: int, eps: float, stop_at: int, at_most: int) -> 
     Columns and Gram matrix of the new points must be in place. Never below `stop_at` atoms; above
     `at_most` atoms the cheapest leave whatever they cost. Returns the H-norm of what is lost.
     """
-    budget, spent, staying, first, settled = eps * eps, 0.0, 0, 0, False
+    allowed, spent, staying, first, settled = eps * eps, 0.0, 0, 0, False
     if size > 2:
-        spent, staying = block.drop_block(d, size, budget, stop_at, at_most)
+        spent, staying = block.drop_block(d, size, allowed, stop_at, at_most)
     elif size == 2:
-        spent, staying, first, settled = drop_pair(d, budget, stop_at, at_most)
+        spent, staying, first, settled = drop_pair(d, allowed, stop_at, at_most)
         append_pair(d, staying, first)
     elif size == 1:
-        spent, staying, settled = drop_one(d, budget, stop_at, at_most)
+        spent, staying, settled = drop_one(d, allowed, stop_at, at_most)
     if settled and d.size <= at_most:
         return math.sqrt(spent)
-    return math.sqrt(prune_atoms(d, budget, spent, stop_at, at_most, staying > 0))
+    return math.sqrt(prune_atoms(d, allowed, spent, stop_at, at_most, staying > 0))
 
 
 def prune_atoms(
-    d: Dictionary, budget: float, spent: float, stop_at: int, at_most: int, crowded: bool
+    d: Dictionary, allowed: float, spent: float, stop_at: int, at_most: int, crowded: bool
 ) -> float:
-    """Drop the cheapest atom while `spent` + its price ≤ `budget`, all of them squared H-norms.
+    """Drop the cheapest atom while `spent` + its price ≤ `allowed`, all of them squared H-norms.
 
     Where there may be a `crowded` atom, it goes first, whatever it costs. Returns what is spent.
     """
@@ -178,11 +170,13 @@ def prune_atoms(
             free = d.size <= at_most
             if free and (
                 d.size <= stop_at
-                or not lanes.any_within(d.weights_t, d.n_priced, d.diagonal, d.size, budget - spent)
+                or not lanes.any_within(
+                    d.weights_t, d.n_priced, d.diagonal, d.size, allowed - spent
+                )
             ):
                 return spent
             j = cheapest(d)
-            if free and spent + d.price(j) > budget:
+            if free and spent + d.price(j) > allowed:
                 return spent
         spent += d.drop_atom(j)
 
@@ -210,7 +204,7 @@ def find_crowded(d: Dictionary) -> int:
     return worst
 
 
-def drop_one(d: Dictionary, budget: float, stop_at: int, at_most: int) -> tuple[float, int, bool]:
+def drop_one(d: Dictionary, allowed: float, stop_at: int, at_most: int) -> tuple[float, int, bool]:
     """Drop a lone new point if it is cheapest, else append it: what is spent, how many stay.
 
     Also whether it is known that no atom need be looked at: none is left that is cheap enough. A
@@ -226,15 +220,15 @@ def drop_one(d: Dictionary, budget: float, stop_at: int, at_most: int) -> tuple[
     price = squares * charged
     if d.n_priced == 1:
         within = lanes.atoms_within_one(
-            d.weights_t, d.diagonal, d.size, d.solutions, d.amounts[0, 0], s, price, budget - price
+            d.weights_t, d.diagonal, d.size, d.solutions, d.amounts[0, 0], s, price, allowed - price
         )
     else:
         within = lanes.atoms_within(
             d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, 0, 0,
-            0.0, 1.0 / s, 0.0, price, budget - price, 0.0,
+            0.0, 1.0 / s, 0.0, price, allowed - price, 0.0,
         )  # fmt: skip
     atoms = d.size + 1
-    stays = (within & 1) != 0 or atoms <= stop_at or (price > budget and atoms <= at_most)
+    stays = (within & 1) != 0 or atoms <= stop_at or (price > allowed and atoms <= at_most)
     if stays and novelty == s:
         d.append_row(0, novelty)
         return 0.0, 1, False
@@ -273,7 +267,7 @@ def products(d: Dictionary) -> tuple[float, float, float]:
 
 
 def drop_pair(
-    d: Dictionary, budget: float, stop_at: int, at_most: int
+    d: Dictionary, allowed: float, stop_at: int, at_most: int
 ) -> tuple[float, int, int, bool]:
     """Drop new points while they are cheapest: what is spent, how many stay, and the first.
 
@@ -296,15 +290,15 @@ def drop_pair(
     total = price + later
     within = lanes.atoms_within(
         d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, p, q,
-        c, 1.0 / s_p, 1.0 / s_q, price, later, budget - total,
+        c, 1.0 / s_p, 1.0 / s_q, price, later, allowed - total,
     )  # fmt: skip
     # A point stays if it may not be dropped or is not the cheapest.
     atoms = d.size + 2
-    stays = (within & 1) != 0 or atoms <= stop_at or (price > budget and atoms <= at_most)
+    stays = (within & 1) != 0 or atoms <= stop_at or (price > allowed and atoms <= at_most)
     if stays and not marked_p:
         return 0.0, 2, 0, False
     atoms -= 1
-    stays = (within & 2) != 0 or atoms <= stop_at or (total > budget and atoms <= at_most)
+    stays = (within & 2) != 0 or atoms <= stop_at or (total > allowed and atoms <= at_most)
     both = marked_q or not stays
     bequeath(d, p, q, c, both, charged_p, charged_q)
     if both:

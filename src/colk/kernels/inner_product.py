@@ -29,9 +29,6 @@ class Polynomial(Formula):
 
     _fields: ClassVar[tuple[str, ...]] = ("degree", "offset")
 
-    degree: int
-    offset: float
-
     def __init__(self, degree: int = 3, offset: float = 1.0) -> None:
         self.degree = check_count(degree, "degree")
         # With a negative offset the kernel would not be positive semidefinite.
@@ -79,8 +76,6 @@ class Constant(Kernel):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("value",)
-
-    value: float
 
     def __init__(self, value: float = 1.0) -> None:
         # With a negative value the kernel would not be positive semidefinite.

@@ -160,8 +160,6 @@ class Matern(Stationary):
 
     _fields: ClassVar[tuple[str, ...]] = ("bandwidth", "nu")
 
-    nu: float
-
     def __init__(self, bandwidth: float | Sequence[float], nu: float = 1.5) -> None:
         super().__init__(bandwidth)
         self.nu = check_number(nu, "nu", above=0.0)
@@ -208,8 +206,6 @@ class RationalQuadratic(Stationary):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("bandwidth", "shape")
-
-    shape: float
 
     def __init__(self, bandwidth: float | Sequence[float], shape: float = 1.0) -> None:
         self.shape = check_number(shape, "shape", above=0.0)

@@ -18,7 +18,7 @@ from colk.learners.units import KernelSize, loss_unit
 from colk.losses import Loss
 from colk.newton import NewtonStream
 from colk.pairing import Pairing
-from colk.priors import PriorStream
+from colk.priors import PriorStream, count_priors
 from colk.quasigradient import QuasiGradientStream
 from colk.risks import Risk
 from colk.schedules import Rate, as_decay
@@ -26,8 +26,8 @@ from colk.trackers import Momentum, Tracker
 
 __all__ = ["NewtonCOLK"]
 
-# Of prior="auto": λ to begin with, in units of the loss and of the kernel, and how many it tries.
-_MIDDLE_PRIOR, _PRIORS = 0.3, 5
+# Of prior="auto": λ to begin with, in units of the loss and of the kernel.
+_MIDDLE_PRIOR = 0.3
 
 
 class NewtonCOLK(KernelLearner):
@@ -219,7 +219,7 @@ class NewtonCOLK(KernelLearner):
         q, more = shape["n_priced"], 0
         prior, forgetting = self.prior, self.forgetting
         if prior == "auto":
-            kind, more = PriorStream, _PRIORS * q
+            kind, more = PriorStream, count_priors() * q
             size = KernelSize.standard(self.kernel, width).unit
             prior = _MIDDLE_PRIOR * loss_unit(self.loss) * size
         if forgetting == "auto":

@@ -1,4 +1,3 @@
-cimport cython
 from colk cimport lanes
 from colk.losses.regression cimport AdaptiveTube
 from colk.quasigradient cimport QuasiGradientStream

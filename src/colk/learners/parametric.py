@@ -119,7 +119,7 @@ class NestedStream(FeatureStream):
         self.gradient_gain, self.tracking_gain = gradient_gain, tracking_gain
 
     def rate(self, t: int) -> float:
-        """B·τ, a share of the step size."""
+        """Return bτ, a share of the step size."""
         return min(1.0, self.tracking_gain * self.step_size.rate(t))
 
     def tracks_first(self) -> bool:

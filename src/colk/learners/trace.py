@@ -48,7 +48,7 @@ class Trace:
 
     @classmethod
     def from_rows(cls, rows: Array) -> "Trace":
-        """Name the columns that the core wrote."""
+        """Name the columns that the engine wrote."""
         columns = {name: rows[:, i] for i, name in enumerate(TRACE)}
         return cls(inner=rows[:, len(TRACE) :], **columns)
 

@@ -20,7 +20,7 @@ class CustomLoss(Loss):
     """A loss from two functions of a prediction and a target, summed over the outputs.
 
     With Numba installed, plain functions are compiled at the first use, once a process; without,
-    they are called as they are, some 20 times as slowly: 0.4 µs for a value and a slope instead of
+    they are called as they are, some 15 times as slowly: 0.4 µs for a value and a slope instead of
     0.03, and 0.01 of a built-in loss. What they raise reaches the caller. A `CustomLoss` pickles
     wherever its functions do: by their names, so they must be defined in a module. Certify it with
     `colk.testing.check_loss`.
