@@ -12,7 +12,7 @@ from colk.kernels import Gaussian
 from colk.learners import COLK, POLK, NewtonCOLK
 from colk.learners.growth import grow
 from colk.losses import Huber, LogCosh, Logistic, Pinball, Quantiles, Softmax, Squared
-from colk.risks import Mean, Variance
+from colk.risks import Mean, Semivariance, Variance
 
 KERNEL = Gaussian(0.2)
 
@@ -268,3 +268,16 @@ def test_a_step_that_was_not_made_leaves_nothing_looked_at_ahead():
     assert marked.n_atoms == 150
     np.testing.assert_array_equal(marked.function.weights, clean.function.weights)
     np.testing.assert_array_equal(marked.covariance, clean.covariance)
+
+
+@pytest.mark.parametrize("pairing", ["independent", "overlap"])
+@pytest.mark.parametrize("risk", [Variance(0.5), Semivariance(0.5)], ids=str)
+@pytest.mark.parametrize("loss", [Squared(), Huber()], ids=str)
+def test_a_dispersion_does_not_run_away(loss, risk, pairing):
+    """Half of the steps at ξ lead up its loss: without curvature f ended at a distance of 100."""
+    rng = np.random.default_rng(0)
+    X = rng.random((2000, 2))
+    truth = np.sin(6 * X).sum(axis=1)
+    y = truth + 0.3 * rng.standard_t(4, size=2000)
+    learner = NewtonCOLK(Gaussian(0.2), loss, risk, pairing=pairing).learn(X, y)
+    assert np.mean((learner.predict(X) - truth) ** 2) < 0.5 * np.var(truth)

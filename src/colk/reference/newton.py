@@ -155,7 +155,7 @@ class NewtonCOLK(COLK):
         return self.beyond > 0.6 and self.steps >= self.rested_until
 
     def _curvatures(self, f: Array, y: Array, f_inner: Array, y_inner: Array) -> Array:
-        """Curvatures at θ and at ξ: Gauss–Newton in the outer function."""
+        """Curvatures at θ and at ξ: Gauss–Newton in the outer function, slopes by their size."""
         if risks.kind(self.risk) == "Composition":
             return np.array([self._directional(f, y), 0.0])
         value, width = losses.value(self.loss, f, y), self.distance
@@ -171,9 +171,12 @@ class NewtonCOLK(COLK):
         )
         moving = np.flatnonzero(inner_slope)
         through = by_inner[moving] @ inner_slope[moving]
-        squares = np.sum(losses.slope(self.loss, f, y) ** 2)
-        own = max(here, 0.0) * bend + max((high - low) / (2.0 * apart), 0.0) * squares
-        inner = max(float(through), 0.0) * losses.curvature(self.loss, f_inner, y_inner, width)
+        rise = max((high - low) / (2.0 * apart), 0.0)
+        own = abs(here) * bend + rise * np.sum(losses.slope(self.loss, f, y) ** 2)
+        if through == 0.0:
+            return np.array([own, 0.0])
+        inner = abs(float(through)) * losses.curvature(self.loss, f_inner, y_inner, width)
+        inner += rise * np.sum(losses.slope(self.loss, f_inner, y_inner) ** 2)
         return np.array([own, inner])
 
     def _directional(self, f: Array, y: Array) -> float:

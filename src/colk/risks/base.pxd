@@ -24,6 +24,6 @@ cdef class LossRisk(Risk):
                          double now, double rate) except? -1.5e300 nogil
     @cython.locals(total=double, slope=double)
     cdef double through(self, Window w, Py_ssize_t theta, Py_ssize_t xi) except? -1.5e300 nogil
-    @cython.locals(loss=double, bend=double, squares=double, apart=double, above=double, factor=double)
+    @cython.locals(loss=double, bend=double, squares=double, others=double, apart=double, above=double, factor=double, passed=double)
     cdef int pair_curvatures(self, Window w, Py_ssize_t theta, Py_ssize_t xi, double width) except -1 nogil
     cdef int _tabulate(self, int which, const double[::1] losses, const double[::1] g, double[:, ::1] out) except -1

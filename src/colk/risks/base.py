@@ -249,22 +249,26 @@ class LossRisk(Risk):
         return total
 
     def pair_curvatures(self, w: Window, theta: int, xi: int, width: float) -> int:
-        """Gauss–Newton: ∂outer/∂ℓ·ℓ'' + ∂²outer/∂ℓ²·ℓ'² at θ, and at ξ what g passes on of ℓ''.
+        """|∂outer/∂ℓ|·ℓ'' + ∂²outer/∂ℓ²·ℓ'² at θ; at ξ the same of what g passes on.
 
         The second slope is that between ℓ − width and ℓ + width: a kink is as wide as the losses'
-        spread. What is negative is left out. The second moment of ℓ' at θ bounds its variance,
-        the exact curvature of a dispersion: ξ need not be subtracted.
+        spread. A dispersion has the curvature d''·(ℓ'_θ z_θ − ℓ'_ξ z_ξ)²/2, at most the sum of both
+        squares. Slopes count by their size: where a step leads up a loss, as at ξ it does half of
+        the time, it goes no further for that.
         """
-        loss, bend, squares = w.losses[theta], 0.0, 0.0
+        loss, bend, squares, others = w.losses[theta], 0.0, 0.0, 0.0
         if w.g.shape[0] > 0:
             apart = max(width, DIFFERENCE * (1.0 + abs(loss)))
             above = self.outer_slope_loss_at(loss + apart, w.g)
             bend = max((above - self.outer_slope_loss_at(loss - apart, w.g)) / (2.0 * apart), 0.0)
         for c in range(w.slopes.shape[1]):
             squares += w.loss_slopes[theta, c] * w.loss_slopes[theta, c]
-        factor = max(self.outer_slope_loss_at(loss, w.g), 0.0)
+            others += w.loss_slopes[xi, c] * w.loss_slopes[xi, c]
+        factor, passed = abs(self.outer_slope_loss_at(loss, w.g)), abs(self.through(w, theta, xi))
         w.pair_curvatures[0] = factor * w.loss_curvatures[theta] + bend * squares
-        w.pair_curvatures[1] = max(self.through(w, theta, xi), 0.0) * w.loss_curvatures[xi]
+        w.pair_curvatures[1] = passed * w.loss_curvatures[xi] + (
+            bend * others if passed > 0.0 else 0.0
+        )
         return 0
 
     def sample_value(self, w: Window, theta: int) -> float:
