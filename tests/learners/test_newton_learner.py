@@ -12,7 +12,7 @@ from colk.kernels import Gaussian
 from colk.learners import COLK, POLK, NewtonCOLK
 from colk.learners.growth import grow
 from colk.losses import Huber, LogCosh, Logistic, Pinball, Quantiles, Softmax, Squared
-from colk.risks import Mean, Semivariance, Variance
+from colk.risks import Composition, Mean, Semivariance, Variance
 
 KERNEL = Gaussian(0.2)
 
@@ -270,8 +270,19 @@ def test_a_step_that_was_not_made_leaves_nothing_looked_at_ahead():
     np.testing.assert_array_equal(marked.covariance, clean.covariance)
 
 
+VARIANCE_OF_SQUARES = Composition(
+    inner=lambda f, y: (f[0] - y[0]) ** 2,
+    inner_slope=lambda f, y: 2.0 * (f[0] - y[0]),
+    outer=lambda f, y, g: (f[0] - y[0]) ** 2 + 0.1 * ((f[0] - y[0]) ** 2 - g[0]) ** 2,
+    outer_slope_prediction=lambda f, y, g: (
+        2.0 * (f[0] - y[0]) * (1.0 + 0.2 * ((f[0] - y[0]) ** 2 - g[0]))
+    ),
+    outer_slope_inner=lambda f, y, g: -0.2 * ((f[0] - y[0]) ** 2 - g[0]),
+)
+
+
 @pytest.mark.parametrize("pairing", ["independent", "overlap"])
-@pytest.mark.parametrize("risk", [Variance(0.5), Semivariance(0.5)], ids=str)
+@pytest.mark.parametrize("risk", [Variance(0.5), Semivariance(0.5), VARIANCE_OF_SQUARES])
 @pytest.mark.parametrize("loss", [Squared(), Huber()], ids=str)
 def test_a_dispersion_does_not_run_away(loss, risk, pairing):
     """Half of the steps at ξ lead up its loss: without curvature f ended at a distance of 100."""

@@ -157,7 +157,10 @@ class NewtonCOLK(COLK):
     def _curvatures(self, f: Array, y: Array, f_inner: Array, y_inner: Array) -> Array:
         """Curvatures at θ and at ξ: Gauss–Newton in the outer function, slopes by their size."""
         if risks.kind(self.risk) == "Composition":
-            return np.array([self._directional(f, y), 0.0])
+            outer = risks.outer(self.risk, (f, y), self.g)
+            passed = outer.slope_inner @ risks.inner_slope(self.risk, (f_inner, y_inner), self.g)
+            own, length = self._directional(f, y), np.linalg.norm(outer.slope_loss)
+            return own * np.array([1.0, np.linalg.norm(passed) / length if length else 0.0])
         value, width = losses.value(self.loss, f, y), self.distance
         bend = losses.curvature(self.loss, f, y, width)
         apart = max(self.spread, DIFFERENCE * (1.0 + abs(value)))
@@ -187,7 +190,7 @@ class NewtonCOLK(COLK):
             return 0.0
         apart = DIFFERENCE * (1.0 + np.abs(f).sum())
         there = risks.outer(self.risk, (f - apart * slope / length, y), self.g).slope_loss
-        return max(float(slope @ (slope - there)) / float(length * apart), 0.0)
+        return abs(float(slope @ (slope - there)) / float(length * apart))
 
     def _take(self, x: Array, plan: Any, eps: float, size: int) -> None:
         """Move w and Q by one point; it enters where leaving it out would cost more than eps."""

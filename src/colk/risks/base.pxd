@@ -10,7 +10,7 @@ cdef class Risk(Term):
     cdef int start(self, Window w, Py_ssize_t xi) except -1 nogil
     cdef int track(self, Window w, Py_ssize_t xi, Tracker tracker, double rate) except -1 nogil
     cdef int pair_slopes(self, Window w, Py_ssize_t theta, Py_ssize_t xi) except -1 nogil
-    @cython.locals(squares=double, size=double, length=double, change=double)
+    @cython.locals(squares=double, others=double, size=double, length=double, change=double)
     cdef int pair_curvatures(self, Window w, Py_ssize_t theta, Py_ssize_t xi, double width) except -1 nogil
     cdef double sample_value(self, Window w, Py_ssize_t theta) except? -1.5e300 nogil
 

@@ -80,13 +80,15 @@ class Risk(Term):
     def pair_curvatures(self, w: Window, theta: int, xi: int, width: float) -> int:
         """Write the curvatures at x_θ and x_ξ, at least 0, into `w.pair_curvatures`.
 
-        Here that of the outer function along its own slope, by a difference; 0 for ξ.
+        Here that of the outer function along its own slope, by a difference and by its size; at ξ
+        a slope has as much curvature as one of that length at θ.
         """
         self.pair_slopes(w, theta, xi)
-        squares, size = 0.0, 1.0
+        squares, others, size = 0.0, 0.0, 1.0
         for c in range(w.slopes.shape[1]):
             w.kept[0, c], w.kept[1, c] = w.slopes[0, c], w.predictions[theta, c]
             squares += w.slopes[0, c] * w.slopes[0, c]
+            others += w.slopes[1, c] * w.slopes[1, c]
             size += abs(w.predictions[theta, c])
         w.pair_curvatures[0] = w.pair_curvatures[1] = 0.0
         if squares == 0.0:
@@ -99,7 +101,8 @@ class Risk(Term):
         for c in range(w.slopes.shape[1]):
             w.predictions[theta, c] = w.kept[1, c]
             change += w.kept[0, c] * (w.kept[0, c] - w.slopes[0, c])
-        w.pair_curvatures[0] = max(change / (length * DIFFERENCE * size), 0.0)
+        w.pair_curvatures[0] = abs(change / (length * DIFFERENCE * size))
+        w.pair_curvatures[1] = w.pair_curvatures[0] * math.sqrt(others) / length
         return 0
 
     def sample_value(self, w: Window, theta: int) -> float:
