@@ -82,7 +82,7 @@ class Experts(NewtonCOLK):
             wide = self._moves(wide_h, z + new, k, slopes, bends)
             lost = [_square(K, b - a) for a, b in zip(moves, wide, strict=True)]
             prices = [move[-1] @ move[-1] * s for move in wide]
-            error = float(np.sqrt(max(self.p @ lost, 0.0)))
+            error = float(np.sqrt(max(float(self.p @ lost), 0.0)))
             enters = s > NOVELTY_FLOOR * own and error > eps
             enters = enters and (self.max_atoms > M or self.p @ prices > self._prices().min())
             self.error += 0.0 if enters else error
