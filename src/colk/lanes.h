@@ -67,7 +67,11 @@ CHOOSE(halve_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_
 #else /* no vector types: one number after the other */
 #define WIDTH 1
 #endif
-#define LANES static inline
+#if defined(__GNUC__)
+#define LANES __attribute__((unused)) static
+#else
+#define LANES static
+#endif
 #include "lanes.h"
 #endif
 
