@@ -9,10 +9,10 @@ from colk.dictionary import Dictionary
 from colk.kernels import Kernel
 from colk.terms import Term, overridden
 
-__all__ = ["Compressor", "check_limit", "check_loss"]
+__all__ = ["Compressor", "check_limit", "check_lost"]
 
 
-def check_loss(lost: Any, term: Term) -> float:
+def check_lost(lost: Any, term: Term) -> float:
     """Return what a rule from outside says is lost, an H-norm; refuse what is none."""
     found = float(lost)
     if not found >= 0.0:
@@ -74,7 +74,7 @@ class Compressor(Term):
         function loses.
         """
         with cython.gil:
-            return check_loss(overridden(self, "settle")(d, staged, step_size, t), self)
+            return check_lost(overridden(self, "settle")(d, staged, step_size, t), self)
 
     def check(self, kernel: Kernel) -> None:
         """Refuse a kernel that the compressor cannot work with."""

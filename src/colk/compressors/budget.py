@@ -12,7 +12,7 @@ import cython
 from colk import draws
 from colk._validation import check_count, check_number
 from colk.compressors import pursuit
-from colk.compressors.base import Compressor, check_limit, check_loss
+from colk.compressors.base import Compressor, check_limit, check_lost
 from colk.dictionary import Dictionary
 from colk.kernels import Kernel
 from colk.terms import overridden
@@ -131,7 +131,7 @@ class Budget(Compressor):
     def make_room(self, d: Dictionary) -> float:
         """Make one atom less of them; returns the H-norm of what is lost."""
         with cython.gil:
-            return check_loss(overridden(self, "make_room")(d), self)
+            return check_lost(overridden(self, "make_room")(d), self)
 
 
 class Truncation(Budget):
