@@ -32,7 +32,7 @@ DIRECTIVES = {
     "embedsignature.format": "python",
 }
 # Their .pxd is the compiled form: the source is a twin for where nothing is compiled.
-TWINS = ("addresses", "blas", "lanes")
+TWINS = ("addresses", "blas", "loops")
 # No flag lets sums be reordered; loops that say so take the entries of a row in any order.
 FLAGS = {
     "unix": [
@@ -103,7 +103,7 @@ class CompileAtOnce(build_ext):
         in_c = cythonize(
             self.extensions,
             compiler_directives=DIRECTIVES,
-            shared_utility_qualified_name="colk._views",
+            shared_utility_qualified_name="colk._engine._views",
             build_dir=str(Path(self.build_temp, "cython")),
             nthreads=self.parallel,
             quiet=True,
@@ -126,16 +126,16 @@ def compiled_modules() -> list[Extension]:
     """Modules with a .pxd, but for those whose .pxd is the compiled form or that have no source."""
     sources = [path.with_suffix(".py") for path in sorted(SOURCE.glob("colk/**/*.pxd"))]
     hot = [path for path in sources if path.exists() and path.stem not in TWINS]
-    headers = sorted(SOURCE.glob("colk/*.h"))
+    headers = sorted(SOURCE.glob("colk/_engine/simd/*.h"))
     # What modules share is one module more, whose source is made with theirs.
     return [
         Extension(
             ".".join(path.relative_to(SOURCE).with_suffix("").parts),
             [str(path)],
-            include_dirs=[str(SOURCE / "colk")],
+            include_dirs=[str(SOURCE / "colk/_engine/simd")],
             depends=[str(header) for header in headers],
         )
-        for path in [*hot, SOURCE / "colk" / "_views.c"]
+        for path in [*hot, SOURCE / "colk/_engine/_views.c"]
     ]
 
 

@@ -15,7 +15,6 @@ from turns import Job
 from colk import COLKRegressor
 from colk import river as colk_river
 from colk.compressors import KOMP
-from colk.features import RBFNetwork
 from colk.kernels import KERNELS, Constant, Gaussian, Kernel, Laplacian, Linear, Matern, Polynomial
 from colk.learners import (
     BSGD,
@@ -32,6 +31,7 @@ from colk.learners import (
 )
 from colk.losses import Huber, Softmax, Squared
 from colk.risks import Mean, Variance
+from colk.rkhs.features import RBFNetwork
 from colk.rl import LinearQuadratic, PolicyEvaluator, simulate
 
 # How many times as fast a case has to be: small dictionaries, predictions, all else.

@@ -3,7 +3,7 @@
     python benchmarks/convergence.py [--quick]
 
 Three tables: the objective on held-out data of COLK's averaged iterate relative to that of
-`colk.batch.minimize`; the H-distance to f* of the last iterate for falling step sizes, with its
+`colk.rkhs.batch.minimize`; the H-distance to f* of the last iterate for falling step sizes, and its
 log-log slope (Theorem 2: E‖f − f*‖² of order α, a slope of 1/2); and the mean squared error of g,
 momentum against moving average, at equal β (Lemma 1).
 """
@@ -14,13 +14,13 @@ import numpy as np
 from tables import publish
 
 from colk import objective
-from colk.averaging import PolyakRuppert
-from colk.batch import minimize
 from colk.compressors import KOMP
 from colk.kernels import Gaussian
 from colk.learners import COLK
 from colk.losses import Huber, Squared
 from colk.risks import CVaR, Entropic, Mean, Semivariance, Variance
+from colk.rkhs.batch import minimize
+from colk.schedules import PolyakRuppert
 
 KERNEL, DECAY = Gaussian(0.2), 1e-2
 CASES = [

@@ -60,8 +60,8 @@ class Memory:
 
 
 def parse(path: str, folder: str) -> None:
-    from colk.cli.ahead import ahead
-    from colk.tables import Columns, Source
+    from colk.cli.reader_thread import ahead
+    from colk.tabular.reading import Columns, Source
 
     for _ in ahead(Source([path]).rows(Columns((*NAMES, "y")))):
         pass

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from colk.functions import compilation
+from colk._engine.user_functions import compilation
 from colk.kernels import CustomKernel, Gaussian
 from colk.losses import CustomLoss, LogCosh, Squared
 from colk.risks import Composition, CustomRisk, Variance

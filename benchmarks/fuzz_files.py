@@ -45,8 +45,8 @@ def corpus():
     from colk import learners, losses, risks, river, rl
     from colk.compressors import KOMP
     from colk.conformal import ConformalRegressor
-    from colk.features import RBFNetwork
     from colk.kernels import Constant, Gaussian, Laplacian, Linear, Matern, Polynomial
+    from colk.rkhs.features import RBFNetwork
     from colk.tabular import TableModel
 
     kernel, variance = Gaussian(0.3), risks.Variance(0.1)

@@ -15,12 +15,11 @@ import numpy as np
 from sklearn.svm import SVR
 from tables import publish
 
-from colk.averaging import PolyakRuppert
 from colk.compressors import KOMP
 from colk.kernels import Gaussian
 from colk.learners import COLK, NewtonCOLK
 from colk.losses import Huber
-from colk.schedules import PowerDecay
+from colk.schedules import PolyakRuppert, PowerDecay
 
 N, NOISE, OUTLIERS, OUTLIER_NOISE, BANDWIDTH = 24000, 0.2, 0.1, 3.0, 0.06
 

@@ -17,9 +17,9 @@ from step import products_job, vector_job
 from threadpoolctl import threadpool_limits
 from turns import best_times
 
+from colk._engine.dictionary import Dictionary
 from colk.compressors import KOMP
 from colk.compressors.pursuit import append, drop
-from colk.dictionary import Dictionary
 from colk.kernels import Gaussian
 from colk.learners import POLK
 from colk.losses import Squared

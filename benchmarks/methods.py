@@ -14,8 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from colk.compressors import KOMP
-from colk.expansion import KernelExpansion
-from colk.features import RandomFourierFeatures, RBFNetwork
 from colk.kernels import Gaussian
 from colk.learners import (
     BSGD,
@@ -33,6 +31,8 @@ from colk.learners import (
 )
 from colk.losses import Squared
 from colk.risks import Variance
+from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
 
 SIZES, N, REPEATS, SEED = (50, 200), 1000, 15, 0
 TABLE = Path(__file__).parents[1] / "docs" / "tables" / "methods_speed.md"

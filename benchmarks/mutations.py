@@ -9,7 +9,7 @@ import zipfile
 
 import numpy as np
 
-from colk.files.container import seal
+from colk.persistence.container import seal
 
 PROLOGUE = 24
 

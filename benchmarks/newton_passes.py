@@ -22,12 +22,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from tables import publish
 
-from colk.averaging import PolyakRuppert
 from colk.compressors import KOMP
 from colk.kernels import Laplacian
 from colk.learners import POLK, NewtonCOLK
 from colk.learners.units import forgotten_share, loss_unit
 from colk.losses import Huber, Logistic, Loss
+from colk.schedules import PolyakRuppert
 
 Sample = tuple[np.ndarray, np.ndarray]
 FIRST_SPLIT, SPLITS, LEAST = 100, 10, 5000

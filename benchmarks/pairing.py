@@ -11,13 +11,13 @@ import numpy as np
 from tables import publish
 
 from colk import objective
-from colk.averaging import PolyakRuppert
-from colk.batch import minimize
 from colk.compressors import KOMP
 from colk.kernels import Gaussian
 from colk.learners import COLK
 from colk.losses import Squared
 from colk.risks import Mean, Semivariance
+from colk.rkhs.batch import minimize
+from colk.schedules import PolyakRuppert
 
 KERNEL, LOSS, RISK, DECAY = Gaussian(0.2), Squared(), Semivariance(3.0, 0.1), 1e-3
 SEEDS, N = 5, 40000

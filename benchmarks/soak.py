@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from colk._engine.dictionary import Dictionary
 from colk.compressors.pursuit import append, drop
-from colk.dictionary import Dictionary
 from colk.kernels import Gaussian
 
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "soak.png"

@@ -37,8 +37,8 @@ learner = COLK(Gaussian(0.1), Huber(1.0), Variance(0.1), compressor=KOMP(eps=1e-
 learner.learn(X, y)
 """
 COMPRESSION = """
-from colk.compression import compress
-from colk.expansion import KernelExpansion
+from colk.rkhs.compression import compress
+from colk.rkhs.expansion import KernelExpansion
 from colk.kernels import Gaussian
 """
 COMPRESS = "compress(KernelExpansion(Gaussian(1.0), [[0.0], [0.1]], [1.0, 1.0]), eps=0.1)"

@@ -9,8 +9,8 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 
-from colk.averaging import Exponential
 from colk.river import COLKRegressor
+from colk.schedules import Exponential
 
 rng = np.random.default_rng(0)
 time = np.arange(6000)

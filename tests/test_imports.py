@@ -41,7 +41,7 @@ def test_an_estimator_loads_neither_pictures_nor_compilers():
         "from colk import COLKRegressor\n"
         "loaded = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
         "assert not loaded & {'matplotlib', 'numba', 'river', 'gymnasium', 'pandas'}, loaded\n"
-        "assert 'colk.compression' not in sys.modules\n"
+        "assert 'colk.rkhs.compression' not in sys.modules\n"
     )
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from colk._version import __version__
 
 if TYPE_CHECKING:
-    from colk.compression import Compression, compress
     from colk.conformal import ConformalRegressor
     from colk.errors import DivergenceError, FileFormatError
     from colk.estimators import (
@@ -19,11 +18,12 @@ if TYPE_CHECKING:
         COLKRegressor,
         KernelCompressor,
     )
-    from colk.expansion import KernelExpansion
-    from colk.files import load, save
-    from colk.interop import Affine, from_sklearn
     from colk.learners import COLK, POLK
-    from colk.objectives import Objective, objective
+    from colk.persistence import load, save
+    from colk.rkhs.compression import Compression, compress
+    from colk.rkhs.expansion import KernelExpansion
+    from colk.rkhs.interop import Affine, from_sklearn
+    from colk.rkhs.objectives import Objective, objective
 
 __all__ = [
     "COLK",
@@ -50,52 +50,44 @@ __all__ = [
 _HOMES = {
     "COLK": "colk.learners",
     "POLK": "colk.learners",
-    "Affine": "colk.interop",
+    "Affine": "colk.rkhs.interop",
     "COLKClassifier": "colk.estimators",
     "COLKQuantileRegressor": "colk.estimators",
     "COLKRegressor": "colk.estimators",
-    "Compression": "colk.compression",
+    "Compression": "colk.rkhs.compression",
     "ConformalRegressor": "colk.conformal",
     "DivergenceError": "colk.errors",
     "FileFormatError": "colk.errors",
     "KernelCompressor": "colk.estimators",
-    "KernelExpansion": "colk.expansion",
-    "Objective": "colk.objectives",
-    "compress": "colk.compression",
-    "from_sklearn": "colk.interop",
-    "load": "colk.files",
-    "objective": "colk.objectives",
-    "save": "colk.files",
+    "KernelExpansion": "colk.rkhs.expansion",
+    "Objective": "colk.rkhs.objectives",
+    "compress": "colk.rkhs.compression",
+    "from_sklearn": "colk.rkhs.interop",
+    "load": "colk.persistence",
+    "objective": "colk.rkhs.objectives",
+    "save": "colk.persistence",
 }
 
 
 _MODULES = frozenset(
     {
-        "averaging",
-        "batch",
-        "compression",
         "compressors",
         "conformal",
         "errors",
         "estimators",
-        "expansion",
         "experiments",
         "export",
-        "features",
-        "files",
-        "interop",
         "kernels",
         "learners",
         "losses",
-        "objectives",
-        "polish",
+        "persistence",
         "reference",
         "risks",
         "river",
+        "rkhs",
         "rl",
         "schedules",
         "selection",
-        "tables",
         "tabular",
         "testing",
         "theory",

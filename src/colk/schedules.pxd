@@ -1,5 +1,15 @@
-from colk.terms cimport Term
+from colk._engine.terms cimport Term
 
 cdef class PowerDecay(Term):
     cdef readonly double initial, power, scale
     cdef double rate(self, Py_ssize_t t) noexcept nogil
+
+cdef class Averaging(Term):
+    cdef double rate_at(self, Py_ssize_t t) except? -1.5e300 nogil
+
+cdef class PolyakRuppert(Averaging):
+    cdef readonly Py_ssize_t burn_in
+    cdef readonly double growth
+
+cdef class Exponential(Averaging):
+    cdef readonly double rate

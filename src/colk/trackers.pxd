@@ -1,4 +1,4 @@
-from colk.terms cimport Term
+from colk._engine.terms cimport Term
 
 cdef class Tracker(Term):
     cdef double update(self, double g, double before, double now, double rate) except? -1.5e300 nogil

@@ -8,8 +8,8 @@ from typing import ClassVar
 import cython
 from numpy.typing import ArrayLike
 
+from colk._engine.terms import Term, overridden
 from colk._validation import Array, check_fraction, check_vector
-from colk.terms import Term, overridden
 
 __all__ = ["TRACKERS", "Extrapolation", "Momentum", "MovingAverage", "Tracker"]
 

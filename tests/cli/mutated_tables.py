@@ -21,7 +21,7 @@ import numpy as np
 
 import colk
 from colk.cli import main as run
-from colk.tables import Columns, Source
+from colk.tabular.reading import Columns, Source
 
 LONGEST = 20.0  # seconds for one file, on a machine that does other things too
 MEMORY = 150.0  # megabytes that all files together may add

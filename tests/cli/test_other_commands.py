@@ -12,8 +12,8 @@ import pyarrow.parquet
 import pytest
 
 import colk as package
-from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian
+from colk.rkhs.expansion import KernelExpansion
 
 OPTIONS = {
     "price": ("--target", "price", "--features", "size,age,city", "--categorical", "city"),

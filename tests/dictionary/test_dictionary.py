@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from colk._engine.dictionary import Dictionary
 from colk.compressors.pursuit import append, drop, prune
-from colk.dictionary import Dictionary
 from colk.kernels import Gaussian, Linear
 from colk.reference import komp
 

@@ -10,11 +10,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from colk.averaging import Exponential
 from colk.estimators import COLKClassifier, COLKRegressor
 from colk.kernels import Gaussian, Linear
 from colk.losses import Huber, Pinball
 from colk.risks import RISKS, Variance
+from colk.schedules import Exponential
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 2))

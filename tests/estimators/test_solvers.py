@@ -7,12 +7,12 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from colk import COLKClassifier, COLKRegressor
-from colk.averaging import Exponential
 from colk.compressors import KOMP
 from colk.kernels import Gaussian, Polynomial
 from colk.learners import NewtonCOLK
 from colk.losses import CustomLoss, Huber
 from colk.risks import RISKS
+from colk.schedules import Exponential
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(900, 2))

@@ -25,7 +25,6 @@ from colk import (
     rl,
 )
 from colk.export import register_converters, to_onnx, to_python
-from colk.features import RandomFourierFeatures, RBFNetwork
 from colk.kernels import (
     KERNELS,
     Constant,
@@ -40,6 +39,7 @@ from colk.kernels import (
 )
 from colk.learners import BSGD, NASA, SCGD, DoublySGD, RandomFeatureSGD
 from colk.losses import Softmax
+from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
 
 pytestmark = pytest.mark.slow  # interpreters and runtimes are started
 

@@ -10,17 +10,16 @@ import own_terms as own
 import pytest
 
 import colk
-from colk.averaging import Averaging, PolyakRuppert
+from colk._engine.dictionary import Dictionary
+from colk._engine.terms import Term, check_overrides
 from colk.compressors import COMPRESSORS, KOMP, Budget, Compressor, Growing, Removal, remove
-from colk.dictionary import Dictionary
 from colk.estimators import COLKRegressor
-from colk.expansion import KernelExpansion
 from colk.kernels import KERNELS, Gaussian, Kernel, Linear
 from colk.learners import BSGD, COLK
 from colk.losses import LOSSES, Huber, Softmax, Squared
 from colk.risks import RISKS, Dispersion, LossRisk, Mean, Variance
-from colk.schedules import PowerDecay
-from colk.terms import Term, check_overrides
+from colk.rkhs.expansion import KernelExpansion
+from colk.schedules import Averaging, PolyakRuppert, PowerDecay
 from colk.trackers import TRACKERS, Momentum, MovingAverage
 
 RNG = np.random.default_rng(0)

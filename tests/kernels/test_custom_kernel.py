@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
+from colk._engine.user_functions import compilation
 from colk.errors import SlowFunctionWarning
-from colk.functions import compilation
 from colk.kernels import CustomKernel, Gaussian, Linear
 
 POINTS = np.random.default_rng(2).normal(size=(9, 3))
@@ -128,7 +128,7 @@ def unruly(u, v):
 
 
 def test_is_called_as_it_is_where_numba_cannot_compile_it(mode):
-    from colk.functions import base
+    from colk._engine.user_functions import base
 
     kernel = CustomKernel(unruly)
     if mode == "numba" and not base.__file__.endswith(".py"):

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colk.expansion import KernelExpansion
 from colk.kernels import (
     KERNELS,
     Constant,
@@ -26,6 +25,7 @@ from colk.kernels import (
     Scaled,
     Sum,
 )
+from colk.rkhs.expansion import KernelExpansion
 from colk.testing import check_kernel
 
 ARD = (0.5, 2.0, 1.3)

@@ -4,8 +4,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from colk import lanes
-from colk.buffers import aligned, padded
+from colk._engine.buffers import aligned, padded
+from colk._engine.simd import loops
 from colk.kernels import (
     Constant,
     Gaussian,
@@ -48,7 +48,7 @@ def test_a_loop_is_its_twin(name, n):
     rng = np.random.default_rng(n)
     D, X = rng.normal(size=(n, 3)), rng.normal(size=(19, 3))
     out = np.full((21, padded(n)), np.nan)
-    lanes.lay(getattr(lanes, name), stored(D), n, X, 19, np.array(scales), constant, out, 2)
+    loops.lay(getattr(loops, name), stored(D), n, X, 19, np.array(scales), constant, out, 2)
     expected = out[2:, :n]
     # An exponential turns the relative error of its argument into as many times the argument.
     amplified = 1.0 + np.abs(np.log(np.abs(expected)))

@@ -5,9 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from colk.averaging import Exponential, PolyakRuppert
 from colk.compressors import KOMP
-from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian, Laplacian
 from colk.learners import COLK, POLK
 from colk.losses import Huber, Squared
@@ -21,6 +19,8 @@ from colk.risks import (
     Semivariance,
     Variance,
 )
+from colk.rkhs.expansion import KernelExpansion
+from colk.schedules import Exponential, PolyakRuppert
 
 PAIRINGS = ["independent", "same", "overlap"]
 TRACKERS = ["momentum", "average"]

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colk.compression import compress
-from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian, Laplacian, Matern, Polynomial
+from colk.rkhs.compression import compress
+from colk.rkhs.expansion import KernelExpansion
 
 KERNELS = [Gaussian(0.7), Laplacian(1.0), Matern(0.9, nu=2.5), Polynomial(2)]
 

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from colk import objective
-from colk.averaging import PolyakRuppert
-from colk.batch import minimize
 from colk.compressors import KOMP
 from colk.kernels import Gaussian
 from colk.learners import COLK
 from colk.losses import Huber, Squared
 from colk.risks import CVaR, Entropic, Mean, Semivariance, Variance
-from colk.schedules import PowerDecay
+from colk.rkhs.batch import minimize
+from colk.schedules import PolyakRuppert, PowerDecay
 
 KERNEL, DECAY = Gaussian(0.2), 1e-2
 

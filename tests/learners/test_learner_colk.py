@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from colk import DivergenceError
-from colk.averaging import Exponential, PolyakRuppert
 from colk.compressors import KOMP
 from colk.kernels import Gaussian
 from colk.learners import COLK, POLK
 from colk.losses import EpsilonInsensitive, Huber, Softmax, Squared
 from colk.risks import CentralMoments, CVaR, Entropic, Mean, Semivariance, Variance
-from colk.schedules import PowerDecay
+from colk.schedules import Exponential, PolyakRuppert, PowerDecay
 
 
 def target(x):

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from colk.averaging import Exponential, PolyakRuppert
 from colk.compressors import KOMP
 from colk.errors import DivergenceError
-from colk.features import RandomFourierFeatures, RBFNetwork
 from colk.kernels import Gaussian, Linear, Matern
 from colk.learners import (
     BSGD,
@@ -24,6 +22,8 @@ from colk.learners import (
 )
 from colk.losses import EpsilonInsensitive, Hinge, Huber, Softmax, Squared
 from colk.risks import CentralMoments, CVaR, Semideviations, Variance
+from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
+from colk.schedules import Exponential, PolyakRuppert
 from colk.testing import check_learner
 
 KERNEL = Gaussian(0.3)

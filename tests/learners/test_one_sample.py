@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from colk.compressors import KOMP
-from colk.features import RBFNetwork
 from colk.kernels import Gaussian
 from colk.learners import COLK, SCGD
 from colk.losses import Huber, Softmax
 from colk.risks import Variance
+from colk.rkhs.features import RBFNetwork
 
 RNG = np.random.default_rng(0)
 X = RNG.random((200, 2))

@@ -15,7 +15,6 @@ from colk import (
     trackers,
 )
 from colk.compressors import KOMP
-from colk.features import RBFNetwork
 from colk.kernels import Gaussian
 from colk.learners import (
     BSGD,
@@ -32,6 +31,7 @@ from colk.learners import (
 )
 from colk.losses import EpsilonInsensitive, Huber
 from colk.risks import Variance
+from colk.rkhs.features import RBFNetwork
 from colk.schedules import PowerDecay
 
 MAP = RBFNetwork(5, radius=0.5, low=-1.0)

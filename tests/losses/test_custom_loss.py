@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from colk.functions import compilation
+from colk._engine.user_functions import compilation
 from colk.losses import CustomLoss, Logistic, Pinball, Squared
 
 

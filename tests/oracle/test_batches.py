@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from colk import reference
-from colk.averaging import Exponential, PolyakRuppert
 from colk.compressors import KOMP
 from colk.kernels import Gaussian, Laplacian, Matern, Polynomial
 from colk.learners import COLK
 from colk.losses import Huber, Squared
 from colk.reference import gram
 from colk.risks import CVaR, Entropic, Mean, MeanSemideviation, Variance
+from colk.schedules import Exponential, PolyakRuppert
 
 BATCHES = [2, 4, 8, 32, pytest.param(64, marks=pytest.mark.compiled)]
 PAIRINGS = ["independent", "overlap", "same"]

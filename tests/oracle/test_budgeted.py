@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from colk.compressors import KOMP
-from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian, Matern, Polynomial
 from colk.learners import BSGD, NORMA, NPBSGD, POLK, CompositionalBSGD
 from colk.losses import EpsilonInsensitive, Hinge, Softmax, Squared
 from colk.risks import Variance
+from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import PowerDecay
 
 KERNEL = Gaussian(0.5)

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from colk.compression import compress
+from colk._engine.dictionary import Dictionary
+from colk._engine.simd.loops import CROWDING_FLOOR
 from colk.compressors.pursuit import append
-from colk.dictionary import Dictionary
-from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, RationalQuadratic
-from colk.lanes import CROWDING_FLOOR
 from colk.reference import komp
+from colk.rkhs.compression import compress
+from colk.rkhs.expansion import KernelExpansion
 
 KERNELS = [
     Gaussian(0.7),

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from colk.compressors import KOMP
-from colk.expansion import KernelExpansion
 from colk.kernels import Gaussian, Laplacian
 from colk.reference import ReferenceEvaluator
+from colk.rkhs.expansion import KernelExpansion
 from colk.rl import TDC, KernelTD, PolicyEvaluator, ResidualGradient, Transitions
 
 DISCOUNT, EPS = 0.9, 0.05

@@ -11,11 +11,11 @@ import pytest
 
 from colk import COLK, COLKRegressor, DivergenceError, KernelExpansion, compress, reference
 from colk.compressors import KOMP
-from colk.features import RBFNetwork
 from colk.kernels import Gaussian, Polynomial
 from colk.learners import BSGD, NORMA, POLK, SCGD
 from colk.losses import Huber, Logistic, Loss
 from colk.risks import CVaR, Mean, Variance
+from colk.rkhs.features import RBFNetwork
 
 
 def waves(n, seed=0):

@@ -51,7 +51,11 @@ def test_the_package_works_and_says_that_it_is_slow(python):
     silent = run(python, "-c", "import colk; print(colk.__file__)")
     assert str(python.parents[1]) in silent.stdout
     assert silent.stderr == ""
-    loud = run(python, "-c", "import colk.stream; print(colk.stream.__file__, colk.learners)")
+    loud = run(
+        python,
+        "-c",
+        "import colk._engine.stream; print(colk._engine.stream.__file__, colk.learners)",
+    )
     assert "stream.py " in loud.stdout
     (line,) = loud.stderr.splitlines()
     assert "UncompiledWarning: colk runs uncompiled" in line

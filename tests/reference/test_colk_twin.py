@@ -5,12 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from colk.averaging import Exponential, PolyakRuppert
 from colk.kernels import Gaussian, Linear
 from colk.losses import Huber, Softmax, Squared
 from colk.reference import COLK, gram, losses, risks, trackers
 from colk.risks import CentralMoments, CVaR, Entropic, Mean, MeanSemideviation, Variance
-from colk.schedules import PowerDecay
+from colk.schedules import Exponential, PolyakRuppert, PowerDecay
 
 KERNEL = Gaussian(0.1)
 SETTINGS = {"step_size": 0.2, "tracking_rate": 0.1, "regularization": 0.01, "gradient_bound": 3.0}

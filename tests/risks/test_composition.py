@@ -5,11 +5,11 @@ import pickle
 import numpy as np
 import pytest
 
-from colk.functions import compilation
+from colk._engine.user_functions import compilation
+from colk._engine.window import Window
 from colk.losses import Squared
 from colk.risks import Composition, Variance
 from colk.trackers import MovingAverage
-from colk.window import Window
 
 
 @pytest.fixture(params=["numba", "plain"], autouse=True)

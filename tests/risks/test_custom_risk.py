@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from colk.functions import compilation
+from colk._engine.user_functions import compilation
 from colk.risks import CustomRisk, Variance
 from colk.trackers import MovingAverage
 

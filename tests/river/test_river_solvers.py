@@ -8,12 +8,12 @@ import pytest
 from river import datasets, evaluate, metrics, preprocessing
 
 from colk import FileFormatError
-from colk.files import online
-from colk.files.memory import Memory
 from colk.kernels import Gaussian
 from colk.learners import NewtonCOLK
 from colk.learners.growth import grow
 from colk.losses import Softmax
+from colk.persistence import online
+from colk.persistence.memory import Memory
 from colk.risks import Variance
 from colk.river import COLKClassifier, COLKRegressor
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from colk import DivergenceError
-from colk.averaging import Exponential, PolyakRuppert
 from colk.compressors import KOMP
 from colk.kernels import Gaussian
 from colk.rl import (
@@ -22,6 +21,7 @@ from colk.rl import (
     monte_carlo_values,
     simulate,
 )
+from colk.schedules import Exponential, PolyakRuppert
 
 LEARNERS = [PolicyEvaluator, TDC, KernelTD, ResidualGradient, KernelLSTD]
 

@@ -9,13 +9,13 @@ import pytest
 from sklearn.base import clone
 
 from colk import COLKClassifier, COLKRegressor
-from colk.averaging import Exponential
-from colk.features import RBFNetwork
 from colk.kernels import Gaussian
 from colk.learners import BSGD, COLK, NASA, NORMA, NPBSGD, POLK, SCGD, CompositionalBSGD
 from colk.losses import Huber
 from colk.risks import Variance
+from colk.rkhs.features import RBFNetwork
 from colk.rl import PolicyEvaluator
+from colk.schedules import Exponential
 
 RNG = np.random.default_rng(0)
 X = RNG.random((1203, 2))

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from colk import COLKRegressor, DivergenceError
-from colk.features import RBFNetwork
 from colk.kernels import Gaussian, Linear, Polynomial
 from colk.learners import COLK, SCGD
 from colk.losses import Squared
 from colk.risks import Variance
 from colk.river import COLKRegressor as RiverRegressor
+from colk.rkhs.features import RBFNetwork
 from colk.rl import PolicyEvaluator
 from colk.theory import Constants, bound_distance, plan_distance, plan_gradient
 

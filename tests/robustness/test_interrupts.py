@@ -6,7 +6,7 @@ LONG = """
     import os, signal, threading, time
     import numpy as np
     from colk.compressors import KOMP
-    from colk.features import RBFNetwork
+    from colk.rkhs.features import RBFNetwork
     from colk.kernels import Gaussian, Laplacian
     from colk.learners import BSGD, COLK, SCGD
     from colk.risks import Variance

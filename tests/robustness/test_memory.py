@@ -5,11 +5,11 @@ import inspect
 import numpy as np
 import pytest
 
-from colk.features import RBFNetwork
 from colk.kernels import Gaussian
 from colk.learners import BSGD, COLK, NASA, NORMA, POLK, SCGD
 from colk.losses import Softmax
 from colk.risks import Composition, Variance
+from colk.rkhs.features import RBFNetwork
 from colk.rl import PolicyEvaluator
 
 RIVER = """
@@ -83,7 +83,7 @@ STREAM = """
     import joblib
     import numpy as np
     from colk import COLKRegressor
-    from colk.features import RBFNetwork
+    from colk.rkhs.features import RBFNetwork
     from colk.kernels import Gaussian
     from colk.learners import COLK, SCGD
     from colk.risks import Variance
@@ -263,7 +263,7 @@ def test_a_composition_that_returns_another_size_is_refused(given):
 
 CROOKED = """
     import numpy as np
-    from colk.features import RBFNetwork
+    from colk.rkhs.features import RBFNetwork
     from colk.learners import SCGD
 
     class Crooked:

@@ -13,7 +13,7 @@ STREAM = """
     import threading
     import numpy as np
     from colk.compressors import KOMP
-    from colk.features import RBFNetwork
+    from colk.rkhs.features import RBFNetwork
     from colk.kernels import Gaussian
     from colk.learners import COLK, SCGD
     from colk.risks import Variance

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from colk.features import RBFNetwork
 from colk.kernels import CustomKernel, Gaussian
 from colk.learners import COLK, SCGD
 from colk.losses import CustomLoss, Squared
 from colk.risks import Composition, CustomRisk, Variance
+from colk.rkhs.features import RBFNetwork
 from colk.rl import PolicyEvaluator
 
 X = np.random.default_rng(0).random((200, 2))

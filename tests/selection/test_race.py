@@ -7,8 +7,8 @@ from sklearn.datasets import make_friedman1
 from colk.kernels import Gaussian, Laplacian, Linear, Matern
 from colk.losses import Huber, Logistic, Softmax
 from colk.selection import CONTENDERS, LARGEST, choose, contenders_for, race, rows_to_race
-from colk.selection.course import Course
 from colk.selection.leave_one_out import leave_one_out
+from colk.selection.left_out_losses import Course
 from colk.selection.relevance import FACTORS, slopes_along_features
 
 RNG = np.random.default_rng(0)

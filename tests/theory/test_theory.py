@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from colk.batch import minimize
 from colk.kernels import Gaussian
 from colk.losses import Huber, Squared
 from colk.risks import Composition, CVaR, Mean, Semivariance, Variance
+from colk.rkhs.batch import minimize
 from colk.theory import (
     Constants,
     bound_atoms,

@@ -34,10 +34,10 @@ def add_parser(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     from colk.cli.models import load_model
-    from colk.compression import compress
-    from colk.expansion import KernelExpansion
-    from colk.files import save
-    from colk.interop import Affine
+    from colk.persistence import save
+    from colk.rkhs.compression import compress
+    from colk.rkhs.expansion import KernelExpansion
+    from colk.rkhs.interop import Affine
     from colk.tabular import TableModel
 
     check_file(arguments.out, "--out")

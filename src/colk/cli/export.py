@@ -21,7 +21,7 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     from colk.cli.models import load_model
     from colk.export import to_onnx, to_python
-    from colk.files.atomic import write_whole
+    from colk.persistence.atomic import write_whole
 
     check_file(arguments.out, "--out")
     check_apart([(arguments.out, "--out")], [arguments.model])

@@ -14,8 +14,8 @@ from colk.cli.paths import check_apart, check_file
 if TYPE_CHECKING:
     from colk.cli.live import LiveLine
     from colk.cli.run import Run
-    from colk.tables import Source
     from colk.tabular import TableModel
+    from colk.tabular.reading import Source
 
 __all__ = ["add_parser"]
 
@@ -170,8 +170,8 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _begun(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     """Return a new model of the columns that there are."""
-    from colk.tables import listed
     from colk.tabular import TableModel
+    from colk.tabular.reading import listed
 
     given = _given(arguments)
     target = given.pop("target", None)
@@ -214,7 +214,7 @@ def _other_delimiter(header: str) -> str:
 
 def _resumed(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     """Return the model that is to go on; what was said then holds."""
-    from colk.files import load
+    from colk.persistence import load
     from colk.tabular import TableModel
 
     model = load(arguments.model)
@@ -274,7 +274,7 @@ def _prepared(
     """A run that begins, or goes on where the notes say."""
     from colk.cli.record import Record
     from colk.cli.run import Place, Run
-    from colk.tables import Columns
+    from colk.tabular.reading import Columns
 
     notes, place = model.notes, Place()
     size = count = 0

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from colk.files import load
+from colk.persistence import load
 from colk.tabular import TableModel
 
 __all__ = ["load_model", "load_table_model"]

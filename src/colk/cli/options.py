@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from colk.tables import Reject, Source
+    from colk.tabular.reading import Reject, Source
 
 __all__ = ["Rejects", "add_data", "count", "names", "need", "open_source"]
 
@@ -85,8 +85,8 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
 def open_source(arguments: argparse.Namespace, features: Sequence[str] = ()) -> "Source":
     """Open the data that were named; `features` are those that a model knows."""
-    from colk.tables import Source
-    from colk.tables.libsvm import largest_feature
+    from colk.tabular.reading import Source
+    from colk.tabular.reading.libsvm import largest_feature
 
     return Source(
         arguments.data,
@@ -111,7 +111,7 @@ class Rejects:
 
     Examples
     --------
-    >>> from colk.tables import Reject
+    >>> from colk.tabular.reading import Reject
     >>> rejects = Rejects(None, strict=False)
     >>> rejects.add("a.csv", [Reject(2, "size is missing")])
     >>> rejects.count, rejects.first

@@ -9,7 +9,7 @@ from typing import Any
 from colk._version import __version__
 from colk.cli.figures import draw, features, predictions, stream
 from colk.cli.record import Record
-from colk.files.atomic import write_whole
+from colk.persistence.atomic import write_whole
 from colk.tabular import TableModel
 
 __all__ = ["write_page"]

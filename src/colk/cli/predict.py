@@ -10,8 +10,8 @@ from colk.cli.options import Rejects, add_data, need, open_source
 from colk.cli.paths import check_apart, check_file
 
 if TYPE_CHECKING:
-    from colk.tables import Rows
     from colk.tabular import TableModel
+    from colk.tabular.reading import Rows
 
 __all__ = ["add_parser"]
 
@@ -47,7 +47,7 @@ def _run(arguments: argparse.Namespace) -> None:
     need("predict", "pyarrow")
     from colk.cli.models import load_table_model
     from colk.cli.writers import writer
-    from colk.tables import Columns
+    from colk.tabular.reading import Columns
 
     check_file(arguments.out, "--out")
     check_file(arguments.rejects, "--rejects")

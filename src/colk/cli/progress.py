@@ -5,7 +5,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
-from colk.extras import needed_for
+from colk._extras import needed_for
 
 with needed_for("colk.cli.progress", extra="cli"):
     from rich.console import Console

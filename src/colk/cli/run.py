@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colk.cli.ahead import ahead
+from colk._engine.counter_rng import uniform
 from colk.cli.options import Rejects
+from colk.cli.reader_thread import ahead
 from colk.cli.record import Record, Score
-from colk.draws import uniform
-from colk.files import save
-from colk.tables import Columns, Position, Rows, Source
+from colk.persistence import save
 from colk.tabular import TableModel
+from colk.tabular.reading import Columns, Position, Rows, Source
 
 __all__ = ["Place", "Run"]
 

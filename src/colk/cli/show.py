@@ -41,7 +41,7 @@ def _run(arguments: argparse.Namespace) -> None:
         print(f"{name:<11}{text}")
     if arguments.plot is not None:
         from colk.cli.figures import draw, features
-        from colk.files.atomic import write_whole
+        from colk.persistence.atomic import write_whole
 
         paint, n_rows = features(load_table_model(arguments.model))
         picture = draw(paint, 9.0, 0.6 + 2.4 * n_rows, arguments.plot.suffix[1:])

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from colk.tables import format_of
+from colk.tabular.reading import format_of
 
 __all__ = ["Write", "writer"]
 

@@ -1,5 +1,5 @@
-from colk.dictionary cimport Dictionary
-from colk.terms cimport Term
+from colk._engine.dictionary cimport Dictionary
+from colk._engine.terms cimport Term
 
 cdef class Compressor(Term):
     cdef double settle(self, Dictionary d, Py_ssize_t staged, double step_size, Py_ssize_t t) except? -1.5e300 nogil

@@ -4,10 +4,10 @@ from typing import Any, ClassVar
 
 import cython
 
+from colk._engine.dictionary import Dictionary
+from colk._engine.terms import Term, overridden
 from colk._validation import check_count
-from colk.dictionary import Dictionary
 from colk.kernels import Kernel
-from colk.terms import Term, overridden
 
 __all__ = ["Compressor", "check_limit", "check_lost"]
 

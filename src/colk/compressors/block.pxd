@@ -1,6 +1,6 @@
 cimport cython
-from colk cimport blas, lanes, maths as math
-from colk.dictionary cimport Dictionary
+from colk._engine.simd cimport blas, loops, maths as math
+from colk._engine.dictionary cimport Dictionary
 
 cdef (double, Py_ssize_t) drop_block(Dictionary d, Py_ssize_t size, double allowed, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
 cdef void lay_schur(Dictionary d, Py_ssize_t size) noexcept nogil

@@ -10,8 +10,8 @@ whether an atom was cheaper than a new point, and then the drops that came after
 
 import math
 
-from colk import blas, lanes
-from colk.dictionary import Dictionary
+from colk._engine.dictionary import Dictionary
+from colk._engine.simd import blas, loops
 
 __all__ = ["drop_block"]
 
@@ -57,10 +57,10 @@ def choose_pivots(d: Dictionary, size: int) -> int:
         best, top = k, -math.inf
         for i in range(k, size):
             p = d.order[i]
-            relative = d.novelty[p] / max(d.gram[p, p], lanes.SMALLEST_PIVOT)
+            relative = d.novelty[p] / max(d.gram[p, p], loops.SMALLEST_PIVOT)
             if relative > top:
                 best, top = i, relative
-        if not top > lanes.NOVELTY_FLOOR:
+        if not top > loops.NOVELTY_FLOOR:
             rank = k
             break
         d.order[k], d.order[best] = d.order[best], d.order[k]
@@ -81,7 +81,7 @@ def choose_pivots(d: Dictionary, size: int) -> int:
 def eliminate(d: Dictionary, k: int, size: int) -> None:
     """Column k of L, with the point at place k of the order as pivot; row p is new point p's."""
     p = d.order[k]
-    pivot = math.sqrt(max(d.novelty[p], lanes.ROUNDING * d.gram[p, p]))
+    pivot = math.sqrt(max(d.novelty[p], loops.ROUNDING * d.gram[p, p]))
     d.lower[p, k] = pivot
     for i in range(k + 1, size):
         q = d.order[i]
@@ -120,7 +120,7 @@ def merge_spanned(d: Dictionary, rank: int, size: int) -> float:
         length = 0.0
         for i in range(rank, size):
             p = d.order[i]
-            rest = max(d.novelty[p], lanes.ROUNDING * d.gram[p, p])
+            rest = max(d.novelty[p], loops.ROUNDING * d.gram[p, p])
             length += abs(d.given[p, row]) * math.sqrt(rest)
             d.amounts[p, row] = 0.0
             for j in range(rank):
@@ -134,7 +134,7 @@ def merge_spanned(d: Dictionary, rank: int, size: int) -> float:
         for b in range(size):
             share = d.given[b, row] - d.amounts[b, row]
             if share != 0.0:
-                lanes.add(d.weights_t, row, d.solutions, b, share, d.size)
+                loops.add(d.weights_t, row, d.solutions, b, share, d.size)
             d.given[b, row] = d.amounts[b, row]
     return spent
 
@@ -175,7 +175,7 @@ def plan(
         if atoms <= stop_at or (spent + price > allowed and atoms <= at_most):
             break
         p = d.labels[place]
-        lanes.rotate_out(d.small_factor, staying, place, d.small_carry, d.small_diagonal)
+        loops.rotate_out(d.small_factor, staying, place, d.small_carry, d.small_diagonal)
         for b in range(d.block):
             d.carries[drops, b] = 0.0
         for i in range(staying):
@@ -186,7 +186,7 @@ def plan(
             for i in range(staying):
                 d.amounts[d.labels[i], row] -= share * d.small_carry[i]
         d.prices[drops] = price
-        d.charges[drops] = 1.0 + lanes.ROUNDING * d.gram[p, p] * d.small_carry[place] ** 2
+        d.charges[drops] = 1.0 + loops.ROUNDING * d.gram[p, p] * d.small_carry[place] ** 2
         for i in range(place, staying - 1):
             d.labels[i] = d.labels[i + 1]
         spent += price * d.charges[drops]
@@ -232,7 +232,7 @@ def apply(d: Dictionary, drops: int) -> int:
                 return k
         for row in range(d.n_fitted):
             d.spent[row] += d.shares[k, row] * d.shares[k, row] * d.charges[k]
-            lanes.add(d.weights_t, row, d.halves, k, d.shares[k, row], d.size)
+            loops.add(d.weights_t, row, d.halves, k, d.shares[k, row], d.size)
     return drops
 
 

@@ -1,8 +1,9 @@
 cimport cython
-from colk cimport draws, maths as math
+from colk._engine cimport counter_rng
+from colk._engine.simd cimport maths as math
 from colk.compressors cimport pursuit
 from colk.compressors.base cimport Compressor
-from colk.dictionary cimport Dictionary
+from colk._engine.dictionary cimport Dictionary
 
 @cython.locals(equal=bint)
 cpdef Py_ssize_t enrol(Dictionary d, Py_ssize_t staged) noexcept nogil

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 import cython
 
-from colk import draws
+from colk._engine import counter_rng
+from colk._engine.dictionary import Dictionary
+from colk._engine.terms import overridden
 from colk._validation import check_count, check_number
 from colk.compressors import pursuit
 from colk.compressors.base import Compressor, check_limit, check_lost
-from colk.dictionary import Dictionary
 from colk.kernels import Kernel
-from colk.terms import overridden
 
 __all__ = ["Budget", "Growing", "Projection", "Removal", "Truncation", "enrol", "remove"]
 
@@ -27,7 +27,7 @@ def enrol(d: Dictionary, staged: int) -> int:
     --------
     >>> import numpy as np
     >>> from colk.compressors import enrol
-    >>> from colk.dictionary import Dictionary
+    >>> from colk._engine.dictionary import Dictionary
     >>> from colk.kernels import Gaussian
     >>> d = Dictionary(Gaussian(0.5), n_features=1, has_factor=False)
     >>> d.lay(np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]]))
@@ -58,7 +58,7 @@ def remove(d: Dictionary, j: int) -> None:
     Examples
     --------
     >>> from colk.compressors import remove
-    >>> from colk.dictionary import Dictionary
+    >>> from colk._engine.dictionary import Dictionary
     >>> from colk.kernels import Gaussian
     >>> d = Dictionary(Gaussian(0.5), n_features=1, has_factor=False)
     >>> d.occupy(2)
@@ -244,6 +244,6 @@ class Growing(Compressor):
         allowed = max(self.rule.at_most, d.size)
         if d.size + staged > allowed:
             chance = self.growth * self.horizon / (t + 1.0)
-            if chance < 1.0 and draws.uniform(self.seed, t + 1) >= chance:
+            if chance < 1.0 and counter_rng.uniform(self.seed, t + 1) >= chance:
                 allowed += 1
         return self.rule.keep_to(d, staged, allowed)

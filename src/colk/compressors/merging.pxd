@@ -1,8 +1,8 @@
 cimport cython
-from colk cimport lanes, maths as math
+from colk._engine.simd cimport loops, maths as math
 from colk.compressors cimport budget
 from colk.compressors.budget cimport Budget
-from colk.dictionary cimport Dictionary
+from colk._engine.dictionary cimport Dictionary
 
 cdef Py_ssize_t LENGTHS, OWN, MIXED, OTHER, CENTRES, PLACES, NEAR, FAR, LOSSES, COLUMN
 cdef Py_ssize_t GRID, ROUNDS_TO_CHOOSE, ROUNDS_TO_PLACE

@@ -13,10 +13,10 @@ h is sought on finer and finer grids, again for all n at once.
 import math
 from typing import ClassVar
 
-from colk import lanes
+from colk._engine.dictionary import Dictionary
+from colk._engine.simd import loops
 from colk.compressors import budget
 from colk.compressors.budget import Budget
-from colk.dictionary import Dictionary
 from colk.kernels import Kernel
 
 __all__ = ["Merging"]
@@ -120,7 +120,7 @@ def gaussian_position(ratio: float, decay: float) -> float:
 def choose_gaussian(d: Dictionary, p: int) -> int:
     """The best n for p, for the Gaussian kernel and one output; its h is noted."""
     light = d.weights_t[0, p]
-    lanes.price_mergers(
+    loops.price_mergers(
         d.weights_t, d.columns, light, d.own[p], d.scratch, LENGTHS, PLACES, LOSSES, d.size
     )
     n = least_loss(d, p)

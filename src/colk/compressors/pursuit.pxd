@@ -1,8 +1,8 @@
 cimport cython
-from colk cimport lanes, maths as math
+from colk._engine.simd cimport loops, maths as math
 from colk.compressors cimport block
 from colk.compressors.base cimport Compressor
-from colk.dictionary cimport Dictionary
+from colk._engine.dictionary cimport Dictionary
 
 cdef class KOMP(Compressor):
     cdef readonly object eps, parsimony, max_atoms, fraction

@@ -11,11 +11,11 @@ then costs is known at once.
 import math
 from typing import ClassVar
 
-from colk import lanes
+from colk._engine.dictionary import Dictionary
+from colk._engine.simd import loops
 from colk._validation import Array, check_number
 from colk.compressors import block
 from colk.compressors.base import Compressor, check_limit
-from colk.dictionary import Dictionary
 
 __all__ = ["KOMP", "absorb", "append", "drop", "prune"]
 
@@ -105,7 +105,7 @@ def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> fl
     --------
     >>> import numpy as np
     >>> from colk.compressors.pursuit import append, prune
-    >>> from colk.dictionary import Dictionary
+    >>> from colk._engine.dictionary import Dictionary
     >>> from colk.kernels import Gaussian
     >>> d = Dictionary(Gaussian(0.5), n_features=1)
     >>> error = append(d, np.array([[0.0], [0.1], [2.0]]), np.array([[1.0], [0.5], [1.0]]))
@@ -170,7 +170,7 @@ def prune_atoms(
             free = d.size <= at_most
             if free and (
                 d.size <= stop_at
-                or not lanes.any_within(
+                or not loops.any_within(
                     d.weights_t, d.n_priced, d.diagonal, d.size, allowed - spent
                 )
             ):
@@ -197,7 +197,7 @@ def find_crowded(d: Dictionary) -> int:
     1/(K⁻¹)_jj is the novelty of atom j given all the others. Without a floor under it a row of
     points, each new to those before it, ends in a singular Gram matrix.
     """
-    worst, largest = d.size, 1.0 / lanes.CROWDING_FLOOR
+    worst, largest = d.size, 1.0 / loops.CROWDING_FLOOR
     for j in range(d.size):
         if d.diagonal[j] * d.own[j] > largest:
             worst, largest = j, d.diagonal[j] * d.own[j]
@@ -210,20 +210,20 @@ def drop_one(d: Dictionary, allowed: float, stop_at: int, at_most: int) -> tuple
     Also whether it is known that no atom need be looked at: none is left that is cheap enough. A
     point in the span costs as if its novelty were the floor: what it leaves does not depend on it.
     """
-    lanes.solve(d.factor, d.size, d.columns, 1, d.solutions, d.sums)
+    loops.solve(d.factor, d.size, d.columns, 1, d.solutions, d.sums)
     own, squares = d.gram[0, 0], 0.0
     for row in range(d.n_priced):
         squares += d.amounts[0, row] * d.amounts[0, row]
     novelty = own - d.sums[0]
-    s = max(novelty, lanes.NOVELTY_FLOOR * own, lanes.SMALLEST_PIVOT)
-    charged = s + lanes.ROUNDING * own
+    s = max(novelty, loops.NOVELTY_FLOOR * own, loops.SMALLEST_PIVOT)
+    charged = s + loops.ROUNDING * own
     price = squares * charged
     if d.n_priced == 1:
-        within = lanes.atoms_within_one(
+        within = loops.atoms_within_one(
             d.weights_t, d.diagonal, d.size, d.solutions, d.amounts[0, 0], s, price, allowed - price
         )
     else:
-        within = lanes.atoms_within(
+        within = loops.atoms_within(
             d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, 0, 0,
             0.0, 1.0 / s, 0.0, price, allowed - price, 0.0,
         )  # fmt: skip
@@ -235,7 +235,7 @@ def drop_one(d: Dictionary, allowed: float, stop_at: int, at_most: int) -> tuple
     for row in range(d.n_fitted):
         amount = d.amounts[0, row]
         if amount != 0.0:
-            lanes.add(d.weights_t, row, d.solutions, 0, amount, d.size)
+            loops.add(d.weights_t, row, d.solutions, 0, amount, d.size)
             d.spent[row] += amount * amount * charged
     return price, 0, (within & 2) == 0
 
@@ -247,13 +247,13 @@ def novelties(d: Dictionary) -> tuple[float, float, float, bool, bool]:
     lies in the span of what came before. Its novelty is then lifted to the floor: what it leaves
     to others does not depend on it.
     """
-    lanes.solve(d.factor, d.size, d.columns, 2, d.solutions, d.sums)
-    first, floor = d.gram[0, 0] - d.sums[0], lanes.NOVELTY_FLOOR * d.gram[0, 0]
-    mixed, last_floor = d.gram[1, 0] - d.sums[1], lanes.NOVELTY_FLOOR * d.gram[1, 1]
-    s = max(first, floor, lanes.SMALLEST_PIVOT)
+    loops.solve(d.factor, d.size, d.columns, 2, d.solutions, d.sums)
+    first, floor = d.gram[0, 0] - d.sums[0], loops.NOVELTY_FLOOR * d.gram[0, 0]
+    mixed, last_floor = d.gram[1, 0] - d.sums[1], loops.NOVELTY_FLOOR * d.gram[1, 1]
+    s = max(first, floor, loops.SMALLEST_PIVOT)
     c = mixed / s
     second = d.gram[1, 1] - d.sums[2] - c * mixed
-    return s, max(second, last_floor, lanes.SMALLEST_PIVOT), c, first <= floor, second <= last_floor
+    return s, max(second, last_floor, loops.SMALLEST_PIVOT), c, first <= floor, second <= last_floor
 
 
 def products(d: Dictionary) -> tuple[float, float, float]:
@@ -283,12 +283,12 @@ def drop_pair(
         squares, other_squares = other_squares, squares
         marked_p, marked_q = marked_q, marked_p
         s_p, s_q, c = s_q * (s_p / alone), alone, c * (s_q / alone)
-    charged_p = s_p + lanes.ROUNDING * d.gram[p, p]
-    charged_q = s_q + lanes.ROUNDING * d.gram[q, q]
+    charged_p = s_p + loops.ROUNDING * d.gram[p, p]
+    charged_q = s_q + loops.ROUNDING * d.gram[q, q]
     price = squares * charged_p
     later = max(other_squares + c * (2.0 * product + c * squares), 0.0) * charged_q
     total = price + later
-    within = lanes.atoms_within(
+    within = loops.atoms_within(
         d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, p, q,
         c, 1.0 / s_p, 1.0 / s_q, price, later, allowed - total,
     )  # fmt: skip
@@ -315,7 +315,7 @@ def bequeath(d: Dictionary, p: int, q: int, c: float, both: bool, s_p: float, s_
         a_p = d.amounts[p, row]
         a_q = d.amounts[q, row] if both else -c * a_p
         if a_p != 0.0 or a_q != 0.0:
-            lanes.add_two(d.weights_t, row, d.solutions, p, q, a_p, a_q, d.size)
+            loops.add_two(d.weights_t, row, d.solutions, p, q, a_p, a_q, d.size)
             moved = d.amounts[q, row] + c * a_p
             d.spent[row] += a_p * a_p * s_p
             if both:

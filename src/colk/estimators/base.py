@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from colk._engine.terms import Term, with_parameters
 from colk._validation import Array
 from colk.compressors import KOMP
-from colk.expansion import KernelExpansion
 from colk.learners import COLK
-from colk.learners.functional import KernelLearner
+from colk.learners.colk import KernelLearner
 from colk.learners.naming import (
     as_averaging,
     as_kernel,
@@ -36,8 +36,8 @@ from colk.learners.units import (
     needs_implicit,
 )
 from colk.losses import Loss
+from colk.rkhs.expansion import KernelExpansion
 from colk.selection import KeptSamples, Race, choose, is_open, rows_to_race, until_chosen
-from colk.terms import Term, with_parameters
 
 __all__ = ["COLKEstimator"]
 

@@ -11,15 +11,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from colk._validation import Array
-from colk.averaging import Averaging
 from colk.estimators.fitting import EpochEstimator
 from colk.kernels import Kernel
 from colk.learners.naming import as_loss
 from colk.learners.solvers import Solver
 from colk.losses import Logistic, Loss, Softmax
-from colk.pairing import Pairing
 from colk.risks import Risk
-from colk.schedules import Rate
+from colk.schedules import Averaging, Pairing, Rate
 
 __all__ = ["COLKClassifier"]
 

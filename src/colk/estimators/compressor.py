@@ -13,10 +13,10 @@ from sklearn.utils.multiclass import _ovr_decision_function, check_classificatio
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from colk._validation import Array, check_number
-from colk.compression import compress
 from colk.estimators.base import COLKEstimator
-from colk.expansion import KernelExpansion
-from colk.interop import Affine, from_sklearn
+from colk.rkhs.compression import compress
+from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.interop import Affine, from_sklearn
 
 __all__ = ["KernelCompressor"]
 

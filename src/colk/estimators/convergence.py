@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from colk._validation import Array
-from colk.learners.functional import KernelLearner
+from colk.learners.colk import KernelLearner
 from colk.losses import Loss
 from colk.risks.base import shares
 

@@ -14,9 +14,9 @@ from colk.estimators.convergence import (
     warn_of_loss,
     warn_of_nothing,
 )
-from colk.expansion import KernelExpansion
-from colk.learners.functional import KernelLearner
-from colk.polish import polish
+from colk.learners.colk import KernelLearner
+from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polish import polish
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator"]
 
@@ -102,7 +102,7 @@ class EpochEstimator(COLKEstimator):
             print(f"[{type(self).__name__}] {message}, {self.n_atoms_} atoms", flush=True)
 
     def _polish(self, X: Array, Y: Array, weight: Array) -> None:
-        """Give the atoms the weights that are best for all of the data; see `colk.polish`."""
+        """Give the atoms the weights that are best for all of the data; see `colk.rkhs.polish`."""
         function = self._learner.function
         least = max(self.regularization_, LEAST_REGULARIZATION)
         terms = self.loss_, self.risk_

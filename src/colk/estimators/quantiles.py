@@ -10,14 +10,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from colk._validation import Array
-from colk.averaging import Averaging
 from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator
 from colk.estimators.targets import TargetScale
-from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.losses import Pinball, Quantiles
-from colk.polish import polish, predict_left_out
-from colk.schedules import Rate
+from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polish import polish, predict_left_out
+from colk.schedules import Averaging, Rate
 
 __all__ = ["COLKQuantileRegressor"]
 
@@ -32,12 +31,12 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
     """Conditional quantiles of y: one dictionary of atoms, one function for each level.
 
     A stream of steps on the sum of the pinball losses finds the atoms, in six of ten samples. For
-    each level the weights that are best for all of the data follow by `colk.polish`, regularised
-    as leave-one-out chooses. A constant is added, with which the share of samples below their own
-    prediction from the others is the level among those samples that had no say in the atoms:
-    coverage then holds on new data, not only on what was fitted.
-    Predictions are sorted along the levels, so that quantiles never cross; sorting does not raise
-    the sum of the pinball losses. Standardise the inputs first; targets are scaled inside.
+    each level the weights that are best for all of the data follow by `colk.rkhs.polish`,
+    regularised as leave-one-out chooses. A constant is added, with which the share of samples below
+    their own prediction from the others is the level among those samples that had no say in the
+    atoms: coverage then holds on new data, not only on what was fitted. Predictions are sorted
+    along the levels, so that quantiles never cross; sorting does not raise the sum of the pinball
+    losses. Standardise the inputs first; targets are scaled inside.
 
     Parameters
     ----------

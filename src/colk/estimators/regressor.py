@@ -8,18 +8,16 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from colk._validation import Array
-from colk.averaging import Averaging
 from colk.estimators.fitting import EpochEstimator
 from colk.estimators.targets import TargetScale
-from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.learners import NewtonCOLK
 from colk.learners.naming import as_loss
 from colk.learners.solvers import Solver
 from colk.losses import Loss
-from colk.pairing import Pairing
 from colk.risks import Risk
-from colk.schedules import Rate
+from colk.rkhs.expansion import KernelExpansion
+from colk.schedules import Averaging, Pairing, Rate
 
 __all__ = ["COLKRegressor"]
 
@@ -95,8 +93,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         Whether `fit` shuffles the samples anew in each epoch.
     polish : bool
         Whether `fit` ends with the weights that are best for all of the data on the atoms found,
-        by Newton's method (`colk.polish`). Leave-one-out then chooses how much to regularise, but
-        no less than `regularization`. `partial_fit` goes on from there by single steps.
+        by Newton's method (`colk.rkhs.polish`). Leave-one-out then chooses how much to regularise,
+        but no less than `regularization`. `partial_fit` goes on from there by single steps.
     early_stopping : bool
         Whether `fit` holds a tenth of the samples out, and makes no further epoch once one has
         not lowered their loss by 1 %. The polish sees them all.

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from colk.averaging import PolyakRuppert
 from colk.compressors import KOMP
 from colk.experiments.laws import generator
-from colk.features import RBFNetwork
 from colk.kernels import Gaussian
 from colk.learners import (
     BSGD,
@@ -24,6 +22,8 @@ from colk.learners import (
 )
 from colk.losses import Huber, Squared
 from colk.risks import CentralMoments
+from colk.rkhs.features import RBFNetwork
+from colk.schedules import PolyakRuppert
 
 __all__ = [
     "BANDWIDTH",

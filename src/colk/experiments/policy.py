@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._extras import needed_for
 from colk._validation import Array, check_count, check_fraction
 from colk.compressors import KOMP
 from colk.experiments.chapter import WIDTH
 from colk.experiments.style import FAINT, PALETTE, RC, letter
-from colk.extras import needed_for
 from colk.kernels import Gaussian
 from colk.rl import (
     TDC,

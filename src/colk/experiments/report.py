@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from colk._extras import needed_for
 from colk.experiments.chapter import WIDTH, Chapter, Figure, Plan, as_columns
 from colk.experiments.forecast import DRAWING, Forecast
 from colk.experiments.mathematics import plain
@@ -16,7 +17,6 @@ from colk.experiments.origin import Origin
 from colk.experiments.page import page
 from colk.experiments.style import FAINT, PALETTE, RC
 from colk.experiments.verdict import Verdict
-from colk.extras import needed_for
 
 __all__ = ["draw_figures", "write_report"]
 

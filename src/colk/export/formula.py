@@ -6,17 +6,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._engine.fourier import Spectrum
 from colk._validation import Array
-from colk.expansion import KernelExpansion
 from colk.export.pairs import Count
-from colk.features import RandomFourierFeatures, RBFNetwork
-from colk.interop import Affine
 from colk.kernels import Gaussian, Kernel
 from colk.learners import DoublySGD, OnlineLearner
+from colk.learners.colk import KernelLearner
 from colk.learners.featured import FeatureLearner
-from colk.learners.functional import KernelLearner
 from colk.losses import Softmax
-from colk.spectral import Spectrum
+from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
+from colk.rkhs.interop import Affine
 
 __all__ = ["Formula", "read"]
 

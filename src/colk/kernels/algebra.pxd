@@ -1,4 +1,5 @@
-from colk cimport draws, lanes
+from colk._engine cimport counter_rng
+from colk._engine.simd cimport loops
 from colk.kernels.base cimport Kernel
 
 cdef class Composite(Kernel):

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from colk import draws, lanes
+from colk._engine import counter_rng
+from colk._engine.simd import loops
 from colk._validation import Array, check_number
 from colk.kernels.base import UNIT, Kernel
 from colk.kernels.inner_product import Constant
@@ -87,14 +88,14 @@ class Sum(Composite):
         self.left.columns(atoms, n, points, size, out, first)
         self.right.columns(atoms, n, points, size, out, first + size)
         for row in range(first, first + size):
-            lanes.add(out, row, out, row + size, 1.0, n)
+            loops.add(out, row, out, row + size, 1.0, n)
         return 0
 
     def add_frequency(self, seed: int, out: Array) -> int:
         """Add a frequency of one part: the law is the mixture of theirs, weighed by κ(0)."""
-        if draws.uniform(seed, 0) < self.share:
-            return self.left.add_frequency(draws.mixed(seed, 1), out)
-        return self.right.add_frequency(draws.mixed(seed, 2), out)
+        if counter_rng.uniform(seed, 0) < self.share:
+            return self.left.add_frequency(counter_rng.mixed(seed, 1), out)
+        return self.right.add_frequency(counter_rng.mixed(seed, 2), out)
 
     def slopes(self, U: Array, V: Array) -> Array:
         return self.left.slopes(U, V) + self.right.slopes(U, V)
@@ -124,13 +125,13 @@ class Product(Composite):
         self.left.columns(atoms, n, points, size, out, first)
         self.right.columns(atoms, n, points, size, out, first + size)
         for row in range(first, first + size):
-            lanes.multiply(out, row, out, row + size, n)
+            loops.multiply(out, row, out, row + size, n)
         return 0
 
     def add_frequency(self, seed: int, out: Array) -> int:
         """Add a frequency of every part."""
-        self.left.add_frequency(draws.mixed(seed, 1), out)
-        return self.right.add_frequency(draws.mixed(seed, 2), out)
+        self.left.add_frequency(counter_rng.mixed(seed, 1), out)
+        return self.right.add_frequency(counter_rng.mixed(seed, 2), out)
 
     def slopes(self, U: Array, V: Array) -> Array:
         slopes = self.left.slopes(U, V) * self.right.gram(U, V)[:, :, None]
@@ -175,7 +176,7 @@ class Scaled(Product):
     ) -> int:
         self.kernel.columns(atoms, n, points, size, out, first)
         for row in range(first, first + size):
-            lanes.scale(out, row, self.factor, n)
+            loops.scale(out, row, self.factor, n)
         return 0
 
     def add_frequency(self, seed: int, out: Array) -> int:

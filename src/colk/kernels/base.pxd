@@ -1,6 +1,6 @@
 cimport cython
-from colk cimport lanes
-from colk.terms cimport Term
+from colk._engine.simd cimport loops
+from colk._engine.terms cimport Term
 
 cdef Py_ssize_t _TURN
 
@@ -9,7 +9,7 @@ cdef class Kernel(Term):
     cdef int add_frequency(self, unsigned long long seed, double[::1] out) except -1 nogil
 
 cdef class Formula(Kernel):
-    cdef lanes.Columns loop
+    cdef loops.Columns loop
     cdef double constant
     cdef Py_ssize_t n_bound
     cdef const double[::1] scales

@@ -7,10 +7,10 @@ import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk import lanes
+from colk._engine.buffers import aligned, locked, padded, plain
+from colk._engine.simd import loops
+from colk._engine.terms import Term, overridden
 from colk._validation import Array, check_points, check_vector
-from colk.buffers import aligned, locked, padded, plain
-from colk.terms import Term, overridden
 
 __all__ = ["Formula", "Kernel", "evaluate", "tabulate"]
 
@@ -174,11 +174,11 @@ class Kernel(Term):
 
 
 class Formula(Kernel):
-    """A kernel that is a loop of `lanes` over all atoms, with a scale for each feature."""
+    """A kernel that is a loop of `loops` over all atoms, with a scale for each feature."""
 
     _sealed: ClassVar[tuple[str, ...]] = ("check_bound",)
 
-    loop: lanes.Loop
+    loop: loops.Loop
     constant: float
     n_bound: int  # the features that the kernel is bound to
     scales: Array  # (n_bound,)
@@ -208,7 +208,7 @@ class Formula(Kernel):
         self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
     ) -> int:
         self.check_bound(points.shape[1])
-        lanes.lay(self.loop, atoms, n, points, size, self.scales, self.constant, out, first)
+        loops.lay(self.loop, atoms, n, points, size, self.scales, self.constant, out, first)
         return 0
 
 
@@ -227,7 +227,7 @@ def evaluate(
             kernel.columns(atoms, n, X[start:], size, panel, 0)
             for b in range(size):
                 for c in range(out.shape[1]):
-                    out[start + b, c] = lanes.dot(weights, row + c, panel, b, n)
+                    out[start + b, c] = loops.dot(weights, row + c, panel, b, n)
             start += size
     return 0
 

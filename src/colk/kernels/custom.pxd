@@ -1,4 +1,4 @@
-from colk.functions.base cimport OfArrays, OfPoints
+from colk._engine.user_functions.base cimport OfArrays, OfPoints
 from colk.kernels.base cimport Kernel
 
 cdef class CustomKernel(Kernel):

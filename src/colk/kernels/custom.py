@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.user_functions.addresses import Signature
+from colk._engine.user_functions.base import OfArrays, OfPoints
+from colk._engine.user_functions.pickling import reduce_functions
 from colk._validation import Array
-from colk.functions.addresses import Signature
-from colk.functions.base import OfArrays, OfPoints
-from colk.functions.pickling import reduce_functions
 from colk.kernels.base import Kernel
 
 __all__ = ["CustomKernel"]

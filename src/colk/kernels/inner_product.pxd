@@ -1,5 +1,5 @@
 cimport cython
-from colk cimport lanes
+from colk._engine.simd cimport loops
 from colk.kernels.base cimport Formula, Kernel
 
 cdef class Polynomial(Formula):

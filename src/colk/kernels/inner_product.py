@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from colk import lanes
+from colk._engine.simd import loops
 from colk._validation import Array, check_count, check_number
 from colk.kernels.base import Formula, Kernel
 
@@ -34,7 +34,7 @@ class Polynomial(Formula):
         # With a negative offset the kernel would not be positive semidefinite.
         self.offset = check_number(offset, "offset", at_least=0.0)
         super().__init__(self.degree)
-        self.loop = lanes.polynomial
+        self.loop = loops.polynomial
 
     def _scales_of(self, n_features: int) -> Array:
         return np.full(n_features, self.offset)
@@ -60,7 +60,7 @@ class Linear(Formula):
 
     def __init__(self) -> None:
         super().__init__()
-        self.loop = lanes.linear
+        self.loop = loops.linear
 
     def slopes(self, U: Array, V: Array) -> Array:
         return np.broadcast_to(U[:, None, :], (len(U), len(V), U.shape[1]))

@@ -1,5 +1,6 @@
 cimport cython
-from colk cimport draws, lanes, maths as math
+from colk._engine cimport counter_rng
+from colk._engine.simd cimport loops, maths as math
 from colk.kernels.base cimport Formula
 
 cdef class Stationary(Formula):

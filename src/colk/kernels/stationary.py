@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from colk import draws, lanes
+from colk._engine import counter_rng
+from colk._engine.simd import loops
 from colk._validation import Array, check_number, check_vector
 from colk.kernels.base import Formula
 
@@ -79,7 +80,7 @@ class Stationary(Formula):
         """Add normal frequencies, times `stretch`, in units of the inverse bandwidths."""
         self.check_bound(out.shape[0])
         for k in range(out.shape[0]):
-            out[k] += draws.normal(seed, k) * stretch * self.scales[k]
+            out[k] += counter_rng.normal(seed, k) * stretch * self.scales[k]
         return 0
 
 
@@ -99,7 +100,7 @@ class Gaussian(Stationary):
 
     def __init__(self, bandwidth: float | Sequence[float]) -> None:
         super().__init__(bandwidth)
-        self.loop = lanes.gaussian
+        self.loop = loops.gaussian
 
     def add_frequency(self, seed: int, out: Array) -> int:
         return self.add_normal(seed, 1.0, out)
@@ -122,7 +123,7 @@ class Laplacian(Stationary):
 
     def __init__(self, bandwidth: float | Sequence[float]) -> None:
         super().__init__(bandwidth)
-        self.loop = lanes.laplacian
+        self.loop = loops.laplacian
 
     @property
     def is_radial(self) -> bool:
@@ -132,7 +133,7 @@ class Laplacian(Stationary):
         """Add a Cauchy variable for each feature, in units of the inverse bandwidth."""
         self.check_bound(out.shape[0])
         for k in range(out.shape[0]):
-            out[k] += math.tan(math.pi * (draws.uniform(seed, k) - 0.5)) * self.scales[k]
+            out[k] += math.tan(math.pi * (counter_rng.uniform(seed, k) - 0.5)) * self.scales[k]
         return 0
 
     def _pull(self, scaled: Array) -> Array:
@@ -164,11 +165,11 @@ class Matern(Stationary):
         super().__init__(bandwidth)
         self.nu = check_number(nu, "nu", above=0.0)
         if self.nu == 0.5:
-            self.loop = lanes.matern_of_one_half
+            self.loop = loops.matern_of_one_half
         elif self.nu == 1.5:
-            self.loop = lanes.matern_of_three_halves
+            self.loop = loops.matern_of_three_halves
         elif self.nu == 2.5:
-            self.loop = lanes.matern_of_five_halves
+            self.loop = loops.matern_of_five_halves
         else:
             raise ValueError(f"nu must be 0.5, 1.5 or 2.5, got {nu!r}")
 
@@ -176,7 +177,7 @@ class Matern(Stationary):
         """Add a multivariate t variable of 2ν degrees of freedom, in units of 1/bandwidth."""
         squares = 0.0
         for i in range(int(2.0 * self.nu)):
-            size = draws.normal(draws.mixed(seed, -1), i)
+            size = counter_rng.normal(counter_rng.mixed(seed, -1), i)
             squares += size * size
         return self.add_normal(seed, math.sqrt(2.0 * self.nu / squares), out)
 
@@ -210,11 +211,11 @@ class RationalQuadratic(Stationary):
     def __init__(self, bandwidth: float | Sequence[float], shape: float = 1.0) -> None:
         self.shape = check_number(shape, "shape", above=0.0)
         super().__init__(bandwidth, self.shape)
-        self.loop = lanes.rational_quadratic
+        self.loop = loops.rational_quadratic
 
     def add_frequency(self, seed: int, out: Array) -> int:
         """Add normal numbers, times the root of a gamma variable of this shape and mean 1."""
-        mean = draws.gamma(draws.mixed(seed, -1), self.shape) / self.shape
+        mean = counter_rng.gamma(counter_rng.mixed(seed, -1), self.shape) / self.shape
         return self.add_normal(seed, math.sqrt(mean), out)
 
     def _factor(self, squares: Array) -> Array:

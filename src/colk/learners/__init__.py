@@ -2,8 +2,8 @@
 
 from colk.learners.base import OnlineLearner
 from colk.learners.budgeted import BSGD, NORMA, NPBSGD, CompositionalBSGD
+from colk.learners.colk import COLK, POLK
 from colk.learners.featured import NASA, SCGD, AcceleratedSCGD, DoublySGD, RandomFeatureSGD
-from colk.learners.functional import COLK, POLK
 from colk.learners.newton import NewtonCOLK
 from colk.learners.trace import Trace
 

@@ -10,21 +10,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.quasigradient import TRACE, QuasiGradientStream
+from colk._engine.simd.loops import LARGEST
+from colk._engine.stream import Stream
+from colk._engine.terms import show
+from colk._engine.window import Window
 from colk._validation import Array, check_number, check_points, check_vector
-from colk.averaging import Averaging
 from colk.errors import DivergenceError
-from colk.lanes import LARGEST
 from colk.learners.settings import CHECKS
 from colk.learners.trace import Trace
 from colk.losses import Loss
-from colk.pairing import Pairing, roles
-from colk.quasigradient import TRACE, QuasiGradientStream
 from colk.risks import Mean, Risk
-from colk.schedules import PowerDecay, as_decay
-from colk.stream import Stream
-from colk.terms import show
+from colk.schedules import Averaging, Pairing, PowerDecay, as_decay, roles
 from colk.trackers import MovingAverage, Tracker
-from colk.window import Window
 
 __all__ = ["OnlineLearner", "StreamLearner"]
 

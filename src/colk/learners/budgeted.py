@@ -2,17 +2,15 @@
 
 from typing import Any, Literal
 
-from colk.averaging import Averaging
+from colk._engine.quasigradient import QuasiGradientStream
 from colk.compressors import COMPRESSORS, Budget, Growing, Truncation
 from colk.kernels import Kernel
-from colk.learners.functional import KernelLearner
+from colk.learners.colk import KernelLearner
 from colk.learners.parametric import TubeStream
 from colk.losses import EpsilonInsensitive, Loss
 from colk.losses.regression import AdaptiveTube
-from colk.pairing import Pairing
-from colk.quasigradient import QuasiGradientStream
 from colk.risks import Risk
-from colk.schedules import PowerDecay, Rate
+from colk.schedules import Averaging, Pairing, PowerDecay, Rate
 from colk.trackers import Momentum, Tracker
 
 __all__ = ["BSGD", "NORMA", "NPBSGD", "CompositionalBSGD"]

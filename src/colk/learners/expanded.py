@@ -2,9 +2,9 @@
 
 from abc import abstractmethod
 
-from colk.expansion import KernelExpansion
+from colk._engine.stream import Stream
 from colk.learners.base import StreamLearner
-from colk.stream import Stream
+from colk.rkhs.expansion import KernelExpansion
 
 __all__ = ["ExpansionLearner"]
 

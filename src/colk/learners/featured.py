@@ -4,19 +4,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from colk._engine.dictionary import Dictionary
+from colk._engine.fourier import Spectrum
+from colk._engine.quasigradient import QuasiGradientStream
 from colk._validation import Array
-from colk.averaging import Averaging, PolyakRuppert
-from colk.dictionary import Dictionary
-from colk.features import RandomFourierFeatures, apply_map, check_spectral
 from colk.kernels import Kernel
 from colk.learners import parametric
 from colk.learners.base import OnlineLearner
 from colk.losses import Loss
-from colk.pairing import Pairing
-from colk.quasigradient import QuasiGradientStream
 from colk.risks import Risk
-from colk.schedules import PowerDecay, Rate
-from colk.spectral import Spectrum
+from colk.rkhs.features import RandomFourierFeatures, apply_map, check_spectral
+from colk.schedules import Averaging, Pairing, PolyakRuppert, PowerDecay, Rate
 from colk.trackers import Extrapolation, Tracker
 
 __all__ = ["NASA", "SCGD", "AcceleratedSCGD", "DoublySGD", "RandomFeatureSGD"]
@@ -85,7 +83,7 @@ class SCGD(FeatureLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from colk.features import RBFNetwork
+    >>> from colk.rkhs.features import RBFNetwork
     >>> from colk.learners import SCGD
     >>> from colk.risks import Variance
     >>> X = np.random.default_rng(0).random((4000, 1))
@@ -122,7 +120,7 @@ class AcceleratedSCGD(SCGD):
 
     Examples
     --------
-    >>> from colk.features import RBFNetwork
+    >>> from colk.rkhs.features import RBFNetwork
     >>> from colk.learners import AcceleratedSCGD
     >>> from colk.risks import Variance
     >>> learner = AcceleratedSCGD(RBFNetwork(50, 0.06), risk=Variance(0.1))
@@ -160,7 +158,7 @@ class NASA(FeatureLearner):
 
     Examples
     --------
-    >>> from colk.features import RBFNetwork
+    >>> from colk.rkhs.features import RBFNetwork
     >>> from colk.learners import NASA
     >>> from colk.risks import Variance
     >>> learner = NASA(RBFNetwork(50, 0.06), risk=Variance(0.1), proximity=2.0)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from colk._validation import Array
-from colk.learners.functional import KernelLearner
+from colk.learners.colk import KernelLearner
 
 __all__ = ["grow"]
 

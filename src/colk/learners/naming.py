@@ -5,12 +5,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from colk._engine.terms import Term, check_term
 from colk._validation import Array, check_number
-from colk.averaging import Averaging, PolyakRuppert
 from colk.kernels import KERNELS, Kernel, Laplacian
 from colk.losses import LOSSES, Loss
 from colk.risks import RISKS, Risk
-from colk.terms import Term, check_term
+from colk.schedules import Averaging, PolyakRuppert
 from colk.trackers import TRACKERS, Tracker
 
 __all__ = [

@@ -6,22 +6,21 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.dictionary import Dictionary
+from colk._engine.expert_mixture import ExpertStream
+from colk._engine.inverse_curvature import Covariance
+from colk._engine.lookahead import block_for
+from colk._engine.newton_step import NewtonStream
+from colk._engine.prior_search import PriorStream, count_priors
+from colk._engine.quasigradient import QuasiGradientStream
 from colk._validation import Array, check_points
-from colk.ahead import block_for
 from colk.compressors import KOMP
-from colk.covariance import Covariance
-from colk.dictionary import Dictionary
-from colk.experts import ExpertStream
 from colk.kernels import Kernel
-from colk.learners.functional import KernelLearner
+from colk.learners.colk import KernelLearner
 from colk.learners.units import KernelSize, loss_unit
 from colk.losses import Loss
-from colk.newton import NewtonStream
-from colk.pairing import Pairing
-from colk.priors import PriorStream, count_priors
-from colk.quasigradient import QuasiGradientStream
 from colk.risks import Risk
-from colk.schedules import Rate, as_decay
+from colk.schedules import Pairing, Rate, as_decay
 from colk.trackers import Momentum, Tracker
 
 __all__ = ["NewtonCOLK"]

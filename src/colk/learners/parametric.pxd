@@ -1,8 +1,8 @@
-from colk cimport lanes
+from colk._engine.simd cimport loops
 from colk.losses.regression cimport AdaptiveTube
-from colk.quasigradient cimport QuasiGradientStream
-from colk.spectral cimport Spectrum
-from colk.step cimport KernelStream
+from colk._engine.quasigradient cimport QuasiGradientStream
+from colk._engine.fourier cimport Spectrum
+from colk._engine.gradient_step cimport KernelStream
 
 cdef class TubeStream(KernelStream):
     cdef readonly AdaptiveTube adaptive

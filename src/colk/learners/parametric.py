@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from colk import lanes
+from colk._engine.fourier import Spectrum
+from colk._engine.gradient_step import KernelStream
+from colk._engine.quasigradient import QuasiGradientStream
+from colk._engine.simd import loops
 from colk._validation import Array
 from colk.losses.regression import AdaptiveTube
-from colk.quasigradient import QuasiGradientStream
-from colk.spectral import Spectrum
-from colk.step import KernelStream
 
 __all__ = ["DrawingStream", "ExtrapolatingStream", "FeatureStream", "NestedStream", "TubeStream"]
 
@@ -62,7 +62,7 @@ class FeatureStream(QuasiGradientStream):
     def show(self) -> int:
         """Lay the features of the window's samples where predictions are made from."""
         for b in range(self.window.size):
-            lanes.copy(self.dictionary.columns, b, self.window.points, b, self.dictionary.size)
+            loops.copy(self.dictionary.columns, b, self.window.points, b, self.dictionary.size)
         return 0
 
     def rate(self, t: int) -> float:
@@ -82,7 +82,7 @@ class FeatureStream(QuasiGradientStream):
         """Add `factor` times the gradient Σ_b c_b φ(x_b) to the rows from `first` on."""
         for b in range(self.window.size):
             for c in range(self.n_outputs):
-                lanes.add(
+                loops.add(
                     self.dictionary.weights_t,
                     first + c,
                     self.dictionary.columns,
@@ -102,7 +102,7 @@ class ExtrapolatingStream(FeatureStream):
             lead = 1.0 / self.rate(self.steps + 1)
             W, n = self.dictionary.weights_t, self.dictionary.size
             for c in range(self.n_outputs):
-                lanes.approach(W, self.remembered + c, W, c, lead, n)
+                loops.approach(W, self.remembered + c, W, c, lead, n)
 
 
 class NestedStream(FeatureStream):
@@ -135,10 +135,10 @@ class NestedStream(FeatureStream):
         self.dictionary.forget()
         self.dictionary.scale_rows(z, q, 1.0 - rate)
         for c in range(q):
-            lanes.add(W, z + c, W, c, rate * self.regularization, n)
+            loops.add(W, z + c, W, c, rate * self.regularization, n)
         self.descend(z, rate)
         for c in range(q):
-            lanes.add(W, c, W, z + c, -ahead, n)
+            loops.add(W, c, W, z + c, -ahead, n)
 
 
 class DrawingStream(FeatureStream):

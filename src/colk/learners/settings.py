@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from colk._engine.terms import Term, check_overrides, check_term
 from colk._validation import check_count, check_fraction, check_number
-from colk.averaging import Averaging
 from colk.compressors import KOMP, Compressor
 from colk.kernels import Kernel
 from colk.learners.naming import as_tracker
 from colk.learners.units import loss_unit
 from colk.losses import Loss, Squared
-from colk.pairing import PAIRINGS, Pairing
 from colk.risks import Mean, Risk
-from colk.schedules import PowerDecay, as_decay
-from colk.terms import Term, check_overrides, check_term
+from colk.schedules import PAIRINGS, Averaging, Pairing, PowerDecay, as_decay
 
 __all__ = ["CHECKS"]
 

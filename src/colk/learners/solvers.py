@@ -3,13 +3,13 @@
 from inspect import signature
 from typing import Any, Literal, get_args
 
-from colk.averaging import Averaging
 from colk.kernels import Kernel
-from colk.learners.functional import KernelLearner
+from colk.learners.colk import KernelLearner
 from colk.learners.newton import NewtonCOLK
 from colk.learners.units import KernelSize, choose_curved_compressor
 from colk.losses import Loss
 from colk.risks import Risk
+from colk.schedules import Averaging
 
 __all__ = ["Solver", "check_solver", "is_of_solver", "make_newton"]
 

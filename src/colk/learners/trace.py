@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from colk._engine.quasigradient import TRACE
 from colk._validation import Array
-from colk.quasigradient import TRACE
 
 __all__ = ["Trace"]
 

@@ -1,5 +1,5 @@
 cimport cython
-from colk.terms cimport Term
+from colk._engine.terms cimport Term
 
 cdef double NEAREST
 

@@ -6,8 +6,8 @@ import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.terms import Term, overridden
 from colk._validation import Array, check_rows
-from colk.terms import Term, overridden
 
 Kind = Literal["regression", "binary", "multiclass"]
 

@@ -1,4 +1,4 @@
-from colk.functions.base cimport OfNumbers
+from colk._engine.user_functions.base cimport OfNumbers
 from colk.losses.base cimport Loss
 
 cdef class CustomLoss(Loss):

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from colk.functions.addresses import Signature
-from colk.functions.base import OfNumbers
-from colk.functions.pickling import reduce_functions
+from colk._engine.user_functions.addresses import Signature
+from colk._engine.user_functions.base import OfNumbers
+from colk._engine.user_functions.pickling import reduce_functions
 from colk.losses.base import Kind, Loss
 
 Scalar = Callable[[float, float], float]

@@ -1,4 +1,4 @@
-from colk cimport maths as math
+from colk._engine.simd cimport maths as math
 from colk.losses.base cimport Loss
 
 cdef class Squared(Loss):

@@ -1,8 +1,8 @@
 cimport cython
-from colk cimport maths as math
-from colk.terms cimport Term
+from colk._engine.simd cimport maths as math
+from colk._engine.terms cimport Term
 from colk.trackers cimport Tracker
-from colk.window cimport Window
+from colk._engine.window cimport Window
 
 cdef double DIFFERENCE
 

@@ -7,11 +7,11 @@ import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.terms import Term, check_term, overridden
+from colk._engine.window import Window
 from colk._validation import Array, check_fraction, check_vector
 from colk.losses import Loss
-from colk.terms import Term, check_term, overridden
 from colk.trackers import Momentum, Tracker
-from colk.window import Window
 
 Rows = ArrayLike  # (n,) or (n, q)
 

@@ -1,7 +1,7 @@
-from colk.functions.base cimport OfArrays, OfLoss
+from colk._engine.user_functions.base cimport OfArrays, OfLoss
 from colk.risks.base cimport LossRisk, Risk
 from colk.trackers cimport Tracker
-from colk.window cimport Window
+from colk._engine.window cimport Window
 
 cdef class CustomRisk(LossRisk):
     cdef OfLoss _inner, _inner_slope, _outer, _outer_slope_loss, _outer_slope_inner

@@ -7,16 +7,16 @@ import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.user_functions.addresses import Signature
+from colk._engine.user_functions.base import OfArrays, OfLoss
+from colk._engine.user_functions.pickling import reduce_functions
+from colk._engine.window import Window
 from colk._validation import Array, check_count, check_vector
-from colk.functions.addresses import Signature
-from colk.functions.base import OfArrays, OfLoss
-from colk.functions.pickling import reduce_functions
 from colk.losses import Loss
 from colk.losses.base import as_rows
 from colk.losses.custom import claimed
 from colk.risks.base import LossRisk, Risk, Rows, average, shares
 from colk.trackers import Tracker
-from colk.window import Window
 
 Plain = Callable[..., Any]
 

@@ -1,7 +1,7 @@
 from colk.risks cimport scalars
 from colk.risks.base cimport LossRisk
 from colk.trackers cimport Tracker
-from colk.window cimport Window
+from colk._engine.window cimport Window
 
 cdef double _POWER_CAP
 

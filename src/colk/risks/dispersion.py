@@ -4,12 +4,12 @@ from typing import ClassVar
 
 import cython
 
+from colk._engine.terms import overridden
+from colk._engine.window import Window
 from colk._validation import Array, check_count, check_number
 from colk.risks import scalars
 from colk.risks.base import LossRisk
-from colk.terms import overridden
 from colk.trackers import Tracker
-from colk.window import Window
 
 # A p-th power counts linearly beyond this multiple of the one tracked: see `MeanSemideviation`.
 _POWER_CAP = 1e6

@@ -1,4 +1,4 @@
-from colk cimport maths as math
+from colk._engine.simd cimport maths as math
 
 cdef double _LARGEST_EXPONENT
 cdef double positive_part(double u, double smoothing) noexcept nogil

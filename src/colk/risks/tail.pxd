@@ -1,8 +1,8 @@
-from colk cimport maths as math
+from colk._engine.simd cimport maths as math
 from colk.risks cimport scalars
 from colk.risks.base cimport LossRisk
 from colk.trackers cimport Tracker
-from colk.window cimport Window
+from colk._engine.window cimport Window
 
 cdef double _EXPONENT_CAP
 

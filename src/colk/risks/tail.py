@@ -5,11 +5,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.window import Window
 from colk._validation import Array, check_fraction, check_number
 from colk.risks import scalars
 from colk.risks.base import LossRisk, average, weighed
 from colk.trackers import Tracker
-from colk.window import Window
 
 # exp(t(ℓ − c)) is continued linearly beyond this: see `Entropic`.
 _EXPONENT_CAP = 30.0

@@ -1,6 +1,6 @@
 """COLK for River: dictionaries of features, one sample at a time."""
 
-from colk.extras import needed_for
+from colk._extras import needed_for
 
 with needed_for("colk.river", extra="river"):
     import river  # noqa: F401  # to say what to install where it is missing

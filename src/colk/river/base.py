@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
+from colk._engine.gradient_step import KernelStream
 from colk._validation import Array, check_number, check_vector
-from colk.averaging import Averaging
-from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.learners import COLK
-from colk.learners.functional import KernelLearner
+from colk.learners.colk import KernelLearner
 from colk.learners.growth import grow
 from colk.learners.naming import (
     as_averaging,
@@ -35,12 +34,11 @@ from colk.learners.units import (
     needs_implicit,
 )
 from colk.losses import Loss
-from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.river.feed import Feed
-from colk.schedules import Rate
+from colk.rkhs.expansion import KernelExpansion
+from colk.schedules import Averaging, Pairing, Rate
 from colk.selection import KeptSamples, Race, choose, is_open, until_chosen
-from colk.step import KernelStream
 
 __all__ = ["Features", "OnlineModel", "check_weight", "check_weights"]
 

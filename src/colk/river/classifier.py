@@ -8,14 +8,12 @@ import numpy as np
 from river import base
 
 from colk._validation import Array
-from colk.averaging import Averaging
 from colk.kernels import Kernel
 from colk.learners.solvers import Solver
 from colk.losses import Loss, Softmax
-from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.river.base import Features, OnlineModel, check_weight, check_weights
-from colk.schedules import Rate
+from colk.schedules import Averaging, Pairing, Rate
 
 __all__ = ["COLKClassifier"]
 

@@ -1,6 +1,6 @@
 cimport cython
-from colk cimport maths as math
-from colk.step cimport KernelStream
+from colk._engine.simd cimport maths as math
+from colk._engine.gradient_step cimport KernelStream
 
 cdef class Feed:
     cdef readonly KernelStream stream

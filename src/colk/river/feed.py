@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from colk.step import KernelStream
+from colk._engine.gradient_step import KernelStream
 
 __all__ = ["Feed"]
 

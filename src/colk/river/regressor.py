@@ -6,16 +6,14 @@ import numpy as np
 from river import base
 
 from colk._validation import check_number, check_vector
-from colk.averaging import Averaging
 from colk.kernels import Kernel
 from colk.learners.naming import as_loss
 from colk.learners.solvers import Solver
 from colk.losses import Loss
-from colk.pairing import Pairing
 from colk.risks import Risk
 from colk.river.base import Features, OnlineModel, check_weight, check_weights
 from colk.river.scale import RunningScale
-from colk.schedules import Rate
+from colk.schedules import Averaging, Pairing, Rate
 
 __all__ = ["COLKRegressor"]
 

@@ -1,5 +1,5 @@
 cimport cython
-from colk cimport maths as math
+from colk._engine.simd cimport maths as math
 
 cdef class RunningScale:
     cdef readonly double total, mean, deviation, unit

@@ -5,24 +5,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.dictionary import Dictionary
+from colk._engine.simd.loops import LARGEST
+from colk._engine.stream import Stream
+from colk._engine.terms import check_term
+from colk._engine.window import Window
 from colk._validation import Array, check_fraction, check_number, check_points
-from colk.averaging import Averaging
 from colk.compressors import KOMP
-from colk.dictionary import Dictionary
 from colk.errors import DivergenceError
-from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
-from colk.lanes import LARGEST
 from colk.learners.base import OnlineLearner
 from colk.learners.expanded import ExpansionLearner
+from colk.rkhs.expansion import KernelExpansion
 from colk.rl.bellman import conditional_rms
 from colk.rl.step import TRACE, ValueStream
 from colk.rl.trace import PolicyTrace
 from colk.rl.transitions import Transitions
-from colk.schedules import Rate, as_decay
-from colk.stream import Stream
-from colk.terms import check_term
-from colk.window import Window
+from colk.schedules import Averaging, Rate, as_decay
 
 __all__ = ["ValueLearner"]
 

@@ -1,12 +1,11 @@
 """What policy evaluation is compared with: TD(0), its correction, the residual gradient."""
 
-from colk.averaging import Averaging, PolyakRuppert
 from colk.compressors import KOMP
-from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
+from colk.rkhs.expansion import KernelExpansion
 from colk.rl.base import ValueLearner
 from colk.rl.step import CorrectedStream, ResidualStream
-from colk.schedules import PowerDecay, Rate
+from colk.schedules import Averaging, PolyakRuppert, PowerDecay, Rate
 
 __all__ = ["TDC", "KernelTD", "ResidualGradient"]
 

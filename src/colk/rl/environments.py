@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from colk._extras import needed_for
 from colk._validation import Array, check_count
-from colk.extras import needed_for
 from colk.rl.base import ValueLearner
 from colk.rl.monte_carlo import Agreement, MonteCarloValues, agreement, horizon_of
 from colk.rl.transitions import Transitions

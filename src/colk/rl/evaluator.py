@@ -2,13 +2,12 @@
 
 from typing import Literal, get_args
 
-from colk.averaging import Averaging, PolyakRuppert
 from colk.compressors import KOMP
-from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
+from colk.rkhs.expansion import KernelExpansion
 from colk.rl.base import ValueLearner
 from colk.rl.step import FunctionTrackingStream, ScalarTrackingStream
-from colk.schedules import PowerDecay, Rate
+from colk.schedules import Averaging, PolyakRuppert, PowerDecay, Rate
 
 __all__ = ["PolicyEvaluator"]
 

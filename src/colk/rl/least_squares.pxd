@@ -1,5 +1,6 @@
 cimport cython
-from colk cimport covariance, lanes, maths as math
+from colk._engine cimport inverse_curvature
+from colk._engine.simd cimport loops, maths as math
 from colk.compressors cimport pursuit
 from colk.compressors.pursuit cimport KOMP
 from colk.rl.step cimport ValueStream

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from colk import covariance, lanes
+from colk._engine import inverse_curvature
+from colk._engine.buffers import aligned
+from colk._engine.simd import loops
 from colk._validation import Array
-from colk.buffers import aligned
 from colk.compressors import pursuit
 from colk.compressors.pursuit import KOMP
 from colk.rl.step import ValueStream
@@ -72,7 +73,7 @@ class LeastSquaresStream(ValueStream):
         before = self.dictionary.size
         laid = self.lay_transition()
         self.is_singular = False
-        if not self.self_similarity < lanes.LARGEST:
+        if not self.self_similarity < loops.LARGEST:
             return 0
         self.look(laid, 0.0)
         if not self.is_sound():
@@ -80,17 +81,17 @@ class LeastSquaresStream(ValueStream):
         self.project(laid)
         self.multiply()
         own, n = self.dictionary.gram[0, 0], before
-        novelty = own - lanes.dot(self.rows, HERE, self.rows, HERE, n)
+        novelty = own - loops.dot(self.rows, HERE, self.rows, HERE, n)
         # of the new direction: z has √s there, z' its inner product with it, d the rest
         root = math.sqrt(max(novelty, 0.0))
         part = 0.0
         if laid > 1 and root > 0.0:
-            shared = lanes.dot(self.rows, HERE, self.rows, AHEAD, n)
+            shared = loops.dot(self.rows, HERE, self.rows, AHEAD, n)
             part = self.next_discount * (self.dictionary.gram[1, 0] - shared) / root
-        self.share = 1.0 + lanes.dot(self.rows, CHANGE, self.rows, MOVE, n)
+        self.share = 1.0 + loops.dot(self.rows, CHANGE, self.rows, MOVE, n)
         wide = self.share + (root - part) * root / self.prior
         error = self.error_outside(wide, root)
-        enters = wide > SINGULAR and novelty > lanes.NOVELTY_FLOOR * own and error > self.rule.bound
+        enters = wide > SINGULAR and novelty > loops.NOVELTY_FLOOR * own and error > self.rule.bound
         if enters and n >= self.rule.at_most:
             j = pursuit.cheapest(self.dictionary)
             price = self.difference * root / (wide * self.prior)
@@ -118,11 +119,11 @@ class LeastSquaresStream(ValueStream):
         n = self.dictionary.size
         for k in range((n + 7) & -8):
             self.rows[AHEAD, k] = 0.0
-        lanes.halve_and_spread(
+        loops.halve_and_spread(
             self.dictionary.factor, n, self.dictionary.columns, 0,
             self.rows, HERE, AHEAD, self.rows, SPREAD,
         )  # fmt: skip
-        lanes.halve_and_spread(
+        loops.halve_and_spread(
             self.dictionary.factor, n, self.dictionary.columns, laid - 1,
             self.rows, AHEAD, HERE, self.dictionary.solutions, 0,
         )  # fmt: skip
@@ -135,8 +136,8 @@ class LeastSquaresStream(ValueStream):
         for k in range((n + 7) & -8):
             self.rows[MOVE, k] = self.rows[DUAL, k] = 0.0
         for i in range(n):
-            self.rows[MOVE, i] = lanes.dot(self.matrix, i, self.rows, HERE, n)
-            lanes.add(self.rows, DUAL, self.matrix, i, self.rows[CHANGE, i], n)
+            self.rows[MOVE, i] = loops.dot(self.matrix, i, self.rows, HERE, n)
+            loops.add(self.rows, DUAL, self.matrix, i, self.rows[CHANGE, i], n)
 
     def error_outside(self, wide: float, root: float) -> float:
         """H-norm of what V's step loses where x does not enter.
@@ -148,7 +149,7 @@ class LeastSquaresStream(ValueStream):
             return 0.0
         price = root / (wide * self.prior)
         inside = 1.0 / wide - 1.0 / self.share if self.share > SINGULAR else 1.0 / wide
-        squares = lanes.dot(self.rows, MOVE, self.rows, MOVE, self.dictionary.size)
+        squares = loops.dot(self.rows, MOVE, self.rows, MOVE, self.dictionary.size)
         return abs(self.difference) * math.sqrt(price * price + inside * inside * squares)
 
     def append(self, novelty: float, root: float, change: float) -> None:
@@ -165,10 +166,10 @@ class LeastSquaresStream(ValueStream):
     def move(self) -> None:
         """Set w ← w + δ·gain·Uh and P ← P − gain·hgᵀ."""
         n, gain = self.dictionary.size, 1.0 / self.share
-        lanes.spread(self.dictionary.factor, n, self.rows, MOVE, self.rows, SPREAD)
-        lanes.add(self.dictionary.weights_t, 0, self.rows, SPREAD, self.difference * gain, n)
+        loops.spread(self.dictionary.factor, n, self.rows, MOVE, self.rows, SPREAD)
+        loops.add(self.dictionary.weights_t, 0, self.rows, SPREAD, self.difference * gain, n)
         for i in range(n):
-            lanes.add(self.matrix, i, self.rows, DUAL, -gain * self.rows[MOVE, i], n)
+            loops.add(self.matrix, i, self.rows, DUAL, -gain * self.rows[MOVE, i], n)
 
     # -- atoms that leave --------------------------------------------------------------------
 
@@ -193,7 +194,7 @@ class LeastSquaresStream(ValueStream):
     def turn_out(self, j: int) -> None:
         """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
         n, last = self.dictionary.size, self.dictionary.size - 1
-        covariance.find_turns(self.dictionary, j, self.turns)
+        inverse_curvature.find_turns(self.dictionary, j, self.turns)
         if j < last:
             self.turn_rows(j)
             for row in range(n):

@@ -5,8 +5,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg import lstsq
 
 from colk._validation import Array, check_count, check_fraction, check_number
-from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
+from colk.rkhs.expansion import KernelExpansion
 from colk.rl.transitions import Transitions
 
 __all__ = ["kernel_lstd"]

@@ -1,8 +1,9 @@
 cimport cython
-from colk cimport lanes, maths as math, step, stream
+from colk._engine cimport gradient_step, stream
+from colk._engine.simd cimport loops, maths as math
 from colk.compressors.base cimport Compressor
 from colk.schedules cimport PowerDecay
-from colk.stream cimport Stream
+from colk._engine.stream cimport Stream
 
 cdef class ValueStream(Stream):
     cdef readonly Compressor compressor

@@ -10,10 +10,11 @@ of an atom is the sum of squares over both rows, so that one budget of eps² kee
 import math
 from typing import Any, ClassVar
 
-from colk import lanes, step, stream
+from colk._engine import gradient_step, stream
+from colk._engine.simd import loops
+from colk._engine.stream import Stream
 from colk.compressors.base import Compressor
 from colk.schedules import PowerDecay
-from colk.stream import Stream
 
 __all__ = [
     "TRACE",
@@ -37,7 +38,7 @@ class ValueStream(Stream):
     Parameters
     ----------
     compressor : Compressor
-        What becomes of the new points of a step.
+        What becomes of the new points of a gradient_step.
     tracking_rate : PowerDecay
         β, the rate at which z is renewed.
     eps_ratio : float
@@ -91,7 +92,7 @@ class ValueStream(Stream):
         share = self.averaging_rate()
         # κ(D, x) and κ(D, x'); δ = r + γV(x') − V(x); z
         laid = self.lay_transition()
-        if not self.self_similarity < lanes.LARGEST:
+        if not self.self_similarity < loops.LARGEST:
             return 0
         self.look(laid, rate)
         if not self.is_sound():
@@ -101,7 +102,7 @@ class ValueStream(Stream):
         self.dictionary.forget()
         self.dictionary.scale_rows(0, 1, 1.0 - step_size * self.regularization)
         # V, z = KOMP(V~, z~; ε)
-        staged = step.stage(self.dictionary, laid)
+        staged = gradient_step.stage(self.dictionary, laid)
         self.compressor.settle(self.dictionary, staged, step_size, t)
         self.average(share)
         self.error_sum += math.sqrt(self.dictionary.spent[0])
@@ -127,10 +128,10 @@ class ValueStream(Stream):
     def look(self, laid: int, rate: float) -> None:
         """V at both states, δ and z."""
         n = self.dictionary.size
-        self.value = lanes.dot(self.dictionary.weights_t, 0, self.dictionary.columns, 0, n)
+        self.value = loops.dot(self.dictionary.weights_t, 0, self.dictionary.columns, 0, n)
         self.next_value = 0.0
         if laid > 1:
-            self.next_value = lanes.dot(self.dictionary.weights_t, 0, self.dictionary.columns, 1, n)
+            self.next_value = loops.dot(self.dictionary.weights_t, 0, self.dictionary.columns, 1, n)
         self.difference = (
             self.window.targets[0, 0] + self.next_discount * self.next_value - self.value
         )
@@ -152,7 +153,7 @@ class ValueStream(Stream):
             abs(self.value) <= limit
             and abs(self.next_value) <= limit
             and abs(self.tracked) <= limit
-            and abs(self.difference) < lanes.LARGEST
+            and abs(self.difference) < loops.LARGEST
         )
 
     def note(self, before: int) -> None:
@@ -183,7 +184,7 @@ class CorrectedStream(ValueStream):
 
     def follow(self, rate: float) -> float:
         """z(x), as it was before it saw this δ."""
-        return self.eps_ratio * lanes.dot(
+        return self.eps_ratio * loops.dot(
             self.dictionary.weights_t, 1, self.dictionary.columns, 0, self.dictionary.size
         )
 

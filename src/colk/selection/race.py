@@ -11,7 +11,7 @@ import numpy as np
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.selection.contenders import Contender
-from colk.selection.course import Course
+from colk.selection.left_out_losses import Course
 from colk.selection.relevance import FACTORS, are_alike, feature_scales
 
 __all__ = ["LARGEST", "Entry", "Race", "race"]

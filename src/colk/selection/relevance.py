@@ -5,8 +5,8 @@ import numpy as np
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.selection.contenders import Contender
-from colk.selection.course import Course
 from colk.selection.leave_one_out import LeftOut
+from colk.selection.left_out_losses import Course
 
 __all__ = ["FACTORS", "are_alike", "feature_scales", "slopes_along_features"]
 

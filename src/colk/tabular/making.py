@@ -3,7 +3,7 @@
 from typing import Any
 
 from colk.learners import COLK
-from colk.learners.functional import KernelLearner
+from colk.learners.colk import KernelLearner
 from colk.learners.naming import as_loss
 from colk.learners.solvers import make_newton
 from colk.learners.units import choose_bound, choose_compressor, choose_prior, needs_implicit

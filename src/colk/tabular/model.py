@@ -6,9 +6,6 @@ from typing import Any, ClassVar, Literal, Self, cast
 import numpy as np
 
 from colk._validation import Array, check_number
-from colk.averaging import Averaging
-from colk.compression import Compression, compress
-from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.learners.growth import grow
 from colk.learners.naming import (
@@ -21,9 +18,10 @@ from colk.learners.naming import (
 from colk.learners.solvers import Solver, check_solver
 from colk.learners.units import KernelSize, choose_step, loss_unit
 from colk.losses import Loss, Softmax
-from colk.pairing import Pairing
 from colk.risks import Risk
-from colk.schedules import Rate
+from colk.rkhs.compression import Compression, compress
+from colk.rkhs.expansion import KernelExpansion
+from colk.schedules import Averaging, Pairing, Rate
 from colk.tabular.columns import check_names, check_numbers
 from colk.tabular.encoder import Encoder
 from colk.tabular.making import choose_loss, make_learner, told

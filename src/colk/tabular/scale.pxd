@@ -1,5 +1,5 @@
 cimport cython
-from colk cimport maths as math
+from colk._engine.simd cimport maths as math
 
 cdef class RunningScales:
     cdef readonly double count

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_points
-from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
+from colk.rkhs.expansion import KernelExpansion
 
 __all__ = ["check_kernel"]
 

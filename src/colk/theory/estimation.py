@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_number, check_points
-from colk.expansion import KernelExpansion
 from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.risks import LossRisk
+from colk.rkhs.expansion import KernelExpansion
 
 __all__ = ["Constants"]
 
@@ -133,7 +133,7 @@ class Constants:
         kernel, loss, risk
             The terms of the objective.
         optimum : KernelExpansion
-            A function near f*: that of `colk.batch.minimize`, or of a learner.
+            A function near f*: that of `colk.rkhs.batch.minimize`, or of a learner.
         regularization : float
             λ, for the gap and the smoothness.
         gradient_bound, norm_bound : float
@@ -143,7 +143,7 @@ class Constants:
         Examples
         --------
         >>> import numpy as np
-        >>> from colk.batch import minimize
+        >>> from colk.rkhs.batch import minimize
         >>> from colk.kernels import Gaussian
         >>> from colk.losses import Squared
         >>> from colk.risks import Variance

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from colk.extras import needed_for
+from colk._extras import needed_for
 
 __all__ = ["axes_of"]
 

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._extras import needed_for
 from colk._validation import Array, check_vector
 from colk.estimators.displays.pipelines import final, unwrapped
-from colk.extras import needed_for
 
 __all__ = ["IntervalDisplay"]
 

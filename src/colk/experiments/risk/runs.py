@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk._validation import Array
-from colk.batch import minimize
 from colk.compressors import KOMP
 from colk.experiments.chapter import Plan
 from colk.experiments.laws import generator, signal
@@ -17,6 +16,7 @@ from colk.kernels import Gaussian
 from colk.learners import COLK
 from colk.losses import Squared
 from colk.risks import CVaR, Entropic, Mean, Risk, Semivariance, Variance
+from colk.rkhs.batch import minimize
 
 __all__ = ["FAMILIES", "NOISES", "RiskRuns", "expected_tasks", "run_all"]
 

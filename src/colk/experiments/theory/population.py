@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk._validation import Array
-from colk.batch import minimize
 from colk.compressors import KOMP
-from colk.expansion import KernelExpansion
 from colk.experiments.laws import generator, signal
 from colk.kernels import Gaussian
 from colk.learners import COLK
 from colk.losses import Squared
 from colk.risks import CentralMoments, Mean, Risk, Semivariance
+from colk.rkhs.batch import minimize
+from colk.rkhs.expansion import KernelExpansion
 
 __all__ = ["KERNEL", "REGULARIZATION", "RISKS", "observe"]
 

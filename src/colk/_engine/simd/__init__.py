@@ -1,0 +1,1 @@
+"""The hottest loops: vectorised C, BLAS products, and their NumPy twins."""

@@ -1,0 +1,70 @@
+# The loops of loops.h over whole matrices and a row of each: a slice would count references.
+ctypedef void (*Columns)(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t) noexcept nogil
+
+cdef extern from "loops.h" nogil:
+    double NOVELTY_FLOOR "1e-9", CROWDING_FLOOR "1e-10", SMALLEST_PIVOT "1e-290", ROUNDING "2e-14", LARGEST "1e75"
+    Columns gaussian, laplacian, matern_of_one_half, matern_of_three_halves, matern_of_five_halves
+    Columns rational_quadratic, polynomial, linear
+    void _cosines "cosines"(double*, double, Py_ssize_t)
+    void _copy "copy"(double*, const double*, Py_ssize_t)
+    double _dot "dot"(const double*, const double*, Py_ssize_t)
+    void _add "add"(double*, double*, double, Py_ssize_t)
+    void _add_two "add_two"(double*, double*, double*, double, double, Py_ssize_t)
+    void _approach "approach"(double*, double*, double, Py_ssize_t)
+    void _multiply "multiply"(double*, double*, Py_ssize_t)
+    void _scale "scale"(double*, double, Py_ssize_t)
+    void _keep_and_scale "keep_and_scale"(double*, double*, double, Py_ssize_t)
+    void _solve "solve"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double*, double*)
+    void _rotate_out "rotate_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*)
+    int _atoms_within "atoms_within"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, Py_ssize_t, double*, double*, double, double, double, double, double, double)
+    int _atoms_within_one "atoms_within_one"(double*, double*, Py_ssize_t, double*, double, double, double, double)
+    bint _any_within "any_within"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double)
+    void _price_mergers "price_mergers"(double*, double*, double, double, double*, double*, double*, Py_ssize_t)
+    void _halve "halve"(double*, Py_ssize_t, Py_ssize_t, double*, double*, int)
+    void _spread "spread"(double*, Py_ssize_t, Py_ssize_t, double*, double*)
+    void _halve_and_spread "halve_and_spread"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, double*)
+    void _settle_and_multiply "settle_and_multiply"(double*, Py_ssize_t, Py_ssize_t, double*, double*, Py_ssize_t, double*, double*, int)
+    void _turn_out "turn_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*, double*)
+
+cdef inline void lay(Columns loop, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
+    loop(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
+cdef inline void cosines(double[:, ::1] turns, Py_ssize_t row, double scale, Py_ssize_t n) noexcept nogil:
+    _cosines(&turns[row, 0], scale, n)
+cdef inline void copy(double[:, ::1] w, Py_ssize_t row, const double[:, ::1] u, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
+    _copy(&w[row, 0], &u[i, 0], n)
+cdef inline double dot(const double[:, ::1] a, Py_ssize_t i, const double[:, ::1] b, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
+    return _dot(&a[i, 0], &b[j, 0], n)
+cdef inline void add(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, double a, Py_ssize_t n) noexcept nogil:
+    _add(&w[row, 0], &u[i, 0], a, n)
+cdef inline void add_two(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t p, Py_ssize_t q, double a, double b, Py_ssize_t n) noexcept nogil:
+    _add_two(&w[row, 0], &u[p, 0], &u[q, 0], a, b, n)
+cdef inline void approach(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, double rate, Py_ssize_t n) noexcept nogil:
+    _approach(&w[row, 0], &u[i, 0], rate, n)
+cdef inline void multiply(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
+    _multiply(&w[row, 0], &u[i, 0], n)
+cdef inline void scale(double[:, ::1] w, Py_ssize_t row, double factor, Py_ssize_t n) noexcept nogil:
+    _scale(&w[row, 0], factor, n)
+cdef inline void keep_and_scale(double[:, ::1] w, Py_ssize_t kept, Py_ssize_t row, double factor, Py_ssize_t n) noexcept nogil:
+    _keep_and_scale(&w[kept, 0], &w[row, 0], factor, n)
+cdef inline void solve(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t size, double[:, ::1] solutions, double[::1] sums) noexcept nogil:
+    _solve(&factor[0, 0], factor.shape[1], n, &columns[0, 0], size, &solutions[0, 0], &sums[0])
+cdef inline void rotate_out(double[:, ::1] factor, Py_ssize_t n, Py_ssize_t j, double[::1] carry, double[::1] diagonal) noexcept nogil:
+    _rotate_out(&factor[0, 0], factor.shape[1], n, j, &carry[0], &diagonal[0])
+cdef inline int atoms_within(double[:, ::1] weights, Py_ssize_t n_priced, double[:, ::1] amounts, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, Py_ssize_t p, Py_ssize_t q, double c, double t_p, double t_q, double price, double later, double rest) noexcept nogil:
+    return _atoms_within(&weights[0, 0], weights.shape[1], n_priced, &amounts[p, 0], &amounts[q, 0], &diagonal[0], n, &solutions[p, 0], &solutions[q, 0], c, t_p, t_q, price, later, rest)
+cdef inline int atoms_within_one(double[:, ::1] weights, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, double amount, double s, double price, double rest) noexcept nogil:
+    return _atoms_within_one(&weights[0, 0], &diagonal[0], n, &solutions[0, 0], amount, s, price, rest)
+cdef inline bint any_within(double[:, ::1] weights, Py_ssize_t n_priced, double[::1] diagonal, Py_ssize_t n, double price) noexcept nogil:
+    return _any_within(&weights[0, 0], weights.shape[1], n_priced, &diagonal[0], n, price)
+cdef inline void price_mergers(double[:, ::1] weights, double[:, ::1] columns, double light, double own, double[:, ::1] out, Py_ssize_t decays, Py_ssize_t places, Py_ssize_t losses, Py_ssize_t n) noexcept nogil:
+    _price_mergers(&weights[0, 0], &columns[0, 0], light, own, &out[decays, 0], &out[places, 0], &out[losses, 0], n)
+cdef inline void halve(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t first, Py_ssize_t count, double[:, ::1] rows, Py_ssize_t z) noexcept nogil:
+    _halve(&factor[0, 0], factor.shape[1], n, &columns[first, 0], &rows[z, 0], <int> count)
+cdef inline void spread(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] rows, Py_ssize_t h, double[:, ::1] out, Py_ssize_t v) noexcept nogil:
+    _spread(&factor[0, 0], factor.shape[1], n, &rows[h, 0], &out[v, 0])
+cdef inline void halve_and_spread(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t b, double[:, ::1] rows, Py_ssize_t z, Py_ssize_t h, double[:, ::1] out, Py_ssize_t v) noexcept nogil:
+    _halve_and_spread(&factor[0, 0], factor.shape[1], n, &columns[b, 0], &rows[z, 0], &rows[h, 0], &out[v, 0])
+cdef inline void settle_and_multiply(double[:, ::1] P, Py_ssize_t n, double[:, ::1] rows, Py_ssize_t first, double[::1] amounts, Py_ssize_t count, Py_ssize_t z, Py_ssize_t h, Py_ssize_t columns) noexcept nogil:
+    _settle_and_multiply(&P[0, 0], P.shape[1], n, &rows[first, 0], &amounts[0], count, &rows[z, 0], &rows[h, 0], <int> columns)
+cdef inline void turn_out(double[:, ::1] P, Py_ssize_t n, Py_ssize_t j, double[:, ::1] turns, double[::1] carry) noexcept nogil:
+    _turn_out(&P[0, 0], P.shape[1], n, j, &turns[0, 0], &turns[1, 0], &carry[0])

@@ -1,0 +1,50 @@
+cimport cython
+from colk._engine.simd cimport loops, maths as math
+from colk.schedules cimport Averaging
+from colk._engine.dictionary cimport Dictionary
+from colk.schedules cimport PowerDecay
+from colk._engine.window cimport Window
+
+cdef double RUNAWAY
+
+cdef class Stream:
+    cdef readonly PowerDecay step_size
+    cdef readonly Averaging averaging
+    cdef readonly double regularization
+    cdef readonly Py_ssize_t n_outputs, averaged, gained, kept
+    cdef readonly Window window
+    cdef readonly Dictionary dictionary
+    cdef readonly object lock
+    cdef readonly bint busy, diverged, traced, foresees
+    cdef public Py_ssize_t steps
+    cdef public double error_sum, largest_target
+    cdef double largest_before
+    cdef double[:, ::1] lines
+    cdef Py_ssize_t line
+    cdef double[:, ::1] row, target
+    cdef double[::1] weight
+    cpdef int enter(self) except -1
+    cpdef int leave(self) except -1
+    cpdef Py_ssize_t advance(self, const double[:, ::1] X, const double[:, ::1] Y,
+                             const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
+    @cython.final
+    @cython.locals(taken=Py_ssize_t)
+    cdef Py_ssize_t proceed(self, const double[:, ::1] X, const double[:, ::1] Y,
+                            const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
+    cdef int make_room(self) except -1
+    cdef int rest(self) except -1 nogil
+    cpdef Py_ssize_t learn_one(self, x, y, weight) except -2
+    @cython.final
+    @cython.locals(total=double)
+    cdef bint place(self, x, y, weight) except -1
+    @cython.final
+    cdef Py_ssize_t run(self, const double[:, ::1] X, const double[:, ::1] Y,
+                        const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1 nogil
+    cdef int foresee(self, const double[:, ::1] X, const double[::1] weight, Py_ssize_t row, Py_ssize_t stop) except -1 nogil
+    cdef int step(self) except -1 nogil
+    @cython.final
+    cdef void average(self, double rate) noexcept nogil
+    @cython.final
+    cdef double averaging_rate(self) except? -1.5e300 nogil
+    @cython.final
+    cdef void restore(self) noexcept nogil

@@ -1,0 +1,34 @@
+cimport cython
+from colk._engine.user_functions cimport addresses
+
+cdef class Function:
+    cdef readonly object given, signature, role
+    cdef object plain, machine_code
+    cdef size_t address
+    cdef bint ready
+    cdef int resolve(self) except -1
+    @cython.final
+    cdef size_t found(self) except? 0 nogil
+
+cdef class OfNumbers(Function):
+    cdef double at(self, double a, double b) except? -1.5e300 nogil
+
+cdef class OfPoints(Function):
+    @cython.locals(answered=bint)
+    cdef int columns(self, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points,
+                     Py_ssize_t size, double[:, ::1] out, Py_ssize_t first) except -1 nogil
+    cdef int _ask(self, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points,
+                  Py_ssize_t size, double[:, ::1] out, Py_ssize_t first) except -1
+
+cdef class OfLoss(Function):
+    cdef double at(self, double loss, const double[::1] g, Py_ssize_t i) except? -1.5e300 nogil
+    cdef double _ask(self, double loss, const double[::1] g, Py_ssize_t i) except? -1.5e300
+
+cdef class OfArrays(Function):
+    cdef int write(self, const double[:, ::1] F, Py_ssize_t i, const double[:, ::1] Y,
+                   Py_ssize_t j, const double[::1] g, double[::1] out, Py_ssize_t start) except -1 nogil
+    cdef int _ask(self, const double[:, ::1] F, Py_ssize_t i, const double[:, ::1] Y,
+                  Py_ssize_t j, const double[::1] g, double[::1] out, Py_ssize_t start) except -1
+    @cython.locals(size=Py_ssize_t)
+    cpdef int tabulate(self, const double[:, ::1] F, const double[:, ::1] Y, const double[::1] g,
+                       double[::1] out) except -1

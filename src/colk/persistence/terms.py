@@ -1,0 +1,111 @@
+"""Terms in files: the built-in ones by name and parameters, a user's own by name alone."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from colk._engine.terms import Term, is_foreign, show
+from colk.errors import FileFormatError
+
+__all__ = ["Given", "known_terms", "make_term", "name_of_own", "parameters_of"]
+
+_HOMES = (
+    "colk.kernels",
+    "colk.losses",
+    "colk.risks",
+    "colk.trackers",
+    "colk.compressors",
+    "colk.schedules",
+    "colk.schedules",
+)
+
+# Terms whose parameters are functions.
+_OF_FUNCTIONS = frozenset({"CustomKernel", "CustomLoss", "CustomRisk", "Composition"})
+
+# Whole numbers that a step counts up to: no file may make it count for ever.
+_COUNTED = ("order", "degree")
+_MOST = 10_000
+
+
+@cache
+def known_terms() -> dict[str, type[Term]]:
+    """Return the built-in terms by name: public, of this package, with a formula of their own.
+
+    Examples
+    --------
+    >>> known_terms()["Huber"]
+    <class 'colk.losses.regression.Huber'>
+    """
+    found = {}
+    for home in _HOMES:
+        module = import_module(home)
+        for name in module.__all__:
+            kind = getattr(module, name)
+            is_term = isinstance(kind, type) and issubclass(kind, Term)
+            # A class with hooks leaves its formula to others.
+            if is_term and name not in _OF_FUNCTIONS and "_hooks" not in vars(kind):
+                found[name] = kind
+    return found
+
+
+def parameters_of(term: Term) -> dict[str, Any] | None:
+    """Return the parameters of a built-in term, None for a user's own."""
+    kind = type(term)
+    if known_terms().get(kind.__name__) is not kind:
+        return None
+    return term._parameters()
+
+
+def make_term(name: str, parameters: Mapping[str, Any]) -> Term:
+    """Return the built-in term of this name and these parameters."""
+    for counted in _COUNTED:
+        value = parameters.get(counted)
+        if isinstance(value, (int, float)) and value > _MOST:
+            raise FileFormatError(f"{counted}={value!r} of {name} is beyond {_MOST}")
+    return known_terms()[name](**parameters)
+
+
+def name_of_own(term: Any) -> str:
+    """Return the name that a user's own term goes by: its function's, or its class's.
+
+    Examples
+    --------
+    >>> from colk.kernels import CustomKernel
+    >>> def cauchy(u, v):
+    ...     return 1.0 / (1.0 + (u - v) @ (u - v))
+    >>> name_of_own(CustomKernel(cauchy))
+    'cauchy'
+    """
+    if isinstance(term, Term) and not is_foreign(term):
+        function = next(iter(term._parameters().values()))
+        return str(getattr(function, "__name__", show(function)))
+    return type(term).__name__
+
+
+class Given:
+    """A user's own terms, handed back to a file that names them.
+
+    Parameters
+    ----------
+    terms : mapping, optional
+        The terms by name.
+    """
+
+    def __init__(self, terms: Mapping[str, Any] | None) -> None:
+        self.terms = {} if terms is None else dict(terms)
+        self.missing: str | None = None  # the name that was looked for in vain
+
+    def find(self, name: str, shown: str) -> Any:
+        """Return the term of this name; it must look as the one that was saved did."""
+        if name in self.terms and repr(self.terms[name]) == shown:
+            return self.terms[name]
+        self.missing = name
+        if name in self.terms:
+            raise LookupError(
+                f"the model was saved with {shown}, but terms[{name!r}] is {self.terms[name]!r}"
+            )
+        raise LookupError(
+            f"the model was saved with {shown}, of your own; hand it back by "
+            f"load(path, terms={{{name!r}: ...}})"
+        )

@@ -1,0 +1,328 @@
+"""A function f = Σ_j w_j κ(d_j, ·): values, geometry, arithmetic."""
+
+import math
+import numbers
+import os
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from colk._engine.buffers import aligned, padded, plain
+from colk._engine.terms import check_term
+from colk._validation import Array, check_count, check_number, check_points, check_rows
+from colk.errors import FileFormatError
+from colk.kernels import Kernel
+from colk.kernels.base import evaluate
+
+if TYPE_CHECKING:
+    from colk.rkhs.compression import Compression
+
+__all__ = ["KernelExpansion"]
+
+# Points that are evaluated at a time: in between, an interrupt is heard.
+_BLOCK = 4096
+
+# Slopes that are held at a time by a gradient.
+_SLOPES = 2**15
+
+
+def _stored(vectors: Array) -> Array:
+    """Vectors (n, M) as the loops read them, in memory that can no longer be written to."""
+    n, length = vectors.shape
+    rows = aligned(n, padded(length))
+    rows[:, :length] = vectors
+    memory = rows if rows.base is None else rows.base
+    rows.flags.writeable = memory.flags.writeable = False
+    return rows
+
+
+class KernelExpansion:
+    """A function f = Σ_j w_j κ(d_j, ·): atoms, weights and a kernel.
+
+    It is a vector of the Hilbert space H of its kernel: it can be evaluated, added, scaled and
+    measured. It does not change: arrays are copied, and every operation makes a new function.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel κ.
+    atoms : array of shape (n_atoms, n_features)
+        The points d_j. There may be none: that is the function 0.
+    weights : array of shape (n_atoms,) or (n_atoms, n_outputs)
+        The weights w_j: numbers, or one row for each atom where f has several outputs.
+
+    Examples
+    --------
+    >>> from colk.rkhs.expansion import KernelExpansion
+    >>> from colk.kernels import Gaussian
+    >>> f = KernelExpansion(Gaussian(1.0), atoms=[[0.0], [1.0]], weights=[1.0, -1.0])
+    >>> f([[0.0], [0.5], [1.0]]).round(4)
+    array([ 0.3935,  0.    , -0.3935])
+    >>> round(f.norm(), 4)
+    0.8871
+    >>> (2 * f - f).distance(f)
+    0.0
+    """
+
+    __slots__ = ("__weakref__", "_atoms", "_bound", "_columns", "_kernel", "_rows", "_weights")
+
+    # NumPy scalars leave `2.5 * f` to the function.
+    __array_ufunc__: ClassVar[None] = None
+
+    _kernel: Kernel
+    _bound: Kernel  # to the features of the atoms
+    _atoms: Array  # (M, p), read-only
+    _weights: Array  # (M,) or (M, q), read-only
+    _columns: Array  # (p, M or more): the memory of the atoms
+    _rows: Array  # (q, M or more): the memory of the weights
+
+    def __init__(self, kernel: Kernel, atoms: ArrayLike, weights: ArrayLike) -> None:
+        check_term(kernel, Kernel, "kernel")
+        points = check_points(atoms, name="atoms")
+        values = check_rows(weights, len(points), name="weights")
+        n = len(points)
+        columns, rows = _stored(points.T), _stored(np.atleast_2d(values.T))
+        set_once = object.__setattr__
+        set_once(self, "_kernel", kernel)
+        set_once(self, "_bound", kernel.bind(points.shape[1]))
+        set_once(self, "_columns", columns)
+        set_once(self, "_rows", rows)
+        set_once(self, "_atoms", columns[:, :n].T)
+        set_once(self, "_weights", rows[0, :n] if values.ndim == 1 else rows[:, :n].T)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"a KernelExpansion does not change: cannot set {name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a KernelExpansion does not change: cannot delete {name}")
+
+    @classmethod
+    def zero(
+        cls, kernel: Kernel, n_features: int, n_outputs: int | None = None
+    ) -> "KernelExpansion":
+        """Return the function 0, which has no atoms.
+
+        Examples
+        --------
+        >>> from colk.kernels import Linear
+        >>> KernelExpansion.zero(Linear(), n_features=2)([[1.0, 2.0]])
+        array([0.])
+        """
+        atoms = np.empty((0, check_count(n_features, "n_features")))
+        if n_outputs is None:
+            return cls(kernel, atoms, np.empty(0))
+        return cls(kernel, atoms, np.empty((0, check_count(n_outputs, "n_outputs"))))
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel κ."""
+        return self._kernel
+
+    @property
+    def atoms(self) -> Array:
+        """The points d_j, read-only, of shape (n_atoms, n_features)."""
+        return self._atoms
+
+    @property
+    def weights(self) -> Array:
+        """The weights w_j, read-only, of shape (n_atoms,) or (n_atoms, n_outputs)."""
+        return self._weights
+
+    @property
+    def n_atoms(self) -> int:
+        """The model order M."""
+        return len(self._atoms)
+
+    @property
+    def n_features(self) -> int:
+        """The number p of features of a point."""
+        return int(self._columns.shape[0])
+
+    @property
+    def n_outputs(self) -> int:
+        """The number q of outputs; 1 where weights are a vector."""
+        return int(self._rows.shape[0])
+
+    def __call__(self, X: ArrayLike) -> Array:
+        """Return f at the points X, of shape (n,) or (n, n_outputs), like the weights.
+
+        Memory beyond the result is O(n_atoms).
+        """
+        points = check_points(X, self.n_features)
+        out = np.empty((len(points), self.n_outputs))
+        for start in range(0, len(points), _BLOCK):
+            near, values = plain(points[start : start + _BLOCK]), out[start : start + _BLOCK]
+            evaluate(self._bound, self._columns, self.n_atoms, self._rows, 0, near, values)
+        return out[:, 0] if self._weights.ndim == 1 else out
+
+    def gradient(self, X: ArrayLike) -> Array:
+        """Return the derivative of f with respect to its input at the points X.
+
+        Where the kernel has a kink (`Laplacian`, `Matern(nu=0.5)`) the slope 0 is taken.
+
+        Returns
+        -------
+        array of shape (n, n_features) or (n, n_outputs, n_features)
+
+        Examples
+        --------
+        >>> from colk.kernels import Polynomial
+        >>> KernelExpansion(Polynomial(2), [[1.0]], [1.0]).gradient([[3.0]])
+        array([[8.]])
+        """
+        if not self._kernel.has_gradient:
+            raise TypeError(f"{self._kernel!r} has no gradient; give CustomKernel a `gradient`")
+        points = check_points(X, self.n_features)
+        out = np.empty((len(points), self.n_outputs, self.n_features))
+        block = max(1, _SLOPES // max(1, self._atoms.size))
+        weights = self._rows[:, : self.n_atoms]
+        for start in range(0, len(points), block):
+            slopes = self._kernel.slopes(self._atoms, points[start : start + block])
+            for k in range(self.n_features):
+                out[start : start + block, :, k] = (weights @ slopes[:, :, k]).T
+        return out[:, 0] if self._weights.ndim == 1 else out
+
+    def inner(self, other: "KernelExpansion") -> float:
+        """Return ⟨f, g⟩ in H; with several outputs, the sum over outputs.
+
+        Examples
+        --------
+        >>> from colk.kernels import Linear
+        >>> f = KernelExpansion(Linear(), [[1.0, 2.0]], [1.0])
+        >>> g = KernelExpansion(Linear(), [[3.0, 4.0]], [2.0])
+        >>> f.inner(g)
+        22.0
+        """
+        self._check_same_space(other)
+        return float(np.sum(self._weights * other(self._atoms)))
+
+    def norm(self) -> float:
+        """Return ‖f‖ in H: the root of ⟨f, f⟩."""
+        return math.sqrt(max(self.inner(self), 0.0))
+
+    def distance(self, other: "KernelExpansion") -> float:
+        """Return ‖f − g‖ in H; exactly 0 where f and g are the same.
+
+        Weights of shared atoms are subtracted before anything is multiplied, so that what is
+        common to f and g leaves no rounding behind.
+        """
+        self._check_same_space(other)
+        points = np.concatenate([self._atoms, other._atoms])
+        atoms, index = np.unique(points, axis=0, return_inverse=True)
+        mine, theirs = np.zeros((2, len(atoms), self.n_outputs))
+        np.add.at(mine, index[: self.n_atoms], self._rows[:, : self.n_atoms].T)
+        np.add.at(theirs, index[self.n_atoms :], other._rows[:, : other.n_atoms].T)
+        difference = mine - theirs
+        kept = difference.any(axis=1)
+        return KernelExpansion(self._kernel, atoms[kept], difference[kept]).norm()
+
+    def compress(self, *, eps: float | None = None, max_atoms: int | None = None) -> "Compression":
+        """Return a function of fewer atoms within a known distance: `colk.compress(f, ...)`."""
+        from colk.rkhs.compression import compress
+
+        return compress(self, eps=eps, max_atoms=max_atoms)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the function to a file, whole or not at all: `colk.save(f, path)`."""
+        from colk.persistence import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "KernelExpansion":
+        """Read a function that was saved: `colk.load(path)`, which must be one.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from colk.kernels import Gaussian
+        >>> f = KernelExpansion(Gaussian(1.0), [[0.0]], [1.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     f.save(pathlib.Path(folder) / "f.colk")
+        ...     KernelExpansion.load(pathlib.Path(folder) / "f.colk") == f
+        True
+        """
+        from colk.persistence import load
+
+        model = load(path)
+        if not isinstance(model, cls):
+            raise FileFormatError(
+                f"{os.fspath(path)} holds a {type(model).__name__}, which colk.load returns"
+            )
+        return model
+
+    def _check_same_space(self, other: Any) -> None:
+        if not isinstance(other, KernelExpansion):
+            raise TypeError(f"expected a KernelExpansion, got {type(other).__name__}")
+        if self._kernel != other._kernel:
+            raise ValueError(
+                f"the functions live in different spaces: their kernels are {self._kernel!r} "
+                f"and {other._kernel!r}"
+            )
+        if self.n_features != other.n_features:
+            raise ValueError(
+                f"the functions have {self.n_features} and {other.n_features} features"
+            )
+        if self._weights.shape[1:] != other._weights.shape[1:]:
+            raise ValueError(
+                "the functions have outputs of different shapes: their weights are "
+                f"{self._weights.shape} and {other._weights.shape}"
+            )
+
+    def _with_weights(self, weights: Array) -> "KernelExpansion":
+        return KernelExpansion(self._kernel, self._atoms, weights)
+
+    def __add__(self, other: Any) -> "KernelExpansion":
+        if not isinstance(other, KernelExpansion):
+            return NotImplemented
+        self._check_same_space(other)
+        return KernelExpansion(
+            self._kernel,
+            np.concatenate([self._atoms, other._atoms]),
+            np.concatenate([self._weights, other._weights]),
+        )
+
+    def __neg__(self) -> "KernelExpansion":
+        return self._with_weights(-self._weights)
+
+    def __sub__(self, other: Any) -> "KernelExpansion":
+        return self + -other if isinstance(other, KernelExpansion) else NotImplemented
+
+    def __mul__(self, factor: Any) -> "KernelExpansion":
+        if not isinstance(factor, numbers.Real):
+            return NotImplemented
+        return self._with_weights(check_number(factor, "the factor of a function") * self._weights)
+
+    def __rmul__(self, factor: Any) -> "KernelExpansion":
+        return self.__mul__(factor)
+
+    def __truediv__(self, divisor: Any) -> "KernelExpansion":
+        if not isinstance(divisor, numbers.Real):
+            return NotImplemented
+        number = check_number(divisor, "the divisor of a function")
+        if number == 0.0:
+            raise ZeroDivisionError("a function cannot be divided by zero")
+        return self._with_weights(self._weights / number)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KernelExpansion):
+            return NotImplemented
+        return (
+            self._kernel == other._kernel
+            and np.array_equal(self._atoms, other._atoms)
+            and np.array_equal(self._weights, other._weights)
+        )
+
+    def __hash__(self) -> int:
+        # Adding 0.0 turns −0.0, which equals 0.0, into it.
+        return hash((self._kernel, (self._atoms + 0.0).tobytes(), (self._weights + 0.0).tobytes()))
+
+    def __reduce__(self) -> tuple[type["KernelExpansion"], tuple[Kernel, Array, Array]]:
+        return KernelExpansion, (self._kernel, self._atoms, self._weights)
+
+    def __repr__(self) -> str:
+        return (
+            f"KernelExpansion(kernel={self._kernel!r}, n_atoms={self.n_atoms}, "
+            f"n_features={self.n_features}, n_outputs={self.n_outputs})"
+        )

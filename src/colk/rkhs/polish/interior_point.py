@@ -1,0 +1,116 @@
+"""An interior-point method for losses that are piecewise linear: hinge, pinball, ε-insensitive.
+
+Such a loss is a line plus positive parts, ω u₊ = max over a in [0, 1] of ω a u with u = f − t. With
+slopes p − q = u, p(1 − a) = μ and qa = μ on a path to μ = 0, each step of Mehrotra's predictor and
+corrector solves one system with λI + Σ_i z_i z_iᵀ Σ_k ω_ik/θ_ik, as Newton's method does. Any a in
+[0, 1] proves a bound: the objective is at most Σ ω(u₊ − au) + ‖r‖²/(2λ) above the least one, where
+r is the gradient with a in the place of the step 1{u > 0}.
+"""
+
+import numpy as np
+
+from colk._validation import Array
+from colk.rkhs.polish.smoothing import Terms
+from colk.rkhs.polish.span import Span
+
+__all__ = ["follow_path"]
+
+# How much of the way to the boundary a step goes.
+_BOLDNESS = 0.995
+# Steps without a better bound after which rounding errors have won.
+_PATIENCE = 8
+
+
+class _Path:
+    """A point of the path: coordinates v, and for each kink a, p and q of shape (n, q)."""
+
+    def __init__(self, span: Span, terms: Terms, decay: float, v: Array) -> None:
+        self.span, self.decay, self.v, self.F = span, decay, v, span.predict(v)
+        self.places = np.stack(terms.kinks)
+        self.omega = np.stack(terms.jumps) * terms.share[:, None]
+        self.line = terms.share[:, None] * terms.left_slopes()
+        u = self.F - self.places
+        room = float(np.mean(np.abs(u))) or 1.0
+        self.p, self.q = np.maximum(u, 0.0) + room, np.maximum(-u, 0.0) + room
+        # The a at which slopes vanish, where it is well inside: for quantiles it is τ.
+        balance = -self.line / np.maximum(self.omega.sum(axis=0), 1e-300)
+        inside = (balance > 1e-3) & (balance < 1.0 - 1e-3)
+        self.a = np.broadcast_to(np.where(inside, balance, 0.5), u.shape)
+
+    def gradient(self) -> Array:
+        """r: the gradient with a in the place of the step."""
+        slopes = self.line + (self.omega * self.a).sum(axis=0)
+        return self.span.gather(slopes) + self.decay * self.v
+
+    def gap(self, gradient: Array) -> float:
+        u = self.F - self.places
+        slack = float(np.sum(self.omega * (np.maximum(u, 0.0) - self.a * u)))
+        return slack + float(np.sum(gradient * gradient)) / (2.0 * self.decay)
+
+    def complementarity(self, p: Array, q: Array, a: Array) -> float:
+        return float(np.sum(self.omega * (p * (1.0 - a) + q * a)) / (2.0 * np.sum(self.omega)))
+
+    def step(self, gradient: Array) -> None:
+        """Predict with μ = 0, choose μ by how far that came, correct, and go."""
+        p, q, a = self.p, self.q, self.a
+        theta = p / (1.0 - a) + q / a
+        solver = self.span.solver((self.omega / theta).sum(axis=0), self.decay)
+
+        def direction(above: Array | float, below: Array | float) -> tuple[Array, ...]:
+            rho = above / (1.0 - a) - p - below / a + q
+            pull = self.span.gather((self.omega * rho / theta).sum(axis=0))
+            dv = solver(pull - gradient)
+            dF = self.span.predict(dv)
+            da = (dF - rho) / theta
+            dp = (above - p * (1.0 - a) + p * da) / (1.0 - a)
+            dq = (below - q * a - q * da) / a
+            return dv, dF, da, dp, dq
+
+        _, _, da, dp, dq = direction(0.0, 0.0)
+        length = self._reach(da, dp, dq)
+        now = self.complementarity(p, q, a)
+        then = self.complementarity(p + length * dp, q + length * dq, a + length * da)
+        mu = now * max(then / now, 0.0) ** 3
+        dv, dF, da, dp, dq = direction(mu + dp * da, mu - dq * da)
+        length = min(1.0, _BOLDNESS * self._reach(da, dp, dq))
+        self.v, self.F = self.v + length * dv, self.F + length * dF
+        self.p, self.q, self.a = p + length * dp, q + length * dq, a + length * da
+
+    def _reach(self, da: Array, dp: Array, dq: Array) -> float:
+        """The longest step, at most 1/0.995, after which p, q, a and 1 − a are at least 0."""
+        shrinking = [(self.p, dp), (self.q, dq), (self.a, da), (1.0 - self.a, -da)]
+        ratios = [float(np.max(-change / size)) for size, change in shrinking]
+        return 1.0 / max(_BOLDNESS, *ratios)
+
+
+def follow_path(
+    span: Span, terms: Terms, regularization: float, start: Array, *, tolerance: float, steps: int
+) -> tuple[Array, float, float, int]:
+    """Return the best coordinates met, their gap, the norm of r and the number of steps.
+
+    Examples
+    --------
+    >>> from colk.kernels import Linear
+    >>> from colk.losses import Pinball
+    >>> from colk.risks import Mean
+    >>> span = Span(Linear(), np.ones((5, 1)), np.ones((1, 1)))
+    >>> terms = Terms(Pinball(0.5), Mean(), np.arange(5.0), np.full(5, 0.2), 1)
+    >>> v, gap, *_ = follow_path(span, terms, 1e-9, np.zeros((1, 1)), tolerance=1e-8, steps=50)
+    >>> bool(abs(v[0, 0] - 2.0) < 1e-6), bool(gap < 1e-8)
+    (True, True)
+    """
+    path = _Path(span, terms, regularization, start)
+    best_v, best, bound, norm, stale, count = start, np.inf, -np.inf, np.inf, 0, 0
+    while True:
+        gradient = path.gradient()
+        value = terms.value(path.F) + 0.5 * regularization * float(np.sum(path.v * path.v))
+        lower = value - path.gap(gradient)
+        stale = stale + 1 if value >= best and lower <= bound else 0
+        if value < best:
+            best_v, best = path.v, value
+        if lower > bound:
+            bound, norm = lower, float(np.linalg.norm(gradient))
+        if best - bound <= tolerance * abs(best) or count >= steps or stale >= _PATIENCE:
+            return best_v, max(best - bound, 0.0), norm, count
+        path.step(gradient)
+        count += 1

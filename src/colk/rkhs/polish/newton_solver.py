@@ -1,0 +1,279 @@
+"""Newton's method on the atoms of a dictionary; kinks are rounded, ever more narrowly.
+
+Where the objective is a sum over samples and outputs, its second derivative is formed and factored.
+Risks and softmax couple them: there the factor without the coupling preconditions conjugate
+gradients, whose products with the second derivative are differences of gradients. The factor of a
+sum over samples without kinks serves later steps too, as long as a few conjugate gradients make up
+for what has changed.
+Steps are as long as a line search finds, on predictions alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from colk._validation import Array
+from colk.rkhs.polish.interior_point import follow_path
+from colk.rkhs.polish.smoothing import RoundedTerms, Terms
+from colk.rkhs.polish.span import Solver, Span
+
+__all__ = ["Point", "Solution", "descend", "solve"]
+
+# By how much roundings narrow, and where they end: beyond it is rounding errors that rule.
+_NARROWING = 0.15
+_NARROWEST = 1e-9
+_CONJUGATE_STEPS = 60
+# With an old factor: as many take about as long as a new one, and after more than most of them a
+# new one pays for itself in steps to come. Where outputs are coupled, it needs many of its own.
+_FEW_STEPS = 4
+_COUPLED_STEPS = 16
+_MOST_OF_FEW = 0.7
+_LINE_STEPS = 40
+# A change of the objective below this share of it cannot be told from rounding errors.
+_NOISE = 1e-13
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coordinates of a minimiser, and how well it is one.
+
+    Attributes
+    ----------
+    coordinates : array of shape (rank, q)
+        v.
+    value : float
+        The exact objective there.
+    gradient_norm : float
+        H-norm of the gradient, of the rounded objective where there are kinks.
+    gap : float
+        The objective is at most so far above the least one; infinite where nothing is known,
+        because it is not convex.
+    n_steps : int
+        Steps of Newton's method.
+    converged : bool
+        Whether the tolerance was met.
+    """
+
+    coordinates: Array
+    value: float
+    gradient_norm: float
+    gap: float
+    n_steps: int
+    converged: bool
+
+
+class Point:
+    """Where the search is: coordinates and predictions, which move together.
+
+    It remembers the factor of a second derivative, of where it has been or of some of the samples.
+    """
+
+    def __init__(self, span: Span, decay: float, v: Array, factor: Solver | None = None) -> None:
+        self.span, self.decay, self.v, self.F = span, decay, v, span.predict(v)
+        self.factor = factor
+
+    def regularize(self, decay: float) -> None:
+        """Stay, under another λ."""
+        self.decay = decay
+        if self.factor is not None:
+            self.factor = self.factor.with_regularization(decay)
+
+    def value(self, terms: Terms | RoundedTerms) -> float:
+        """The objective."""
+        return terms.value(self.F) + 0.5 * self.decay * float(np.sum(self.v * self.v))
+
+    def gradient(self, terms: RoundedTerms) -> Array:
+        """Its gradient in the coordinates."""
+        return self.span.gather(terms.slopes(self.F)) + self.decay * self.v
+
+    def move(self, step: float, direction: Array, F: Array) -> None:
+        """Go along a direction, to where predictions are known."""
+        self.v, self.F = self.v + step * direction, F
+
+
+def solve(
+    span: Span,
+    terms: Terms,
+    regularization: float,
+    start: Array,
+    *,
+    tolerance: float,
+    max_steps: int,
+    factor: Solver | None = None,
+) -> Solution:
+    """Minimise the risk plus λ/2 ‖v‖², from coordinates `start`.
+
+    Without kinks, until the gradient is `tolerance` times as long as at f = 0; with kinks, until
+    the gap is at most `tolerance` times the objective. The objective is never above that at
+    `start`. A `factor` of about the second derivative saves the first one.
+
+    Examples
+    --------
+    >>> from colk.kernels import Linear
+    >>> from colk.losses import Squared
+    >>> from colk.risks import Mean
+    >>> span = Span(Linear(), np.array([[1.0], [2.0]]), None)
+    >>> terms = Terms(Squared(), Mean(), np.array([1.0, 2.0]), np.full(2, 0.5), 1)
+    >>> found = solve(span, terms, 1e-9, np.zeros((1, 1)), tolerance=1e-9, max_steps=10)
+    >>> found.converged, span.predict(found.coordinates)[:, 0].round(6)
+    (True, array([1., 2.]))
+    """
+    point = Point(span, regularization, start, factor)
+    if terms.is_piecewise_linear:
+        return _inside(point, terms, tolerance, max_steps)
+    best_v, best = start, point.value(terms)
+    at_zero = Point(span, regularization, np.zeros_like(start))
+    units = terms.unit(point.F)
+    reference = float(np.linalg.norm(at_zero.gradient(RoundedTerms(terms, *units)))) or 1.0
+    share, count = 1.0 if terms.is_kinked else 1e-3, 0
+    gap, norm, converged = np.inf, np.inf, False
+    while True:
+        rounded = RoundedTerms(terms, share * units[0], share * units[1])
+        exact = rounded.excess == 0.0 and not terms.is_kinked
+        # A rounded problem need be solved no better than rounding is exact.
+        target = tolerance * reference
+        if not exact:
+            target = max(target, np.sqrt(0.02 * share * regularization * abs(best)))
+        steps, norm = descend(point, rounded, target, max_steps - count)
+        count += steps
+        value = point.value(terms)
+        if value <= best:
+            best_v, best = point.v, value
+        met = norm <= target
+        if terms.is_convex:
+            above = best - point.value(rounded) + norm**2 / (2.0 * regularization)
+            gap = min(gap, max(above + rounded.excess, 0.0))
+        if exact:
+            converged = met
+            break
+        if terms.is_convex and np.isfinite(rounded.excess):
+            converged = bool(gap <= tolerance * abs(best))
+        else:
+            converged = met and share <= tolerance
+        if converged or count >= max_steps or share <= _NARROWEST:
+            break
+        share *= _NARROWING
+    return Solution(best_v, best, norm, float(gap), count, converged)
+
+
+def _inside(point: Point, terms: Terms, tolerance: float, max_steps: int) -> Solution:
+    """The same for losses that are piecewise linear, by an interior-point method."""
+    v, gap, norm, steps = follow_path(
+        point.span, terms, point.decay, point.v, tolerance=tolerance, steps=max_steps
+    )
+    found = Point(point.span, point.decay, v)
+    value = found.value(terms)
+    return Solution(v, value, norm, gap, steps, bool(gap <= tolerance * abs(value)))
+
+
+def descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) -> tuple[int, float]:
+    """Newton steps on a rounded objective until its gradient is as short as `target`."""
+    gradient = point.gradient(terms)
+    norm = first = float(np.linalg.norm(gradient))
+    for step in range(max_steps):
+        if norm <= target:
+            return step, norm
+        # A step need be solved no better than the gradient has to shrink.
+        accuracy = max(min(0.1, max(norm / first, 1e-6)), min(0.3 * target / norm, 0.5))
+        direction = _direction(point, terms, gradient, accuracy)
+        change = point.span.predict(direction)
+        slope = float(np.sum(gradient * direction))
+        length, F = _search(point, terms, direction, change, slope)
+        if length == 0.0:
+            return step + 1, norm
+        point.move(length, direction, F)
+        gradient, before = point.gradient(terms), norm
+        norm = float(np.linalg.norm(gradient))
+        if -slope <= _NOISE * abs(point.value(terms)) and norm > 0.5 * before:
+            return step + 1, norm  # rounding errors have won
+    return max_steps, norm
+
+
+def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: float) -> Array:
+    """A step of Newton's method, solved to this accuracy; by an earlier factor, if it will do."""
+    curvature, coupling = terms.curvature(point.F), terms.coupling(point.F)
+    separable = terms.terms.is_separable
+    bend = partial(np.multiply, curvature) if separable else partial(terms.bend, point.F)
+    if point.factor is not None and terms.terms.is_sum and not terms.terms.is_kinked:
+        few = _FEW_STEPS if separable else _COUPLED_STEPS
+        direction, steps = _conjugate(point, point.factor, bend, gradient, accuracy, few)
+        if steps > _MOST_OF_FEW * few:
+            point.factor = None
+        return direction
+    point.factor = point.span.solver(curvature, point.decay)
+    if separable:
+        return -point.factor(gradient)
+    if coupling is not None and coupling[1] > 0.0:
+        return _downdated(point.span.gather(coupling[0]), coupling[1], point.factor, gradient)
+    return _conjugate(point, point.factor, bend, gradient, accuracy, _CONJUGATE_STEPS)[0]
+
+
+def _downdated(p: Array, total: float, factor: Solver, gradient: Array) -> Array:
+    """Solve with A − ppᵀ/D, by Sherman and Morrison; with A alone where that is not positive."""
+    plain, helped = -factor(gradient), factor(p)
+    left = total - float(np.sum(p * helped))
+    if left <= 1e-8 * total:
+        return plain
+    return np.asarray(plain + helped * (float(np.sum(p * plain)) / left))
+
+
+def _conjugate(
+    point: Point,
+    factor: Solver,
+    bend: Callable[[Array], Array],
+    gradient: Array,
+    accuracy: float,
+    steps: int,
+) -> tuple[Array, int]:
+    """Conjugate gradients preconditioned by a factor, and how many it took.
+
+    `bend` is the second derivative in the predictions, times a change of them. Where it turns
+    negative, what there is will do.
+    """
+    total, residual = np.zeros_like(gradient), -gradient
+    helped = factor(residual)
+    direction, size = helped, float(np.sum(residual * helped))
+    end = accuracy * accuracy * size
+    for step in range(steps):
+        product = point.span.gather(bend(point.span.predict(direction))) + point.decay * direction
+        bent = float(np.sum(direction * product))
+        if bent <= 0.0:
+            return (direction if step == 0 else total), steps
+        total = total + size / bent * direction
+        residual = residual - size / bent * product
+        helped = factor(residual)
+        before, size = size, float(np.sum(residual * helped))
+        if size <= end:
+            return total, step + 1
+        direction = helped + size / before * direction
+    return total, steps
+
+
+def _search(
+    point: Point, terms: RoundedTerms, direction: Array, change: Array, slope: float
+) -> tuple[float, Array]:
+    """A step at which the slope along the line has halved and the objective has fallen, and F."""
+    if not slope < 0.0:
+        return 0.0, point.F
+    value, low, high, step = point.value(terms), 0.0, np.inf, 1.0
+    squares = float(np.sum(direction * direction))
+    crossed = float(np.sum(point.v * direction))
+    norm = float(np.sum(point.v * point.v))
+    for _ in range(_LINE_STEPS):
+        F = point.F + step * change
+        penalty = 0.5 * point.decay * (norm + 2.0 * step * crossed + step * step * squares)
+        here = terms.value(F) + penalty
+        tilt = float(np.sum(terms.slopes(F) * change)) + point.decay * (crossed + step * squares)
+        if here > value + _NOISE * abs(value) or not tilt <= -0.5 * slope:
+            high = step
+            inside = slope / (slope - tilt) if np.isfinite(tilt) and tilt > 0.0 else 0.5
+            step = low + (high - low) * min(max(inside, 0.1), 0.7)
+        elif tilt < 0.5 * slope and high == np.inf and step < 64.0:
+            low, step = step, 2.0 * step
+        elif tilt < 0.5 * slope and step < 64.0 and high - low > 1e-3 * high:
+            low, step = step, 0.5 * (step + high)
+        else:
+            return step, F
+    return low, point.F + low * change

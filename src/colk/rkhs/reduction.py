@@ -1,0 +1,164 @@
+"""Which atoms to start KOMP from, where there are more than it takes or more than it can bear."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colk._engine.dictionary import Dictionary
+from colk._engine.simd.loops import NOVELTY_FLOOR
+from colk._validation import Array
+from colk.compressors import pursuit
+from colk.kernels import Kernel
+
+__all__ = ["Start", "independent_start", "low_rank_start"]
+
+# Rows of the Gram matrix that are formed at a time.
+_BLOCK = 256
+
+# A pivot has at least this share of the largest novelty: pivots close to each other would serve
+# f as well, at a condition number of K that is a hundred times larger.
+_NOVEL_SHARE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Projection of f on the span of some of its atoms, ready for KOMP, and what stays outside.
+
+    The first rows of weights of the dictionary are f's, the last one holds the atoms' labels.
+    """
+
+    dictionary: Dictionary
+    frozen: NDArray[np.int64]  # atoms that keep their weights and take no part
+    error: float  # estimate of the H-norm that the projection lost
+
+
+def _fill(
+    kernel: Kernel, atoms: Array, labels: NDArray[np.int64], n_outputs: int
+) -> tuple[Dictionary, NDArray[np.int64]]:
+    """Return a dictionary of the atoms with these labels, but for those in the others' span.
+
+    Also the labels of its atoms; weights are still 0.
+    """
+    n_features = atoms.shape[1]
+    d = Dictionary(
+        kernel,
+        n_features,
+        n_rows=n_outputs + 1,
+        n_priced=n_outputs,
+        n_fitted=n_outputs,
+        capacity=max(len(labels), 1),
+    )
+    rows = np.column_stack([np.zeros((len(labels), n_outputs)), labels])
+    pursuit.append(d, atoms[labels], rows)
+    d.clear_ghosts()
+    return d, d.weights[:, -1].astype(np.int64)
+
+
+def _refined_solve(inverse: Array, K: Array, right: Array) -> Array:
+    """K⁻¹ right, with one step of refinement: where K is all but singular, K⁻¹ is rounded."""
+    solution = inverse @ right
+    refined: Array = solution + inverse @ (right - K @ solution)
+    return refined
+
+
+def independent_start(kernel: Kernel, atoms: Array, weights: Array, allowance: float) -> Start:
+    """All atoms, but for those that lie in the span of others up to rounding.
+
+    Such atoms are projected, cheapest first, as long as this costs at most `allowance`; the
+    others are frozen.
+    """
+    n_outputs, labels = weights.shape[1], np.arange(len(atoms))
+    d, kept = _fill(kernel, atoms, labels, n_outputs)
+    rest = np.setdiff1d(labels, kept)
+    fitted, charge, frozen = weights[kept], 0.0, rest
+    if len(rest) > 0:
+        columns = kernel.gram(atoms[rest], atoms[kept])
+        solutions = _refined_solve(d.inverse_gram, kernel.gram(atoms[kept]), columns.T).T
+        novelty = kernel.diagonal(atoms[rest]) - np.sum(columns * solutions, axis=1)
+        prices = np.linalg.norm(weights[rest], axis=1) * np.sqrt(np.maximum(novelty, 0.0))
+        order = np.argsort(prices, kind="stable")
+        n_projected = int(np.searchsorted(np.cumsum(prices[order]), allowance, side="right"))
+        projected, frozen = order[:n_projected], np.sort(rest[order[n_projected:]])
+        fitted = fitted + solutions[projected].T @ weights[rest[projected]]
+        charge = float(prices[projected].sum())
+    d.set_weights(fitted)
+    return Start(d, frozen, charge)
+
+
+def _values(kernel: Kernel, atoms: Array, weights: Array) -> Array:
+    """Values of f at its own atoms, block by block."""
+    blocks = [
+        kernel.gram(atoms[start : start + _BLOCK], atoms) @ weights
+        for start in range(0, len(atoms), _BLOCK)
+    ]
+    return np.concatenate(blocks)
+
+
+@dataclass(eq=False)
+class _PivotedCholesky:
+    """K ≈ L Lᵀ, column by column, where each pivot is the atom that serves f best.
+
+    With s the diagonal of K − L Lᵀ and g = (K − L Lᵀ)w, what is left of f at the atoms, taking
+    atom i into the span lowers the squared H-norm of what is left of f by ‖g_i‖²/s_i.
+    """
+
+    kernel: Kernel
+    atoms: Array
+    left: Array  # g, (M, q)
+    novelty: Array  # s, (M,)
+    floor: Array  # s below which an atom counts as in the span
+    columns: Array  # L, feature by feature: (capacity, M)
+    pivots: list[int]
+
+    def next_pivot(self) -> int | None:
+        """Return the atom that serves f best of those well outside the span, if there is one."""
+        free = self.novelty > np.maximum(self.floor, _NOVEL_SHARE * self.novelty.max())
+        gains = np.where(free, np.sum(self.left**2, axis=1), -1.0)
+        np.divide(gains, self.novelty, out=gains, where=free)
+        best = int(np.argmax(gains))
+        return best if gains[best] > 0.0 else None
+
+    def take(self, p: int) -> None:
+        """Add atom p to the span."""
+        k = len(self.pivots)
+        if k == len(self.columns):
+            self.columns = np.concatenate([self.columns, np.empty_like(self.columns)])
+        column = self.kernel.column(self.atoms, self.atoms[p])
+        column -= self.columns[:k, p] @ self.columns[:k]
+        column /= np.sqrt(self.novelty[p])
+        self.columns[k] = column
+        self.left -= np.outer(column, self.left[p] / column[p])
+        self.novelty -= column**2
+        self.novelty[p] = 0.0
+        self.pivots.append(p)
+
+
+def low_rank_start(
+    kernel: Kernel, atoms: Array, weights: Array, allowance: float, at_most: int
+) -> Start:
+    """As few atoms as leave out at most `allowance` of f, by pivoted Cholesky; `at_most` of them.
+
+    Only columns of the Gram matrix of the atoms are kept: memory O(M r) for r pivots, time
+    O(M r² + M²).
+    """
+    values, diagonal = _values(kernel, atoms, weights), kernel.diagonal(atoms)
+    cholesky = _PivotedCholesky(
+        kernel,
+        atoms,
+        left=values.copy(),
+        novelty=diagonal.copy(),
+        floor=NOVELTY_FLOOR * diagonal,
+        columns=np.empty((64, len(atoms))),
+        pivots=[],
+    )
+    while np.sum(weights * cholesky.left) > allowance**2 and len(cholesky.pivots) < at_most:
+        pivot = cholesky.next_pivot()
+        if pivot is None:
+            break
+        cholesky.take(pivot)
+    d, kept = _fill(kernel, atoms, np.array(cholesky.pivots, dtype=np.int64), weights.shape[1])
+    fitted = _refined_solve(d.inverse_gram, kernel.gram(atoms[kept]), values[kept])
+    d.set_weights(fitted)
+    square = float(np.sum(weights * values) - np.sum(fitted * values[kept]))
+    return Start(d, np.empty(0, dtype=np.int64), float(np.sqrt(max(square, 0.0))))

@@ -1,0 +1,109 @@
+"""Parquet: batches of row groups."""
+
+import os
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.parquet
+
+from colk.tabular.reading.cells import column
+from colk.tabular.reading.rows import Column, Columns, Kind, Position, Rows, sift
+
+__all__ = ["ParquetTable"]
+
+_BATCH = 16384
+
+
+class ParquetTable:
+    """A Parquet file. Its rows are counted from 1, as lines are.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+    ...     pq.write_table(pa.table({"a": [1, 2], "b": ["x", None]}), file.name)
+    ...     ParquetTable(file.name).kinds
+    {'a': 'number', 'b': 'text'}
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        if path == "-":
+            raise ValueError("Parquet cannot be read from standard input: name a file")
+        try:
+            self._file = pa.parquet.ParquetFile(path, buffer_size=1 << 16, pre_buffer=False)
+        except pa.ArrowException as error:
+            raise ValueError(f"it is no Parquet file ({_first_line(error)})") from error
+        self.size = self._file.metadata.num_rows
+        schema = self._file.schema_arrow
+        twice = [name for name in schema.names if schema.names.count(name) > 1]
+        if twice:
+            raise ValueError(f"column {twice[0]!r} appears twice")
+        self.kinds: dict[str, Kind] = {
+            field.name: "number" if _is_number(field.type) else "text" for field in schema
+        }
+
+    def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
+        """Read on from `start`, which may be the beginning or that of a batch."""
+        for name in wanted.names:
+            kind = self._file.schema_arrow.field(name).type
+            if not _is_plain(kind):
+                raise ValueError(f"column {name!r} holds {kind}, neither numbers nor text")
+        before = 0
+        for group in range(self._file.num_row_groups):
+            size = self._file.metadata.row_group(group).num_rows
+            if before + size > start.offset:
+                yield from self._group(group, before, wanted, start)
+            before += size
+
+    def _group(self, group: int, before: int, wanted: Columns, start: Position) -> Iterator[Rows]:
+        try:
+            batches = self._file.iter_batches(
+                _BATCH, row_groups=[group], columns=list(wanted.names), use_threads=False
+            )
+            for batch in batches:
+                if before >= start.offset:
+                    yield self._batch(batch, before, wanted, start.file)
+                before += len(batch)
+        except pa.ArrowException as error:
+            raise ValueError(f"its rows cannot be read ({_first_line(error)})") from error
+
+    def _batch(self, batch: pa.RecordBatch, before: int, wanted: Columns, file: int) -> Rows:
+        columns: dict[str, Column] = {}
+        for name in wanted.names:
+            kind = pa.float64() if name in wanted.numbers else pa.string()
+            values = pa.compute.cast(batch.column(name), kind, safe=False)
+            columns[name] = column(pa.chunked_array([values]))
+        lines = np.arange(before + 1, before + len(batch) + 1)
+        kept, usable, rejects = sift(columns, lines, wanted)
+        return Rows(kept, usable, rejects, Position(file, before, before + 1), before + len(batch))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    types = pa.types
+    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+    return any(test(kind) for test in tests)
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    """Whether the values of a type can be read as numbers or text."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return _is_plain(kind.value_type)
+    tests = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    return not any(test(kind) for test in tests)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

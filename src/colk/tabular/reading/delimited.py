@@ -1,0 +1,209 @@
+"""CSV: parsed by pyarrow; a block that it refuses, record by record."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from colk.tabular.reading.blocks import Block
+from colk.tabular.reading.cells import as_number, column, is_number
+from colk.tabular.reading.lines import Parsed
+from colk.tabular.reading.rows import Column, Columns, Kind, Reject
+
+__all__ = ["Delimited"]
+
+# Records that kinds of columns are judged by.
+_LOOKED_AT = 1000
+# Lines that a quoted record may have.
+_MOST_LINES = 100
+# Characters of a reason that are kept.
+_SHOWN = 200
+
+
+class Delimited:
+    r"""Records of cells between delimiters, below a line of names.
+
+    Parameters
+    ----------
+    delimiter : str
+        One character.
+    names : sequence of str, optional
+        Of the columns, where the first line does not hold them.
+
+    Examples
+    --------
+    >>> table = Delimited()
+    >>> table.look(Block(b"a,b\n1,x\n", 0, 1, 8))
+    4
+    >>> table.kinds
+    {'a': 'number', 'b': 'text'}
+    """
+
+    quoted = True
+
+    def __init__(self, delimiter: str = ",", names: Sequence[str] | None = None) -> None:
+        if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+            raise ValueError(f"the delimiter must be one character, got {delimiter!r}")
+        self.delimiter = delimiter
+        self._given = None if names is None else list(names)
+        self.kinds: dict[str, Kind] = {}
+
+    def look(self, block: Block) -> int:
+        """Take names and kinds of columns from the first block; return the header's size."""
+        header, size = (self._given, 0) if self._given is not None else self._header(block)
+        twice = {name for name in header if header.count(name) > 1}
+        if twice:
+            name = min(twice)[:_SHOWN]
+            raise ValueError(f"column {name!r} appears twice; name them with --columns")
+        self._names = header
+        self.kinds = dict.fromkeys(header, "number")
+        body = Block(block.data[size:], block.offset + size, block.line, block.size)
+        self.kinds = self._judge(body)
+        return size
+
+    def _header(self, block: Block) -> tuple[list[str], int]:
+        """Return the names in the first record, and the bytes up to its end."""
+        line, text = next(self._records(block), (0, ""))
+        if not text:
+            raise ValueError("its first lines are blank")
+        try:
+            cells = self._cells(text.removeprefix("\ufeff"))
+            names = [_decoded(name).strip() for name in cells]
+        except (csv.Error, ValueError) as error:
+            raise ValueError(f"its first line holds no names: {_reason(error)}") from error
+        if all(is_number(name) for name in names):
+            raise ValueError(
+                "the first line holds numbers, not names of columns; name them with --columns"
+            )
+        blank = block.data.split(b"\n", line - block.line)[:-1]
+        before = sum(len(each) + 1 for each in blank)
+        return names, before + len(text.encode(errors="surrogateescape"))
+
+    def _judge(self, block: Block) -> dict[str, Kind]:
+        """Columns of which most cells are no numbers hold text."""
+        balance = dict.fromkeys(self._names, 0)
+        for _, (_, text) in zip(range(_LOOKED_AT), self._records(block), strict=False):
+            try:
+                cells = self._cells(text)
+            except csv.Error:
+                continue
+            if len(cells) == len(self._names):
+                for name, cell in zip(self._names, cells, strict=True):
+                    if cell.strip():
+                        balance[name] += 1 if is_number(cell) else -1
+        return {name: "text" if sign < 0 else "number" for name, sign in balance.items()}
+
+    def parse(self, block: Block, wanted: Columns) -> Parsed:
+        """Return the columns wanted, the lines of their rows, and rows that have no such cells."""
+        return self._parse_whole(block, wanted) or self._parse_records(block, wanted)
+
+    def _parse_whole(self, block: Block, wanted: Columns) -> Parsed | None:
+        data = block.data
+        # Pyarrow would close a last quote, and take a lone \r for the end of a line.
+        if data.count(b'"') % 2 or data.count(b"\r") != data.count(b"\r\n"):
+            return None
+        types = {name: pa.float64() for name in wanted.numbers}
+        types |= {name: pa.string() for name in wanted.texts}
+        try:
+            table = pa.csv.read_csv(
+                pa.BufferReader(block.data),
+                read_options=pa.csv.ReadOptions(
+                    column_names=self._names, use_threads=False, block_size=len(block.data) + 1
+                ),
+                parse_options=pa.csv.ParseOptions(
+                    delimiter=self.delimiter, newlines_in_values=True
+                ),
+                convert_options=pa.csv.ConvertOptions(
+                    column_types=types, include_columns=list(types)
+                ),
+            )
+        except (pa.ArrowException, UnicodeError):
+            return None
+        if len(table) != block.n_lines:  # lines that are blank, or belong to one record
+            return None
+        columns: dict[str, Column] = {name: column(table[name]) for name in types}
+        return columns, np.arange(block.line, block.line + len(table)), []
+
+    def _parse_records(self, block: Block, wanted: Columns) -> Parsed:
+        places = {name: self._names.index(name) for name in wanted.names}
+        rows: list[list[float | str]] = []
+        lines, rejects = [], []
+        for line, text in self._records(block):
+            try:
+                cells = self._whole(text)
+                numbers = [as_number(cells[places[name]], name) for name in wanted.numbers]
+                texts = [_decoded(cells[places[name]]) for name in wanted.texts]
+            except (csv.Error, ValueError) as error:
+                rejects.append(Reject(line, _reason(error)))
+                continue
+            rows.append([*numbers, *texts])
+            lines.append(line)
+        kinds = [float] * len(wanted.numbers) + [object] * len(wanted.texts)
+        columns: dict[str, Column] = {
+            name: np.array([row[place] for row in rows], dtype=kind)
+            for place, (name, kind) in enumerate(zip(wanted.names, kinds, strict=True))
+        }
+        return columns, np.array(lines, dtype=np.int64), rejects
+
+    def _whole(self, text: str) -> list[str]:
+        cells = self._cells(text)
+        if len(cells) != len(self._names):
+            raise ValueError(f"it has {len(cells)} cells, expected {len(self._names)}")
+        return cells
+
+    def _cells(self, text: str) -> list[str]:
+        try:
+            rows = self._read(text, strict=True)
+        except csv.Error as error:
+            if "expected after" not in str(error):
+                raise
+            rows = self._read(text, strict=False)  # text behind a closing quote, as pyarrow has it
+        return rows[0] if len(rows) == 1 else []
+
+    def _read(self, text: str, strict: bool) -> list[list[str]]:
+        lines = io.StringIO(text, newline="")
+        return list(csv.reader(lines, delimiter=self.delimiter, strict=strict))
+
+    def _records(self, block: Block) -> Iterator[tuple[int, str]]:
+        """Lines, or as many of them as it takes to close a quote, with the number of the first."""
+        lines = io.StringIO(block.data.decode(errors="surrogateescape"), newline="\n").readlines()
+        first = 0
+        while first < len(lines):
+            last = first + 1
+            if '"' in lines[first]:
+                last = self._closing(lines, first)
+            text = "".join(lines[first:last])
+            if text.strip():
+                yield block.line + first, text
+            first = last
+
+    def _closing(self, lines: Sequence[str], first: int) -> int:
+        """One past the line that closes the record; the next line where none does."""
+        for last in range(first + 1, min(first + _MOST_LINES, len(lines)) + 1):
+            try:
+                self._cells("".join(lines[first:last]))
+            except csv.Error as error:
+                if "unexpected end of data" not in str(error):
+                    break
+            else:
+                return last
+        return first + 1
+
+
+def _decoded(cell: str) -> str:
+    """Return a cell that is text, and not bytes of something else."""
+    try:
+        cell.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("it is not UTF-8") from error
+    return cell
+
+
+def _reason(error: Exception) -> str:
+    if "unexpected end of data" in str(error):
+        return "a quote is never closed"
+    reason = str(error)
+    return reason if len(reason) <= _SHOWN else f"{reason[:_SHOWN]}…"

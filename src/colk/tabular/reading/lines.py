@@ -1,0 +1,116 @@
+"""Tables whose rows are lines: a file or a pipe, and what parses its blocks."""
+
+import os
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colk.tabular.reading.blocks import Block, blocks
+from colk.tabular.reading.rows import Column, Columns, Kind, Position, Reject, Rows, sift
+
+__all__ = ["LineTable", "Parsed", "Parser"]
+
+Parsed = tuple[dict[str, Column], NDArray[np.int64], list[Reject]]
+
+
+class Parser(Protocol):
+    """What a format knows: which columns there are, and how to read them from a block."""
+
+    quoted: bool
+    kinds: dict[str, Kind]
+
+    def look(self, block: Block) -> int:
+        """Take names and kinds of columns from the first block; return the header's size."""
+
+    def parse(self, block: Block, wanted: Columns) -> Parsed:
+        """Return the columns wanted, the lines of their rows, and rows that have no such cells."""
+
+
+class LineTable:
+    r"""A file of lines, or a pipe, behind a parser.
+
+    Parameters
+    ----------
+    path : path or int
+        A file, or the descriptor of a pipe.
+    parser : Parser
+        Of its format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from colk.tabular.reading.delimited import Delimited
+    >>> with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+    ...     _ = file.write(b"a,b\n1,2\n"), file.flush()
+    ...     table = LineTable(file.name, Delimited())
+    ...     next(table.rows(Columns(("b",)), Position())).columns
+    ...     table.close()
+    {'b': array([2.])}
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | int, parser: Parser) -> None:
+        # Unbuffered: what is there is read at once, and no lock is held while waiting.
+        self._stream: BinaryIO = open(path, "rb", buffering=0, closefd=not isinstance(path, int))  # noqa: SIM115
+        self._parser = parser
+        self._waits = not self._stream.seekable()
+        self.size = None if self._waits else os.fstat(self._stream.fileno()).st_size
+        self._blocks = blocks(self._stream, quoted=parser.quoted)
+        try:
+            first, header = self._look()
+        except BaseException:
+            self.close()
+            raise
+        body = first.data[header:]
+        line = first.line + first.data.count(b"\n", 0, header)
+        self._body = Position(0, header, line)
+        self._first = Block(body, header, line, first.size - header)
+
+    def _look(self) -> tuple[Block, int]:
+        """Return the first block, and the size of the header in it."""
+        first = next(self._blocks, None)
+        if first is None:
+            raise ValueError("there is nothing in it")
+        if not first.data:
+            raise ValueError("its first line is too long")
+        return first, self._parser.look(first)
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """Names of the columns, and what they hold."""
+        return self._parser.kinds
+
+    def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
+        """Read on from `start`, which may be the beginning or that of a batch."""
+        for block in self._from(start):
+            if not block.data:
+                columns, lines, rejects = self._nothing(wanted)
+                rejects = [Reject(block.line, "it is too long to be a row")]
+            else:
+                columns, lines, rejects = self._parser.parse(block, wanted)
+            kept, lines, more = sift(columns, lines, wanted)
+            yield Rows(
+                kept,
+                lines,
+                sorted([*rejects, *more], key=lambda reject: reject.line),
+                Position(start.file, block.offset, block.line),
+                block.offset + block.size,
+            )
+
+    def _from(self, start: Position) -> Iterator[Block]:
+        if self._waits:
+            return chain([self._first] if self._first.data else [], self._blocks)
+        offset, line = max((start.offset, start.line), (self._body.offset, self._body.line))
+        self._stream.seek(offset)
+        return blocks(self._stream, offset, line, self._parser.quoted)
+
+    def _nothing(self, wanted: Columns) -> Parsed:
+        empty: dict[str, Any] = {name: np.empty(0) for name in wanted.numbers}
+        empty |= {name: np.empty(0, dtype=object) for name in wanted.texts}
+        return empty, np.empty(0, dtype=np.int64), []
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()

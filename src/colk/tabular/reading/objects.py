@@ -1,0 +1,148 @@
+"""JSON lines: parsed by pyarrow; a block that it refuses, line by line."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.json
+
+from colk.tabular.reading.blocks import Block
+from colk.tabular.reading.cells import column
+from colk.tabular.reading.lines import Parsed
+from colk.tabular.reading.rows import Column, Columns, Kind, Reject
+
+__all__ = ["Objects"]
+
+# Lines that kinds of columns are judged by.
+_LOOKED_AT = 1000
+_SHOWN = 40
+
+
+class Objects:
+    r"""An object of numbers and strings in each line.
+
+    Examples
+    --------
+    >>> table = Objects()
+    >>> block = Block(b'{"a": 1, "b": "x"}\n', 0, 1, 19)
+    >>> table.look(block), table.kinds
+    (0, {'a': 'number', 'b': 'text'})
+    """
+
+    quoted = False
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, Kind] = {}
+
+    def look(self, block: Block) -> int:
+        """Take names and kinds of columns from the first block; there is no header."""
+        balance: dict[str, int] = {}
+        for line in block.data.split(b"\n")[:_LOOKED_AT]:
+            try:
+                values = _object(line)
+            except ValueError:
+                continue
+            for name, value in values.items():
+                if value is not None:
+                    balance[name] = balance.get(name, 0) + (1 if _is_number(value) else -1)
+        if not balance:
+            raise ValueError(
+                "its first lines are no JSON objects, one to a line; what is one list becomes that "
+                "by jq -c '.[]', or say what it is with --format"
+            )
+        self.kinds = {name: "text" if sign < 0 else "number" for name, sign in balance.items()}
+        return 0
+
+    def parse(self, block: Block, wanted: Columns) -> Parsed:
+        """Return the columns wanted, the lines of their rows, and rows that have no such values."""
+        return self._parse_whole(block, wanted) or self._parse_lines(block, wanted)
+
+    def _parse_whole(self, block: Block, wanted: Columns) -> Parsed | None:
+        # A `null` in place of the first object would crash pyarrow.
+        if not block.data.startswith(b"{") or block.data.count(b"\n{") + 1 != block.n_lines:
+            return None
+        schema = pa.schema(
+            [(name, pa.float64()) for name in wanted.numbers]
+            + [(name, pa.string()) for name in wanted.texts]
+        )
+        try:
+            table = pa.json.read_json(
+                pa.BufferReader(block.data),
+                read_options=pa.json.ReadOptions(use_threads=False, block_size=len(block.data) + 1),
+                parse_options=pa.json.ParseOptions(
+                    explicit_schema=schema, unexpected_field_behavior="ignore"
+                ),
+            )
+        except (pa.ArrowException, UnicodeError):
+            return None
+        if len(table) != block.n_lines:
+            return None
+        columns: dict[str, Column] = {name: column(table[name]) for name in wanted.names}
+        return columns, np.arange(block.line, block.line + len(table)), []
+
+    def _parse_lines(self, block: Block, wanted: Columns) -> Parsed:
+        rows: list[list[Any]] = []
+        lines, rejects = [], []
+        for line, data in enumerate(block.data.split(b"\n")[:-1], block.line):
+            if not data.strip():
+                continue
+            try:
+                values = _object(data)
+                numbers = [_number(values.get(name), name) for name in wanted.numbers]
+                texts = [_text(values.get(name), name) for name in wanted.texts]
+            except ValueError as error:
+                rejects.append(Reject(line, str(error)))
+                continue
+            rows.append([*numbers, *texts])
+            lines.append(line)
+        kinds = [float] * len(wanted.numbers) + [object] * len(wanted.texts)
+        columns: dict[str, Column] = {
+            name: np.array([row[place] for row in rows], dtype=kind)
+            for place, (name, kind) in enumerate(zip(wanted.names, kinds, strict=True))
+        }
+        return columns, np.array(lines, dtype=np.int64), rejects
+
+
+def _object(line: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(line)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    except ValueError as error:
+        raise ValueError("it is no JSON") from error
+    if not isinstance(value, dict):
+        raise ValueError("it is no JSON object")  # noqa: TRY004, it is a row that is wrong
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(value: Any, name: str) -> float:
+    if value is None:
+        return math.nan
+    if not _is_number(value):
+        raise ValueError(f"{name} is {_shown(value)}, not a number")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _text(value: Any, name: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, dict | list):
+        raise ValueError(f"{name} is {_shown(value)}, not text")  # noqa: TRY004
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,216 @@
+"""Several files, or standard input, as one stream of batches."""
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+from colk.tabular.reading.columnar import ParquetTable
+from colk.tabular.reading.delimited import Delimited
+from colk.tabular.reading.libsvm import LibSVM, largest_feature
+from colk.tabular.reading.lines import LineTable
+from colk.tabular.reading.objects import Objects
+from colk.tabular.reading.rows import Columns, Kind, Position, Rows
+
+__all__ = ["FORMATS", "Format", "Source", "format_of", "listed"]
+
+# Names that a message lists, and letters of each.
+_LISTED = 20
+_LONGEST = 40
+
+Format = Literal["csv", "parquet", "jsonl", "libsvm"]
+
+FORMATS: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+}
+
+
+def format_of(path: str) -> Format:
+    """Return the format that a name's extension says; standard input is CSV.
+
+    Examples
+    --------
+    >>> format_of("a/b.parquet"), format_of("-")
+    ('parquet', 'csv')
+    """
+    extension = Path(path).suffix.lower()
+    if path == "-":
+        return "csv"
+    if extension not in FORMATS:
+        known = ", ".join(sorted(set(FORMATS.values())))
+        raise ValueError(f"{path}: what format is that? Say it with --format, one of {known}")
+    return FORMATS[extension]
+
+
+class Source:
+    """Tables that are read one after the other, a batch at a time, in bounded memory.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files; "-" is standard input.
+    format : {"csv", "parquet", "jsonl", "libsvm"}, optional
+        Of all of them; by default what their extensions say.
+    delimiter : str, optional
+        Between cells of CSV; a comma, or a tab in files named .tsv.
+    names : sequence of str, optional
+        Names of the columns of CSV that has no line of names.
+    n_features : int, optional
+        Features of LIBSVM's format.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> source = Source([str(files("colk.data") / "lidar.csv")])
+    >>> source.kinds
+    {'range': 'number', 'logratio': 'number'}
+    >>> batch = next(source.rows(Columns(("range",))))
+    >>> len(batch), batch.lines[0]
+    (221, np.int64(2))
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        format: Format | None = None,  # noqa: A002, what users call it
+        delimiter: str | None = None,
+        names: Sequence[str] | None = None,
+        n_features: int | None = None,
+    ) -> None:
+        if not paths:
+            raise ValueError("there are no data: name files, or - for standard input")
+        if paths.count("-") > 1:
+            raise ValueError("standard input can be read once")
+        self.paths = list(paths)
+        self._format, self._delimiter = format, delimiter
+        self._names, self._n_features = names, n_features
+        self._first: LineTable | ParquetTable | None = self._open(0)
+        self.kinds: dict[str, Kind] = dict(self._first.kinds)
+        if self._n_features is None and self._format_of(0) == "libsvm":
+            self._n_features = largest_feature(self.kinds)  # what other files have too
+
+    @property
+    def waits(self) -> bool:
+        """Whether something is read as it arrives, and cannot be read again."""
+        return any(path == "-" or not Path(path).is_file() for path in self.paths)
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of all files (rows of Parquet files); None where it cannot be known."""
+        if self.waits:
+            return None
+        return sum(self._size(number) for number in range(len(self.paths)))
+
+    def _size(self, number: int) -> int:
+        if self._format_of(number) == "parquet":
+            return int(ParquetTable(self.paths[number]).size)
+        return os.path.getsize(self.paths[number])
+
+    def rows(self, wanted: Columns, start: Position = Position()) -> Iterator[Rows]:  # noqa: B008
+        """Read batches from the beginning, or on from where one began.
+
+        Parameters
+        ----------
+        wanted : Columns
+            What to read.
+        start : Position
+            The `start` of a batch.
+
+        Yields
+        ------
+        Rows
+            Batches, not empty unless all their rows were rejected.
+        """
+        before = 0 if self.waits else sum(self._size(number) for number in range(start.file))
+        for number in range(start.file, len(self.paths)):
+            path, table = self.paths[number], self._take(number)
+            missing = [name for name in wanted.names if name not in table.kinds]
+            if missing:
+                table.close()
+                raise ValueError(
+                    f"{path} has no column {missing[0]!r}; it has {listed(table.kinds)}"
+                )
+            at = start if number == start.file else Position(number)
+            done = 0
+            try:
+                for batch in table.rows(wanted, at):
+                    done = batch.done
+                    yield Rows(
+                        batch.columns, batch.lines, batch.rejects, batch.start, before + done
+                    )
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from error
+            finally:
+                table.close()
+            before += done
+
+    def _take(self, number: int) -> LineTable | ParquetTable:
+        """Return a table to read: the first one is open already."""
+        if number == 0 and self._first is not None:
+            table, self._first = self._first, None
+            return table
+        self.close()
+        return self._open(number)
+
+    def close(self) -> None:
+        """Close what is open and was never read."""
+        if self._first is not None:
+            self._first.close()
+            self._first = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _format_of(self, number: int) -> Format:
+        return self._format or format_of(self.paths[number])
+
+    def _open(self, number: int) -> LineTable | ParquetTable:
+        path, chosen = self.paths[number], self._format_of(number)
+        try:
+            if chosen == "parquet":
+                return ParquetTable(path)
+            return LineTable(_standard_input() if path == "-" else path, self._parser(path, chosen))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+
+    def _parser(self, path: str, chosen: Format) -> Delimited | Objects | LibSVM:
+        if chosen == "jsonl":
+            return Objects()
+        if chosen == "libsvm":
+            return LibSVM(self._n_features)
+        tabs = path.lower().endswith(".tsv")
+        return Delimited(self._delimiter or ("\t" if tabs else ","), self._names)
+
+
+def _standard_input() -> int:
+    """Return its descriptor."""
+    try:
+        os.fstat(0)
+    except OSError as error:
+        raise ValueError("standard input is closed") from error
+    return 0
+
+
+def listed(names: Collection[str]) -> str:
+    """Return the first of the names, for a message.
+
+    Examples
+    --------
+    >>> listed(["size", "x" * 50])
+    'size, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
+    """
+    shown = [name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…" for name in names]
+    return ", ".join(shown[:_LISTED]) + (", …" if len(shown) > _LISTED else "")
