@@ -1,12 +1,11 @@
 """Risk-sensitive online kernel learning in bounded memory.
 
-The names below, and the modules, are loaded when they are first used: `import colk` itself takes
-milliseconds.
+Names and modules are imported when they are first used, so `import colk` takes milliseconds.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from colk._lazy import lazy_attributes
 from colk._version import __version__
 
 if TYPE_CHECKING:
@@ -47,63 +46,54 @@ __all__ = [
     "save",
 ]
 
-_HOMES = {
-    "COLK": "colk.learners",
-    "POLK": "colk.learners",
-    "Affine": "colk.rkhs.interop",
-    "COLKClassifier": "colk.estimators",
-    "COLKQuantileRegressor": "colk.estimators",
-    "COLKRegressor": "colk.estimators",
-    "Compression": "colk.rkhs.compression",
-    "ConformalRegressor": "colk.conformal",
-    "DivergenceError": "colk.errors",
-    "FileFormatError": "colk.errors",
-    "KernelCompressor": "colk.estimators",
-    "KernelExpansion": "colk.rkhs.expansion",
-    "Objective": "colk.rkhs.objectives",
-    "compress": "colk.rkhs.compression",
-    "from_sklearn": "colk.rkhs.interop",
-    "load": "colk.persistence",
-    "objective": "colk.rkhs.objectives",
-    "save": "colk.persistence",
-}
-
-
-_MODULES = frozenset(
-    {
-        "compressors",
-        "conformal",
-        "errors",
-        "estimators",
-        "experiments",
-        "export",
-        "kernels",
-        "learners",
-        "losses",
-        "persistence",
-        "reference",
-        "risks",
-        "river",
-        "rkhs",
-        "rl",
-        "schedules",
-        "selection",
-        "tabular",
-        "testing",
-        "theory",
-        "trackers",
-    }
+_MODULES = (
+    "compressors",
+    "conformal",
+    "errors",
+    "estimators",
+    "experiments",
+    "export",
+    "kernels",
+    "learners",
+    "losses",
+    "persistence",
+    "reference",
+    "risks",
+    "river",
+    "rkhs",
+    "rl",
+    "schedules",
+    "selection",
+    "tabular",
+    "testing",
+    "theory",
+    "trackers",
 )
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"colk.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'colk' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_attributes(
+    "colk",
+    {
+        **{name: f"colk.{name}" for name in _MODULES},
+        "COLK": "colk.learners",
+        "POLK": "colk.learners",
+        "Affine": "colk.rkhs.interop",
+        "COLKClassifier": "colk.estimators",
+        "COLKQuantileRegressor": "colk.estimators",
+        "COLKRegressor": "colk.estimators",
+        "Compression": "colk.rkhs.compression",
+        "ConformalRegressor": "colk.conformal",
+        "DivergenceError": "colk.errors",
+        "FileFormatError": "colk.errors",
+        "KernelCompressor": "colk.estimators",
+        "KernelExpansion": "colk.rkhs.expansion",
+        "Objective": "colk.rkhs.objectives",
+        "compress": "colk.rkhs.compression",
+        "from_sklearn": "colk.rkhs.interop",
+        "load": "colk.persistence",
+        "objective": "colk.rkhs.objectives",
+        "save": "colk.persistence",
+    },
+)
 
 
 def __dir__() -> list[str]:

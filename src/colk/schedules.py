@@ -7,18 +7,7 @@ import cython
 from colk._engine.terms import Term, check_overrides, overridden
 from colk._validation import check_count, check_fraction, check_number
 
-__all__ = [
-    "PAIRINGS",
-    "Averaging",
-    "Exponential",
-    "Pairing",
-    "PolyakRuppert",
-    "PowerDecay",
-    "Rate",
-    "Roles",
-    "as_decay",
-    "roles",
-]
+__all__ = ["Averaging", "Exponential", "PolyakRuppert", "PowerDecay", "Rate", "as_decay"]
 
 
 class PowerDecay(Term):

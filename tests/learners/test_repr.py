@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from colk import (
-    averaging,
     compressors,
     kernels,
     learners,
@@ -36,7 +35,7 @@ from colk.schedules import PowerDecay
 
 MAP = RBFNetwork(5, radius=0.5, low=-1.0)
 NAMES = {"RBFNetwork": RBFNetwork}
-for module in (averaging, compressors, kernels, learners, losses, risks, rl, schedules, trackers):
+for module in (compressors, kernels, learners, losses, risks, rl, schedules, trackers):
     NAMES |= {name: getattr(module, name) for name in module.__all__}
 X = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 1))
 Y = np.sin(3.0 * X[:, 0])

@@ -1,11 +1,11 @@
-"""Estimators in scikit-learn's manner: regression, classification, compression, displays.
+"""Estimators for scikit-learn: regression, classification, quantiles, compression, displays.
 
-What is compressed or drawn is loaded when it is first used.
+The compressor and the displays are imported when they are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from colk._lazy import lazy_attributes
 from colk.estimators.classifier import COLKClassifier
 from colk.estimators.quantiles import COLKQuantileRegressor
 from colk.estimators.regressor import COLKRegressor
@@ -34,21 +34,20 @@ __all__ = [
     "RiskTradeoffDisplay",
 ]
 
-_HOMES = {
-    "KernelCompressor": "colk.estimators.compressor",
-    "IntervalDisplay": "colk.estimators.displays",
-    "LearnedFunctionDisplay": "colk.estimators.displays",
-    "LossDistributionDisplay": "colk.estimators.displays",
-    "ModelOrderDisplay": "colk.estimators.displays",
-    "RaceDisplay": "colk.estimators.displays",
-    "RiskTradeoffDisplay": "colk.estimators.displays",
-}
+_DISPLAYS = "colk.estimators.displays"
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'colk.estimators' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = lazy_attributes(
+    "colk.estimators",
+    {
+        "KernelCompressor": "colk.estimators.compressor",
+        "IntervalDisplay": _DISPLAYS,
+        "LearnedFunctionDisplay": _DISPLAYS,
+        "LossDistributionDisplay": _DISPLAYS,
+        "ModelOrderDisplay": _DISPLAYS,
+        "RaceDisplay": _DISPLAYS,
+        "RiskTradeoffDisplay": _DISPLAYS,
+    },
+)
 
 
 def __dir__() -> list[str]:

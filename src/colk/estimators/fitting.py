@@ -16,7 +16,7 @@ from colk.estimators.convergence import (
 )
 from colk.learners.colk import KernelLearner
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polish import polish
+from colk.rkhs.polishing import polish
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator"]
 

@@ -15,7 +15,7 @@ from colk.estimators.targets import TargetScale
 from colk.kernels import Kernel
 from colk.losses import Pinball, Quantiles
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polish import polish, predict_left_out
+from colk.rkhs.polishing import polish, predict_left_out
 from colk.schedules import Averaging, Rate
 
 __all__ = ["COLKQuantileRegressor"]

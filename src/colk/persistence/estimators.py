@@ -20,7 +20,7 @@ from colk.persistence.memory import Memory
 from colk.persistence.parts import take, whole
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polish import Polished
+from colk.rkhs.polishing import Polished
 from colk.schedules import PowerDecay
 from colk.selection import KeptSamples, Race
 

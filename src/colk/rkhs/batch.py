@@ -11,9 +11,9 @@ from colk.losses import Loss
 from colk.risks import Composition, Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polish.newton_solver import solve
-from colk.rkhs.polish.smoothing import Terms
-from colk.rkhs.polish.span import Span
+from colk.rkhs.polishing.newton_solver import solve
+from colk.rkhs.polishing.smoothing import Terms
+from colk.rkhs.polishing.span import Span
 
 __all__ = ["BatchSolution", "minimize"]
 

@@ -28,8 +28,8 @@ from colk.risks import (
 )
 from colk.rkhs.batch import minimize
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polish import polish, predict_left_out, span
-from colk.rkhs.polish.smoothing import RoundedTerms, Terms
+from colk.rkhs.polishing import polish, predict_left_out, span
+from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
 
 RISKS = [
     Mean(),

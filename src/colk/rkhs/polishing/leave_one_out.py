@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from colk._validation import Array
-from colk.rkhs.polish.newton_solver import Point, descend
-from colk.rkhs.polish.smoothing import RoundedTerms, Terms
-from colk.rkhs.polish.span import Solver, Span
+from colk.rkhs.polishing.newton_solver import Point, descend
+from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
+from colk.rkhs.polishing.span import Solver, Span
 
 __all__ = ["Choice", "choose_regularization", "leave_one_out"]
 

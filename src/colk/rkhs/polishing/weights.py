@@ -10,10 +10,10 @@ from colk.losses import Loss
 from colk.risks import Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polish.leave_one_out import Choice, choose_regularization, left_out_and_kept
-from colk.rkhs.polish.newton_solver import Point, solve
-from colk.rkhs.polish.smoothing import Terms
-from colk.rkhs.polish.span import Solver, Span
+from colk.rkhs.polishing.leave_one_out import Choice, choose_regularization, left_out_and_kept
+from colk.rkhs.polishing.newton_solver import Point, solve
+from colk.rkhs.polishing.smoothing import Terms
+from colk.rkhs.polishing.span import Solver, Span
 
 __all__ = ["Polished", "polish", "predict_left_out"]
 

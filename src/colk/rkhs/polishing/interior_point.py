@@ -10,8 +10,8 @@ r is the gradient with a in the place of the step 1{u > 0}.
 import numpy as np
 
 from colk._validation import Array
-from colk.rkhs.polish.smoothing import Terms
-from colk.rkhs.polish.span import Span
+from colk.rkhs.polishing.smoothing import Terms
+from colk.rkhs.polishing.span import Span
 
 __all__ = ["follow_path"]
 

@@ -15,9 +15,9 @@ from functools import partial
 import numpy as np
 
 from colk._validation import Array
-from colk.rkhs.polish.interior_point import follow_path
-from colk.rkhs.polish.smoothing import RoundedTerms, Terms
-from colk.rkhs.polish.span import Solver, Span
+from colk.rkhs.polishing.interior_point import follow_path
+from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
+from colk.rkhs.polishing.span import Solver, Span
 
 __all__ = ["Point", "Solution", "descend", "solve"]
 
