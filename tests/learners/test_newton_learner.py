@@ -10,7 +10,6 @@ from colk.compressors import KOMP, Removal
 from colk.errors import DivergenceError
 from colk.kernels import Gaussian
 from colk.learners import COLK, POLK, NewtonCOLK
-from colk.learners.growth import grow
 from colk.losses import Huber, LogCosh, Logistic, Pinball, Quantiles, Softmax, Squared
 from colk.risks import Composition, Mean, Semivariance, Variance
 
@@ -135,7 +134,7 @@ def test_it_learns_on_with_more_features_and_outputs(forgetting):
     learner = NewtonCOLK(KERNEL, Softmax(), n_outputs=2, forgetting=forgetting)
     learner.learn(X, (y > 0.0).astype(float))
     before = learner.predict(X)
-    grow(learner, n_features=2, n_outputs=3)
+    learner.grow(n_features=2, n_outputs=3)
     wide = np.c_[X, np.zeros(300)]
     np.testing.assert_allclose(learner.predict(wide), np.c_[before, np.zeros(300)], atol=1e-12)
     labels = (y > 0.0).astype(int) + (y > 0.5)

@@ -12,7 +12,6 @@ from river import compose, datasets, drift, evaluate, metrics, preprocessing
 
 from colk.kernels import Gaussian
 from colk.learners import COLK
-from colk.learners.growth import grow
 from colk.losses import Softmax
 from colk.risks import Variance
 from colk.river import COLKClassifier, COLKRegressor
@@ -103,7 +102,7 @@ def test_growing_keeps_averages_windows_and_ghosts():
     X, y = RNG.normal(size=(101, 2)), RNG.integers(0, 2, size=101)
     learner = COLK(Gaussian(1.0), Softmax(), Variance(0.1), n_outputs=2).learn(X, y)
     before, waiting = learner.predict(X), learner._state().pack()["window"]
-    grow(learner, n_features=3, n_outputs=4)
+    learner.grow(n_features=3, n_outputs=4)
     wide = np.column_stack([X, np.zeros(101)])
     np.testing.assert_allclose(learner.predict(wide)[:, :2], before, rtol=1e-12)
     np.testing.assert_array_equal(learner.predict(wide)[:, 2:], 0.0)

@@ -10,7 +10,6 @@ from river import datasets, evaluate, metrics, preprocessing
 from colk import FileFormatError
 from colk.kernels import Gaussian
 from colk.learners import NewtonCOLK
-from colk.learners.growth import grow
 from colk.losses import Softmax
 from colk.persistence import online
 from colk.persistence.memory import Memory
@@ -82,7 +81,7 @@ def test_a_learner_that_grows_knows_what_it_knew():
     X, y = RNG.normal(size=(101, 2)), RNG.integers(0, 2, size=101)
     learner = NewtonCOLK(Gaussian(1.0), Softmax(), n_outputs=2).learn(X, y)
     before, covariance = learner.predict(X), learner.covariance
-    grow(learner, n_features=3, n_outputs=4)
+    learner.grow(n_features=3, n_outputs=4)
     wide = np.column_stack([X, np.zeros(101)])
     np.testing.assert_allclose(learner.predict(wide)[:, :2], before, rtol=1e-12)
     np.testing.assert_array_equal(learner.covariance, covariance)

@@ -14,8 +14,6 @@ from colk.estimators.convergence import (
     warn_of_loss,
     warn_of_nothing,
 )
-from colk.learners.colk import KernelLearner
-from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import polish
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator"]
@@ -109,18 +107,10 @@ class EpochEstimator(COLKEstimator):
         self.polished_ = polish(
             function, X, Y, *terms, least, choose=True, sample_weight=weight, tolerance=1e-3
         )
-        _adopt(self._learner, self.polished_.function)
+        self._learner.adopt(self.polished_.function)
         found = self.polished_
         self._tell(f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
         start = self.risk_.value_at(self.loss_, np.zeros((len(Y), function.n_outputs)), Y, weight)
         left_out = min(risk for _, risk in found.candidates)
         cure = "the features say nothing of the targets with this kernel: change the bandwidth"
         warn_of_loss(left_out, start, len(X), cure)
-
-
-def _adopt(learner: KernelLearner, function: KernelExpansion) -> None:
-    """Let a learner go on from a function on its own atoms, its average and memory included."""
-    dictionary = learner._state().dictionary
-    weights = function.weights.reshape(function.n_atoms, -1)
-    dictionary.set_weights(np.tile(weights, (1, dictionary.n_rows // weights.shape[1])))
-    dictionary.clear_ghosts()

@@ -128,15 +128,14 @@ def _of_learner(learner: OnlineLearner) -> Formula:
     if isinstance(learner, KernelLearner):
         return _of_function(learner.function)
     if isinstance(learner, DoublySGD):
-        stream = learner._state()
-        weights = stream.snapshot(stream.averaged)[1]
+        weights = learner.weights.reshape(learner.n_components, -1)
         return _of_waves(learner, learner.kernel, learner.seed, weights, 1.0)
     if not isinstance(learner, FeatureLearner):
         raise TypeError(f"a {type(learner).__name__} cannot be exported")
-    weights, features = learner._columns(), learner.features
+    weights, features = learner.weights.reshape(learner.n_components, -1), learner.features
     if isinstance(features, RBFNetwork):
         kernel = Gaussian(features.radius / np.sqrt(2.0))
-        return Formula(kernel, features.centres, weights, learner._is_vector)
+        return Formula(kernel, features.centres, weights, learner.is_vector)
     if isinstance(features, RandomFourierFeatures):
         share = 1.0 / np.sqrt(features.n_components)
         return _of_waves(learner, features.kernel, features.seed, weights, share)
@@ -154,7 +153,7 @@ def _of_waves(
     waves = np.zeros((learner.n_features + 1, len(weights)))
     spectrum.draw(len(weights), waves)
     frequencies, heights = np.ascontiguousarray(waves[:-1].T), spectrum.amplitude * share * weights
-    return Formula(None, frequencies, heights, learner._is_vector, waves[-1])
+    return Formula(None, frequencies, heights, learner.is_vector, waves[-1])
 
 
 def _of_evaluator(model: Any) -> Formula | None:

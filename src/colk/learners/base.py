@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +12,10 @@ from numpy.typing import ArrayLike
 from colk._engine.quasigradient import TRACE, QuasiGradientStream
 from colk._engine.simd.loops import LARGEST
 from colk._engine.stream import Stream
-from colk._engine.terms import show
 from colk._engine.window import Window
 from colk._validation import Array, check_number, check_points, check_vector
 from colk.errors import DivergenceError
+from colk.learners.read_only import ReadOnly
 from colk.learners.settings import CHECKS
 from colk.learners.trace import Trace
 from colk.losses import Loss
@@ -48,10 +47,10 @@ def _thread_pools() -> Any:
     return ThreadpoolController()
 
 
-class StreamLearner(ABC):
+class StreamLearner(ReadOnly, ABC):
     """A learner whose state is a stream, made when the first samples show their shape.
 
-    Settings are read-only. A learner that is copied or pickled goes on bit by bit, and shares
+    A learner that is copied or pickled goes on bit by bit, and shares
     nothing with its copy.
     """
 
@@ -59,21 +58,23 @@ class StreamLearner(ABC):
     _n_features: int | None = None
     _records: list[Array] | None = None  # the lines of every block, where steps are traced
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not name.startswith("_") and hasattr(self, name):
-            raise AttributeError(
-                f"{name} of a {type(self).__name__} is read-only: what it has learned was learned "
-                "with it; make another learner"
-            )
-        super().__setattr__(name, value)
+    @abstractmethod
+    def divergence(self, sample: int = 0) -> DivergenceError:
+        """Return the error to raise if the step of this sample would diverge."""
 
     @abstractmethod
-    def _divergence(self, sample: int) -> DivergenceError:
-        """Return what to raise where the step of this sample would diverge."""
+    def empty_stream(self, n_features: int, packed: dict[str, Any]) -> Stream:
+        """Make an empty stream of the shape of a packed one; the learner uses it from now on."""
 
-    @abstractmethod
-    def _remake(self, packed: dict[str, Any]) -> Stream:
-        """Make an empty stream of the shape of the one that was packed."""
+    @property
+    def has_learned(self) -> bool:
+        """Whether the learner has seen a sample, so that its state exists."""
+        return self._stream is not None
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether every step is recorded."""
+        return self._records is not None
 
     @property
     def n_features(self) -> int:
@@ -100,13 +101,30 @@ class StreamLearner(ABC):
                 if self._records is not None:
                     self._records.append(stream.close_trace())
             if stream.diverged:
-                raise self._divergence(start + taken)
+                raise self.divergence(start + taken)
 
     def _recorded(self, width: int) -> Array:
         """Return the lines of all steps so far, of shape (steps, width)."""
         if self._records is None:
             raise ValueError("nothing was recorded: make the learner with trace=True")
         return np.concatenate([np.empty((0, width)), *self._records])
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what was learned, beside the settings: plain numbers and arrays.
+
+        `n_features`; `stream`, the packed stream; `lines`, the recorded steps, of shape
+        (steps, width). Each is None if there is none.
+        """
+        lines = None if not self._records else np.concatenate(self._records)
+        packed = None if self._stream is None else self._stream.pack()
+        return {"n_features": self._n_features, "stream": packed, "lines": lines}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from a state that `get_state` of a learner with the same settings returned."""
+        if state["stream"] is not None:
+            self.empty_stream(state["n_features"], state["stream"]).unpack(state["stream"])
+        if state["lines"] is not None:
+            self._records = [np.array(state["lines"])]
 
     def __getstate__(self) -> dict[str, Any]:
         """Settings, and the state as plain arrays: a copy shares nothing with the original."""
@@ -122,7 +140,7 @@ class StreamLearner(ABC):
         packed = state.pop("_packed", None)
         self.__dict__.update(state)
         if packed is not None:
-            self._remake(packed).unpack(packed)
+            self.empty_stream(self.n_features, packed).unpack(packed)
 
 
 class OnlineLearner(StreamLearner):
@@ -159,16 +177,12 @@ class OnlineLearner(StreamLearner):
     _is_direct = False  # whether one sample can go to the stream as numbers, without arrays
     _is_vector = True
 
-    def _settle(self, given: dict[str, Any], **made: Any) -> None:
-        """Check and keep settings: the `locals()` of a constructor, and what it makes of them."""
-        given = given | made
-        settings = {
-            name: check(given[name], name) for name, check in CHECKS.items() if name in given
-        }
+    def _assign(self, **given: Any) -> None:
+        """Check settings by their names and keep them; `n_outputs` and `trace` must be there."""
+        settings = {name: CHECKS[name](value, name) for name, value in given.items()}
         self._n_outputs: int | None = settings.pop("n_outputs")
         self._records = [] if settings.pop("trace") else None
-        for name, value in settings.items():
-            object.__setattr__(self, name, value)  # `vars(self)` would slow down each attribute
+        self._keep(settings)
         self._check()
 
     def _check(self) -> None:
@@ -182,17 +196,6 @@ class OnlineLearner(StreamLearner):
                 "step_size·regularization must be below 1: f is scaled by 1 minus that, "
                 f"got {shrunk:g}; lower either"
             )
-
-    def __repr__(self) -> str:
-        shown = []
-        for name, parameter in signature(type(self)).parameters.items():
-            default = parameter.default
-            value = getattr(self, name, default) if name != "trace" else self._records is not None
-            if isinstance(value, PowerDecay) and value.power == 0.0:
-                value = value.initial
-            if value is not default and (default is parameter.empty or value != default):
-                shown.append(f"{name}={show(value)}")
-        return f"{type(self).__name__}({', '.join(shown)})"
 
     # -- state -------------------------------------------------------------------------------
 
@@ -233,10 +236,32 @@ class OnlineLearner(StreamLearner):
         is_plain = self.loss.kind == "regression" and self._records is None
         self._is_direct = shows_points and is_plain
 
-    def _remake(self, packed: dict[str, Any]) -> Stream:
+    def empty_stream(self, n_features: int, packed: dict[str, Any]) -> Stream:
+        """Make an empty stream of the shape of a packed one; the learner uses it from now on."""
         n_targets = packed["window"]["targets"].shape[1]
-        self._allocate(self.n_features, self.n_outputs or 1, n_targets)
+        n_outputs = self._n_outputs or n_targets
+        self._allocate(n_features, n_outputs, n_targets)
+        self._n_features, self._n_outputs = n_features, n_outputs
         return self._state()
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what was learned: see `StreamLearner`; and the shape of predictions."""
+        return {**super().get_state(), "is_vector": self._is_vector}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from a state that `get_state` of a learner with the same settings returned."""
+        super().set_state(state)
+        self._is_vector = state["is_vector"]
+
+    @property
+    def stream(self) -> QuasiGradientStream:
+        """The state in the engine, which the first sample makes."""
+        return self._state()
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether `predict` returns values of shape (n,), not (n, n_outputs)."""
+        return self._is_vector
 
     def _state(self) -> QuasiGradientStream:
         """The stream, once there was a sample."""
@@ -267,17 +292,32 @@ class OnlineLearner(StreamLearner):
             weight = check_vector(sample_weight, len(points), "sample_weight")
             if (weight < 0.0).any():
                 raise ValueError("sample_weight must be at least 0")
-        if len(points) == 0:
-            return self
-        if self._n_features is None:
-            self._allocate(points.shape[1], n_outputs, targets.shape[1])
-            self._n_features, self._n_outputs = points.shape[1], n_outputs
-            self._is_vector = not self.loss.couples_outputs and np.ndim(y) == 1
-        self._learn(points, targets, weight)
+        self._learn(points, targets, weight, np.ndim(y) == 1)
         return self
 
-    def _learn(self, X: Array, Y: Array, weight: Array) -> None:
-        """Learn from valid samples."""
+    def learn_checked(self, X: Array, Y: Array, weight: Array) -> None:
+        """Learn from samples that the caller has checked: `learn` without its checks.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points: finite float64 in C order, with the features of the samples before.
+        Y : array of shape (n,) or (n, r)
+            Targets as the loss wants them, likewise. Those of the first samples decide the shape of
+            predictions.
+        weight : array of shape (n,)
+            Weights of the samples, finite and at least 0.
+        """
+        self._learn(X, Y[:, None] if Y.ndim == 1 else Y, weight, Y.ndim == 1)
+
+    def _learn(self, X: Array, Y: Array, weight: Array, is_vector: bool) -> None:
+        if len(X) == 0:
+            return
+        if self._n_features is None:
+            n_outputs = self._n_outputs or Y.shape[1]
+            self._allocate(X.shape[1], n_outputs, Y.shape[1])
+            self._n_features, self._n_outputs = X.shape[1], n_outputs
+            self._is_vector = is_vector and not self.loss.couples_outputs
         stream = self._state()
         with self._blas_threads(stream):
             self._learn_in_blocks(
@@ -299,14 +339,15 @@ class OnlineLearner(StreamLearner):
                 if learned == 1:
                     return self
                 if learned == 0:
-                    raise self._divergence(0)
+                    raise self.divergence(0)
         check_number(sample_weight, "sample_weight", at_least=0.0)
         row = np.asarray(x)
         if row.ndim != 1:
             raise ValueError(f"x must be one point of shape (n_features,), got {row.shape}")
         return self.learn(row[None, :], np.asarray(y)[None], np.array([sample_weight]))
 
-    def _divergence(self, sample: int) -> DivergenceError:
+    def divergence(self, sample: int = 0) -> DivergenceError:
+        """Return the error to raise if the step of this sample would diverge."""
         window = self._state().window
         largest, steepest = np.abs(window.predictions).max(), np.abs(window.coefficients).max()
         if np.isfinite(largest) and not np.isfinite(window.g_mean).all():
@@ -333,11 +374,11 @@ class OnlineLearner(StreamLearner):
 
     def predict(self, X: ArrayLike) -> Array:
         """Values of the learned function, of shape (n,) or (n, q) like the targets."""
-        values = self._evaluate(check_points(X, self.n_features))
+        values = self.evaluate(check_points(X, self.n_features))
         return values[:, 0] if self._is_vector else values
 
-    def _evaluate(self, X: Array) -> Array:
-        """Values at valid points, of shape (n, n_outputs)."""
+    def evaluate(self, X: Array) -> Array:
+        """Values at points that the caller has checked, of shape (n, n_outputs)."""
         return self._state().evaluate(X, self._state().averaged)
 
     @property

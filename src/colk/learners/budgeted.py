@@ -89,7 +89,19 @@ class NORMA(KernelLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self._settle(locals(), compressor=Truncation(max_atoms))
+        self._assign(
+            kernel=kernel,
+            loss=loss,
+            max_atoms=max_atoms,
+            step_size=step_size,
+            regularization=regularization,
+            nu=nu,
+            gradient_bound=gradient_bound,
+            averaging=averaging,
+            n_outputs=n_outputs,
+            trace=trace,
+            compressor=Truncation(max_atoms),
+        )
         if nu is not None and not isinstance(self.loss, EpsilonInsensitive):
             raise TypeError(
                 f"nu adapts the tube of EpsilonInsensitive; {type(self.loss).__name__} has none"
@@ -108,6 +120,15 @@ class NORMA(KernelLearner):
             return self._tube
         loss: Any = self._stream.loss
         return float(loss.tube)
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what was learned: see `StreamLearner`; and the width of the tube."""
+        return {**super().get_state(), "tube": self.tube}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from a state that `get_state` of a learner with the same settings returned."""
+        self._tube = state["tube"]
+        super().set_state(state)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_tube": self.tube}
@@ -166,12 +187,24 @@ class CompositionalBSGD(KernelLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self._settle(locals())
-
-    def _settle(self, given: dict[str, Any], **made: Any) -> None:
-        rule = _rule(given["maintenance"], given["max_atoms"], "truncation")
-        steps = _pegasos(given["step_size"], given["regularization"])
-        super()._settle(given, compressor=rule, step_size=steps)
+        self._assign(
+            kernel=kernel,
+            loss=loss,
+            risk=risk,
+            max_atoms=max_atoms,
+            maintenance=maintenance,
+            compressor=_rule(maintenance, max_atoms, "truncation"),
+            step_size=_pegasos(step_size, regularization),
+            tracking_rate=tracking_rate,
+            regularization=regularization,
+            tracker=tracker,
+            pairing=pairing,
+            gradient_bound=gradient_bound,
+            averaging=averaging,
+            batch_size=batch_size,
+            n_outputs=n_outputs,
+            trace=trace,
+        )
 
 
 class BSGD(CompositionalBSGD):
@@ -213,7 +246,20 @@ class BSGD(CompositionalBSGD):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self._settle(locals())
+        self._assign(
+            kernel=kernel,
+            loss=loss,
+            max_atoms=max_atoms,
+            maintenance=maintenance,
+            compressor=_rule(maintenance, max_atoms, "truncation"),
+            step_size=_pegasos(step_size, regularization),
+            regularization=regularization,
+            gradient_bound=gradient_bound,
+            averaging=averaging,
+            batch_size=batch_size,
+            n_outputs=n_outputs,
+            trace=trace,
+        )
 
 
 class NPBSGD(KernelLearner):
@@ -275,4 +321,19 @@ class NPBSGD(KernelLearner):
         rule = Growing(
             _rule(maintenance, max_atoms, "merging", "truncation"), growth, horizon, seed
         )
-        self._settle(locals(), compressor=rule, step_size=_pegasos(step_size, regularization))
+        self._assign(
+            kernel=kernel,
+            loss=loss,
+            max_atoms=max_atoms,
+            growth=growth,
+            horizon=horizon,
+            maintenance=maintenance,
+            step_size=_pegasos(step_size, regularization),
+            regularization=regularization,
+            seed=seed,
+            gradient_bound=gradient_bound,
+            averaging=averaging,
+            n_outputs=n_outputs,
+            trace=trace,
+            compressor=rule,
+        )

@@ -12,6 +12,7 @@ from colk.compressors import Compressor
 from colk.kernels import Kernel
 from colk.learners.base import OnlineLearner
 from colk.learners.expanded import ExpansionLearner
+from colk.learners.growth import enlarge
 from colk.losses import Loss
 from colk.risks import Composition, Risk
 from colk.rkhs.expansion import KernelExpansion
@@ -56,6 +57,47 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
     def _expansion(self, row: int) -> KernelExpansion:
         atoms, weights = self._state().snapshot(row)
         return KernelExpansion(self.kernel, atoms, weights[:, 0] if self._is_vector else weights)
+
+    def grow(self, n_features: int, n_outputs: int, kernel: Kernel | None = None) -> None:
+        """Give a learner that has seen a sample more features and outputs; what it learned stays.
+
+        Atoms and waiting samples are 0 in a new feature. The kernel must not see a difference: its
+        bandwidth is one number, or `kernel` is the one in use, extended to the new features. A new
+        output starts as the function 0.
+
+        Examples
+        --------
+        >>> from colk.kernels import Gaussian
+        >>> from colk.learners import COLK
+        >>> learner = COLK(Gaussian(1.0)).learn([[0.0], [1.0]], [0.0, 1.0])
+        >>> before = learner.predict([[0.5]])
+        >>> learner.grow(n_features=2, n_outputs=1)
+        >>> bool(learner.predict([[0.5, 0.0]]) == before)
+        True
+        """
+        packed, n_targets = self._state().pack(), self._state().window.targets.shape[1]
+        outputs = self.n_outputs or 1
+        enlarge(packed, (self.n_features, n_features), (outputs, n_outputs))
+        if kernel is not None:
+            object.__setattr__(self, "kernel", kernel)
+        self._allocate(n_features, n_outputs, n_targets)
+        self._state().unpack(packed)
+        self._n_features, self._n_outputs = n_features, n_outputs
+
+    def adopt(self, function: KernelExpansion) -> None:
+        """Go on from a function on the learner's own atoms: its iterate, average and memory.
+
+        Examples
+        --------
+        >>> from colk.kernels import Gaussian
+        >>> from colk.learners import COLK
+        >>> learner = COLK(Gaussian(1.0)).learn([[0.0], [1.0]], [0.0, 1.0])
+        >>> learner.adopt(2.0 * learner.function)
+        """
+        dictionary = self._state().dictionary
+        weights = function.weights.reshape(function.n_atoms, -1)
+        dictionary.set_weights(np.tile(weights, (1, dictionary.n_rows // weights.shape[1])))
+        dictionary.clear_ghosts()
 
     @property
     def step_length(self) -> float:
@@ -147,7 +189,24 @@ class COLK(KernelLearner):
         trace: bool = False,
         implicit: bool = False,
     ) -> None:
-        self._settle(locals())
+        self._assign(
+            kernel=kernel,
+            loss=loss,
+            risk=risk,
+            step_size=step_size,
+            tracking_rate=tracking_rate,
+            regularization=regularization,
+            compressor=compressor,
+            tracker=tracker,
+            pairing=pairing,
+            gradient_bound=gradient_bound,
+            norm_bound=norm_bound,
+            averaging=averaging,
+            batch_size=batch_size,
+            n_outputs=n_outputs,
+            trace=trace,
+            implicit=implicit,
+        )
 
     def _cure(self) -> str:
         return f"{super()._cure()}, or set norm_bound"
@@ -190,4 +249,17 @@ class POLK(COLK):
         trace: bool = False,
         implicit: bool = False,
     ) -> None:
-        self._settle(locals())
+        self._assign(
+            kernel=kernel,
+            loss=loss,
+            step_size=step_size,
+            regularization=regularization,
+            compressor=compressor,
+            gradient_bound=gradient_bound,
+            norm_bound=norm_bound,
+            averaging=averaging,
+            batch_size=batch_size,
+            n_outputs=n_outputs,
+            trace=trace,
+            implicit=implicit,
+        )

@@ -39,7 +39,8 @@ class FeatureLearner(OnlineLearner):
             raise ValueError(f"got {shown.shape[1]} features, before {self.n_components}")
         return shown
 
-    def _evaluate(self, X: Array) -> Array:
+    def evaluate(self, X: Array) -> Array:
+        """Values at points that the caller has checked, of shape (n, n_outputs)."""
         W = self._columns()
         blocks = [self._shown(X[start : start + _BLOCK]) @ W for start in range(0, len(X), _BLOCK)]
         return np.concatenate([np.empty((0, W.shape[1])), *blocks])
@@ -108,7 +109,20 @@ class SCGD(FeatureLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self._settle(locals())
+        self._assign(
+            features=features,
+            loss=loss,
+            risk=risk,
+            step_size=step_size,
+            tracking_rate=tracking_rate,
+            regularization=regularization,
+            pairing=pairing,
+            gradient_bound=gradient_bound,
+            averaging=averaging,
+            batch_size=batch_size,
+            n_outputs=n_outputs,
+            trace=trace,
+        )
 
 
 class AcceleratedSCGD(SCGD):
@@ -187,7 +201,22 @@ class NASA(FeatureLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self._settle(locals())
+        self._assign(
+            features=features,
+            loss=loss,
+            risk=risk,
+            step_size=step_size,
+            proximity=proximity,
+            gradient_gain=gradient_gain,
+            tracking_gain=tracking_gain,
+            regularization=regularization,
+            pairing=pairing,
+            gradient_bound=gradient_bound,
+            averaging=averaging,
+            batch_size=batch_size,
+            n_outputs=n_outputs,
+            trace=trace,
+        )
 
     def _check(self) -> None:
         super()._check()
@@ -254,7 +283,19 @@ class RandomFeatureSGD(FeatureLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self._settle(locals(), features=RandomFourierFeatures(kernel, n_components, seed))
+        self._assign(
+            kernel=kernel,
+            loss=loss,
+            step_size=step_size,
+            regularization=regularization,
+            seed=seed,
+            gradient_bound=gradient_bound,
+            averaging=averaging,
+            batch_size=batch_size,
+            n_outputs=n_outputs,
+            trace=trace,
+            features=RandomFourierFeatures(kernel, n_components, seed),
+        )
 
     @property
     def n_components(self) -> int:
@@ -314,7 +355,18 @@ class DoublySGD(OnlineLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self._settle(locals(), kernel=check_spectral(kernel))
+        self._assign(
+            kernel=check_spectral(kernel),
+            loss=loss,
+            step_size=step_size,
+            regularization=regularization,
+            seed=seed,
+            gradient_bound=gradient_bound,
+            averaging=averaging,
+            batch_size=batch_size,
+            n_outputs=n_outputs,
+            trace=trace,
+        )
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
         dictionary = Dictionary(None, width, has_factor=False, **shape)
@@ -325,3 +377,9 @@ class DoublySGD(OnlineLearner):
     def n_components(self) -> int:
         """Number of random features so far, one a step."""
         return self.steps
+
+    @property
+    def weights(self) -> Array:
+        """Weights of the features, of shape (D,) or (D, n_outputs); averaged if iterates are."""
+        found = self._state().snapshot(self._state().averaged)[1]
+        return found[:, 0] if self._is_vector else found

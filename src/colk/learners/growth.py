@@ -1,31 +1,20 @@
-"""A learner that learns on in more features, or with more outputs."""
+"""More features, or more outputs, for a state that was learned with fewer."""
+
+from typing import Any
 
 import numpy as np
 
 from colk._validation import Array
-from colk.learners.colk import KernelLearner
 
-__all__ = ["grow"]
+__all__ = ["enlarge"]
 
 
-def grow(learner: KernelLearner, n_features: int, n_outputs: int) -> None:
-    """Give a learner that has seen a sample more features and outputs; what it learned stays.
+def enlarge(packed: dict[str, Any], features: tuple[int, int], outputs: tuple[int, int]) -> None:
+    """Change a packed stream in place, from so many features and outputs to so many.
 
-    Atoms and waiting samples are 0 in a new feature, where the kernel must see no difference:
-    the bandwidth is one number. A new output starts as the function 0.
-
-    Examples
-    --------
-    >>> from colk.kernels import Gaussian
-    >>> from colk.learners import COLK
-    >>> learner = COLK(Gaussian(1.0)).learn([[0.0], [1.0]], [0.0, 1.0])
-    >>> before = learner.predict([[0.5]])
-    >>> grow(learner, n_features=2, n_outputs=1)
-    >>> bool(learner.predict([[0.5, 0.0]]) == before)
-    True
+    Atoms and waiting samples are 0 in a new feature; a new output starts as the function 0.
     """
-    p, q = learner.n_features, learner.n_outputs or 1
-    packed, n_targets = learner._state().pack(), learner._state().window.targets.shape[1]
+    (p, n_features), (q, n_outputs) = features, outputs
     dictionary = packed["dictionary"]
     ghosts = dictionary["ghosts"]
     dictionary["atoms"] = _lengthen(dictionary["atoms"], n_features)
@@ -35,9 +24,6 @@ def grow(learner: KernelLearner, n_features: int, n_outputs: int) -> None:
     )
     if "noise" in packed:
         packed["noise"] = np.append(packed["noise"], np.zeros(n_outputs - q))
-    learner._allocate(n_features, n_outputs, n_targets)
-    learner._state().unpack(packed)
-    learner._n_features, learner._n_outputs = n_features, n_outputs
 
 
 def _lengthen(rows: Array, n_rows: int) -> Array:

@@ -126,7 +126,22 @@ class NewtonCOLK(KernelLearner):
         n_outputs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self._settle(locals(), compressor=KOMP(eps=0.05) if compressor is None else compressor)
+        self._assign(
+            kernel=kernel,
+            loss=loss,
+            risk=risk,
+            prior=prior,
+            forgetting=forgetting,
+            tracking_rate=tracking_rate,
+            compressor=KOMP(eps=0.05) if compressor is None else compressor,
+            tracker=tracker,
+            pairing=pairing,
+            trust=trust,
+            restart=restart,
+            batch_size=batch_size,
+            n_outputs=n_outputs,
+            trace=trace,
+        )
 
     def _check(self) -> None:
         super()._check()

@@ -90,7 +90,7 @@ def _restore_stream(learner: Any, packed: Any, memory: Memory) -> None:
     shapes = Shapes.of(packed)
     memory.check(shapes.bytes_needed(learner), f"a {type(learner).__name__}")
     packed = unfolded(packed, shapes.n_atoms)
-    stream = learner._remake(packed)
+    stream = learner.empty_stream(learner.n_features, packed)
     packed = {**dict.fromkeys(_LATER & set(stream.tallies), 0.0), **packed}
     check_packed(stream, packed, getattr(learner, "loss", None))
     stream.unpack(packed)

@@ -13,7 +13,6 @@ from colk._validation import Array, check_number, check_vector
 from colk.kernels import Kernel
 from colk.learners import COLK
 from colk.learners.colk import KernelLearner
-from colk.learners.growth import grow
 from colk.learners.naming import (
     as_averaging,
     as_kernel,
@@ -160,7 +159,7 @@ class OnlineModel:
         if learned == 1:
             return
         if learned == 0:
-            raise cast(KernelLearner, self._learner)._divergence(0)
+            raise cast(KernelLearner, self._learner).divergence()
         self._meet(x)
         self._learn_rows(self._values(x), np.array([[y]]), np.array([w]), n_outputs)
 
@@ -172,7 +171,7 @@ class OnlineModel:
             self._learner = learner
             self._connect()
         else:
-            self._learner._learn(X, Y, weight)
+            self._learner.learn_checked(X, Y, weight)
         if self._kept is not None:
             self._keep(self._kept, X, Y, weight, n_outputs)
 
@@ -196,23 +195,23 @@ class OnlineModel:
         self._race, self._kept = found, None
         if not found.default_won:
             learner = self._make(points.shape[1], n_outputs).learn(points, targets, weights)
-            learner._learn(X[rest], Y[rest], weight[rest])
+            learner.learn_checked(X[rest], Y[rest], weight[rest])
             self._learner = learner
             self._connect()
 
     def _connect(self) -> None:
         """Make the short way of one sample, once for all samples to come."""
         if self._learner is not None:
-            stream = cast(KernelStream, self._learner._state())
+            stream = cast(KernelStream, self._learner.stream)
             self._feed = Feed(stream, self._names, stream.averaged)
 
     def _grow(self, n_outputs: int) -> None:
         """Let the learner have all columns, and this many outputs."""
         if self._learner is not None:
+            kernel = None
             if self._race is not None and self._race.winner.scaled:
-                # Read-only, but the same kernel as long as the new features are 0.
-                self._learner.__dict__["kernel"] = self._race.kernel_for(len(self._names))
-            grow(self._learner, len(self._names), n_outputs)
+                kernel = self._race.kernel_for(len(self._names))
+            self._learner.grow(len(self._names), n_outputs, kernel)
             self._connect()
 
     def _scores(self, x: Features) -> list[float] | None:
@@ -223,13 +222,13 @@ class OnlineModel:
         values = self._values(x)
         if self._learner is None:
             return None
-        checked: list[float] = self._learner._evaluate(values)[0].tolist()
+        checked: list[float] = self._learner.evaluate(values)[0].tolist()
         return checked
 
     def _many_scores(self, X: Any) -> Array | None:
         """Values at the rows of a data frame, of shape (n, n_outputs); None before learning."""
         table = self._matrix(X)
-        return None if self._learner is None else self._learner._evaluate(table)
+        return None if self._learner is None else self._learner.evaluate(table)
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:

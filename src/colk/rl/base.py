@@ -14,7 +14,6 @@ from colk._validation import Array, check_fraction, check_number, check_points
 from colk.compressors import KOMP
 from colk.errors import DivergenceError
 from colk.kernels import Kernel
-from colk.learners.base import OnlineLearner
 from colk.learners.expanded import ExpansionLearner
 from colk.rkhs.expansion import KernelExpansion
 from colk.rl.bellman import conditional_rms
@@ -84,9 +83,6 @@ class ValueLearner(ExpansionLearner):
                 f"got {self.step_size.initial * self.regularization:g}; lower either"
             )
 
-    def __repr__(self) -> str:
-        return OnlineLearner.__repr__(self)  # type: ignore[arg-type]  # it looks at settings alone
-
     # -- state -------------------------------------------------------------------------------
 
     def _allocate(self, n_features: int) -> None:
@@ -114,8 +110,10 @@ class ValueLearner(ExpansionLearner):
         """What the stream of a method takes beside what all take."""
         return {}
 
-    def _remake(self, packed: dict[str, Any]) -> Stream:
-        self._allocate(self.n_features)
+    def empty_stream(self, n_features: int, packed: dict[str, Any]) -> Stream:
+        """Make an empty stream of the shape of a packed one; the learner uses it from now on."""
+        self._allocate(n_features)
+        self._n_features = n_features
         return self._state()
 
     def _state(self) -> ValueStream:
@@ -162,7 +160,8 @@ class ValueLearner(ExpansionLearner):
         self._learn_in_blocks(self._state(), t.n_transitions, samples)
         return self
 
-    def _divergence(self, sample: int) -> DivergenceError:
+    def divergence(self, sample: int = 0) -> DivergenceError:
+        """Return the error to raise if the step of this transition would diverge."""
         stream = self._state()
         if not stream.self_similarity < LARGEST:
             what = f"κ(x, x) reached {stream.self_similarity:g}"

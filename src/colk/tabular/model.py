@@ -7,7 +7,6 @@ import numpy as np
 
 from colk._validation import Array, check_number
 from colk.kernels import Kernel
-from colk.learners.growth import grow
 from colk.learners.naming import (
     as_averaging,
     as_kernel,
@@ -202,7 +201,7 @@ class TableModel:
         if self.rows == 0 and self._learner.loss_sums[1] == 0.0:
             return
         if (width, n_outputs) != (self._learner.n_features, self._learner.n_outputs):
-            grow(self._learner, width, n_outputs)
+            self._learner.grow(width, n_outputs)
 
     def _learn_labels(self, X: Array, labels: Any) -> None:
         """Learn up to the next label that is new: it grows the learner."""
@@ -220,10 +219,7 @@ class TableModel:
 
     def _learn_rows(self, X: Array, targets: Array) -> None:
         """Learn rows that are checked; the first ones show the learner their shape."""
-        if self._learner._stream is None:
-            self._learner.learn(X, targets[:, 0])
-        else:
-            self._learner._learn(X, targets, np.ones(len(X)))
+        self._learner.learn_checked(X, targets[:, 0], np.ones(len(X)))
 
     def _meet(self, label: str) -> None:
         if label in self.labels:

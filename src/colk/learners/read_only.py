@@ -1,0 +1,37 @@
+"""Settings of a learner: read-only attributes, shown as the call that makes such a learner."""
+
+from inspect import signature
+from typing import Any
+
+from colk._engine.terms import show
+from colk.schedules import PowerDecay
+
+__all__ = ["ReadOnly"]
+
+
+class ReadOnly:
+    """An object whose public attributes are its settings, which cannot be changed."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and hasattr(self, name):
+            raise AttributeError(
+                f"{name} of a {type(self).__name__} is read-only: what it has learned was learned "
+                "with it; make another learner"
+            )
+        super().__setattr__(name, value)
+
+    def _keep(self, settings: dict[str, Any]) -> None:
+        """Set attributes, also read-only ones."""
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)  # `vars(self)` would slow down each attribute
+
+    def __repr__(self) -> str:
+        shown = []
+        for name, parameter in signature(type(self)).parameters.items():
+            default = parameter.default
+            value = getattr(self, "is_traced" if name == "trace" else name, default)
+            if isinstance(value, PowerDecay) and value.power == 0.0:
+                value = value.initial
+            if value is not default and (default is parameter.empty or value != default):
+                shown.append(f"{name}={show(value)}")
+        return f"{type(self).__name__}({', '.join(shown)})"
