@@ -1,4 +1,4 @@
-"""How the site is built: `sphinx-build -W docs site`, without network."""
+"""Sphinx configuration. Build the site with `sphinx-build -W docs site`; no network is needed."""
 
 import sys
 from pathlib import Path
@@ -22,7 +22,7 @@ extensions = [
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
-    # Those below are in docs/_ext.
+    # The following are in docs/_ext.
     "mathml",
     "bars",
     "message_lists",
@@ -67,7 +67,7 @@ html_title = f"colk {release}"
 html_static_path = ["_static"]
 html_css_files = ["colk.css"]
 html_favicon = "_static/favicon.svg"
-html_context = {"default_mode": "auto"}  # light or dark, as the reader has it
+html_context = {"default_mode": "auto"}  # light or dark, as the browser prefers
 html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"

@@ -1,11 +1,12 @@
-"""The examples of all docstrings run; public names have one.
+"""Run the examples of all docstrings, and check that every public name has one.
 
-Docstrings are read from the sources: compiled classes keep those of their methods and properties
-only in part, and none of those that only C code can call.
+Docstrings are read from the sources, because compiled classes keep only some of the docstrings of
+their methods and properties, and none of the methods that only C code can call.
 """
 
 import ast
 import doctest
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -13,14 +14,13 @@ import pytest
 
 import colk
 
+sys.path.append(str(Path(__file__).parents[1] / "docs" / "_ext"))
+
+from inventory import names_in, public_modules
+
 FOLDER = Path(colk.__file__).parent
-# What the extras install, and nothing else needs.
+# Packages that only the extras install.
 EXTRAS = {"gymnasium", "matplotlib", "pandas", "pyarrow", "rich", "river"}
-MODULES = [
-    f"colk.{name}"
-    for name in dir(colk)
-    if (FOLDER / name).is_dir() or (FOLDER / f"{name}.py").exists()
-]
 
 
 def module_name(path):
@@ -29,7 +29,7 @@ def module_name(path):
 
 
 def docstrings(node, name=""):
-    """Names and docstrings of a module and of all that it defines, with the line they begin in."""
+    """Yield the name, docstring and line of a module and of everything that it defines."""
     text = ast.get_docstring(node)
     if text is not None:
         yield name, text, node.body[0].lineno - 1
@@ -57,11 +57,11 @@ def imported(name):
 
 @pytest.mark.parametrize(("path", "module", "text", "line"), list(examples()))
 def test_examples(path, module, text, line, pytestconfig):
-    """With the options that pytest has for README."""
+    """Run one example with the doctest options that pytest uses for README."""
     flags = sum(
         doctest.OPTIONFLAGS_BY_NAME[flag] for flag in pytestconfig.getini("doctest_optionflags")
     )
-    # Classes that an example defines are a user's, not the module's.
+    # Classes that an example defines must not belong to the module.
     names = {**vars(imported(module)), "__name__": "__main__"}
     test = doctest.DocTestParser().get_doctest(text, names, module, str(path), line)
     report = []
@@ -70,18 +70,18 @@ def test_examples(path, module, text, line, pytestconfig):
 
 
 def test_none_is_lost():
-    """As many examples are run as the sources have lines that begin one."""
+    """The tests above run every `>>>` line of the sources."""
     found = sum(text.count(">>> ") for *_, text, _ in (param.values for param in examples()))
     assert found == sum(
         path.read_text(encoding="utf-8").count(">>> ") for path in FOLDER.rglob("*.py")
     )
 
 
-@pytest.mark.parametrize("name", ["colk", *MODULES])
+@pytest.mark.parametrize("name", [name for name in public_modules() if name != "colk.data"])
 def test_public_names_have_an_example(name):
-    """Classes and functions; also where they are compiled, for `help` to show it."""
+    """Every class and function has an example that `help` shows, also in the compiled build."""
     module = imported(name)
-    public = {each: getattr(module, each) for each in module.__all__}
+    public = {each: getattr(module, each) for each in names_in(module)}
     without = [
         each
         for each, thing in public.items()

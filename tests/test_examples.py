@@ -1,4 +1,4 @@
-"""Every page of the gallery runs, draws something, and is short."""
+"""Every example of the gallery runs, draws a picture, and has fewer than 50 lines."""
 
 import runpy
 import sys
@@ -11,7 +11,7 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 
-# Those that learn more than a few models.
+# Examples that fit many models.
 SLOW = {"plot_bike_stream_against_a_tree", "plot_frontier", "plot_model_selection"}
 EXAMPLES = [
     pytest.param(path, marks=[pytest.mark.slow] if path.stem in SLOW else [], id=path.stem)

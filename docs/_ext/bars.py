@@ -1,18 +1,18 @@
-"""In a docstring |r| is the absolute value of r, not the name of a substitution."""
+"""Escape bars in docstrings: |r| means the absolute value, not a substitution."""
 
 import re
 from typing import Any
 
 from sphinx.application import Sphinx
 
-# Code in a sentence, or a bar.
+# Inline code, or a bar.
 CODE_OR_BAR = re.compile(r"`[^`]*`|\|")
 
 
 def escape_bars(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
-    """Escape bars that are neither code nor part of an example."""
+    """Escape bars outside of code and examples."""
     example = False
     for i, line in enumerate(lines):
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
@@ -21,6 +21,6 @@ def escape_bars(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """See docstrings before numpydoc does."""
+    """Run before numpydoc processes the docstrings."""
     app.connect("autodoc-process-docstring", escape_bars, priority=400)
     return {"parallel_read_safe": True}

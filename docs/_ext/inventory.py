@@ -1,4 +1,4 @@
-"""The public names of the package: modules, what they list, and where a name lives."""
+"""List the public modules of the package, and find the module that a public name comes from."""
 
 from importlib import import_module
 from pathlib import Path
@@ -6,20 +6,30 @@ from types import ModuleType
 
 import colk
 
+# Public modules inside packages.
+PARTS = {"colk.tabular": ("reading",)}
+
 
 def public_modules() -> list[str]:
-    """Modules that a user may import: colk itself and those that it lists."""
+    """Return the names of all public modules: `colk`, the modules that it lists, their parts."""
     home = Path(colk.__file__).parent
-    listed = [
+    listed = {
         name for name in dir(colk) if (home / name).is_dir() or (home / f"{name}.py").exists()
-    ]
-    return ["colk", *(f"colk.{name}" for name in sorted({*listed, "data"}))]
+    }
+    top = {f"colk.{name}" for name in listed | {"data"}}
+    parts = {f"{name}.{part}" for name, each in PARTS.items() for part in each}
+    return ["colk", *sorted(top | parts)]
+
+
+def names_in(module: ModuleType) -> list[str]:
+    """Return the public names of a module."""
+    return list(module.__all__)
 
 
 def undocumented(module: ModuleType) -> list[str]:
-    """Public names of a module that have no docstring, and the module if it has none."""
+    """Return the public names without a docstring, and the module itself if it has none."""
     bare = [] if (module.__doc__ or "").strip() else [module.__name__]
-    for name in module.__all__:
+    for name in names_in(module):
         thing = getattr(module, name)
         if callable(thing) and not (thing.__doc__ or "").strip():
             bare.append(f"{module.__name__}.{name}")
@@ -27,9 +37,9 @@ def undocumented(module: ModuleType) -> list[str]:
 
 
 def home_of(name: str) -> str:
-    """The public module that a name of the package itself comes from."""
+    """Return the public module that defines a name of `colk`."""
     for each in public_modules()[1:]:
         module = import_module(each)
-        if name in module.__all__ and getattr(module, name) is getattr(colk, name):
+        if name in names_in(module) and getattr(module, name) is getattr(colk, name):
             return each
     raise LookupError(f"colk.{name} is in no public module")

@@ -1,4 +1,4 @@
-"""Mathematics as MathML, which browsers typeset themselves: nothing is fetched, nothing is run."""
+"""Render mathematics as MathML. Browsers display it without scripts and without downloads."""
 
 from typing import Any
 
@@ -6,18 +6,18 @@ from docutils import nodes
 from docutils.utils.math import latex2mathml
 from sphinx.application import Sphinx
 
-# A formula of several lines has this in it.
+# Separates the lines of a formula.
 LINES = r"\\"
 
 
 def visit_math(writer: Any, node: nodes.math) -> None:
-    """Write a formula within a sentence."""
+    """Write an inline formula."""
     writer.body.append(str(latex2mathml.tex2mathml(node.astext())))
     raise nodes.SkipNode
 
 
 def visit_display(writer: Any, node: nodes.math_block) -> None:
-    """Write a formula of its own lines."""
+    """Write a displayed formula."""
     text = node.astext()
     if LINES in text and r"\begin" not in text:
         text = rf"\begin{{align}}{text}\end{{align}}"
@@ -28,6 +28,6 @@ def visit_display(writer: Any, node: nodes.math_block) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Enter the renderer."""
+    """Register the renderer."""
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_display, None))
     return {"parallel_read_safe": True}

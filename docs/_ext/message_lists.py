@@ -1,7 +1,7 @@
-"""`{messages}` lists, below a cure on the page of troubleshooting, the messages that it is for.
+"""The directive `{messages}`: list the error messages that a section of troubleshooting covers.
 
-In it are texts of which a message has one. A class of this package stands for all of its messages,
-written `FileFormatError:`.
+Each line of the directive is a text; a message is listed if it contains one of them. A line such as
+`FileFormatError:` covers all messages of that class.
 """
 
 from docutils import nodes
@@ -11,12 +11,12 @@ from sphinx.util.docutils import SphinxDirective
 
 
 class Messages(SphinxDirective):
-    """The messages of a family, in a list that unfolds."""
+    """A collapsed list of messages."""
 
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """Write the list."""
+        """Return the nodes of the list."""
         texts = [line for line in self.content if line.strip()]
         lines = sorted({message.line for message in all_messages() if matches(message, texts)})
         opening = f"<details class='messages'><summary>Messages: {len(lines)}</summary>"
@@ -31,6 +31,6 @@ class Messages(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Enter the directive."""
+    """Register the directive."""
     app.add_directive("messages", Messages)
     return {"parallel_read_safe": True}

@@ -1,4 +1,4 @@
-"""Errors and warnings that the package can give, read from its sources."""
+"""Collect the messages of all errors and warnings from the sources of the package."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "colk"
 HOLE = "…"
-# Classes all of whose messages have one cure: no text but the class stands for them.
+# All messages of these classes have the same solution, so the class name covers them.
 FAMILIES = {
     "AssertionError",
     "ConvergenceWarning",
@@ -20,7 +20,7 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Message:
-    """What is said, with `…` for what depends on the case, and where."""
+    """An error class, its message with `…` for inserted values, and the line that raises it."""
 
     kind: str
     text: str
@@ -33,7 +33,7 @@ class Message:
 
 
 def text_of(node: ast.expr, names: dict[str, str]) -> str:
-    """Texts of an expression, with a hole for every value in between."""
+    """Return the text of an expression, with `…` for every inserted value."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -44,7 +44,7 @@ def text_of(node: ast.expr, names: dict[str, str]) -> str:
 
 
 def names_in(tree: ast.AST) -> dict[str, str]:
-    """Texts that have a name in a module."""
+    """Return the strings that a module assigns to names."""
     found = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -53,7 +53,7 @@ def names_in(tree: ast.AST) -> dict[str, str]:
 
 
 def messages_in(tree: ast.AST, place: str) -> Iterator[Message]:
-    """Find exceptions that are made, and warnings that are given, with a message of their own."""
+    """Yield the exceptions that a module creates and the warnings that it issues."""
     names = names_in(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not node.args:
@@ -63,13 +63,13 @@ def messages_in(tree: ast.AST, place: str) -> Iterator[Message]:
             name = ast.unparse(node.args[1]).split(".")[-1]
         elif not name.endswith(("Error", "KeyboardInterrupt")) or name.startswith("_"):
             continue
-        # Before the message of an OSError there may be its number.
+        # The first argument of an OSError may be its number.
         which = 1 if name == "OSError" and len(node.args) > 1 else 0
         yield Message(name, text_of(node.args[which], names), f"{place}:{node.lineno}")
 
 
 def all_messages() -> list[Message]:
-    """Messages of the whole package that hold a text: those of Python or of others are theirs."""
+    """Return all messages of the package that contain a fixed text."""
     found = [
         message
         for path in sorted(PACKAGE.rglob("*.py"))
@@ -81,7 +81,7 @@ def all_messages() -> list[Message]:
 
 
 def matches(message: Message, texts: list[str]) -> bool:
-    """Whether a message is of a family."""
+    """Return whether a message contains one of the texts, or its class is among them."""
     if message.kind in FAMILIES:
         return f"{message.kind}:" in texts
     return any(text in message.line for text in texts)

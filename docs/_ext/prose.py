@@ -1,35 +1,35 @@
-"""Code on the pages leads to the pages of its names, and blocks end with their last line."""
+"""Link names in code to their API pages, trim code blocks, and mark cells with numbers."""
 
 import re
 from importlib import import_module
 from pathlib import Path
 
 from docutils import nodes
-from inventory import public_modules
+from inventory import names_in, public_modules
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 
-# A name alone, or a call.
+# A name, or a call.
 NAME = re.compile(r"([A-Za-z_][\w.]*)(\([^()]*\))?")
-# A cell of a table that is broken nowhere: a number, two with an arrow or a deviation.
+# A table cell that must not wrap: a number, or two numbers with an arrow or a ±.
 NUMBERS = re.compile(r"[-+−±→%×.,\d e]+")
-# Of two classes of one name the one for scikit-learn is meant.
+# Two classes may share a name; the name then links to the one for scikit-learn.
 LATER = "colk.river"
 
 
 def homes() -> dict[str, str]:
-    """Public names and modules, as they are written in a sentence, and in full."""
+    """Return a dict from each name as written in a text to its full name."""
     found = {}
     for module in sorted(public_modules()[1:], key=lambda name: name == LATER):
         found[module] = module
-        for name in import_module(module).__all__:
+        for name in names_in(import_module(module)):
             found.setdefault(name, f"{module}.{name}")
             found[f"{module}.{name}"] = f"{module}.{name}"
     return found
 
 
 def link_names(app: Sphinx, doctree: nodes.document) -> None:
-    """Make references of code that is a public name and stands in a sentence."""
+    """Link inline code that is a public name to its API page."""
     page = app.env.docname
     if Path(app.env.doc2path(page)).suffix == ".md":
         names = homes()
@@ -46,7 +46,7 @@ def link_names(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def end_blocks(app: Sphinx, doctree: nodes.document) -> None:
-    """Drop the empty line that doctest wants at the end of a block."""
+    """Drop the empty line that doctest needs at the end of a code block."""
     for block in doctree.findall(nodes.literal_block):
         text = block.astext()
         if block.rawsource == text and text.startswith(">>>"):
@@ -55,14 +55,14 @@ def end_blocks(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def keep_numbers(app: Sphinx, doctree: nodes.document) -> None:
-    """Mark the cells that hold numbers."""
+    """Add the class `number` to table cells that hold only numbers."""
     for cell in doctree.findall(nodes.entry):
         if NUMBERS.fullmatch(cell.astext()):
             cell["classes"].append("number")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Look at every page once it is read."""
+    """Process every page after it is parsed."""
     app.connect("doctree-read", link_names)
     app.connect("doctree-read", end_blocks)
     app.connect("doctree-read", keep_numbers)

@@ -1,11 +1,11 @@
-"""A page for every public name, made of `__all__`; one without a docstring is an error."""
+"""Write an API page for every public name in `__all__`. A name without a docstring is an error."""
 
 import inspect
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from inventory import home_of, public_modules, undocumented
+from inventory import PARTS, home_of, names_in, public_modules, undocumented
 from signatures import signature_of
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -17,28 +17,32 @@ FOLDER = Path(__file__).parents[1] / "api"
 
 
 def title(text: str) -> str:
-    """Underline a heading."""
+    """Return a heading in reStructuredText."""
     return f"{text}\n{'=' * len(text)}\n\n"
 
 
 def page_of_module(module: ModuleType) -> str:
-    """Write what a module is, and the table of its names, each with a page of its own."""
-    names = [name for name in module.__all__ if name != "__version__"]
+    """Return the page of a module: its docstring, and a table of its names with links."""
+    names = [name for name in names_in(module) if name != "__version__"]
     options = "   :nosignatures:\n"
-    if module is colk:  # its names live elsewhere, and have their pages there
+    if module is colk:  # other modules define its names and have their pages
         names = [f"~{home_of(name).removeprefix('colk.')}.{name}" for name in names]
     else:
         options += "   :toctree: generated\n"
-    listed = "\n".join(f"   {name}" for name in names)
     name = module.__name__
-    return (
-        f"{title(name)}.. automodule:: {name}\n\n.. currentmodule:: {name}\n\n"
-        f".. autosummary::\n{options}\n{listed}\n"
-    )
+    head = f"{title(name)}.. automodule:: {name}\n\n.. currentmodule:: {name}\n\n"
+    parts = list(PARTS.get(name, ()))
+    return head + table(names, options) + table(parts, "   :nosignatures:\n")
+
+
+def table(names: list[str], options: str) -> str:
+    """Return a summary of names, one line each; nothing if there are none."""
+    listed = "\n".join(f"   {name}" for name in names)
+    return f".. autosummary::\n{options}\n{listed}\n\n" if names else ""
 
 
 def page_of_name(module: ModuleType, name: str) -> str:
-    """Write the page of a class with its members, of a function, or of a constant."""
+    """Return the page of a class with its members, of a function, or of a constant."""
     thing = getattr(module, name)
     head = f"{title(name)}.. currentmodule:: {module.__name__}\n\n"
     if inspect.isclass(thing):
@@ -51,19 +55,19 @@ def page_of_name(module: ModuleType, name: str) -> str:
 
 
 def page_of_modules(modules: list[ModuleType]) -> str:
-    """Write the page of them all: a line for each."""
+    """Return the page that lists all modules."""
     names = [module.__name__ for module in modules]
     listed = "\n".join(f"   {name}" for name in names)
     return (
-        f"{title('API')}Every public name has a page. :py:mod:`colk` itself has what most programs "
-        "need: the\nestimators of scikit-learn, COLK, functions, saving and loading.\n\n"
+        f"{title('API')}Every public name has a page. Most programs need only :py:mod:`colk`: "
+        "the estimators\nfor scikit-learn, COLK, functions, saving and loading.\n\n"
         f".. autosummary::\n   :nosignatures:\n\n{listed}\n\n"
         f".. toctree::\n   :hidden:\n\n{listed}\n"
     )
 
 
 def write_pages(app: Sphinx, config: Config) -> None:
-    """Write the pages before the sources are read; those of names that have gone go."""
+    """Write all pages before Sphinx reads its sources, and delete pages of removed names."""
     modules = [import_module(name) for name in public_modules()]
     bare = [name for module in modules for name in undocumented(module)]
     if bare:
@@ -71,7 +75,7 @@ def write_pages(app: Sphinx, config: Config) -> None:
     pages = {FOLDER / f"{module.__name__}.rst": page_of_module(module) for module in modules}
     pages[FOLDER / "index.rst"] = page_of_modules(modules)
     for module in modules[1:]:
-        for name in module.__all__:
+        for name in names_in(module):
             path = FOLDER / "generated" / f"{module.__name__}.{name}.rst"
             pages[path] = page_of_name(module, name)
     (FOLDER / "generated").mkdir(parents=True, exist_ok=True)
@@ -83,6 +87,6 @@ def write_pages(app: Sphinx, config: Config) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Write pages as soon as the settings are read."""
+    """Run `write_pages` when the configuration is loaded."""
     app.connect("config-inited", write_pages)
     return {"parallel_read_safe": True}

@@ -1,4 +1,4 @@
-"""Signatures of compiled classes, read from the sources: a compiled class has none to show."""
+"""Read the signatures of compiled classes from the sources; compiled classes have none."""
 
 import ast
 import copy
@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 
 @cache
 def classes_of(module: str) -> dict[str, ast.ClassDef]:
-    """Classes that a module defines, by name."""
+    """Return the classes that a module defines, by name."""
     path = Path(str(sys.modules[module].__file__))
     source = path.with_name(path.name.split(".")[0] + ".py")
     if not source.exists():
@@ -35,7 +35,7 @@ def method_of(owner: type, name: str) -> ast.FunctionDef | None:
 
 
 def written(function: ast.FunctionDef) -> str:
-    """The arguments of a method without `self` and without types."""
+    """Return the arguments of a method, without `self` and without types."""
     arguments = copy.deepcopy(function.args)
     for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         each.annotation = None
@@ -47,7 +47,7 @@ def written(function: ast.FunctionDef) -> str:
 
 
 def has_signature(thing: Any) -> bool:
-    """Whether Python knows the arguments of a class by itself."""
+    """Return whether `inspect` finds the signature of a class."""
     try:
         inspect.signature(thing)
     except (TypeError, ValueError):
@@ -56,7 +56,7 @@ def has_signature(thing: Any) -> bool:
 
 
 def signature_of(thing: Any) -> str:
-    """The arguments of a class that Python does not know by itself, from the sources."""
+    """Return the arguments of a compiled class; empty if `inspect` finds them."""
     if not inspect.isclass(thing) or has_signature(thing):
         return ""
     function = method_of(thing, "__init__")
@@ -64,7 +64,7 @@ def signature_of(thing: Any) -> str:
 
 
 def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: Any) -> bool | None:
-    """Leave out what a class inherits from other packages: it is documented there."""
+    """Skip members that a class inherits from other packages."""
     owner = getattr(thing, "__objclass__", None) or getattr(thing, "fget", None) or thing
     module = getattr(owner, "__module__", None) or ""
     foreign = bool(module) and not module.startswith("colk")
@@ -72,6 +72,6 @@ def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: 
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Look at every member."""
+    """Register `skip`."""
     app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True}

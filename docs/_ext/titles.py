@@ -1,4 +1,4 @@
-"""Titles and words for tables that have none, and the order of the gallery."""
+"""Add titles and descriptions to tables, and set the order of the gallery."""
 
 import ast
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-# From the first fit to what is one's own.
+# The gallery begins with basic examples and ends with user-defined terms.
 FIRST = ("first_fit", "multiclass", "outliers", "model_selection", "quantiles_with_coverage")
 LAST = ("own_loss", "own_risk")
 
@@ -14,33 +14,33 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TITLES = {
     "conformal": "Conformal intervals on streams",
     "convergence_distance": "Distance to the optimum",
-    "convergence_objective": "The objective of the optimum",
+    "convergence_objective": "Objective relative to the optimum",
     "convergence_trackers": "Errors of the trackers",
-    "csv_speed": "Rows read a second",
-    "defaults_classification": "The defaults, classification",
-    "defaults_regression": "The defaults, regression",
-    "defaults_units": "The defaults in other units",
-    "engines": "Two builds by turns",
-    "headline": "One pass beside a support vector machine",
+    "csv_speed": "Reading speed of CSV files",
+    "defaults_classification": "Defaults: classification",
+    "defaults_regression": "Defaults: regression",
+    "defaults_units": "Defaults: changed units",
+    "engines": "Speed of two builds",
+    "headline": "One pass compared with a support vector machine",
     "lstd": "Policy evaluation",
-    "newton_drift": "Curvature: rounding",
-    "newton_passes": "Curvature: one pass and five",
-    "newton_speed": "Curvature: time of a step",
-    "newton_std": "Curvature: coverage of deviations",
-    "newton_streams": "Curvature: forgetting on streams",
-    "one_sample": "Time of one sample",
+    "newton_drift": "Newton steps: rounding errors",
+    "newton_passes": "Newton steps: one pass compared with five gradient passes",
+    "newton_speed": "Newton steps: time per step",
+    "newton_std": "Newton steps: coverage of standard deviations",
+    "newton_streams": "Newton steps: forgetting on streams",
+    "one_sample": "Time per sample",
     "pairing": "Pairings",
-    "polish": "The polish",
+    "polish": "Polishing the weights",
     "quantiles": "Coverage of quantiles",
-    "race_design": "Choice by the data, where it was designed",
-    "race_held_out": "Choice by the data, on new data",
-    "race_streams": "Choice by the data, on streams",
-    "verdicts": "What of the paper reproduces",
+    "race_design": "Automatic kernel choice: data used for its design",
+    "race_held_out": "Automatic kernel choice: new data",
+    "race_streams": "Automatic kernel choice: streams",
+    "verdicts": "Which results reproduce",
 }
 
 
 def reading_order(name: str) -> tuple[int, str]:
-    """Sort examples by what they need of the reader."""
+    """Sort key: basic examples first, user-defined terms last."""
     stem = Path(name).stem.removeprefix("plot_")
     if stem in FIRST:
         return FIRST.index(stem), stem
@@ -48,7 +48,7 @@ def reading_order(name: str) -> tuple[int, str]:
 
 
 def words_of(name: str) -> str:
-    """Say what a table shows, in the words of the benchmark that writes it."""
+    """Return the docstring of the benchmark that writes a table."""
     kind = name.split("_")[0]
     for script in sorted(BENCHMARKS.glob("*.py")):
         text = script.read_text("utf-8")
@@ -60,7 +60,7 @@ def words_of(name: str) -> str:
 
 
 def name_table(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Give a table a title, and words that say what it shows, where it begins without them."""
+    """Add a title and a description to a table page that has none."""
     if docname.startswith("tables/") and not source[0].startswith("# "):
         name = Path(docname).name
         title = TITLES.get(name, name.replace("_", " ").capitalize())
@@ -68,6 +68,6 @@ def name_table(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Look at every source as it is read."""
+    """Run `name_table` on every source."""
     app.connect("source-read", name_table)
     return {"parallel_read_safe": True}

@@ -1,4 +1,4 @@
-"""What the site is built with, for tests to use: docs/_ext."""
+"""Make the modules of docs/_ext importable in these tests."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Code on the pages runs, what they show is there, and every public name has a docstring."""
+"""Code on the pages runs, links and pictures exist, and every public name has a docstring."""
 
 import doctest
 import re
@@ -13,9 +13,9 @@ DOCS = ROOT / "docs"
 PAGES = sorted(
     path for folder in (DOCS, DOCS / "guide", DOCS / "theory") for path in folder.glob("*.md")
 )
-# What the extras install, and nothing else needs.
+# Packages that only the extras install.
 EXTRAS = {"river": "river", "rl": "gymnasium"}
-# Pages with a search over models, and with functions that Numba compiles.
+# Pages with a grid search, or with functions that Numba compiles.
 SLOW = {"choosing", "own"}
 
 
@@ -47,8 +47,8 @@ def test_code_runs(page, pytestconfig):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_what_a_page_names_is_there(page):
-    """Links, pictures, tables: those of the gallery are made from the example of their name."""
+def test_links_and_pictures_exist(page):
+    """Links, pictures and tables exist. The gallery makes its pictures from the examples."""
     text = page.read_text("utf-8")
     named = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r"^```{include} (\S+)", text, re.M)
     for target in named:
@@ -58,7 +58,7 @@ def test_what_a_page_names_is_there(page):
         path = page.parent / target.split("#")[0]
         if picture:
             path = ROOT / "examples" / f"{picture[1]}.py"
-        elif "gallery/" in target or "api/" in target:  # pages that the build makes
+        elif "gallery/" in target or "api/" in target:  # the build writes these pages
             continue
         assert path.exists(), target
 
@@ -69,7 +69,7 @@ def test_a_page_of_the_guide_has_a_picture(page):
 
 
 def test_numbers_are_included_and_not_copied():
-    """No page of the guide has a table of decimals of its own."""
+    """No page of the guide contains a hand-written table of decimals."""
     for page in (DOCS / "guide").glob("*.md"):
         rows = [line for line in page.read_text("utf-8").split("\n") if line.startswith("|")]
         assert not [row for row in rows if re.search(r"\|\s*[-+]?\d+\.\d+\s*\|", row)], page

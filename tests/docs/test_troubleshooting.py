@@ -1,4 +1,4 @@
-"""The page of troubleshooting has every message of the sources, and no family without one."""
+"""The troubleshooting page covers every message of the sources, and nothing else."""
 
 import ast
 import re
@@ -22,7 +22,7 @@ FOUND = messages.all_messages()
 
 def test_every_message_is_there():
     missing = [f"{each.place} {each.line}" for each in FOUND if not messages.matches(each, TEXTS)]
-    assert missing == [], "enter a text of each in docs/guide/troubleshooting.md, with its cure"
+    assert missing == [], "add a text of each message to docs/guide/troubleshooting.md"
 
 
 def test_every_text_is_that_of_a_message():
@@ -31,7 +31,7 @@ def test_every_text_is_that_of_a_message():
 
 
 def test_no_class_of_python_is_a_family():
-    """Its messages have many cures."""
+    """Only classes of this package cover all of their messages."""
     classes = [text[:-1] for text in TEXTS if re.fullmatch(r"\w+:", text)]
     assert set(classes) == messages.FAMILIES
     assert all(len(text) > 5 for text in TEXTS)

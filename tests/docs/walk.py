@@ -1,9 +1,10 @@
-"""Walk over the built site: `sphinx-build -W docs site && python tests/docs/walk.py site`.
+"""Check the built site: `sphinx-build -W docs site && python tests/docs/walk.py site`.
 
-Every page is parsed: links and anchors lead somewhere, pictures exist, nothing is fetched from
-elsewhere. With Playwright and a Chromium (`pip install playwright && playwright install chromium`)
-every page is also opened at 400 and 1280 pixels, light and dark: no error in the console, no
-request that fails or leaves the site, nothing wider than the window.
+The script parses every page: links and anchors must have a target, pictures must exist, and no page
+may load files from another host. If Playwright and Chromium are installed (`pip install playwright
+&& playwright install chromium`), it also opens every page at 400 and 1280 pixels, light and dark.
+There must be no console error, no failed request, no request to another host, and no page wider
+than the window.
 """
 
 import argparse
@@ -16,19 +17,19 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-# What a browser loads by itself, by element and attribute.
+# Elements and attributes that make a browser load a file.
 LOADS = {("img", "src"), ("script", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
-# Of `link`, only these are loaded.
+# A browser loads a `link` only with one of these relations.
 RELATIONS = {"stylesheet", "icon", "preload", "modulepreload", "prefetch"}
 
 
 def pages_of(site: Path) -> list[Path]:
-    """Pages, without what the theme leaves among its scripts."""
+    """Return the pages of the site, without the files of the theme."""
     return [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
 
 
 class Page(HTMLParser):
-    """Anchors of a page, what it links to and what it loads."""
+    """The anchors of a page, its links, and the files that it loads."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -53,7 +54,7 @@ class Page(HTMLParser):
 
 
 def faults_of(site: Path) -> list[str]:
-    """What is wrong with the pages of a folder, as far as their text tells."""
+    """Return the faults that parsing the pages of a folder finds."""
     pages = {path.resolve(): Page(path.read_text("utf-8")) for path in pages_of(site)}
     faults = []
     for path, page in pages.items():
@@ -69,7 +70,7 @@ def faults_of(site: Path) -> list[str]:
                 continue
             aim = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if not aim.exists():
-                faults.append(f"{here}: {target} is not there")
+                faults.append(f"{here}: {target} does not exist")
                 continue
             anchors = pages[aim].anchors if aim in pages else {unquote(parts.fragment)}
             if parts.fragment and unquote(parts.fragment) not in anchors:
@@ -82,7 +83,7 @@ def faults_of(site: Path) -> list[str]:
 
 
 def walk(site: Path) -> list[str]:
-    """What is wrong with the pages of a folder, as a browser shows them."""
+    """Return the faults that a browser finds on the pages of a folder."""
     from playwright.sync_api import sync_playwright
 
     handler = functools.partial(Quiet, directory=str(site))
@@ -91,7 +92,7 @@ def walk(site: Path) -> list[str]:
     home = f"http://127.0.0.1:{server.server_port}/"
     faults: list[str] = []
     with sync_playwright() as player:
-        # A Chromium of the system, or the one that Playwright installed.
+        # The Chromium of the system, or the one that Playwright installed.
         browser = player.chromium.launch(executable_path=shutil.which("chromium"))
         for width in (400, 1280):
             for scheme in ("light", "dark"):
@@ -109,12 +110,12 @@ def walk(site: Path) -> list[str]:
 
 
 def look(page, home: str, name: str) -> list[str]:
-    """Open a page; what goes wrong."""
+    """Open a page and return its faults."""
     faults: list[str] = []
     heard = {
         "console": lambda said: said.type == "error" and faults.append(said.text),
         "pageerror": lambda error: faults.append(str(error)),
-        # What is still under way when the next page is opened is aborted by that.
+        # Opening the next page aborts pending requests.
         "requestfailed": lambda request: (
             request.failure == "net::ERR_ABORTED"
             or faults.append(f"{request.url} failed: {request.failure}")
@@ -135,7 +136,7 @@ def look(page, home: str, name: str) -> list[str]:
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """A server that says nothing."""
+    """A server that logs nothing."""
 
     def log_message(self, *arguments):
         pass
@@ -149,7 +150,7 @@ def main() -> int:
     try:
         faults += walk(site)
     except ImportError:
-        print("no Playwright: pages were parsed, and not opened in a browser")
+        print("Playwright is not installed: pages were parsed, but not opened in a browser")
     print(*faults, f"{len(faults)} faults", sep="\n")
     return 1 if faults else 0
 
