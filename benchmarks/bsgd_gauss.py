@@ -1,11 +1,11 @@
-"""One-pass accuracy of BSGD on the Gauss data, beside the numbers of its paper.
+"""One-pass accuracy of BSGD on the Gauss data, compared with the numbers of its paper.
 
 Wang, Crammer, Vucetic (JMLR 13, 2012, tables 3 and 4): class 1 from N((0, 0), I), class 2 from
-N((2, 0), 4I), equally likely; 10 000 points, one pass, hinge loss, steps 1/(λt). Here the mean of
-20 draws, each tested on points of its own.
+N((2, 0), 4I), with equal probability; 10 000 points, one pass, hinge loss, steps 1/(λt). The table
+shows the mean of 20 draws, each with its own test points.
 
-    python benchmarks/bsgd_gauss.py          # the table, also written to docs/tables
-    python benchmarks/bsgd_gauss.py --tune   # how the settings were chosen, on other draws
+    python benchmarks/bsgd_gauss.py          # print the table and write it to docs/tables
+    python benchmarks/bsgd_gauss.py --tune   # repeat the choice of the settings, on other draws
 """
 
 import itertools
@@ -24,7 +24,7 @@ TUNING_SEEDS = range(1000, 1004)
 BANDWIDTHS = (0.5, 0.7, 1.0, 1.5, 2.0)
 REGULARIZATIONS = (3e-4, 1e-3, 3e-3)
 
-# (bandwidth, λ) by rule and budget, the best of the grids above on the draws for tuning.
+# (bandwidth, λ) by rule and budget: the best of the grids above on the draws for tuning.
 SETTINGS = {
     ("removal", 100): (0.7, 3e-3),
     ("removal", 500): (0.7, 3e-3),
@@ -69,7 +69,7 @@ def accuracy(rule: str, budget: int, settings: tuple[float, float], seed: int) -
 
 
 def bayes_accuracy() -> float:
-    """Of the rule that knows both densities, on a large draw."""
+    """Return the accuracy of the Bayes rule, which knows both densities, on a large draw."""
     X, y = draw(400_000, np.random.default_rng(FIRST_SEED))
     first = -0.5 * (X**2).sum(axis=1)
     second = -0.125 * ((X - [2.0, 0.0]) ** 2).sum(axis=1) - np.log(4.0)
@@ -88,7 +88,7 @@ def tune() -> None:
 
 def table() -> str:
     lines = [
-        "# BSGD on the Gauss data: one-pass accuracy in per cent",
+        "# BSGD on the Gauss data: accuracy after one pass, in per cent",
         "",
         f"{N_TRAIN} points, {DRAWS} draws, {N_TEST} test points each; hinge loss, steps 1/(λt),",
         f"the last iterate. The best possible accuracy is {bayes_accuracy():.2f}.",

@@ -1,6 +1,6 @@
-"""What two installations of the package are compared on, by `engines.py`.
+"""The cases on which `engines.py` compares two installations of the package.
 
-Everything is made from public names, by the installation at hand.
+All cases use only public names, so that they run with both installations.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ from colk.risks import Mean, Variance
 from colk.rkhs.features import RBFNetwork
 from colk.rl import LinearQuadratic, PolicyEvaluator, simulate
 
-# How many times as fast a case has to be: small dictionaries, predictions, all else.
+# Required speedup: small dictionaries, predictions, everything else.
 SMALL, PREDICTIONS, ELSEWHERE = 1.8, 1.5, 0.95
 
 # Chunks between the end of a warm-up and the first repetition.
@@ -44,7 +44,7 @@ MEAN, VARIANCE = Mean(), Variance(0.1)
 
 
 class Ready(NamedTuple):
-    """A job after its warm-up, the samples it handles in a run, and what tells its size."""
+    """A job after its warm-up, the number of samples in a run, and a function for its size."""
 
     job: Job
     samples: int
@@ -52,7 +52,7 @@ class Ready(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A row of the table: its name, how many times as fast it has to be, and what makes it."""
+    """A row of the table: its name, the speedup that it must reach, and how to create it."""
 
     name: str
     asked: float
@@ -60,12 +60,12 @@ class Case(NamedTuple):
 
 
 def cases() -> Iterator[Case]:
-    """Every case, in the order of the table."""
+    """Return every case, in the order of the table."""
     for family in (small, large, outputs, kernels, methods, batches, predictions, one_sample):
         yield from family()
 
 
-# -- how a case is made ready -------------------------------------------------------------------
+# -- preparation of a case ----------------------------------------------------------------------
 
 
 def learning(model: Any, data: Callable[[int], tuple], warm: int, chunk: int) -> Ready:
@@ -90,11 +90,11 @@ def cube_of(n_features: int) -> Callable[[int], tuple]:
     return lambda n: cube(n, n_features)
 
 
-# -- learners of the whole loop -----------------------------------------------------------------
+# -- learners in the whole loop -----------------------------------------------------------------
 
 
 def small_learner(loss: Any = None, risk: Any = MEAN, **settings: Any) -> COLK:
-    """A learner of `wave` that settles at some 24 atoms."""
+    """Return a learner of `wave` that settles at about 24 atoms."""
     return COLK(
         Gaussian(0.06),
         Huber(1.0) if loss is None else loss,
@@ -107,7 +107,7 @@ def small_learner(loss: Any = None, risk: Any = MEAN, **settings: Any) -> COLK:
 
 
 def large_colk(n_atoms: int, risk: Any = MEAN) -> COLK:
-    """A learner of `cube` in 8 features whose dictionary is full."""
+    """Return a learner of `cube` in 8 features with a full dictionary."""
     compressor = KOMP(eps=0.05, max_atoms=n_atoms)
     return COLK(Gaussian(0.4), Huber(1.0), risk, step_size=0.5, compressor=compressor)
 
@@ -161,9 +161,9 @@ def outputs() -> Iterator[Case]:
 
 
 def kernels_in_dimension() -> dict[str, tuple[Kernel, int]]:
-    """Every kernel of the registry and two combined ones, with as many features as 50 atoms take.
+    """Return all registered kernels and two combinations, with enough features for 50 atoms.
 
-    A constant spans one dimension, a linear kernel one for each feature.
+    A constant spans one dimension, and a linear kernel spans one for each feature.
     """
     chosen: dict[str, tuple[Kernel, int]] = {
         "constant": (Constant(1.0), 1),
@@ -179,7 +179,7 @@ def kernels_in_dimension() -> dict[str, tuple[Kernel, int]]:
 
 
 def kernel_learner(kernel: Kernel, n_features: int) -> COLK:
-    # κ(x, x) of kernels of the inner product grows with the features, and the step shrinks.
+    # κ(x, x) of inner-product kernels grows with the number of features, so the step shrinks.
     middle = np.full((1, n_features), 0.6)
     step_size = 0.1 / max(kernel(middle, middle)[0, 0], 1.0)
     return COLK(kernel, Huber(1.0), step_size=step_size, compressor=KOMP(eps=1e-3, max_atoms=50))
@@ -196,7 +196,7 @@ def kernels() -> Iterator[Case]:
 
 
 def with_most_atoms(method: type, older: str, *terms: Any, n_atoms: int, **settings: Any) -> Any:
-    """A learner of at most `n_atoms`, under the present name of that setting or an older one."""
+    """Return a learner with at most `n_atoms`; older versions name this setting differently."""
     try:
         return method(*terms, max_atoms=n_atoms, **settings)
     except TypeError:
@@ -239,7 +239,7 @@ def methods(size: int = 50) -> Iterator[Case]:
 
 
 def doubly(n_steps: int) -> Ready:
-    """DoublySGD has no budget: every run begins anew."""
+    """Return the job of DoublySGD. It has no budget, so every run starts from scratch."""
     X, y = cube(n_steps, 2)
 
     def job() -> None:
@@ -291,7 +291,7 @@ def learn_one(chunk: int = 500) -> Ready:
 
 
 def partial_fit(chunk: int = 50) -> Ready:
-    """One row at a time through the estimator, with the defaults but for the kernel."""
+    """Return a job that calls `partial_fit` with one row; only the kernel is not the default."""
     X, y = wave(3000 + CHUNKS * chunk)
     model = COLKRegressor(kernel="gaussian", bandwidth=0.06).partial_fit(X[:3000], y[:3000])
     rows = [(X[i : i + 1], y[i : i + 1]) for i in range(3000, len(X))]

@@ -1,11 +1,11 @@
-"""Coverage of adaptive conformal intervals over 20,000 samples, beside the theory and MAPIE.
+"""Coverage of adaptive conformal intervals over 20,000 samples, compared with theory and MAPIE.
 
 python benchmarks/conformal.py [--write] [--seeds 5]
 
-Rate and window were chosen on seeds 0 to 2 of the stream with two jumps; the seeds here are others.
-All methods share the model, COLK, and learn in rounds of ten samples. MAPIE's `TimeSeriesRegressor`
-(method "aci", the same rate) is measured on the first seed, where it is installed; it begins after
-500 samples, until when its intervals count as infinite.
+Rate and window were chosen on seeds 0 to 2 of the stream with two jumps; the table uses other
+seeds. All methods use the same model, COLK, and learn in rounds of ten samples. MAPIE's
+`TimeSeriesRegressor` (method "aci", the same rate) is measured on the first seed if it is
+installed. It begins after 500 samples; until then its intervals count as infinite.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from tables import publish, table
 from colk import COLKRegressor, ConformalRegressor
 
 SIZE, ROUND, COVERAGE, RATE, FIRST_SEED = 20_000, 10, 0.9, 0.01, 100
-# Samples over which the worst coverage is taken, and before which none is judged.
+# The worst coverage is taken over this many samples; the first ones are not judged.
 STRETCH, WARM = 500, 100
 
 Stream = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
@@ -30,7 +30,7 @@ def smooth(X: np.ndarray) -> np.ndarray:
 
 
 def skewed(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Noise of mean 0 that is skewed, and larger where the first feature is positive."""
+    """Return skewed noise with mean 0 that is larger if the first feature is positive."""
     return (0.1 + 0.3 * (X[:, 0] > 0.0)) * (rng.exponential(size=len(X)) - 1.0)
 
 
@@ -40,21 +40,21 @@ def still(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def jumps(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """After a third another function and other noise, after two thirds the first ones again."""
+    """After a third, function and noise change; after two thirds, they change back."""
     X, y = still(rng)
     third = np.arange(SIZE) * 3 // SIZE
     return X, np.where(third == 1, 1.0 - 2.0 * smooth(X) + 0.5 * rng.normal(size=SIZE), y)
 
 
 def drift(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A level that walks at random, and noise that grows tenfold."""
+    """The level is a random walk, and the noise grows by a factor of ten."""
     X, y = still(rng)
     level = np.cumsum(0.02 * rng.normal(size=SIZE))
     return X, smooth(X) + level + (y - smooth(X)) * np.geomspace(0.3, 3.0, SIZE)
 
 
 def heavy(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Noise without a variance, and inputs that move to where nothing was learned."""
+    """The noise has no variance, and the inputs move to a region without samples."""
     X, _ = still(rng)
     X = X + np.linspace(0.0, 4.0, SIZE)[:, None]
     return X, smooth(X) + 0.2 * rng.standard_t(1.5, size=SIZE)
@@ -69,7 +69,7 @@ STREAMS: dict[str, Stream] = {
 
 
 class Result(NamedTuple):
-    """Of one stream: coverage, its worst over a stretch, median width, infinite ones, time."""
+    """Results of a stream: coverage, worst coverage, median width, infinite intervals, time."""
 
     coverage: float
     worst: float
@@ -83,27 +83,27 @@ def model() -> COLKRegressor:
 
 
 class Unsteered:
-    """Quantiles of the last 500 residuals, as they are: what is not adapted."""
+    """Quantiles of the last 500 residuals, without adaptation."""
 
     def __init__(self) -> None:
         self.model, self.residuals = model(), np.empty(0)
 
     def predict_interval(self, X: np.ndarray) -> np.ndarray:
-        """Ends of the intervals, of shape (n, 2)."""
+        """Return the ends of the intervals, of shape (n, 2)."""
         if len(self.residuals) == 0:
             return np.tile([-np.inf, np.inf], (len(X), 1))
         tail = 0.5 * (1.0 - COVERAGE)
         return self.model.predict(X)[:, None] + np.quantile(self.residuals, [tail, 1.0 - tail])
 
     def learn(self, X: np.ndarray, y: np.ndarray) -> None:
-        """Learn from a round of samples."""
+        """Learn a round of samples."""
         if hasattr(self.model, "loss_"):
             self.residuals = np.append(self.residuals, y - self.model.predict(X))[-500:]
         self.model.partial_fit(X, y)
 
 
 class Mapie:
-    """MAPIE's adaptive conformal inference around a model that goes on learning."""
+    """MAPIE's adaptive conformal inference around a model that continues to learn."""
 
     def __init__(self) -> None:
         from mapie.regression import TimeSeriesRegressor
@@ -111,7 +111,7 @@ class Mapie:
         self.model, self.kind, self.interval = model(), TimeSeriesRegressor, None
 
     def predict_interval(self, X: np.ndarray) -> np.ndarray:
-        """Ends of the intervals, of shape (n, 2)."""
+        """Return the ends of the intervals, of shape (n, 2)."""
         if self.interval is None:
             return np.tile([-np.inf, np.inf], (len(X), 1))
         _, ends = self.interval.predict(
@@ -120,7 +120,7 @@ class Mapie:
         return ends[:, :, 0]
 
     def learn(self, X: np.ndarray, y: np.ndarray) -> None:
-        """Learn from a round of samples."""
+        """Learn a round of samples."""
         if self.interval is not None:
             self.interval.adapt_conformal_inference(X, y, gamma=RATE, confidence_level=COVERAGE)
             self.interval.update(X, y)
@@ -164,7 +164,7 @@ def rows(n_seeds: int) -> list[list[str]]:
             try:
                 found = [measure(make(), *stream(np.random.default_rng(s))) for s in seeds]
             except ModuleNotFoundError as error:
-                print(f"left out, needs {error.name}: {name}")
+                print(f"skipped, needs {error.name}: {name}")
                 continue
             error = max(abs(result.coverage - COVERAGE) for result in found)
             mean = np.mean(found, axis=0)
@@ -182,8 +182,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write docs/tables/conformal.md")
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
-    columns = ["stream", "method", "coverage", "largest error of a seed", "worst of 500", "width",
-               "infinite", "µs a sample"]  # fmt: skip
+    columns = ["stream", "method", "coverage", "largest error over seeds", "worst 500", "width",
+               "infinite", "µs per sample"]  # fmt: skip
     lines = rows(arguments.seeds)
     if arguments.write:
         publish("conformal", columns, lines)
@@ -191,7 +191,7 @@ def main() -> None:
         print(table(columns, lines))
     missed = 1.0 - COVERAGE
     bound = (missed + RATE * ROUND) / (RATE * SIZE)
-    print(f"\nproven: coverage at least {COVERAGE - bound:.4f} over {SIZE} samples")
+    print(f"\nproven lower bound of the coverage: {COVERAGE - bound:.4f} over {SIZE} samples")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""COLK against the batch optimum, its distance to f* against α, and the two trackers of g.
+"""COLK compared with the batch optimum, its distance to f* against α, and the two trackers of g.
 
     python benchmarks/convergence.py [--quick]
 
-Three tables: the objective on held-out data of COLK's averaged iterate relative to that of
-`colk.rkhs.batch.minimize`; the H-distance to f* of the last iterate for falling step sizes, and its
-log-log slope (Theorem 2: E‖f − f*‖² of order α, a slope of 1/2); and the mean squared error of g,
-momentum against moving average, at equal β (Lemma 1).
+The script writes three tables. The first is the objective of COLK's averaged iterate on held-out
+data, relative to that of `colk.rkhs.minimize`. The second is the H-distance of the last iterate to
+f* for decreasing step sizes, with its log-log slope (Theorem 2: E‖f − f*‖² of order α, a slope of
+1/2). The third is the mean squared error of g for momentum and moving average at equal β (Lemma 1).
 """
 
 import argparse
@@ -37,13 +37,13 @@ def samples(n, seed):
 
 
 def optimum_of(loss, risk):
-    """The minimiser of the empirical risk, on atoms so dense that they span what X does."""
+    """Return the minimiser of the empirical risk, on atoms dense enough to span X."""
     atoms = np.linspace(0.0, 1.0, 30)[:, None]
     return minimize(*samples(20000, seed=2), KERNEL, loss, risk, DECAY, atoms=atoms).function
 
 
 def excess(loss, risk, n):
-    """Objective on held-out data of COLK's average, relative to the batch optimum's, minus 1."""
+    """Return the held-out objective of COLK's average, relative to the batch optimum, minus 1."""
     X, y = samples(n, seed=0)
     held_out = samples(20000, seed=1)
     best_function = optimum_of(loss, risk)
@@ -65,7 +65,7 @@ def excess(loss, risk, n):
 
 
 def distances(loss, risk, step_sizes, n):
-    """Root mean square of ‖f_t − f*‖ over the second half of the stream, by step size."""
+    """Return the RMS of ‖f_t − f*‖ over the second half of the stream, by step size."""
     optimum = optimum_of(loss, risk)
     found = []
     for step in step_sizes:
@@ -90,7 +90,7 @@ def distances(loss, risk, step_sizes, n):
 
 
 def tracking_error(tracker, step, rate, seed, n=2000):
-    """Mean squared error of g against the true E inner of the f that it was made with."""
+    """Return the mean squared error of g against E inner of the f that g was computed with."""
     held_out = samples(5000, seed=10**6 + seed)
     X, y = samples(n, seed)
     learner = COLK(

@@ -1,9 +1,9 @@
-"""`colk fit` on a CSV file, beside the speed at which the same reader only parses it.
+"""Speed of `colk fit` on a CSV file, compared with only parsing it.
 
-Rows of four features and a target are written to a temporary file, then parsed and learned in
-turns, each time in a process of its own. Printed are rows a second of both, by the clock and by
-the processors' time, their ratio, and how far memory grows: beyond what it is once a small part
-of the file is done, so that libraries are loaded.
+The script writes rows of four features and a target to a temporary file. Then it parses and fits
+the file in turns, each time in a new process. It prints the rows per second of both, by wall-clock
+time and by processor time, their ratio, and the growth of memory. The growth is measured from the
+point at which a small part of the file is done, when all libraries are loaded.
 
     python benchmarks/csv_speed.py              10⁷ rows, 3 turns
     python benchmarks/csv_speed.py --rows N --turns N
@@ -39,7 +39,7 @@ def write(path: Path, n_rows: int) -> None:
 
 
 class Memory:
-    """The largest resident set since it was last asked, looked at every few milliseconds."""
+    """The largest resident set since the last call, sampled every few milliseconds."""
 
     def __init__(self) -> None:
         self._largest = 0.0
@@ -53,7 +53,7 @@ class Memory:
             time.sleep(0.005)
 
     def largest(self) -> float:
-        """Return it, in megabytes, and begin anew."""
+        """Return the largest resident set in megabytes, and reset it."""
         time.sleep(0.02)
         found, self._largest = self._largest, 0.0
         return found
@@ -78,7 +78,7 @@ TASKS = {"parse": parse, "fit": fit}
 
 
 def measure(task: str, small: str, path: str, folder: str) -> None:
-    """In a process of its own: print seconds and megabytes."""
+    """Run in a separate process: print seconds and megabytes."""
     memory, run = Memory(), TASKS[task]
     run(small, folder)
     before = memory.largest()
@@ -126,7 +126,7 @@ def main() -> None:
     ratios = [best["parse"][place] / best["fit"][place] for place in (0, 1)]
     rows.append(["fit / parse", *(f"{ratio:.2f}" for ratio in ratios), ""])
     head = f"{arguments.rows:,} rows, {size:,.0f} MB, M ≤ {MAX_ATOMS}"
-    publish("csv_speed", [head, "rows/s", "rows/s of one core", "MB of growth"], rows)
+    publish("csv_speed", [head, "rows/s", "rows/s of one core", "memory growth, MB"], rows)
 
 
 if __name__ == "__main__":

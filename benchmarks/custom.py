@@ -1,9 +1,9 @@
-"""What a user's own function costs: as plain Python, compiled by Numba, and built in.
+"""Time of a user-defined function: as plain Python, compiled by Numba, and built in.
 
     python benchmarks/custom.py
 
-They alternate in one run, and the least time of several turns counts. Where Numba is not installed,
-its column is NaN. The table is also written to docs/tables.
+The three versions alternate in one run; the table shows the minimum over several turns. The Numba
+column is NaN if Numba is not installed. The table is also written to docs/tables.
 """
 
 import time
@@ -19,10 +19,11 @@ from colk.risks import Composition, CustomRisk, Variance
 
 TURNS, SEED = 25, 0
 TABLE = Path(__file__).parents[1] / "docs" / "tables" / "custom.md"
-HEADING = f"""# What a user's own function costs
+HEADING = f"""# Time of user-defined functions
 
-Nanoseconds a call, the least of {TURNS} turns in one run: losses with their slopes, kernels a pair.
-The twin of the composition is the risk of a loss. Made by `benchmarks/custom.py`.
+Nanoseconds per call, the minimum of {TURNS} turns in one run. A call computes a loss and its slope,
+or a kernel of two points. The built-in counterpart of the composition is the risk of a loss. Made
+by `benchmarks/custom.py`.
 """
 RNG = np.random.default_rng(SEED)
 F, Y = RNG.normal(size=(2, 20_000))
@@ -94,7 +95,7 @@ def spread_slope_inner(f, y, g):
 
 
 def rows() -> dict[str, tuple[Callable[[], Callable[[], object]], Callable[[], object], int]]:
-    """Name: a maker of the user's run, the run of the built-in twin, and calls in a run."""
+    """Return, by name, a factory of the user's run, the built-in run, and the calls in a run."""
 
     def loss() -> Callable[[], object]:
         made = CustomLoss(squared, squared_slope)
@@ -128,7 +129,7 @@ def rows() -> dict[str, tuple[Callable[[], Callable[[], object]], Callable[[], o
 
 
 def nanoseconds(runs: list[Callable[[], object]], calls: int) -> list[float]:
-    """Return the least time of each run over all turns, in which they alternate."""
+    """Return the minimum time of each run; the runs alternate."""
     for run in runs:
         run()
     best = [np.inf] * len(runs)
@@ -141,7 +142,7 @@ def nanoseconds(runs: list[Callable[[], object]], calls: int) -> list[float]:
 
 
 def plain(make: Callable[[], Callable[[], object]]) -> Callable[[], object]:
-    """Make a run that does not find Numba."""
+    """Create a run while Numba is hidden."""
     found, compilation._has_numba = compilation._has_numba, lambda: False
     run = make()
     run()
@@ -152,7 +153,7 @@ def plain(make: Callable[[], Callable[[], object]]) -> Callable[[], object]:
 def main() -> None:
     lines = [
         HEADING,
-        "| ns a call | plain Python | Numba | built in |",
+        "| ns per call | plain Python | Numba | built in |",
         "| --- | ---: | ---: | ---: |",
     ]
     for name, (make, built_in, calls) in rows().items():

@@ -1,11 +1,11 @@
-"""The estimators at their defaults against tuned support vector machines and ridges.
+"""The estimators at their defaults, compared with tuned support vector machines and ridges.
 
-Inputs are standardised; a quarter of the samples is held back, in splits that no default was chosen
-on. SVR, KernelRidge and SVC with Gaussian kernels are tuned by five-fold search on part of the
-training samples, and fitted to all of them (the ridge to at most 8000). Seconds are those of the
-processor in one fit, the least of up to three; give BLAS one thread. Writes
-docs/tables/defaults_regression.md and docs/tables/defaults_classification.md or, with --units,
-docs/tables/defaults_units.md: what units of loss, targets and features change.
+Inputs are standardised. A quarter of the samples is held out, in splits that were not used to
+choose any default. SVR, KernelRidge and SVC with Gaussian kernels are tuned by a five-fold search
+on part of the training samples and fitted to all of them (the ridge to at most 8000). Times are
+processor seconds of one fit, the minimum of up to three; limit BLAS to one thread. The script
+writes docs/tables/defaults_regression.md and docs/tables/defaults_classification.md. With --units
+it writes docs/tables/defaults_units.md, the effect of the units of loss, targets and features.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def classifications(folder: Path | None) -> dict[str, Callable[[], Sample]]:
 
 
 def split(X: Any, y: Any, seed: int, largest: int) -> tuple[Any, Any, Any, Any]:
-    """Samples to learn from, at most so many, and to test on; standardised."""
+    """Return standardised training samples, at most the given number, and test samples."""
     order = np.random.default_rng(seed).permutation(len(X))
     test, train = np.split(order, [len(order) // 4])
     train = train[:largest]
@@ -83,12 +83,12 @@ def grid(n_features: int, **others: list[float]) -> dict[str, list[float]]:
 
 
 def tuned(peer: Any, settings: dict[str, list[float]], X: Any, y: Any, n_search: int) -> Any:
-    """A peer with the settings that a five-fold search on the first samples finds best."""
+    """Return an estimator with the best settings of a five-fold search on the first samples."""
     return GridSearchCV(peer, settings, cv=5).fit(X[:n_search], y[:n_search]).best_estimator_
 
 
 def measured(model: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> tuple[float, float]:
-    """Score, and seconds of the processor in a fit: the least of three, where they are short."""
+    """Return the score, and the processor seconds of a fit: the minimum of three if it is short."""
     seconds: list[float] = []
     while not seconds or (len(seconds) < FITS and sum(seconds) < LONG):
         start = time.process_time()
@@ -98,7 +98,7 @@ def measured(model: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> tuple[floa
 
 
 def row(name: str, X: Any, y: Any, arguments: argparse.Namespace, is_regression: bool) -> list[str]:
-    """Ours at two numbers of atoms and the peers, means over splits."""
+    """Return the means over splits of our model at two sizes and of the compared estimators."""
     runs = []
     for seed in range(SEED, SEED + arguments.splits):
         parts = split(X, y, seed, arguments.largest)
@@ -130,7 +130,7 @@ ATOMS: tuple[dict[str, int], ...] = ({}, {"max_atoms": 600})
 
 
 def times(factor: float) -> CustomLoss:
-    """Huber's loss, multiplied."""
+    """Return the Huber loss times a factor."""
     return CustomLoss(
         lambda f, y: factor * min((f - y) ** 2 / 2, abs(f - y) - 0.5),
         lambda f, y: factor * max(-1.0, min(1.0, f - y)),
@@ -139,7 +139,7 @@ def times(factor: float) -> CustomLoss:
 
 
 def unit_rows(sets: dict[str, Callable[[], Sample]], largest: int) -> list[list[str]]:
-    """R² with units changed, polished and not."""
+    """Return R² with changed units, with and without the polish."""
     rows = []
     for name, make in sets.items():
         X, y, X_test, y_test = split(*make(), SEED, largest)
@@ -162,17 +162,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of airfoil.csv and bike_hour.csv")
     parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--search", type=int, default=1500, help="samples of the search")
-    parser.add_argument("--largest", type=int, default=20_000, help="most training samples")
-    parser.add_argument("--only", nargs="*", help="names of sets")
-    parser.add_argument("--units", action="store_true", help="units in place of peers")
+    parser.add_argument("--search", type=int, default=1500, help="samples for the search")
+    parser.add_argument(
+        "--largest", type=int, default=20_000, help="largest number of training samples"
+    )
+    parser.add_argument("--only", nargs="*", help="names of data sets")
+    parser.add_argument(
+        "--units", action="store_true", help="vary units instead of comparing estimators"
+    )
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     sets = {True: regressions(arguments.data), False: classifications(arguments.data)}
     if arguments.units:
         rows = unit_rows(sets[True], min(arguments.largest, 4000))
         losses = [f"loss × {c:g}" for c in (1.0, 1e-3, 0.1, 10.0, 1e3)]
-        columns = ["set", "polished", *losses, "targets × 1e-6", "targets × 1e6"]
+        columns = ["data set", "polished", *losses, "targets × 1e-6", "targets × 1e6"]
         publish("defaults_units", columns, rows)
         return
     for is_regression, makers in sets.items():
@@ -183,7 +187,7 @@ def main() -> None:
                 print(rows[-1], flush=True)
         kind = "regression" if is_regression else "classification"
         peers = ["SVR, tuned", "KernelRidge, tuned"] if is_regression else ["SVC, tuned"]
-        columns = ["set", "training samples", "default", "max_atoms=600", *peers]
+        columns = ["data set", "training samples", "default", "max_atoms=600", *peers]
         if rows:
             publish(f"defaults_{kind}", columns, rows)
 

@@ -1,13 +1,13 @@
-"""Two installations of the package by turns: the time of a sample in one and in the other.
+"""Time per sample of two installations of the package, measured in turns.
 
     python benchmarks/engines.py --other PATH_TO_THE_OTHER_PYTHON
 
-One worker for each interpreter warms up every case of `cases.py`; then they are asked for the same
-case one after the other, never at the same time, for several rounds. Where memory happens to lie
-makes a few per cent in the life of a process, so that this is done with several pairs of workers.
-Times are minima over all rounds, and so is their ratio; beside it is the median of the ratios
-within a round, which a machine that changes its pace leaves alone. The table is written to
-docs/tables when all cases were run.
+One worker process per interpreter warms up every case of `cases.py`. Then the script asks the two
+workers for the same case one after the other, never at the same time, for several rounds. The
+memory layout of a process changes times by a few per cent, so this is repeated with several pairs
+of workers. The table shows minima over all rounds and their ratio. It also shows the median of the
+ratios within a round, which is insensitive to changes in the speed of the machine. The table is
+written to docs/tables if all cases were run.
 """
 
 import argparse
@@ -22,24 +22,24 @@ from typing import Any
 from tables import publish, table
 from turns import run_times
 
-# Seconds that a case may take in one turn, and runs: short jobs are repeated.
+# Seconds of a case in one turn, and the largest number of runs: short jobs are repeated.
 TURN, MOST_RUNS = 0.02, 20
 
 COLUMNS = (
     "case",
     "M",
-    "other, µs a sample",
-    "this, µs a sample",
-    "times as fast",
+    "other, µs per sample",
+    "this, µs per sample",
+    "speedup",
     "median of rounds",
-    "asked",
+    "required",
 )
 
 Answer = dict[str, Any]
 
 
 class Worker:
-    """A process of an interpreter that answers requests, lines of JSON both."""
+    """A process of an interpreter that answers requests; both are lines of JSON."""
 
     def __init__(self, python: str, environment: dict[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -52,7 +52,7 @@ class Worker:
         self.greeting = self._read()
 
     def ask(self, case: str, runs: int) -> Answer:
-        """Run a case so often; where it is new, make it ready before."""
+        """Run a case the given number of times; prepare it first if it is new."""
         self._process.stdin.write(json.dumps({"case": case, "runs": runs}) + "\n")
         self._process.stdin.flush()
         return self._read()
@@ -64,13 +64,13 @@ class Worker:
         return json.loads(line)
 
     def close(self) -> None:
-        """Let the process end by itself, at the end of its input."""
+        """Close the input, so that the process ends."""
         self._process.communicate()
 
 
 def work() -> None:
-    """Answer the parent's lines until there are no more."""
-    # Standard output belongs to the answers; whatever else is printed goes to standard error.
+    """Answer the lines of the parent until the input ends."""
+    # Standard output is for the answers; everything else goes to standard error.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     from cases import cases
@@ -94,7 +94,7 @@ def work() -> None:
 
 
 def measured(ready: Any, runs: int) -> Answer:
-    """Least seconds of a run and of a sample, and the size of the model."""
+    """Return the minimum seconds of a run and of a sample, and the size of the model."""
     least = min(run_times(ready.job, runs))
     sizes = (getattr(ready.model, name, None) for name in ("n_atoms", "n_atoms_"))
     atoms = next((int(size) for size in sizes if size is not None), None)
@@ -102,8 +102,8 @@ def measured(ready: Any, runs: int) -> Answer:
 
 
 def start(other: str) -> list[Worker]:
-    """A worker of the other interpreter and one of this."""
-    # A path of modules is meant for this interpreter: the other one brings its own installation.
+    """Start a worker of the other interpreter and one of this interpreter."""
+    # PYTHONPATH is meant for this interpreter; the other one has its own installation.
     alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     workers = [Worker(other, alone), Worker(sys.executable, dict(os.environ))]
     for word, worker in zip(("other", "this"), workers, strict=True):
@@ -112,13 +112,13 @@ def start(other: str) -> list[Worker]:
 
 
 def warm_up(workers: list[Worker], names: list[str]) -> tuple[dict[str, int], dict[str, str]]:
-    """Runs in a turn of every case, and the atoms it has; what fails is left out, with a line."""
+    """Return the runs per turn and the atoms of every case; report and skip cases that fail."""
     runs, atoms = {}, {}
     for name in names:
         answers = [worker.ask(name, 2) for worker in workers]
         errors = [answer["error"] for answer in answers if "error" in answer]
         if errors:
-            print(f"left out: {name}: {'; '.join(errors)}", flush=True)
+            print(f"skipped: {name}: {'; '.join(errors)}", flush=True)
             continue
         slower = max(answer["run"] for answer in answers)
         runs[name] = min(max(int(TURN / slower), 1), MOST_RUNS)
@@ -128,10 +128,10 @@ def warm_up(workers: list[Worker], names: list[str]) -> tuple[dict[str, int], di
 
 
 def compare(workers: list[Worker], runs: dict[str, int], rounds: int) -> dict[str, list[list]]:
-    """Seconds of a sample of every case, [other, this] in each round."""
+    """Return the seconds per sample of every case, [other, this] in each round."""
     times: dict[str, list[list]] = {name: [] for name in runs}
     for number in range(rounds):
-        # The one that begins is the other one in the next round.
+        # The workers alternate in going first.
         order = (0, 1) if number % 2 == 0 else (1, 0)
         for name, count in runs.items():
             pair = [0.0, 0.0]
@@ -144,7 +144,7 @@ def compare(workers: list[Worker], runs: dict[str, int], rounds: int) -> dict[st
 def rows(
     times: dict[str, list[list]], atoms: dict[str, str], asked: dict[str, float]
 ) -> tuple[list[list[str]], list[str]]:
-    """Lines of the table, and the cases that are slower than asked by both ratios."""
+    """Return the lines of the table, and the cases that miss their speedup by both ratios."""
     lines, behind = [], []
     for name, pairs in times.items():
         other, this = (min(pair[which] for pair in pairs) for which in (0, 1))
@@ -160,9 +160,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--other", help="interpreter of the installation to compare with")
-    parser.add_argument("--pairs", type=int, default=3, help="of workers, one after the other")
-    parser.add_argument("--rounds", type=int, default=6, help="of each pair")
-    parser.add_argument("--only", default="", help="cases with this in their names; no file")
+    parser.add_argument("--pairs", type=int, default=3, help="number of pairs of workers")
+    parser.add_argument("--rounds", type=int, default=6, help="rounds per pair")
+    parser.add_argument(
+        "--only", default="", help="run cases whose names contain this; write no file"
+    )
     options = parser.parse_args()
     if options.worker:
         return work()
@@ -182,7 +184,7 @@ def main() -> None:
         publish("engines", COLUMNS, lines)
     else:
         print(table(COLUMNS, lines))
-    print("\n  ".join(["slower than asked:", *(behind or ["none"])]))
+    print("\n  ".join(["slower than required:", *(behind or ["none"])]))
     return None
 
 

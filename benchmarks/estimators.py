@@ -1,4 +1,4 @@
-"""The estimators with their defaults against what users know: accuracy, size, time.
+"""The estimators at their defaults, compared with well-known ones: accuracy, size, time.
 
 Writes docs/tables/estimators_airfoil.md, estimators_bike.md and estimators_streams.md.
 """
@@ -27,7 +27,7 @@ Row = list[str]
 
 
 def svr_like(model: COLKRegressor) -> SVR:
-    """SVR with C = 10 and the kernel of a fitted model, bandwidth and all."""
+    """Return an SVR with C = 10 and the kernel and bandwidth of a fitted model."""
     kernel = model.kernel_
     if isinstance(kernel, Gaussian) and isinstance(kernel.bandwidth, float):
         return SVR(C=10, gamma=1 / (2 * kernel.bandwidth**2))
@@ -35,7 +35,7 @@ def svr_like(model: COLKRegressor) -> SVR:
 
 
 def airfoil_scores(settings: dict[str, Any], folder: Path | None) -> Row:
-    """Mean R² and size of our model, of SVR with its kernel, and of SVR as it comes."""
+    """Return mean R² and size of our model, of SVR with its kernel, and of SVR at its defaults."""
     X, y = airfoil(folder)
     results = []
     for seed in SEEDS:
@@ -68,7 +68,7 @@ def airfoil_table(folder: Path | None) -> None:
 
 
 def prequential(model: Any, stream: list[tuple[dict[str, Any], Any]], error: Callable) -> Row:
-    """Mean error of predictions before each sample is learned, and µs of the processor a sample."""
+    """Return the mean error of predictions before learning, and processor µs per sample."""
     total, start = 0.0, time.process_time()
     for x, y in stream:
         total += error(model.predict_one(x), y)
@@ -97,7 +97,7 @@ def bike_table(folder: Path | None) -> None:
         [name, *prequential(scaled(model), stream, lambda f, y: abs(f - y))]
         for name, model in models.items()
     ]
-    header = ["behind a StandardScaler", "prequential MAE", "µs a sample"]
+    header = ["model, after a StandardScaler", "prequential MAE", "µs per sample"]
     publish("estimators_bike", header, rows)
 
 
@@ -112,7 +112,7 @@ def classification_table() -> None:
         ):
             figures = prequential(scaled(model), stream, lambda label, y: label == y)
             rows.append([type(data).__name__, name, *figures])
-    header = ["stream", "behind a StandardScaler", "prequential accuracy", "µs a sample"]
+    header = ["stream", "model, after a StandardScaler", "prequential accuracy", "µs per sample"]
     publish("estimators_streams", header, rows)
 
 

@@ -1,10 +1,9 @@
-"""What saving and loading cost beyond the disk, and how large files are.
+"""Time of saving and loading beyond the time of the disk, and the size of the files.
 
     python benchmarks/files.py
 
-Times are those of the processor, the least of some repetitions: what others do to its caches does
-not count. "Disk" is what it takes to write and to read the same bytes alone; files live in memory
-where there is such a folder.
+Times are processor times, the minimum of several repetitions. "Disk" is the time to write and read
+the same bytes. The files are in memory if the system has such a folder.
 """
 
 import argparse
@@ -22,14 +21,14 @@ from colk.compressors import KOMP
 from colk.kernels import Gaussian
 from colk.learners import COLK
 
-# Milliseconds that saving and loading may take together, and bytes of a function's file by those
-# of its arrays.
+# Limits: milliseconds of saving and loading together, and the size of a function's file relative
+# to its arrays.
 MOST_MILLISECONDS = 20.0
 MOST_BYTES = 1.2
 
 
 def models(n_atoms, n_features):
-    """A function and learners of so many atoms."""
+    """Return a function and learners with the given number of atoms."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n_atoms, n_features)), rng.normal(size=n_atoms)
     kernel = Gaussian(2.0)
@@ -52,7 +51,7 @@ def milliseconds(work, repetitions):
 
 
 def raw_bytes(model):
-    """Bytes of the arrays that a model cannot do without."""
+    """Return the bytes of the arrays that a model needs."""
     if isinstance(model, colk.KernelExpansion):
         return model.atoms.nbytes + model.weights.nbytes
     return len(pickle.dumps(model))
@@ -87,8 +86,8 @@ def main():
         "load ms",
         "disk ms",
         "bytes",
-        "by its arrays or pickle",
-        "as asked",
+        "relative to its arrays or pickle",
+        "within limits",
     ]
     print(table(head, rows))
 

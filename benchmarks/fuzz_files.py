@@ -1,9 +1,9 @@
-"""Damaged and hostile files into `colk.load`: a clear error, or a model that works.
+"""Load damaged and hostile files with `colk.load`: the result is a clear error or a working model.
 
-Each file is loaded, and where that succeeds the model predicts, learns a few samples and is saved
-again, in a process of its own with bounded address space. What counts as a failure: the process
-dies, a file takes longer than a few seconds, an exception is none of those that are promised, code
-runs, or memory grows beyond the order of the file.
+Each file is loaded in a separate process with a bounded address space. If loading succeeds, the
+model predicts, learns a few samples and is saved again. A failure is a process that dies, a file
+that takes longer than a few seconds, an undocumented exception, code that runs, or memory that
+grows beyond the order of the file size.
 
     python benchmarks/fuzz_files.py --count 100000
 """
@@ -36,7 +36,7 @@ LABELS = np.array(["low", "middle", "high"])[(Y > 0.0) * 1 + (Y > 0.6)]
 
 
 def corpus():
-    """Models of every kind, small."""
+    """Return small models of every kind."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC, SVR
@@ -176,31 +176,31 @@ def use(model, folder):
 
 
 class Watch:
-    """What must not happen while a file is loaded."""
+    """Record events that must not happen while a file is loaded."""
 
     def __init__(self):
         self.active, self.seen = False, []
         sys.addaudithook(self.hear)
 
     def hear(self, event, args):
-        """Note an event of the interpreter that no file may cause."""
+        """Record an event of the interpreter that no file may cause."""
         if self.active and event.startswith(FORBIDDEN):
             self.seen.append((event, str(args)[:80]))
 
 
 def memory():
-    """Bytes of address space in use."""
+    """Return the bytes of address space in use."""
     return int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def bound(size):
-    """Let the process have no more than a file of this size may ask for."""
+    """Limit the memory of the process to what a file of this size may need."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (memory() + 64 * size + 2**24 + SLACK, hard))
 
 
 def work(folder, seed, start, stop):
-    """Fuzz the files start, …, stop − 1; says what it is about to do, and what came of it."""
+    """Fuzz the files start, …, stop − 1; print each number before and each result after."""
     import colk
     from colk.errors import FileFormatError
 
@@ -248,7 +248,7 @@ def work(folder, seed, start, stop):
 
 
 def supervise(folder, seed, start, stop, tally, faults):
-    """Run one worker; returns the number of the file after the last that it looked at."""
+    """Run one worker; return the number of the first file that it did not load."""
     command = [sys.executable, __file__, "--work", str(folder), "--seed", str(seed)]
     command += ["--start", str(start), "--count", str(stop)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -280,9 +280,9 @@ def supervise(folder, seed, start, stop, tally, faults):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--count", type=int, default=2000, help="files")
+    parser.add_argument("--count", type=int, default=2000, help="number of files")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--start", type=int, default=0, help="the number of the first file")
+    parser.add_argument("--start", type=int, default=0, help="number of the first file")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:

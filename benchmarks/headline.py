@@ -1,10 +1,10 @@
-"""One pass over 24000 samples with outliers: COLK and NewtonCOLK against a support vector machine.
+"""One pass over 24000 samples with outliers: COLK and NewtonCOLK compared with an SVR.
 
     python benchmarks/headline.py [--seeds 10] [--kept FILE]
 
-y = 2x + 3 sin(6x), x uniform on [0, 1], noise of standard deviation 0.2, a tenth of the samples
-with noise of 3. The machine is scikit-learn's SVR with the same bandwidth, C = 1, epsilon = 0.1,
-on the same samples; its errors can be kept in a file, since it takes long.
+y = 2x + 3 sin(6x), x uniform on [0, 1], noise with standard deviation 0.2; a tenth of the samples
+has noise with standard deviation 3. The SVR of scikit-learn has the same bandwidth, C = 1 and
+epsilon = 0.1, and is fitted to the same samples. It is slow, so its errors can be kept in a file.
 """
 
 import argparse
@@ -41,8 +41,8 @@ def clean_error(predict):
 
 
 def colk():
-    # Loss and range of steps narrowed down on seeds 0 to 3, which the table contains; the final
-    # choice was made on seeds 100 to 105, which it does not.
+    # Loss and range of steps were narrowed down on seeds 0 to 3, which are in the table. The final
+    # choice was made on seeds 100 to 105, which are not.
     return COLK(
         Gaussian(BANDWIDTH),
         Huber(0.25),
@@ -54,7 +54,7 @@ def colk():
 
 
 def newton():
-    # Prior and eps chosen on seeds 100 to 105.
+    # Prior and eps were chosen on seeds 100 to 105.
     return NewtonCOLK(Gaussian(BANDWIDTH), Huber(0.25), prior=0.05, compressor=KOMP(eps=0.1))
 
 
@@ -69,7 +69,7 @@ def machine(seed, kept):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--kept", type=Path, help="file of the machine's errors")
+    parser.add_argument("--kept", type=Path, help="file that keeps the errors of the SVR")
     arguments = parser.parse_args()
     kept = json.loads(arguments.kept.read_text()) if arguments.kept else {}
     rows, errors = [], []

@@ -1,9 +1,9 @@
-"""`kill -9` at random moments of a checkpointing `colk fit`.
+"""Kill a checkpointing `colk fit` with `kill -9` at random moments.
 
-A run is killed again and again, each time after a random while, and resumed. After each kill the
-checkpoint must load; when the run has ended, its file must equal that of an unbroken run, byte
-for byte, and so must the file of rejects. Children are forked, so that each kill falls into
-the run and not into imports.
+A run is killed again and again, each time after a random delay, and resumed. After each kill the
+checkpoint must load. When the run has finished, its model and its file of rejects must equal those
+of an uninterrupted run, byte for byte. Children are forked, so that each kill hits the run and not
+the imports.
 
     python benchmarks/kill.py              200 kills
     python benchmarks/kill.py --kills N --seed N
@@ -25,7 +25,7 @@ from colk.cli import main as run_colk
 
 N_ROWS = 40_000
 EVERY = 500
-# Most of the unbroken run's time after which a child is killed, as a share of it.
+# Latest time of a kill, as a share of the time of an uninterrupted run.
 LONGEST_LIFE = 0.25
 
 
@@ -47,7 +47,7 @@ def command(data: Path, folder: Path) -> list[str]:
 
 
 def start(arguments: list[str]) -> int:
-    """Fork a child that runs the command line."""
+    """Fork a child that runs the command."""
     child = os.fork()
     if child == 0:
         with open(os.devnull, "w", encoding="utf-8") as sys.stdout:
@@ -60,7 +60,7 @@ def wait(child: int) -> int:
 
 
 def kill_until_done(arguments: list[str], model: Path, kills: int, life: float, seed: int) -> int:
-    """Kill and resume; return how many kills hit a run that was still going."""
+    """Kill and resume; return the number of kills that hit a running process."""
     draw, hits = random.Random(seed), 0
     for number in range(kills):
         child = start(arguments)
@@ -72,7 +72,7 @@ def kill_until_done(arguments: list[str], model: Path, kills: int, life: float, 
             colk.load(model)
         if number % 20 == 19:
             rows = colk.load(model).rows if model.exists() else 0
-            print(f"{number + 1} kills, {hits} of a run that was going, {rows:,} rows", flush=True)
+            print(f"{number + 1} kills, {hits} of a running process, {rows:,} rows", flush=True)
     if wait(start(arguments)) != 0:
         raise SystemExit("the resumed run failed")
     return hits
@@ -98,7 +98,7 @@ def main() -> None:
         if wait(start(command(folder / "rows.csv", unbroken))) != 0:
             raise SystemExit("the unbroken run failed")
         seconds = time.monotonic() - began
-        print(f"an unbroken run takes {seconds:.1f} s")
+        print(f"an uninterrupted run takes {seconds:.1f} s")
         left, hits, runs = arguments.kills, 0, 0
         while left > 0:  # a run ends after some kills: then another is begun
             broken = folder / f"broken{runs}"
@@ -109,8 +109,8 @@ def main() -> None:
             hits += kill_until_done(settings, broken / "m.colk", kills, life, arguments.seed + runs)
             compare(unbroken, broken)
             left, runs = left - kills, runs + 1
-        print(f"{arguments.kills} kills, {hits} of a run that was going: every checkpoint loaded, ")
-        print(f"and all {runs} resumed runs equal the unbroken one byte for byte")
+        print(f"{arguments.kills} kills, {hits} of a running process: every checkpoint loaded, ")
+        print(f"and all {runs} resumed runs equal the uninterrupted one byte for byte")
 
 
 if __name__ == "__main__":

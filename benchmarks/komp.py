@@ -1,10 +1,10 @@
-"""How long a KOMP step takes, against the floor and against brute force, all in one run.
+"""Time of a KOMP step, compared with a lower bound and with brute force, all in one run.
 
-A step is POLK's. The floor is what no exact step can do without: one kernel column and two
-triangular products of that size, by one thread of BLAS, of many points at once where the factor
-fits into the caches. Where it does not, a step can be below the floor: it reads the factor once for
-both products. A swap appends a point and drops another atom. Brute force is
-`colk.reference.komp`.
+A step is one of POLK. The lower bound ("floor") is the work that every exact step needs: one kernel
+column and two triangular products of that size, with one thread of BLAS, for many points at once if
+the factor fits into the caches. If it does not fit, a step can be faster than the floor, because it
+reads the factor once for both products. A swap appends a point and drops another atom. Brute force
+is `colk.reference.komp`.
 
     python benchmarks/komp.py
 """
@@ -27,11 +27,11 @@ from colk.reference import komp
 
 N_FEATURES = 4
 SIZES = (20, 50, 100, 300, 1000)
-# Brute force at 300 atoms takes hours; its time grows at least with the fourth power of M.
+# Brute force with 300 atoms takes hours; its time grows at least with M⁴.
 BRUTE_FORCE_UP_TO = 100
-# From here on a step waits for the factor's memory.
+# From here on a step is limited by the memory bandwidth of the factor.
 CACHED_UP_TO = 250
-# Steps, for each atom, after which a weight has faded to 1/e.
+# Steps per atom after which a weight has decayed to 1/e.
 MEMORY = 10.0
 STEP_SIZE = 0.02
 REPEATS = 7
@@ -40,7 +40,7 @@ Array = np.ndarray
 
 
 def best_time(run: Callable[[Array], object], streams: list[Array]) -> float:
-    """Shortest time of `run` for a point, in seconds: the others were disturbed."""
+    """Return the minimum time of `run` per point, in seconds."""
     times = []
     for X in streams:
         begin = time.perf_counter()
@@ -50,12 +50,12 @@ def best_time(run: Callable[[Array], object], streams: list[Array]) -> float:
 
 
 def points(n_atoms: int, n: int, rng: np.random.Generator) -> Array:
-    """Points of a cube whose volume grows with M."""
+    """Return points of a cube whose volume grows with M."""
     return rng.uniform(0.0, 1.6 * n_atoms ** (1.0 / N_FEATURES), size=(n, N_FEATURES))
 
 
 class Steady:
-    """A learner whose order is stationary near `n_atoms`: eps is what keeps it there."""
+    """A learner whose model order is stationary near `n_atoms`, because of its eps."""
 
     def __init__(self, n_atoms: int, eps: float, rng: np.random.Generator) -> None:
         self.kernel, self.eps = Gaussian(1.0), eps
@@ -69,7 +69,7 @@ class Steady:
         self.rng = rng
 
     def settled(self, n_atoms: int, rng: np.random.Generator) -> POLK:
-        """Change eps until a learner that begins with it ends near `n_atoms`."""
+        """Search for the eps at which a new learner ends near `n_atoms`."""
         n = int(4.0 * MEMORY * n_atoms)
         while True:
             learner = self.step(self.new_learner(), points(n_atoms, n, rng))
@@ -79,7 +79,7 @@ class Steady:
             self.eps *= min(max(ratio, 0.5), 2.0)
 
     def new_learner(self) -> POLK:
-        """A learner that has seen nothing."""
+        """Return a learner without samples."""
         return POLK(
             self.kernel,
             Squared(),
@@ -91,7 +91,7 @@ class Steady:
         )
 
     def step(self, learner: POLK, X: Array) -> POLK:
-        """Small steps towards a smooth function."""
+        """Make small steps towards a smooth function."""
         return learner.learn(X, np.cos(X.sum(axis=1)))
 
     def swap(self, X: Array) -> None:
@@ -103,7 +103,7 @@ class Steady:
             drop(self.dictionary, j)
 
     def floor(self, X: Array) -> float:
-        """Seconds of what no exact step can do without."""
+        """Return the seconds of the work that every exact step needs."""
         atoms = self.dictionary.atoms
         (gram,) = best_times(lambda: self.kernel.gram(X, atoms), rounds=REPEATS)
         n = len(X) if len(atoms) < CACHED_UP_TO else 1
@@ -112,7 +112,7 @@ class Steady:
         return gram / len(X) + products / n
 
     def brute_force(self, x: Array) -> float:
-        """Seconds of `reference.komp` for such a step: M + 1 atoms, the new one absorbed."""
+        """Return the seconds of `reference.komp` for a step that absorbs atom M + 1."""
         atoms = np.concatenate([self.dictionary.atoms, x])
         weights = np.concatenate([self.dictionary.weights, [[0.5 * self.eps]]])
         begin = time.perf_counter()
@@ -122,14 +122,14 @@ class Steady:
 
 def main() -> None:
     rng = np.random.default_rng(0)
-    print("µs for each point; 'new' is the share of points that changed the factor")
+    print("µs per point; 'new' is the share of points that changed the factor")
     print(
         f"{'M':>11} {'step':>9} {'new':>5} {'floor':>9} {'step/floor':>11} {'swap':>9} "
         f"{'swap/floor':>11} {'brute force':>13} {'times':>9}"
     )
     eps = 0.01
     for n_atoms in SIZES:
-        # The eps of one size is the first guess of the next.
+        # Start the search for eps with that of the previous size.
         steady = Steady(n_atoms, eps, rng)
         eps = steady.eps
         learner, n = steady.learner, max(100_000 // n_atoms, 500)

@@ -1,10 +1,10 @@
-"""How soon policy evaluation finds V: recursive least squares beside steps along gradients.
+"""Error of policy evaluation: recursive least squares compared with gradient steps.
 
     python benchmarks/lstd.py [--seeds 5]
 
-The linear-quadratic process `LinearQuadratic.spiral`, whose V is known, discount 0.9, a Gaussian
-of bandwidth 0.5, every learner at its defaults. Errors are root mean squares over 2,000 states that
-the policy visits, relative to that of V; the mean over the seeds.
+The process is `LinearQuadratic.spiral`, whose V is known, with discount 0.9 and a Gaussian kernel
+with bandwidth 0.5; every learner has its defaults. Errors are RMS errors over 2,000 states that the
+policy visits, relative to the RMS of V; the table shows the mean over the seeds.
 """
 
 import argparse
@@ -34,14 +34,14 @@ LEARNERS = {
 
 
 def error(value: Callable[[np.ndarray], np.ndarray], mdp: LinearQuadratic) -> float:
-    """Relative root mean square error of values."""
+    """Return the relative RMS error of values."""
     states = simulate(mdp, 2000, seed=FINAL).states
     truth = mdp.value(states, DISCOUNT)
     return float(np.sqrt(np.mean((value(states) - truth) ** 2) / np.mean(truth**2)))
 
 
 def row(n_features: int, size: int, seeds: range) -> list[str]:
-    """Errors of the batch and of each learner, with its atoms and microseconds a transition."""
+    """Return the errors of the batch and of each learner, with its atoms and µs per transition."""
     mdp = LinearQuadratic.spiral(n_features)
     found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in LEARNERS}
     batch = []

@@ -2,8 +2,8 @@
 
     python benchmarks/methods.py
 
-Methods of atoms run on a budget of M atoms, methods of features on M features; DoublySGD, which
-has no budget, on as many steps that it averages M features. The table is also written to
+Methods with atoms have a budget of M atoms, methods with features have M features. DoublySGD has no
+budget; it makes as many steps as give M features on average. The table is also written to
 docs/tables. The reference is one kernel column of M atoms.
 """
 
@@ -45,7 +45,7 @@ def stream(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def methods(size: int) -> dict[str, Callable[[], OnlineLearner]]:
-    # A narrow kernel: every sample is novel enough to fill the budget.
+    # With a narrow kernel every sample becomes an atom until the budget is full.
     kernel, loss, risk = Gaussian(0.05), Squared(), Variance(0.1)
     komp = KOMP(max_atoms=size)
     network = RBFNetwork(size, 0.2, (0.0, 0.0), (1.0, 1.0))
@@ -77,7 +77,7 @@ def methods(size: int) -> dict[str, Callable[[], OnlineLearner]]:
 
 
 def microseconds(make: Callable[[], OnlineLearner], n: int) -> float:
-    """Least time per sample of several runs, once the model is full."""
+    """Return the minimum time per sample of several runs with a full model."""
     X, y = stream(n + 1000)
     times = []
     for _ in range(REPEATS):
@@ -91,7 +91,7 @@ def microseconds(make: Callable[[], OnlineLearner], n: int) -> float:
 
 
 def column_microseconds(size: int) -> float:
-    """Time of f(x) for a function of `size` atoms: one kernel column and its weights."""
+    """Return the time of f(x) for `size` atoms: one kernel column and its weights."""
     X, y = stream(N)
     f = KernelExpansion(Gaussian(0.05), X[:size], y[:size])
     f(X)
@@ -111,12 +111,13 @@ def table() -> str:
             for size in SIZES
         ]
     lines = [
-        "# µs per sample, learning",
+        "# Learning time in µs per sample",
         "",
-        f"Two features, Gaussian kernel, {N} samples, the least of {REPEATS} runs; atoms of atom",
-        "methods, features of feature methods. The compositional methods, from COLK on, minimise",
-        "mean plus variance on independent pairs, so that two samples make a step; the others",
-        "minimise the mean, a step a sample. Made by `benchmarks/methods.py`.",
+        f"Two features, Gaussian kernel, {N} samples, the minimum of {REPEATS} runs. M is the",
+        "number of atoms, or of features for methods with features. The compositional methods,",
+        "from COLK on, minimise mean plus variance on independent pairs, so a step needs two",
+        "samples. The others minimise the mean and make a step with every sample. Made by",
+        "`benchmarks/methods.py`.",
         "",
         "| method | " + " | ".join(f"M = {size}" for size in SIZES) + " |",
         "| --- |" + " --- |" * len(SIZES),

@@ -1,4 +1,4 @@
-"""Damage to the bytes of saved models: by chance, and by somebody who knows the format."""
+"""Damage the bytes of saved models: at random, and with knowledge of the format."""
 
 import copy
 import io
@@ -97,7 +97,7 @@ def deep(good, others, rng):
 
 
 def swarm(good, others, rng):
-    """Many small things."""
+    """Return many small items."""
     item = rng.choice(["[]", "{}", "1", '""', '{"is":"Linear"}'])
     kind = rng.choice(["Sum", "Product", "tuple"])
     name = "items" if kind == "tuple" else "parts"
@@ -111,7 +111,7 @@ def swarm(good, others, rng):
 
 
 def places(tree):
-    """Yield (container, key) for every place of a tree."""
+    """Yield (container, key) for every place in a tree."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree)
     for key, value in list(items):
         yield tree, key
@@ -120,7 +120,7 @@ def places(tree):
 
 
 def wild(old, rng, spare):
-    """A value in place of another, often of the same kind."""
+    """Return a replacement for a value, often of the same kind."""
     if isinstance(old, (int, float)) and not isinstance(old, bool) and rng.random() < 0.8:
         return rng.choice([*WILD_NUMBERS, old + 1, old - 1, -old, old * 2])
     if isinstance(old, str) and rng.random() < 0.6:
@@ -149,7 +149,7 @@ def retell(good, others, rng):
 
 
 def reweigh(good, others, rng):
-    """Change numbers of the arrays."""
+    """Change numbers in the arrays."""
     header, body = parts(good)
     data = bytearray(body)
     for _ in range(rng.choice([1, 1, 3, 20])):
@@ -164,7 +164,7 @@ def reweigh(good, others, rng):
 
 
 def reshape(good, others, rng):
-    """Change shapes and types of arrays, and the body with them where that is asked for."""
+    """Change shapes and types of arrays, and the body to match if requested."""
     header, body = parts(good)
     if not header["arrays"]:
         return good
@@ -192,7 +192,7 @@ def reshape(good, others, rng):
 
 
 def splice(good, others, rng):
-    """The header of one model and the body of another, or parts of both."""
+    """Combine the header of one model with the body of another, or parts of both."""
     header, body = parts(good)
     other, its_body = parts(rng.choice(others))
     if rng.random() < 0.5:

@@ -1,9 +1,9 @@
-"""How long a second-order step takes, beside a first-order one on as many atoms.
+"""Time of a Newton step, compared with a gradient step with the same number of atoms.
 
     python benchmarks/newton.py
 
-Two streams for each model order M. "Standing": points are drawn anew from M places, all of them
-atoms, so that the dictionary stays as it is and a step is its products alone. "Living": new points
+There are two streams for each model order M. "Fixed": points are drawn from M places that are all
+atoms, so the dictionary does not change and a step consists of its products. "Changing": new points
 of a cube for at most M atoms, of which some enter and others leave.
 """
 
@@ -21,14 +21,14 @@ ORDERS = (25, 50, 100, 200, 400, 600, 1000)
 WORK = 4e7  # entries of P that a chunk touches
 
 
-def standing(n_atoms: int, learner: POLK | NewtonCOLK, chunk: int):
+def fixed(n_atoms: int, learner: POLK | NewtonCOLK, chunk: int):
     places, values = cube(n_atoms, 5)
     learner.learn(places, values)
     rows = np.random.default_rng(SEED).integers(n_atoms, size=20 * chunk)
     return by_chunks(learner.learn, (places[rows], values[rows]), chunk, chunk)
 
 
-def living(n_atoms: int, learner: POLK | NewtonCOLK, chunk: int):
+def changing(n_atoms: int, learner: POLK | NewtonCOLK, chunk: int):
     return by_chunks(learner.learn, cube(4 * n_atoms + 20 * chunk, 5), 4 * n_atoms, chunk)
 
 
@@ -37,7 +37,7 @@ def main() -> None:
     for n_atoms in ORDERS:
         chunk = max(int(WORK / n_atoms**2) // 20, 20)
         row = [str(n_atoms)]
-        for stream, width, eps in ((standing, 0.1, 0.0), (living, 0.3, 1e-3)):
+        for stream, width, eps in ((fixed, 0.1, 0.0), (changing, 0.3, 1e-3)):
             rule = KOMP(eps=eps, max_atoms=n_atoms)
             pair = [kind(Gaussian(width), compressor=rule) for kind in (POLK, NewtonCOLK)]
             jobs = [stream(n_atoms, learner, chunk) for learner in pair]
@@ -45,15 +45,17 @@ def main() -> None:
                 times = [each / chunk for each in best_times(*jobs, rounds=8, repeats=5)]
             assert [learner.n_atoms for learner in pair] == [n_atoms, n_atoms]
             row += [f"{seconds * 1e6:.2f}" for seconds in times] + [f"{times[1] / times[0]:.2f}"]
-            if stream is standing:
+            if stream is fixed:
                 logs.append((np.log(n_atoms), np.log(times[1])))
         rows.append(row)
     columns = ["first order, µs", "second order, µs", "ratio"]
-    named = [f"{kind}: {column}" for kind in ("standing", "living") for column in columns]
+    named = [
+        f"{kind}: {column}" for kind in ("fixed atoms", "changing atoms") for column in columns
+    ]
     publish("newton_speed", ["M", *named], rows)
     slopes = np.diff(np.array(logs), axis=0)
-    print("exponent of growth between orders:", np.round(slopes[:, 1] / slopes[:, 0], 2))
-    print("exponent of growth of all:", np.polyfit(*np.array(logs).T, 1)[0].round(2))
+    print("growth exponent between model orders:", np.round(slopes[:, 1] / slopes[:, 0], 2))
+    print("growth exponent over all:", np.polyfit(*np.array(logs).T, 1)[0].round(2))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""How far rounding carries the curvature of NewtonCOLK from what forming it anew gives.
+"""Rounding error in the curvature of NewtonCOLK after many samples.
 
     python benchmarks/newton_drift.py            10⁷ samples at M = 50, 10⁶ at M = 200
-    python benchmarks/newton_drift.py --quick    a hundredth of it
+    python benchmarks/newton_drift.py --quick    a hundredth of the samples
 
-"Standing": points are drawn from M places, all of them atoms, so that P = (λI + 2 Σ zzᵀ)⁻¹ is known
-from how often each was drawn. "Living": new points of a square for at most M atoms, of which some
-enter and others leave all the time; what P was is then lost, and it is only asked that it is
-positive definite, no larger than the prior's 1/λ, and that K·K⁻¹ = I.
+"Fixed": points are drawn from M places that are all atoms, so P = (λI + 2 Σ zzᵀ)⁻¹ can be computed
+directly from the counts. "Changing": new points of a square for at most M atoms, of which some
+enter and others leave all the time. P cannot be computed directly there; the script checks that P
+is positive definite and at most the prior variance 1/λ, and that K·K⁻¹ = I.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def target(X: np.ndarray) -> np.ndarray:
     return np.sin(5.0 * X).sum(axis=1)
 
 
-def standing(n_atoms: int, n_samples: int, rng: np.random.Generator) -> tuple[str, ...]:
+def fixed(n_atoms: int, n_samples: int, rng: np.random.Generator) -> tuple[str, ...]:
     places = rng.random((n_atoms, 5))
     learner = NewtonCOLK(Gaussian(0.2), compressor=KOMP(eps=0.0)).learn(places, target(places))
     counts = np.ones(n_atoms)
@@ -44,7 +44,7 @@ def standing(n_atoms: int, n_samples: int, rng: np.random.Generator) -> tuple[st
     return f"{error:.1e}", *positivity(learner)
 
 
-def living(n_atoms: int, n_samples: int, rng: np.random.Generator) -> tuple[str, ...]:
+def changing(n_atoms: int, n_samples: int, rng: np.random.Generator) -> tuple[str, ...]:
     rule = KOMP(eps=0.01, max_atoms=n_atoms)
     learner = NewtonCOLK(Gaussian(0.1), compressor=rule, forgetting=0.999)
     for _ in range(n_samples // CHUNK):
@@ -68,11 +68,11 @@ def main() -> None:
     share = 100 if parser.parse_args().quick else 1
     rows = []
     for n_atoms, n_samples in RUNS:
-        for run in (standing, living):
+        for run in (fixed, changing):
             found = run(n_atoms, max(n_samples // share, CHUNK), np.random.default_rng(SEED))
             rows.append([run.__name__, str(n_atoms), f"{n_samples // share:.0e}", *found])
-    columns = ["dictionary", "M", "samples", "error of P", "least eigenvalue"]
-    columns += ["largest·λ", "max abs(KK⁻¹ − I)"]
+    columns = ["dictionary", "M", "samples", "error of P", "smallest eigenvalue"]
+    columns += ["largest eigenvalue·λ", "max abs(KK⁻¹ − I)"]
     if share == 1:
         publish("newton_drift", columns, rows)
     else:

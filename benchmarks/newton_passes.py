@@ -1,13 +1,13 @@
-"""One pass of second-order steps against one and five passes of first-order ones.
+"""One pass of Newton steps, compared with one and five passes of gradient steps.
 
     python benchmarks/newton_passes.py --data FOLDER
 
-1 − R² on a fifth of the samples that is held back, or the log loss for labels; the mean over ten
-splits, of small sets over more, so that 5,000 samples at least are held back. All with the same
-Laplacian kernel at its standard bandwidth, features and targets standardised, Huber's or the
-logistic loss, and as many atoms at most. First-order steps are 1 in units of the loss, averaged;
-second-order ones have the prior λ = 0.3, 0.1, or one that they choose ("auto"), whose settings were
-chosen on other splits, seeds and generators.
+The table shows 1 − R² on a held-out fifth of the samples, or the log loss for labels. It is the
+mean over ten splits; small data sets have more splits, so that at least 5,000 samples are held out.
+All models have the same Laplacian kernel at its standard bandwidth, standardised features and
+targets, the Huber or the logistic loss, and the same limit on atoms. Gradient steps have size 1 in
+units of the loss, with averaging. Newton steps have the prior λ = 0.3, λ = 0.1, or "auto", whose
+constants were chosen on other splits, seeds and generators.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def waves(seed: int) -> Sample:
 
 
 def ridges(seed: int) -> Sample:
-    """Eight features, kinks and noise of heavy tails."""
+    """Eight features, a function with kinks, and heavy-tailed noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(5000, 8))
     f = np.abs(X[:, 0] - X[:, 1]) + np.maximum(X[:, 2], X[:, 3] * X[:, 4])

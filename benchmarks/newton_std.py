@@ -1,11 +1,12 @@
-"""How often ±1.645 deviations of `predict(X, return_std=True)` cover, where the noise is the same.
+"""Coverage of ±1.645 standard deviations of `predict(X, return_std=True)`, for constant noise.
 
     python benchmarks/newton_std.py [--seeds 10]
 
-`COLKRegressor(solver="newton")` at its defaults, `fit` and one pass of `partial_fit`, judged by
-5,000 fresh samples; the nominal coverage is 0.90. "Width" is the root mean square of the deviations
-over that of the errors: 1 is right. "Far" is the median deviation at inputs ten times as far from
-the mean, over that at those that were like the learned ones.
+`COLKRegressor(solver="newton")` at its defaults, with `fit` and with one pass of `partial_fit`, is
+tested on 5,000 new samples; the nominal coverage is 0.90. "Width" is the RMS of the standard
+deviations divided by the RMS of the errors; the ideal value is 1. "Far" is the median standard
+deviation at inputs ten times as far from the mean, divided by the median at inputs like the
+training samples.
 """
 
 import argparse
@@ -57,7 +58,7 @@ PROBLEMS: dict[str, Problem] = {
 
 
 def judged(model: COLKRegressor, X: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
-    """Coverage, relative width, and how much wider it is far away."""
+    """Return coverage, relative width, and how much wider it is far away."""
     values, deviations = model.predict(X, return_std=True)
     errors = np.abs(values - y)
     far = model.predict(10.0 * X, return_std=True)[1]
@@ -69,7 +70,7 @@ def judged(model: COLKRegressor, X: np.ndarray, y: np.ndarray) -> tuple[float, f
 
 
 def measured(problem: Problem, size: int, seed: int) -> list[tuple[float, float, float]]:
-    """Of `fit`, and of one pass of `partial_fit`."""
+    """Return the results of `fit` and of one pass of `partial_fit`."""
     X, y = problem(size + TESTED, np.random.default_rng(seed))
     X = StandardScaler().fit(X[:size]).transform(X)
     found = []

@@ -1,12 +1,13 @@
-"""forgetting="auto" on streams, beside first-order steps and fixed rates of forgetting.
+"""forgetting="auto" on streams, compared with gradient steps and fixed rates of forgetting.
 
     python benchmarks/newton_streams.py --data FOLDER
 
-Mean absolute error, or share of mistakes, of predictions before each sample is learned. Features
-and targets are standardised by what was seen before; the Laplacian kernel at its standard
-bandwidth, Huber's, the logistic or the softmax loss, at most 200 atoms. "Ratio" is that of the
-errors of "auto" and of the best of the others in hindsight, for labels that of their accuracies.
-The constants of "auto" were chosen on bike, River's streams and other seeds of the generated ones.
+The table shows the mean absolute error, or the share of mistakes, of predictions before each sample
+is learned. Features and targets are standardised by the samples before. All models have the
+Laplacian kernel at its standard bandwidth, the Huber, logistic or softmax loss, and at most 200
+atoms. "Ratio" is the error of "auto" divided by the smallest error of the others; for labels it is
+the best accuracy of the others divided by that of "auto". The constants of "auto" were chosen on
+bike, River's streams and other seeds of the generated ones.
 """
 
 import argparse
@@ -41,7 +42,7 @@ def tabled(stream: Any) -> Stream:
 
 
 def walk(seed: int) -> Stream:
-    """Twenty bumps whose heights walk at random."""
+    """Twenty bumps whose heights are random walks."""
     rng = np.random.default_rng(seed)
     X, places = rng.normal(size=(SIZE, 3)), rng.uniform(-1.5, 1.5, size=(20, 3))
     heights = np.cumsum(0.05 * rng.normal(size=(SIZE, 20)), axis=0)
@@ -50,7 +51,7 @@ def walk(seed: int) -> Stream:
 
 
 def wave(seed: int) -> Stream:
-    """A wave that travels."""
+    """A travelling wave."""
     rng = np.random.default_rng(seed)
     X, phases = rng.normal(size=(SIZE, 2)), 12.0 * np.arange(SIZE) / SIZE
     return X, list(np.sin(1.5 * X[:, 0] + phases) + np.cos(X[:, 1]) + 0.2 * rng.normal(size=SIZE))
@@ -64,7 +65,7 @@ def reversals(seed: int) -> Stream:
 
 
 def rotating(seed: int) -> Stream:
-    """Two classes, whose border turns."""
+    """Two classes with a rotating boundary."""
     rng = np.random.default_rng(seed)
     X, angles = rng.normal(size=(SIZE, 2)), 3.0 * np.pi * np.arange(SIZE) / SIZE
     side = np.cos(angles) * X[:, 0] + np.sin(angles) * X[:, 1] + 0.2 * rng.normal(size=SIZE)
@@ -98,7 +99,7 @@ def streams(folder: Path | None) -> dict[str, tuple[Callable[[], Stream], int]]:
 
 
 def standardised(X: np.ndarray) -> np.ndarray:
-    """Each row by mean and deviation of the rows up to it."""
+    """Standardise each row by mean and standard deviation of the rows up to it."""
     count = np.arange(1, len(X) + 1)[:, None]
     mean = np.cumsum(X, axis=0) / count
     spread = np.sqrt(np.maximum(np.cumsum(X * X, axis=0) / count - mean * mean, 0.0))
@@ -173,7 +174,7 @@ def main() -> None:
         numbers = (f"{value:.4g}" for value in (first, fixed[0], min(fixed)))
         rows.append([name, *numbers, f"{at:g}", f"{auto:.4g}", f"{ratio:.3f}"])
         print(*rows[-1], flush=True)
-    columns = ["stream", "first order", "γ = 1", "best fixed γ", "which", '"auto"', "ratio"]
+    columns = ["stream", "first order", "γ = 1", "best fixed γ", "its γ", '"auto"', "ratio"]
     publish("newton_streams", columns, rows)
 
 

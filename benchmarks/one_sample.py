@@ -1,11 +1,11 @@
-"""How long one sample takes, through River's class, a learner and the estimator, in one run.
+"""Time of one sample through the River class, a learner and the estimator, in one run.
 
     python benchmarks/one_sample.py
 
-River's class is compared with `StandardScaler | LinearRegression` of River itself on the same
-dictionaries of features; it has at most 50 atoms, with the default kernel and with the Gaussian. A
-learner has some 24 atoms in one feature. All jobs run by turns, and times are minima. The table is
-written to docs/tables.
+The River class is compared with River's own `StandardScaler | LinearRegression` on the same
+dictionaries of features. It has at most 50 atoms, with the default kernel and with the Gaussian.
+The learner has about 24 atoms and one feature. All jobs run in turns, and times are minima. The
+table is written to docs/tables.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from tables import publish
 from turns import best_times
 
 N_FEATURES = (1, 2, 5, 10, 20)
-# River's class may take 40 % of its peer, a learner 3 µs, a row of the estimator 100 µs.
+# Limits: River's class 40 % of its peer, a learner 3 µs, a row of the estimator 100 µs.
 SHARE_ASKED, LEARNER_ASKED, ROW_ASKED = 0.4, 3.0, 100.0
 
 
@@ -67,7 +67,7 @@ def main() -> None:
     asked = (LEARNER_ASKED, ROW_ASKED)
     for name, m, time, most in zip(names, atoms, microseconds(jobs, rounds), asked, strict=True):
         rows.append([f"{name}, {m} atoms", f"{time:.2f}", "–", "–", f"≤ {most:g} µs"])
-    columns = ("one sample", "µs", "StandardScaler, LinearRegression, µs", "share", "asked")
+    columns = ("one sample", "µs", "StandardScaler, LinearRegression, µs", "share", "required")
     publish("one_sample", columns, rows)
 
 

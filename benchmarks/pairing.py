@@ -1,10 +1,10 @@
-"""What each pairing of samples costs: steps, bias and error.
+"""Steps, bias and error of each pairing of samples.
 
     python benchmarks/pairing.py
 
-Skewed noise whose size grows with x, squared loss, `Semivariance`: the optimum of the risk is not
-that of the mean. The table gives the held-out objective of COLK's average above that of the batch
-optimum, at equal numbers of samples.
+The noise is skewed and grows with x, the loss is squared and the risk is `Semivariance`, so the
+optimum of the risk differs from that of the mean. The table shows by how much the held-out
+objective of COLK's average exceeds that of the batch optimum, at equal numbers of samples.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Transitions a second of policy evaluation on one core, beside a step of Gymnasium itself.
+"""Transitions per second of policy evaluation on one core, compared with a step of Gymnasium.
 
 python benchmarks/policy.py
 """
@@ -14,12 +14,12 @@ from colk.rl import TDC, KernelTD, LinearQuadratic, PolicyEvaluator, ValueLearne
 DISCOUNT = 0.9
 CHUNK = 2000
 WARM_UP = 20_000
-# Model orders to measure at: the budget holds them where eps alone would not.
+# Model orders to measure; the budget enforces them if eps alone does not.
 ORDERS = (10, 25, 50, 100, 200)
 
 
 def best_time(job: Callable[[], object], repeats: int) -> float:
-    """Least seconds of several runs: what the machine can do when it is left alone."""
+    """Return the minimum seconds of several runs."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -29,7 +29,7 @@ def best_time(job: Callable[[], object], repeats: int) -> float:
 
 
 def rate_at(learner: ValueLearner) -> tuple[int, float]:
-    """Model order after a warm-up, and transitions a second from there on."""
+    """Return the model order after a warm-up, and the transitions per second after it."""
     transitions = simulate(LinearQuadratic.spiral(2), WARM_UP + CHUNK, seed=0)
     learner.learn(*transitions.part(slice(WARM_UP)))
     chunk = transitions.part(slice(WARM_UP, WARM_UP + CHUNK))
@@ -38,7 +38,7 @@ def rate_at(learner: ValueLearner) -> tuple[int, float]:
 
 
 def environment_rate(name: str, size: int = 1000) -> float:
-    """Transitions a second that Gymnasium makes, with the policy of the experiment."""
+    """Return the transitions per second of Gymnasium with the policy of the experiment."""
     setting = ENVIRONMENTS[name]
     policy = setting.policy(0)
     return size / best_time(lambda: rollout(setting.environment, policy, size), repeats=10)

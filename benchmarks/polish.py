@@ -1,7 +1,7 @@
-"""What the polish and more atoms give: accuracy and time, on data that chose none of it.
+"""Effect of the polish and of more atoms on accuracy and time, on data not used for any default.
 
-Regression: R² of Friedman 2 and 3 and of two generated problems; classification: accuracy of
-generated ones. Fresh seeds. Writes docs/tables/polish.md.
+The table shows R² for Friedman 2 and 3 and two generated regression problems, and the accuracy for
+generated classification problems, with new seeds. Writes docs/tables/polish.md.
 """
 
 import argparse
@@ -28,7 +28,7 @@ Data = tuple[NDArray[np.float64], NDArray[Any]]
 
 
 def waves(size: int, seed: int) -> Data:
-    """Products of waves of four features, a fifth of noise, two features that say nothing."""
+    """Products of waves of four features, a fifth of noise, and two irrelevant features."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1.0, 1.0, size=(size, 6))
     signal = np.sin(3.0 * X[:, 0]) * np.cos(2.0 * X[:, 1]) + X[:, 2] * np.sin(4.0 * X[:, 3])
@@ -63,7 +63,7 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 def scores(name: str, seed: int, size: int) -> list[tuple[float, float]]:
-    """Score and seconds of each model, and of a support vector machine with C = 10."""
+    """Return score and seconds of each model, and of a support vector machine with C = 10."""
     make, is_regression = PROBLEMS[name]
     X, y = make(size, seed)
     half = size // 2
@@ -85,7 +85,9 @@ def scores(name: str, seed: int, size: int) -> list[tuple[float, float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--size", type=int, default=8000, help="samples, half of them to test on")
+    parser.add_argument(
+        "--size", type=int, default=8000, help="number of samples; half of them are for testing"
+    )
     arguments = parser.parse_args()
     rows = []
     for name in PROBLEMS:

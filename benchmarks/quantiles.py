@@ -1,7 +1,7 @@
-"""COLKQuantileRegressor on fresh data: coverage of each quantile, pinball loss, time.
+"""COLKQuantileRegressor on new data: coverage of each quantile, pinball loss, time.
 
-Noise is heteroscedastic and skewed; nothing was chosen on these problems with these seeds. Writes
-docs/tables/quantiles.md.
+The noise is heteroscedastic and skewed. Nothing was chosen on these problems with these seeds.
+Writes docs/tables/quantiles.md.
 """
 
 import argparse
@@ -76,7 +76,9 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1000, help="the first seed")
     parser.add_argument("--features", type=int, nargs="+", default=[1, 2, 5, 10])
     parser.add_argument("--noise", nargs="+", default=["normal", "skewed", "heavy"])
-    parser.add_argument("--peers", type=int, default=10, help="seeds that boosting is run with")
+    parser.add_argument(
+        "--peers", type=int, default=10, help="number of seeds for gradient boosting"
+    )
     arguments = parser.parse_args()
     rows = []
     for p in arguments.features:
@@ -90,7 +92,7 @@ def main() -> None:
             rows.append([str(p), kind, *shown, f"{seconds:.1f}"])
             print(rows[-1], flush=True)
     names = [f"below the {level:g} quantile" for level in LEVELS]
-    columns = ["features", "noise", *names, "pinball loss / boosting's", "s"]
+    columns = ["features", "noise", *names, "pinball loss / boosting", "seconds"]
     publish("quantiles", columns, rows)
 
 

@@ -1,9 +1,9 @@
-"""What the data choose against the fixed default: kernel="auto", bandwidth="auto".
+"""Automatic choice of kernel and bandwidth, compared with the fixed default.
 
-R² or accuracy on the fifth of the samples that is held back, mean over splits, at most 8000
-samples to learn from, standardised, with 200 atoms and with 600. Streams: mean absolute error or
-accuracy of predictions before each sample is learned. The rules of the race were made by looking at
-DESIGN alone.
+The table shows R² or accuracy on a held-out fifth of the samples, as a mean over splits, with at
+most 8000 standardised training samples, for 200 and 600 atoms. For streams it shows the mean
+absolute error or the accuracy of predictions before each sample is learned. The rules of the race
+were made with the data sets in DESIGN only.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def smooth(n: int, p: int, seed: int) -> Sample:
 
 
 def few_of_32(n: int, seed: int) -> Sample:
-    """32 features of which four matter."""
+    """32 features, of which four are relevant."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 32))
     f = np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] ** 2
@@ -129,7 +129,7 @@ def bike_table(folder: Path | None) -> Sample:
 
 
 def split(X: Any, y: Any, seed: int) -> tuple[Any, Any, Any, Any]:
-    """Samples to learn from and to test on, standardised."""
+    """Return standardised training and test samples."""
     order = np.random.default_rng(seed).permutation(len(X))[: LARGEST * 5 // 4]
     train, test = np.split(order, [len(order) * 4 // 5])
     scaler = StandardScaler().fit(X[train])
@@ -137,7 +137,7 @@ def split(X: Any, y: Any, seed: int) -> tuple[Any, Any, Any, Any]:
 
 
 def scores(kind: type, settings: dict[str, Any], parts: Any, seed: int) -> tuple[list[float], Any]:
-    """Score with 200 atoms and with 600, and the last model."""
+    """Return the scores with 200 and 600 atoms, and the last model."""
     X, y, X_test, y_test = parts
     line = []
     for max_atoms in (200, 600):
@@ -181,7 +181,7 @@ def prequential(kind: type, settings: dict[str, Any], stream: list[Any]) -> tupl
 
 
 def river_streams(folder: Path | None) -> dict[str, tuple[type, list[Any]]]:
-    """The first two were looked at when the rules were made."""
+    """Return River's streams; the first two were used to make the rules."""
     regression, classes = colk_river.COLKRegressor, colk_river.COLKClassifier
     bundled = {
         "Bananas": (classes, streams.Bananas()),
@@ -199,7 +199,7 @@ def river_streams(folder: Path | None) -> dict[str, tuple[type, list[Any]]]:
 
 
 def _numbers(x: Any, y: Any) -> Sample:
-    """Features that are numbers."""
+    """Keep the features that are numbers."""
     return {k: float(v) for k, v in x.items() if isinstance(v, (bool, int, float))}, y
 
 
@@ -211,7 +211,7 @@ def stream_row(name: str, kind: type, stream: list[Any]) -> list[str]:
 
 
 def seconds() -> float:
-    """Processor time of a race of 1000 samples, with a kernel that is fixed taken off."""
+    """Return the processor time of a race of 1000 samples, minus that of a fixed kernel."""
     X, y = few_of_32(1000, seed=0)
     times = []
     for settings in (AUTO, FIXED):
@@ -226,7 +226,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of the data sets")
     parser.add_argument("--sets", nargs="*", default=["design", "held_out", "streams"])
     arguments = parser.parse_args()
-    header = ["set", "200 atoms", "600 atoms", "least gain", "chosen"]
+    header = ["data set", "200 atoms", "600 atoms", "smallest gain", "chosen"]
     for kind in (design, held_out):
         if kind.__name__ in arguments.sets:
             rows = []

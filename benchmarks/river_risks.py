@@ -1,7 +1,7 @@
-"""River's estimators under a risk, in one pass: the default step against smaller and larger ones.
+"""River estimators with a risk, in one pass: the default step size, smaller and larger ones.
 
-Each sample is predicted before it is learned. Errors are in standard deviations of the targets;
-what is shown is of the second half of a stream. The steps were chosen on data of their own (see
+Each sample is predicted before it is learned. Errors are in standard deviations of the targets, and
+the table shows the second half of a stream. The default step sizes were chosen on other data (see
 docs/defaults.md), not on these streams. Writes docs/tables/river_risks.md.
 """
 
@@ -19,7 +19,7 @@ from colk import river as colk_river
 from colk.learners.naming import as_risk
 from colk.learners.units import choose_step
 
-# In units of the default; a twentieth of the step of the mean was the default once.
+# Factors of the default; 0.05 of the step for the mean was the previous default.
 FACTORS = (0.05, 0.3, 1.0, 3.0)
 RISKS = ("mean", "variance", "cvar")
 
@@ -42,18 +42,18 @@ def predictions(model: Any, stream: list[Any]) -> list[Any]:
     return found
 
 
-# In units of the loss, as River's classes document them.
+# In units of the loss, as in the docstrings of the River classes.
 STEPS = {colk_river.COLKRegressor: 1.0, colk_river.COLKClassifier: 0.5}
 
 
 def default_step(kind: type, risk: str) -> float:
-    """What step_size=None is, for Huber's loss (of unit 1) and the logistic one (of unit ½)."""
+    """Return the step size of step_size=None for the Huber (unit 1) and logistic loss (unit ½)."""
     unit = 1.0 if kind is colk_river.COLKRegressor else 0.5
     return float(choose_step(None, as_risk(risk), STEPS[kind] / unit))
 
 
 def measured(kind: type, risk: str, step: float, stream: list[Any]) -> str:
-    """The error or accuracy, and for regression the risk of squared errors."""
+    """Return the error or accuracy, and for regression the risk of squared errors."""
     found = predictions(kind(risk=risk, step_size=step), stream)
     half = len(stream) // 2
     truth = [y for _, y in stream]

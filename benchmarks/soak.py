@@ -1,11 +1,11 @@
-"""How far the triangular factor drifts over millions of appends and drops.
+"""Rounding error of the triangular factor over millions of appends and drops.
 
-Every step appends one random point and drops atoms at random, so that the factor changes all the
-time; max |K·K⁻¹ − I| and cond(K) are printed along the way and plotted. Points lie in cells of a
-grid, at most one in each, so that none come so close that K itself is singular.
+Every step appends one random point and drops random atoms, so that the factor changes all the time.
+The script prints max |K·K⁻¹ − I| and cond(K) along the way and plots them. Points lie in the cells
+of a grid, at most one in each cell, so that no two points make K singular.
 
     python benchmarks/soak.py            10⁷ steps at M ≈ 20, 10⁶ at M ≈ 50 and at M ≈ 300
-    python benchmarks/soak.py --quick    a hundredth of it
+    python benchmarks/soak.py --quick    a hundredth of the steps
 """
 
 import argparse
@@ -30,7 +30,7 @@ Cell = tuple[int, ...]
 
 
 class Run(NamedTuple):
-    """A model order, the number of steps, and a geometry that keeps cond(K) below 10⁶."""
+    """A model order, a number of steps, and a geometry that keeps cond(K) below 10⁶."""
 
     n_atoms: int
     n_steps: int
@@ -56,7 +56,7 @@ class Reading(NamedTuple):
 
 
 class Churn:
-    """A dictionary, and steps that change its factor whatever the weights are."""
+    """A dictionary, and steps that change its factor for any weights."""
 
     def __init__(self, run: Run, seed: int) -> None:
         self.run, self.rng = run, np.random.default_rng(seed)
@@ -65,11 +65,11 @@ class Churn:
         self.taken: set[Cell] = set()
 
     def cell(self, x: Array) -> Cell:
-        """Where on the grid a point lies."""
+        """Return the grid cell of a point."""
         return tuple((x * self.run.n_cells).astype(int).tolist())
 
     def free_points(self) -> Iterator[Array]:
-        """Points in the middle halves of free cells: half a cell lies between any two."""
+        """Return points in the middle of free cells; any two are at least half a cell apart."""
         side, p = self.run.n_cells, self.run.n_features
         while True:
             cells = self.rng.integers(0, side, (1000, p))
@@ -92,13 +92,13 @@ class Churn:
                 drop(d, j)
 
     def reading(self, step: int) -> Reading:
-        """The present state."""
+        """Return the current state."""
         cond = float(np.linalg.cond(self.kernel.gram(self.dictionary.atoms)))
         return Reading(step, self.dictionary.size, self.dictionary.drift(), cond)
 
 
 def soak(run: Run, n_readings: int = 40, seed: int = 0) -> list[Reading]:
-    """Churn a dictionary and read its drift `n_readings` times."""
+    """Change a dictionary and measure its rounding error `n_readings` times."""
     churn = Churn(run, seed)
     readings, step, pace = [], 0, run.n_steps // n_readings
     while step < run.n_steps:
@@ -112,7 +112,7 @@ def soak(run: Run, n_readings: int = 40, seed: int = 0) -> list[Reading]:
 
 
 def plot(results: dict[Run, list[Reading]], path: Path) -> None:
-    """Plot the drift against the number of steps."""
+    """Plot the rounding error against the number of steps."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -133,7 +133,9 @@ def plot(results: dict[Run, list[Reading]], path: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="drift of the factor over many steps")
-    parser.add_argument("--quick", action="store_true", help="a hundredth of the steps, no plot")
+    parser.add_argument(
+        "--quick", action="store_true", help="a hundredth of the steps, without a plot"
+    )
     parser.add_argument("--figure", type=Path, default=FIGURE)
     options = parser.parse_args(arguments)
     results, sound = {}, True

@@ -1,9 +1,9 @@
-"""What a fresh process waits for: the imports, and the first fit after them.
+"""Time of the imports and of the first fit in a new process.
 
     python benchmarks/startup.py
 
-Every line is the median over processes of its own, started by turns. Each process times its stages
-itself, one after the other, so that its own start is not part of them.
+Every line is the median over separate processes, which run in turns. Each process times its own
+stages one after the other, so the start of the process is not included.
 """
 
 import argparse
@@ -44,7 +44,7 @@ from colk.kernels import Gaussian
 COMPRESS = "compress(KernelExpansion(Gaussian(1.0), [[0.0], [0.1]], [1.0, 1.0]), eps=0.1)"
 ESTIMATOR = "from colk.estimators import COLKRegressor"
 
-# Name, the most seconds that are asked of it, and code; None is not reported.
+# Name, limit in seconds, and code; a stage with None is not reported.
 Stage = tuple[str | None, float | None, str]
 
 PROCESSES: tuple[tuple[Stage, ...], ...] = (
@@ -70,7 +70,7 @@ PROCESSES: tuple[tuple[Stage, ...], ...] = (
 
 
 def seconds(stages: tuple[Stage, ...]) -> list[float]:
-    """Time of every stage in a fresh process."""
+    """Return the time of every stage in a new process."""
     command = [sys.executable, "-c", TIMER, json.dumps([code for *_, code in stages])]
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(result.stdout)
@@ -78,10 +78,10 @@ def seconds(stages: tuple[Stage, ...]) -> list[float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--processes", type=int, default=9, help="of each kind")
+    parser.add_argument("--processes", type=int, default=9, help="processes per kind")
     count = parser.parse_args().processes
     for stages in PROCESSES:
-        # Bytecode and whatever else is kept for later processes.
+        # Warm up bytecode and other caches.
         seconds(stages)
     rounds = [[seconds(stages) for stages in PROCESSES] for _ in range(count)]
     rows = []
@@ -90,7 +90,7 @@ def main() -> None:
             if name is not None:
                 middle = statistics.median(times[which][position] for times in rounds)
                 rows.append([name, f"{middle:.3f}", "–" if asked is None else f"≤ {asked}"])
-    print(table(("stage", "seconds, median", "asked"), rows))
+    print(table(("stage", "seconds, median", "limit"), rows))
 
 
 if __name__ == "__main__":

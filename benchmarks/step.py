@@ -1,9 +1,9 @@
-"""How fast a COLK step is, as ratios to its floor and to a peer, all in one run.
+"""Time of a COLK step, relative to a lower bound and to another library, all in one run.
 
-The floor of an exact step, for each of its samples, is one kernel column of M evaluations and two
-triangular products, M² multiply-adds together, by one thread of BLAS. Small triangles are
-multiplied with many columns at once, which a stream cannot do: the floor is what the processor
-can, not what a step can reach.
+The lower bound ("floor") of an exact step is, for each sample, one kernel column of M evaluations
+and two triangular products, M² multiply-adds together, with one thread of BLAS. Small triangles are
+multiplied with many columns at once, which a stream cannot do: the floor is the speed of the
+processor, and a step cannot reach it.
 
     python benchmarks/step.py
 """
@@ -53,9 +53,9 @@ def small_dictionary() -> None:
     print(f"  half of a pair's step  {paired * 1e9:8.0f} ns, {paired / floor:.1f} times the floor")
     print(f"POLK: M = {single.n_atoms}")
     print(f"  a step                 {sample * 1e9:8.0f} ns, {sample / floor:.1f} times the floor")
-    print(f"RBFSampler(50) + SGDRegressor, blocks of 100: {peer * 1e6:.2f} µs a sample")
-    print(f"  COLK handles {peer / paired:.1f} times the samples a second (asked: 30)")
-    print(f"  POLK handles {peer / sample:.1f} times the samples a second (asked: 30)")
+    print(f"RBFSampler(50) + SGDRegressor, blocks of 100: {peer * 1e6:.2f} µs per sample")
+    print(f"  COLK handles {peer / paired:.1f} times the samples per second (required: 30)")
+    print(f"  POLK handles {peer / sample:.1f} times the samples per second (required: 30)")
 
 
 def peer_job(X: np.ndarray, y: np.ndarray) -> Job:
@@ -75,7 +75,7 @@ def triangle(n_atoms: int) -> np.ndarray:
 
 
 def products_job(n_atoms: int, n_columns: int) -> Job:
-    """Both triangular products with `n_columns` columns at once."""
+    """Return a job: both triangular products with `n_columns` columns at once."""
     factor = triangle(n_atoms)
     panel = np.asfortranarray(np.ones((n_atoms, n_columns)))
 
@@ -87,7 +87,7 @@ def products_job(n_atoms: int, n_columns: int) -> Job:
 
 
 def vector_job(n_atoms: int) -> Job:
-    """Both with one column."""
+    """Return a job: both triangular products with one column."""
     factor, vector = triangle(n_atoms), np.ones(n_atoms)
 
     def job() -> None:
@@ -98,8 +98,8 @@ def vector_job(n_atoms: int) -> Job:
 
 
 def large_learner(n_atoms: int, batch_size: int, trace: bool = False) -> POLK:
-    """A learner of `cube` in 4 features whose dictionary stays at `n_atoms`."""
-    # A batch takes the mean of its gradients: each point moves by a 32nd, and eps with it.
+    """Return a learner of `cube` in 4 features whose dictionary stays at `n_atoms`."""
+    # A batch uses the mean of its gradients, so each point moves by 1/32, and eps scales with it.
     compressor = KOMP(eps=0.05 / batch_size, max_atoms=n_atoms)
     return POLK(
         Gaussian(0.15), step_size=0.5, compressor=compressor, batch_size=batch_size, trace=trace
@@ -111,27 +111,27 @@ def large_dictionary(rounds: int = 24, chunk: int = 512, warm: int = 8000) -> No
     learners = {size: large_learner(LARGE, size, trace=True) for size in (1, BATCH)}
     jobs = [by_chunks(learner.learn, (X, y), warm, chunk) for learner in learners.values()]
     single, batch = (seconds / chunk for seconds in best_times(*jobs, rounds=rounds, repeats=1))
-    print(f"POLK at a large dictionary, 4 features, {os.cpu_count()} cores, which BLAS may use")
+    print(f"POLK at a large dictionary, 4 features, {os.cpu_count()} cores for BLAS")
     for (size, learner), seconds in zip(learners.items(), (single, batch), strict=True):
         added = learner.trace.added[warm // size :].sum() / (chunk * rounds)
         print(
-            f"  batch of {size:2d}: M = {learner.n_atoms}, {added:.3f} atoms added a sample, "
-            f"{seconds * 1e6:7.1f} µs a sample"
+            f"  batch of {size:2d}: M = {learner.n_atoms}, {added:.3f} atoms added per sample, "
+            f"{seconds * 1e6:7.1f} µs per sample"
         )
-    print(f"  mini-batches are {single / batch:.1f} times faster a sample (asked: 2.5)")
+    print(f"  mini-batches are {single / batch:.1f} times faster per sample (required: 2.5)")
     function = learners[1].function
     (panel,) = best_times(products_job(LARGE, BATCH))
     with threadpool_limits(1):
         vector, columns = best_times(vector_job(LARGE), lambda: function(X[:chunk]))
     column = columns / chunk
-    print(f"  M kernel evaluations                 {column * 1e6:7.1f} µs a sample")
+    print(f"  M kernel evaluations                 {column * 1e6:7.1f} µs per sample")
     print(
-        f"  M² multiply-adds, a column at a time {vector * 1e6:7.1f} µs a sample: "
+        f"  M² multiply-adds, a column at a time {vector * 1e6:7.1f} µs per sample: "
         f"single steps take {single / (column + vector):.1f} times the floor"
     )
     panel /= BATCH
     print(
-        f"  M² multiply-adds, {BATCH} at a time      {panel * 1e6:7.1f} µs a sample: "
+        f"  M² multiply-adds, {BATCH} at a time      {panel * 1e6:7.1f} µs per sample: "
         f"mini-batches take {batch / (column + panel):.1f} times the floor"
     )
 

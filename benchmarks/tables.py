@@ -1,4 +1,4 @@
-"""Tables of results: printed, and written to docs/tables, never typed."""
+"""Print tables of results and write them to docs/tables."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ FOLDER = Path(__file__).parent.parent / "docs" / "tables"
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = ["| " + " | ".join(row) + " |" for row in (columns, ["---"] * len(columns), *rows)]
     return "\n".join(lines)
 

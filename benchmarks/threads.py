@@ -1,8 +1,8 @@
-"""Two threads on two learners against the same two one after the other, in one run.
+"""Two learners in two threads, compared with the same two one after the other, in one run.
 
     python benchmarks/threads.py
 
-A hash of bytes, which lets other threads run, shows what the machine has to give.
+A hash of bytes, which releases the interpreter lock, shows the speedup that the machine allows.
 """
 
 import argparse
@@ -24,7 +24,7 @@ ASKED = 1.7
 def pair(
     make: Callable[[], COLK], data: Callable[[int], tuple], warm: int, chunk: int
 ) -> list[Job]:
-    """Two learners of the same stream: jobs that learn its next chunk."""
+    """Return two jobs that each learn the next chunk of the same stream."""
     arrays = data(warm + CHUNKS * chunk)
     return [by_chunks(make().learn, arrays, warm, chunk) for _ in range(2)]
 
@@ -46,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=20)
     rounds = parser.parse_args().rounds
-    # Chunks take some 50 ms: to start a thread takes a tenth of one.
+    # A chunk takes about 50 ms; starting a thread takes a tenth of that.
     data = bytes(60_000_000)
     cases = {
         "SHA-256, for comparison": [lambda: hashlib.sha256(data)] * 2,
@@ -63,7 +63,7 @@ def main() -> None:
         )
         ratio = f"{apart / together:.2f}"
         rows.append([name, f"{1e3 * apart:.1f}", f"{1e3 * together:.1f}", ratio, f"≥ {ASKED}"])
-    columns = ("two learners", "one after the other, ms", "two threads, ms", "times", "asked")
+    columns = ("two learners", "one after the other, ms", "two threads, ms", "speedup", "required")
     print(table(columns, rows))
 
 

@@ -1,4 +1,4 @@
-"""Jobs timed by turns, so that a busy spell of the machine falls on all of them."""
+"""Time jobs in turns, so that load on the machine affects all of them equally."""
 
 import math
 import time
@@ -8,7 +8,7 @@ Job = Callable[[], object]
 
 
 def best_times(*jobs: Job, rounds: int = 40, repeats: int = 10) -> list[float]:
-    """Least seconds of many short runs of each job: what is left when the machine is left alone."""
+    """Return the minimum seconds of many short runs of each job."""
     best = [math.inf] * len(jobs)
     for _ in range(rounds):
         for which, job in enumerate(jobs):
@@ -17,7 +17,7 @@ def best_times(*jobs: Job, rounds: int = 40, repeats: int = 10) -> list[float]:
 
 
 def run_times(job: Job, repeats: int) -> list[float]:
-    """Seconds of each of some runs of a job, one after the other."""
+    """Return the seconds of several runs of a job, one after the other."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()

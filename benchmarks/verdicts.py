@@ -1,4 +1,4 @@
-"""Carry the outcome of `colk reproduce` into the documents: the table of verdicts and a picture.
+"""Copy the results of `colk reproduce` to docs: the table of verdicts and a picture.
 
 colk reproduce all --out results && python benchmarks/verdicts.py results
 """

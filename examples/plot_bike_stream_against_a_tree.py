@@ -1,8 +1,8 @@
-"""A real stream against a tree
-============================
+"""A real stream, compared with trees
+==================================
 
-Bike rentals of a year, hour by hour: each hour is predicted before it is learned, by COLK and by
-River's trees, which are made for tables like this one.
+COLK and River's trees predict the bike rentals of a year, hour by hour. They predict each hour
+before they learn it. The trees are designed for tables like this one.
 """
 
 import sys
@@ -34,6 +34,6 @@ for name, model in models.items():
     week = np.convolve(errors, np.full(168, 1 / 168), mode="valid")
     ax.plot(np.arange(167, len(counts)) / 24, week, label=f"{name}: {errors.mean():.1f}")
     print(f"{name}: mean error {errors.mean():.1f} rentals an hour")
-ax.set(xlabel="day of the year", ylabel="error before learning, mean of a week", ylim=(0, None))
+ax.set(xlabel="day of the year", ylabel="error before learning, weekly mean", ylim=(0, None))
 ax.legend()
 figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()

@@ -1,8 +1,8 @@
 """Compress a support vector machine
 =================================
 
-To a hundredth of its size, at a known distance: the kernel has κ(x, x) = 1, so that no prediction
-moves by more than the bound on the H-norm.
+`compress` reduces the machine to a hundredth of its size and bounds the H-norm of the difference.
+The kernel has κ(x, x) = 1, so no prediction changes by more than this bound.
 """
 
 import sys

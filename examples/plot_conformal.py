@@ -1,7 +1,8 @@
 """Intervals on a stream that jumps
 ================================
 
-Intervals keep their coverage where a stream jumps: what they miss steers how far they reach.
+Adaptive intervals keep their coverage when a stream jumps: they grow if they miss too many targets
+and shrink if they miss too few.
 """
 
 import sys

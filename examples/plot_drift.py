@@ -1,7 +1,7 @@
 """Drift
 =====
 
-The last iterate follows a target that moves, an average of all iterates lags.
+On a drifting stream the last iterate follows the target. An average of all iterates lags behind.
 """
 
 import sys
@@ -15,7 +15,7 @@ from colk.schedules import Exponential
 rng = np.random.default_rng(0)
 time = np.arange(6000)
 x = rng.uniform(-1, 1, size=6000)
-phase = np.where(time < 3000, 0.0, 2.0) + 2e-4 * time  # it creeps, and jumps once
+phase = np.where(time < 3000, 0.0, 2.0) + 2e-4 * time  # a slow drift and one jump
 y = np.sin(4 * x + phase) + 0.2 * rng.normal(size=6000)
 
 models = {

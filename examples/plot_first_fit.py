@@ -1,7 +1,7 @@
 """First fit
 =========
 
-A noisy curve, learned in one pass, kept in a few atoms.
+Learn a noisy curve in one pass, with a few atoms.
 """
 
 import sys
@@ -16,7 +16,7 @@ rng = np.random.default_rng(0)
 X = rng.uniform(0, 1, size=(3000, 1))
 y = 2 * X[:, 0] + 3 * np.sin(6 * X[:, 0]) + 0.5 * rng.normal(size=3000)
 
-# One feature and a smooth curve: the Gaussian kernel needs fewer atoms than the default.
+# For one feature and a smooth curve, the Gaussian kernel needs fewer atoms than the default.
 model = COLKRegressor(kernel="gaussian", epochs=1, random_state=0)
 model.fit(X, y)
 

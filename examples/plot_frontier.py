@@ -1,8 +1,8 @@
-"""What each risk does to the tail
-===============================
+"""The effect of each risk on the tail
+===================================
 
-Variance, semivariance, CVaR and entropic risk, each at several weights: how much mean loss it pays
-on new data, and how much of the worst tenth it takes away.
+Variance, semivariance, CVaR and entropic risk at several weights. Each reduces the mean of the
+worst tenth of the errors on new data, at the price of a larger mean error.
 """
 
 import sys
@@ -26,8 +26,8 @@ families = {
 }
 
 
-def pays_and_gets(risk):
-    """Mean of the absolute errors on new data, and mean of their worst tenth."""
+def mean_and_tail(risk):
+    """Return the mean absolute error on new data and the mean of the worst tenth."""
     model = COLKRegressor(
         kernel="gaussian", loss="epsilon_insensitive", risk=risk, step_size=0.05,
         gradient_bound=100.0, epochs=3, random_state=0,
@@ -37,10 +37,10 @@ def pays_and_gets(risk):
 
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-start = pays_and_gets(Mean())
+start = mean_and_tail(Mean())
 ax.plot(*start, "ks", label="mean")
 for name, risks in families.items():
-    ax.plot(*zip(start, *map(pays_and_gets, risks), strict=True), "o-", label=name)
+    ax.plot(*zip(start, *map(mean_and_tail, risks), strict=True), "o-", label=name)
 ax.set(xlabel="mean error on new data", ylabel="mean of the worst tenth")
 ax.legend()
 figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()

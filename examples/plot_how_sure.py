@@ -1,7 +1,7 @@
-"""How sure a model is
-===================
+"""Standard deviations of predictions
+==================================
 
-A stream that leaves a gap: what is known narrows with the samples, and stays wide where none are.
+With more samples the standard deviation shrinks. In a gap without samples it stays large.
 """
 
 import sys

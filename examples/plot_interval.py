@@ -1,7 +1,7 @@
 """An online interval
 ==================
 
-Two quantiles learned side by side, and the coverage they reach.
+Learn two quantiles at the same time, and measure the coverage of the interval between them.
 """
 
 import sys
@@ -38,5 +38,5 @@ coverage = np.cumsum(inside) / np.arange(1, 12001)
 right.plot(coverage)
 right.axhline(0.9, color="k", ls=":")
 right.set(xlabel="samples", ylabel="coverage so far, before learning", ylim=(0.5, 1))
-right.set_title(f"of the last 6000 samples {100 * inside[6000:].mean():.1f} % lie inside")
+right.set_title(f"coverage of the last 6000 samples: {100 * inside[6000:].mean():.1f} %")
 figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()

@@ -1,8 +1,8 @@
 """Model selection over terms
 ==========================
 
-A search sets whole terms, or their parameters: here which kernel, and how wide, for a curve with a
-step in it.
+A grid search can set whole terms or their parameters. This one chooses the kernel and its bandwidth
+for a curve with a step.
 """
 
 import sys
@@ -37,6 +37,6 @@ left.legend()
 grid = np.linspace(-2, 2, 600)[:, None]
 right.plot(X, y, ".", ms=3, color="0.75")
 right.plot(grid, search.predict(grid), color="tab:red", label=str(search.best_estimator_.kernel))
-right.set(xlabel="x", ylabel="y", title=f"the best: R² {search.best_score_:.3f}")
+right.set(xlabel="x", ylabel="y", title=f"best model: R² {search.best_score_:.3f}")
 right.legend()
 figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()

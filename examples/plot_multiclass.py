@@ -1,7 +1,7 @@
 """Several classes
 ===============
 
-Three spirals, told apart by functions that share their atoms.
+Classify three spirals with functions that share their atoms.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Robust to outliers
 ==================
 
-Huber's loss, the default, shrugs at what drags squares away.
+Outliers change the fit of the squared loss much more than that of the Huber loss, the default.
 """
 
 import sys
@@ -19,7 +19,7 @@ hit = rng.random(2000) < 0.1 * (X[:, 0] > 0.4)
 y[hit] += rng.uniform(3, 8, size=hit.sum())
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-ax.plot(X, y, ".", ms=3, color="0.75", label="data, some of it wrong")
+ax.plot(X, y, ".", ms=3, color="0.75", label="data with outliers")
 grid = np.linspace(0, 1, 300)[:, None]
 ax.plot(grid, np.sin(6 * grid), "k--", lw=1, label="truth")
 for loss, step_size in (("squared", 0.05), ("huber", 0.1), ("epsilon_insensitive", 0.1)):

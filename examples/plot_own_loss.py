@@ -1,7 +1,7 @@
 """Your own loss
 =============
 
-Two plain functions, certified, then learned with like any other.
+Define a loss by two plain functions, check it, and learn with it.
 """
 
 import sys
@@ -15,13 +15,13 @@ from colk.testing import check_loss
 
 
 def late(f, y):
-    """Log cosh of the residual, which costs five times as much where y comes later than f."""
+    """Return the log cosh of the residual, times five if y is later than f."""
     r = abs(y - f)
     return (5.0 if y > f else 1.0) * (r + np.log1p(np.exp(-2.0 * r)) - np.log(2.0))
 
 
 def late_slope(f, y):
-    """Slope of `late` in the prediction f."""
+    """Return the derivative of `late` with respect to the prediction f."""
     return -(5.0 if y > f else 1.0) * np.tanh(y - f)
 
 

@@ -1,7 +1,7 @@
 """Your own risk
 =============
 
-The mean plus the root of the second moment of the loss, in five functions.
+Define a risk by five functions: the mean plus the root of the second moment of the loss.
 """
 
 import sys
@@ -14,7 +14,7 @@ from colk.estimators import LossDistributionDisplay
 from colk.risks import CustomRisk, Mean
 from colk.testing import check_risk
 
-# E ℓ + 2·√E ℓ²: inner is ℓ², and outer the loss plus twice the root of what is tracked.
+# E ℓ + 2·√E ℓ²: inner is ℓ², and outer is the loss plus twice the root of the tracked value.
 risk = CustomRisk(
     inner=lambda loss: loss**2,
     inner_slope=lambda loss: 2.0 * loss,

@@ -1,8 +1,8 @@
 """Policy evaluation
 =================
 
-What a fixed policy of Gymnasium's pendulum is worth in each state, learned from transitions and
-compared with rollouts from states that were held out.
+Learn the value function of a fixed policy for Gymnasium's pendulum from transitions, and compare it
+with rollouts from held-out states.
 """
 
 import sys
@@ -15,7 +15,7 @@ from colk.rl import PolicyEvaluator, evaluate_policy
 
 
 def policy(observation):
-    """A swing: it pushes the way it moves."""
+    """Push in the direction of the movement."""
     return [2.0 if observation[2] > 0 else -2.0]
 
 
@@ -35,5 +35,5 @@ left.set(xlabel="angle, 0 is upright", ylabel="speed", title=f"{learner.n_atoms}
 truth, learned = found.monte_carlo.mean, learner.value(found.monte_carlo.states)
 right.plot([truth.min(), 0], [truth.min(), 0], ":", color="0.5")
 right.plot(truth, learned, ".")
-right.set(xlabel="value of rollouts", ylabel="learned value", title="states held out")
+right.set(xlabel="value of rollouts", ylabel="learned value", title="held-out states")
 figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()

@@ -1,8 +1,8 @@
 """Quantiles with coverage
 =======================
 
-Five quantiles on one dictionary: they do not cross, and on new data each has below it the share of
-samples that it says.
+Five quantiles on one dictionary. They do not cross, and on new data the share of samples below each
+quantile is close to its level.
 """
 
 import sys
@@ -29,7 +29,7 @@ left.plot(X[test], y[test], ".", ms=2, color="0.8")
 left.fill_between(grid[:, 0], curves[0], curves[4], alpha=0.2, color="tab:blue", label="90 %")
 left.fill_between(grid[:, 0], curves[1], curves[3], alpha=0.4, color="tab:blue", label="50 %")
 left.plot(grid, curves[2], color="k", label="median")
-left.set(xlabel="x", ylabel="y", title=f"{model.n_atoms_} atoms for all of them")
+left.set(xlabel="x", ylabel="y", title=f"{model.n_atoms_} atoms for all quantiles")
 left.legend()
 right.plot([0, 1], [0, 1], ":", color="0.5")
 right.plot(levels, below, "o")

@@ -1,7 +1,7 @@
-"""Risk-averse against mean
-========================
+"""Risk-averse learning
+====================
 
-On skewed noise, a larger typical loss buys a lighter tail.
+With skewed noise, a risk-averse model has smaller losses in the tail and a larger typical loss.
 """
 
 import sys
@@ -16,12 +16,12 @@ from colk.risks import CVaR, Mean
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-1, 1, size=(8000, 1))
-# Mostly small noise below the curve, sometimes a large delay above it: more so to the right.
+# The noise is mostly small; large delays occur more often to the right.
 delay = rng.exponential(size=8000) * (1.2 + X[:, 0])
 y = np.sin(3 * X[:, 0]) + delay
 train, test = slice(0, 5000), slice(5000, None)
 
-# Gradients of CVaR are rare and large: small steps, and room for them below the bound.
+# Few gradients of CVaR are nonzero, and they are large: use small steps and a large bound.
 base = COLKRegressor(
     kernel="gaussian", loss="epsilon_insensitive", step_size=0.02, tracking_rate=0.05,
     gradient_bound=100.0, random_state=0,
@@ -37,10 +37,10 @@ for risk in (risks[0], risks[-1]):
     fitted = clone(base).set_params(risk=risk).fit(X[train], y[train])
     left.plot(grid, fitted.predict(grid), lw=2, label=type(risk).__name__)
 left.legend()
-left.set_title("the mean of the worst tenth leans towards the delays")
+left.set_title("CVaR moves the fit towards the delays")
 RiskTradeoffDisplay.from_estimator(
     base, X[train], y[train], X[test], y[test],
     risks=risks, labels=labels, tail_fraction=0.1, ax=right,
 )  # fmt: skip
-right.set_title("test data: what each risk pays and gets")
+right.set_title("test data: mean and tail of each risk")
 figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()

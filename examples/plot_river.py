@@ -1,7 +1,7 @@
 """A River pipeline
 ================
 
-Presidential approval, predicted before each poll is learned.
+Predict presidential approval before each poll is learned.
 """
 
 import sys

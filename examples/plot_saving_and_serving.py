@@ -1,8 +1,8 @@
 """Saving and serving a model
 ==========================
 
-A model is saved in the middle of a stream, loaded, and learns on bit for bit; exported as plain
-Python, it predicts without colk.
+Save a model in the middle of a stream, load it, and continue bit for bit. Export it as plain Python
+and predict without colk.
 """
 
 import sys
@@ -33,15 +33,15 @@ for each in (model, loaded):
 assert np.array_equal(model.predict(X), loaded.predict(X))  # bit for bit
 
 served = ModuleType("served")
-exec(to_python(model), served.__dict__)  # in a service: a file that is imported
+exec(to_python(model), served.__dict__)  # in a service, import it from a file
 grid = np.linspace(-3, 3, 200)
 without_colk = np.ravel([served.predict([[float(u)]]) for u in grid])
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 left.plot(X, y, ",", color="0.7")
-left.plot(grid, loaded.predict(grid[:, None]), lw=3, label="saved, loaded, learned on")
+left.plot(grid, loaded.predict(grid[:, None]), lw=3, label="saved, loaded, continued")
 left.plot(grid, without_colk, "--", color="k", label="exported, without colk")
 left.legend()
 right.plot(grid, np.abs(without_colk - model.predict(grid[:, None])))
-right.set(title="difference of the exported model", xlabel="x")
+right.set(title="error of the exported model", xlabel="x")
 figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
