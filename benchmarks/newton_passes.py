@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from colk.losses.scale import loss_scale
+from colk.recipe.defaults import eps_share
 from data import adult, airfoil, bike
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
@@ -25,7 +27,6 @@ from tables import publish
 from colk.compressors import KOMP
 from colk.kernels import Laplacian
 from colk.learners import POLK, NewtonCOLK
-from colk.learners.units import forgotten_share, loss_unit
 from colk.losses import Huber, Logistic, Loss
 from colk.schedules import PolyakRuppert
 
@@ -70,10 +71,10 @@ def problems(folder: Path | None) -> dict[str, Callable[[], Sample]]:
 
 
 def first_order(kernel: Laplacian, loss: Loss, n_atoms: int) -> POLK:
-    rule = KOMP(fraction=forgotten_share(loss), max_atoms=n_atoms)
+    rule = KOMP(fraction=eps_share(loss), max_atoms=n_atoms)
     return POLK(
-        kernel, loss, step_size=1.0 / loss_unit(loss), compressor=rule,
-        gradient_bound=10.0 * loss_unit(loss), averaging=PolyakRuppert(growth=3.0),
+        kernel, loss, step_size=1.0 / loss_scale(loss), compressor=rule,
+        gradient_bound=10.0 * loss_scale(loss), averaging=PolyakRuppert(growth=3.0),
     )  # fmt: skip
 
 

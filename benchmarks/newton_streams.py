@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from colk.losses.scale import loss_scale
+from colk.recipe.defaults import eps_share
 from data import bike
 from river import datasets
 from river.datasets import synth
@@ -24,7 +26,6 @@ from tables import publish
 from colk.compressors import KOMP
 from colk.kernels import Laplacian
 from colk.learners import POLK, NewtonCOLK
-from colk.learners.units import forgotten_share, loss_unit
 from colk.losses import Huber, Logistic, Loss, Softmax
 
 RATES = (1.0, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
@@ -141,10 +142,10 @@ def absolute_error(make: Maker, X: np.ndarray, y: list[Any]) -> float:
 
 def first_order(n_atoms: int) -> Maker:
     def make(kernel: Laplacian, loss: Loss, n_outputs: int | None) -> POLK:
-        rule = KOMP(fraction=forgotten_share(loss), max_atoms=n_atoms)
+        rule = KOMP(fraction=eps_share(loss), max_atoms=n_atoms)
         return POLK(
-            kernel, loss, step_size=1.0 / loss_unit(loss), compressor=rule, averaging=None,
-            gradient_bound=10.0 * loss_unit(loss), n_outputs=n_outputs,
+            kernel, loss, step_size=1.0 / loss_scale(loss), compressor=rule, averaging=None,
+            gradient_bound=10.0 * loss_scale(loss), n_outputs=n_outputs,
         )  # fmt: skip
 
     return make

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from colk.recipe import as_risk
+from colk.recipe.defaults import default_step_size
 from data import bike
 from river import datasets, preprocessing
 from tables import publish
 
 from colk import river as colk_river
-from colk.learners.naming import as_risk
-from colk.learners.units import choose_step
 
 # Factors of the default; 0.05 of the step for the mean was the previous default.
 FACTORS = (0.05, 0.3, 1.0, 3.0)
@@ -49,7 +49,7 @@ STEPS = {colk_river.COLKRegressor: 1.0, colk_river.COLKClassifier: 0.5}
 def default_step(kind: type, risk: str) -> float:
     """Return the step size of step_size=None for the Huber (unit 1) and logistic loss (unit ½)."""
     unit = 1.0 if kind is colk_river.COLKRegressor else 0.5
-    return float(choose_step(None, as_risk(risk), STEPS[kind] / unit))
+    return float(default_step_size(as_risk(risk), STEPS[kind] / unit))
 
 
 def measured(kind: type, risk: str, step: float, stream: list[Any]) -> str:

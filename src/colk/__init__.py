@@ -57,6 +57,7 @@ _MODULES = (
     "learners",
     "losses",
     "persistence",
+    "recipe",
     "reference",
     "risks",
     "river",

@@ -8,10 +8,10 @@ from typing import ClassVar
 import cython
 from numpy.typing import ArrayLike
 
-from colk._engine.terms import Term, overridden
+from colk._engine.terms import Term, overridden, term_by_name
 from colk._validation import Array, check_fraction, check_vector
 
-__all__ = ["TRACKERS", "Extrapolation", "Momentum", "MovingAverage", "Tracker"]
+__all__ = ["TRACKERS", "Extrapolation", "Momentum", "MovingAverage", "Tracker", "as_tracker"]
 
 
 class Tracker(Term):
@@ -115,3 +115,14 @@ class Extrapolation(Tracker):
 
 
 TRACKERS: dict[str, type[Tracker]] = {"momentum": Momentum, "average": MovingAverage}
+
+
+def as_tracker(tracker: Tracker | str) -> Tracker:
+    """Return a tracker object; a name gives the tracker of `TRACKERS`.
+
+    Examples
+    --------
+    >>> as_tracker("average")
+    MovingAverage()
+    """
+    return term_by_name(tracker, Tracker, TRACKERS, "tracker")

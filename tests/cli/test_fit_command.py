@@ -227,7 +227,7 @@ def test_standard_input_is_learned_as_it_arrives(tmp_path):
         ([*NUMBERS, "--strict"], "line 12: size is '?', not a number (--strict)"),
         ([*NUMBERS, "--report", "no/such/page.html"], "there is no folder no/such"),
         ([*NUMBERS, "--rejects", "/dev/null/r"], "/dev/null is no folder"),
-        ([*NUMBERS, "--loss", "hinge"], "no loss of regression"),
+        ([*NUMBERS, "--loss", "hinge"], "loss for classification"),
         ([*NUMBERS, "--delimiter", "::"], "one character"),
     ],
 )

@@ -244,7 +244,7 @@ def test_bad_samples_leave_a_fitted_regressor_unchanged(points, y, message, meth
 BAD_SETTINGS = {
     "kernel": ("cosine", "kernel 'cosine' is unknown; choose one of"),
     "bandwidth": ("wide", "'scale' or 'median'"),
-    "loss": ("logistic", "a loss of classifiers"),
+    "loss": ("logistic", "a loss for classification"),
     "risk": (0.5, "risk must be a Risk or one of"),
     "step_size": (-1.0, "step_size"),
     "eps": (-0.1, "eps"),
@@ -289,5 +289,5 @@ def test_bad_labels_leave_a_fitted_classifier_unchanged(method, arguments, messa
 def test_classes_are_needed_at_first():
     with pytest.raises(ValueError, match="classes must be given in the first call"):
         classifier().partial_fit(X, SIDES)
-    with pytest.raises(ValueError, match="a loss of regression"):
+    with pytest.raises(ValueError, match="a loss for regression"):
         classifier(loss="huber").fit(X, SIDES)

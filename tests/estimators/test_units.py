@@ -6,8 +6,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from colk import COLKClassifier, COLKRegressor
-from colk.learners.units import loss_unit, needs_implicit
 from colk.losses import LOSSES, CustomLoss, Huber, Logistic, Squared
+from colk.losses.scale import loss_scale
+from colk.recipe.defaults import needs_implicit_step
 from colk.risks import RISKS, Mean
 from colk.river import COLKRegressor as RiverRegressor
 
@@ -110,8 +111,8 @@ def test_no_step_runs_away():
 @pytest.mark.parametrize("name", LOSSES)
 def test_a_step_that_is_not_implicit_stays_short_of_the_best_prediction(name):
     loss = LOSSES[name]()
-    step = 1.0 / loss_unit(loss)
-    if loss.kind != "regression" or needs_implicit(loss, Mean(), step):
+    step = 1.0 / loss_scale(loss)
+    if loss.kind != "regression" or needs_implicit_step(loss, Mean(), step):
         return
     residuals = np.linspace(-20.0, 20.0, 401)
     after = residuals - step * loss.slope(residuals, np.zeros(401))
@@ -121,7 +122,7 @@ def test_a_step_that_is_not_implicit_stays_short_of_the_best_prediction(name):
 
 def test_under_a_risk_steps_are_implicit():
     for name, risk in RISKS.items():
-        assert needs_implicit(Huber(), risk(), 0.1) == (name != "mean")
-    assert not needs_implicit(Logistic(), Mean(), 2.0)
-    assert needs_implicit(Logistic(), Mean(), 3.0)
-    assert needs_implicit(Squared(), Mean(), 0.5, largest=2.0)
+        assert needs_implicit_step(Huber(), risk(), 0.1) == (name != "mean")
+    assert not needs_implicit_step(Logistic(), Mean(), 2.0)
+    assert needs_implicit_step(Logistic(), Mean(), 3.0)
+    assert needs_implicit_step(Squared(), Mean(), 0.5, largest=2.0)

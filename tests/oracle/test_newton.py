@@ -9,8 +9,8 @@ from colk import reference
 from colk.compressors import KOMP
 from colk.kernels import Gaussian, Laplacian, Linear
 from colk.learners import NewtonCOLK
-from colk.learners.units import loss_unit
 from colk.losses import LOSSES, CustomLoss, Huber, Softmax, Squared
+from colk.losses.scale import loss_scale
 from colk.risks import (
     CentralMoments,
     Composition,
@@ -86,10 +86,10 @@ def assert_equal_paths(
         read = type("Composition", (SimpleNamespace,), {})(**risk._parameters())
     expected, kind = dict(settings), reference.NewtonCOLK
     if settings.get("forgetting") == "auto":
-        kind, expected["first_step"] = reference.Experts, 1.0 / loss_unit(loss)
+        kind, expected["first_step"] = reference.Experts, 1.0 / loss_scale(loss)
         del expected["forgetting"]
     if settings["prior"] == "auto":
-        kind, expected["prior"] = reference.ChosenPrior, 0.3 * loss_unit(loss)
+        kind, expected["prior"] = reference.ChosenPrior, 0.3 * loss_scale(loss)
     twin = kind(kernel, loss, read, 1, n_outputs, tracker=tracker, **limits, **expected)
     learner = NewtonCOLK(
         kernel, loss, risk, compressor=compressor, pairing=pairing, batch_size=batch_size,
@@ -212,7 +212,7 @@ def test_a_prior_that_is_chosen_is_that_of_its_twin(loss, risk, settings):
     settings["n"] = len(settings.get("weight", ())) or settings.get("n", 410)
     learner = assert_equal_paths(loss, risk, prior="auto", **limits, **settings)
     assert learner.steps > 400
-    assert learner.current_prior != 0.3 * loss_unit(loss)
+    assert learner.current_prior != 0.3 * loss_scale(loss)
 
 
 def test_another_prior_is_as_if_it_had_been_there_from_the_first_sample():

@@ -192,7 +192,7 @@ def test_bad_settings_are_refused_at_once():
         COLKRegressor(kernel="cosine")
     with pytest.raises(TypeError, match="bandwidth must be a real number"):
         COLKRegressor(bandwidth="median")
-    with pytest.raises(ValueError, match="a loss of classifiers"):
+    with pytest.raises(ValueError, match="a loss for classification"):
         COLKRegressor(loss="hinge")
     with pytest.raises(ValueError, match="step_size"):
         COLKClassifier(step_size=0.0)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colk
-from colk.learners.units import forgotten_share
+from colk.recipe.defaults import eps_share
 from colk.tabular import TableModel
 from colk.tabular.encoder import MOST_CATEGORIES
 from colk.tabular.scale import RunningScales
@@ -153,8 +153,8 @@ def test_compressed_models_predict():
         ({"features": ["x", "x"]}, "named twice"),
         ({"categorical": ["q"]}, "'q' is not among the features"),
         ({"task": "ranking"}, "task must be one of"),
-        ({"loss": "hinge"}, "no loss of regression"),
-        ({"loss": "huber", "task": "classification"}, "no loss of classification"),
+        ({"loss": "hinge"}, "loss for classification"),
+        ({"loss": "huber", "task": "classification"}, "loss for regression"),
         ({"bandwidth": -1.0}, "bandwidth"),
     ],
 )
@@ -199,6 +199,6 @@ def test_steps_are_those_of_the_estimators(kernel, risk):
         assert model.step_size == pytest.approx(estimator.step_size_, rel=0.1)
         ours, theirs = model._learner.compressor, estimator._learner.compressor
         assert ours.eps == theirs.eps
-        share = theirs.fraction / forgotten_share(estimator._learner.loss)
-        assert ours.fraction / forgotten_share(model.loss) == pytest.approx(share, rel=0.1)
+        share = theirs.fraction / eps_share(estimator._learner.loss)
+        assert ours.fraction / eps_share(model.loss) == pytest.approx(share, rel=0.1)
         assert model._learner.implicit == estimator._learner.implicit

@@ -23,6 +23,7 @@ __all__ = [
     "is_foreign",
     "overridden",
     "show",
+    "term_by_name",
     "with_parameters",
 ]
 
@@ -231,3 +232,19 @@ class Term:
                 f"replace({name}=...)"
             )
         state[name] = value
+
+
+def term_by_name(
+    value: Any, kind: type[AnyTerm], registry: dict[str, type[AnyTerm]], what: str
+) -> AnyTerm:
+    """Return a term as it is; a name gives the term of the registry with default parameters."""
+    if isinstance(value, kind):
+        return check_term(value, kind, what)
+    if not isinstance(value, str):
+        raise TypeError(
+            f"{what} must be a {kind.__name__} or one of {sorted(registry)}, "
+            f"got {type(value).__name__} {value!r}"
+        )
+    if value not in registry:
+        raise ValueError(f"{what} {value!r} is unknown; choose one of {sorted(registry)}")
+    return registry[value]()

@@ -3,8 +3,9 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Literal, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,31 +14,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from colk._engine.terms import Term, with_parameters
 from colk._validation import Array
 from colk.compressors import KOMP
-from colk.learners import COLK
+from colk.kernels.bandwidth import as_kernel, takes_bandwidth
 from colk.learners.colk import KernelLearner
-from colk.learners.naming import (
-    as_averaging,
-    as_kernel,
-    as_loss,
-    as_risk,
-    check_bandwidth,
-    choose_bandwidth,
-    takes_bandwidth,
-)
-from colk.learners.solvers import check_solver, make_newton
-from colk.learners.units import (
-    KernelSize,
-    choose_bound,
-    choose_compressor,
-    choose_prior,
-    choose_regularization,
-    choose_step,
-    loss_unit,
-    needs_implicit,
-)
 from colk.losses import Loss
+from colk.recipe import Recipe, Settings, as_loss, as_risk
 from colk.rkhs.expansion import KernelExpansion
-from colk.selection import KeptSamples, Race, choose, is_open, rows_to_race, until_chosen
+from colk.selection import KeptSamples, Race, rows_to_race
 
 __all__ = ["COLKEstimator"]
 
@@ -173,52 +155,27 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
             self.__dict__.update(before)
             raise
 
+    def _settings(self, loss: Loss) -> Settings:
+        """The settings of the learner, with the loss of this task."""
+        return replace(Settings.of(self), loss=loss)
+
     def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
-        """Make the learner, with what its settings leave to the first data."""
-        check_bandwidth(self)
-        check_solver(self)
-        kernel, bandwidth = until_chosen(self.kernel, self.bandwidth)
-        if takes_bandwidth(kernel):
-            bandwidth = choose_bandwidth(kernel, bandwidth, X)
-        self.kernel_ = as_kernel(kernel, bandwidth)
-        self.loss_ = loss
-        self.risk_ = as_risk(self.risk)
-        unit = loss_unit(loss)
-        size = KernelSize.of(self.kernel_, X)
-        self.regularization_ = choose_regularization(self.regularization, unit)
-        self.step_size_: Any = None
-        self.gradient_bound_: Any = None
-        self.prior_: float | Literal["auto"] | None = None
-        if self.solver == "newton":
-            self.prior_ = choose_prior(self.prior, loss, unit * size.unit)
-        else:
-            self.step_size_ = choose_step(self.step_size, self.risk_, 1.0 / (unit * size.unit))
-            self.gradient_bound_ = choose_bound(self.gradient_bound, unit)
+        """Make the learner; defaults that depend on data come from X."""
+        settings = self._settings(loss)
         self._n_outputs = n_outputs
-        self._learner = self._make_learner(size)
+        self._use(Recipe.from_data(settings, X))
         self.loss_curve_: list[float] = []
         self.race_: Race | None = None
-        self._kept = KeptSamples() if is_open(self.kernel, self.bandwidth) else None
+        self._kept = KeptSamples() if settings.is_open else None
 
-    def _make_learner(self, size: KernelSize) -> KernelLearner:
-        """Return a learner of the terms and settings in use that has seen nothing."""
-        self.bandwidth_: Any = getattr(self.kernel_, "bandwidth", None)
-        terms = self.loss_, self.risk_
-        if self.prior_ is not None:
-            return make_newton(self, self.kernel_, *terms, self.prior_, size, self._n_outputs)
-        return COLK(
-            self.kernel_,
-            *terms,
-            step_size=self.step_size_,
-            tracking_rate=self.tracking_rate,
-            regularization=self.regularization_,
-            compressor=choose_compressor(self.eps, self.max_atoms, self.loss_, size.evenness),
-            pairing=self.pairing,
-            gradient_bound=self.gradient_bound_,
-            averaging=as_averaging(self.averaging),
-            n_outputs=self._n_outputs,
-            implicit=needs_implicit(*terms, self.step_size_, size.largest),
-        )
+    def _use(self, recipe: Recipe) -> None:
+        """Make the learner of a recipe, and show what it is made of."""
+        self.kernel_, self.loss_, self.risk_ = recipe.kernel, recipe.loss, recipe.risk
+        self.bandwidth_: Any = getattr(recipe.kernel, "bandwidth", None)
+        self.regularization_ = recipe.regularization
+        self.step_size_, self.gradient_bound_ = recipe.step_size, recipe.gradient_bound
+        self.prior_ = recipe.prior
+        self._learner = recipe.learner(self._n_outputs)
 
     # -- what the data choose ----------------------------------------------------------------
 
@@ -229,20 +186,13 @@ class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unt
         if self._kept is None:
             return
         rows = rows_to_race(len(X), random)
-        self.race_ = choose(
-            self.kernel,
-            self.bandwidth,
-            X[rows],
-            Y[rows],
-            weight[rows],
-            self.loss_,
-            self._n_outputs or 1,
-            prefers_narrow=prefers_narrow,
+        settings = self._settings(self.loss_)
+        self.race_ = settings.race(
+            X[rows], Y[rows], weight[rows], self._n_outputs or 1, prefers_narrow=prefers_narrow
         )
         self._kept = None
         if not self.race_.default_won:
-            self.kernel_ = self.race_.kernel
-            self._learner = self._make_learner(KernelSize())  # whatever races has κ(x, x) = 1
+            self._use(Recipe.from_kernel(settings, self.race_.kernel))
 
     def _follow(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn a stretch of a stream; its first samples are kept until they choose the kernel.

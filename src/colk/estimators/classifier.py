@@ -13,9 +13,8 @@ from sklearn.utils.validation import validate_data
 from colk._validation import Array
 from colk.estimators.fitting import EpochEstimator
 from colk.kernels import Kernel
-from colk.learners.naming import as_loss
-from colk.learners.solvers import Solver
 from colk.losses import Logistic, Loss, Softmax
+from colk.recipe import Solver, as_loss, classification_loss
 from colk.risks import Risk
 from colk.schedules import Averaging, Pairing, Rate
 
@@ -221,11 +220,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
             raise ValueError(
                 f"a classifier needs samples of at least 2 classes, got one class: {labels}"
             )
-        loss = as_loss(self.loss)
-        if loss.kind == "regression":
-            raise ValueError(f"{type(loss).__name__} is a loss of regression; see COLKRegressor")
-        if len(labels) > 2 and isinstance(loss, Logistic):
-            loss = Softmax()
+        loss = classification_loss(self.loss, len(labels))
         self.classes_ = labels
         n_outputs = len(labels) if isinstance(loss, Softmax) else None
         self._start(X, loss, n_outputs)

@@ -12,9 +12,8 @@ from colk.estimators.fitting import EpochEstimator
 from colk.estimators.targets import TargetScale
 from colk.kernels import Kernel
 from colk.learners import NewtonCOLK
-from colk.learners.naming import as_loss
-from colk.learners.solvers import Solver
 from colk.losses import Loss
+from colk.recipe import Solver, regression_loss
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Pairing, Rate
@@ -252,11 +251,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
             )
         targets = np.asarray(y, dtype=np.float64)
         weight = self._weights(sample_weight, X)
-        loss = as_loss(self.loss) if first else self.loss_
-        if loss.kind != "regression":
-            raise ValueError(f"{type(loss).__name__} is a loss of classifiers; see COLKClassifier")
         if first:
-            self._start(X, loss)
+            self._start(X, regression_loss(self.loss))
             self._targets = TargetScale(targets.shape[1:])
         elif targets.shape[1:] != self._targets.shape:
             expected, given = self._targets.shape or (1,), targets.shape[1:] or (1,)

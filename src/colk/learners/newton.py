@@ -16,9 +16,10 @@ from colk._engine.quasigradient import QuasiGradientStream
 from colk._validation import Array, check_points
 from colk.compressors import KOMP
 from colk.kernels import Kernel
+from colk.kernels.scale import KernelScale
 from colk.learners.colk import KernelLearner
-from colk.learners.units import KernelSize, loss_unit
 from colk.losses import Loss
+from colk.losses.scale import loss_scale
 from colk.risks import Risk
 from colk.schedules import Pairing, Rate, as_decay
 from colk.trackers import Momentum, Tracker
@@ -234,11 +235,11 @@ class NewtonCOLK(KernelLearner):
         prior, forgetting = self.prior, self.forgetting
         if prior == "auto":
             kind, more = PriorStream, count_priors() * q
-            size = KernelSize.standard(self.kernel, width).unit
-            prior = _MIDDLE_PRIOR * loss_unit(self.loss) * size
+            scale = KernelScale.standard(self.kernel, width).mean
+            prior = _MIDDLE_PRIOR * loss_scale(self.loss) * scale
         if forgetting == "auto":
             kind, more, forgetting = ExpertStream, 3 * q, 1.0
-            common |= {"first_step": 1.0 / loss_unit(self.loss)}
+            common |= {"first_step": 1.0 / loss_scale(self.loss)}
         shape |= {"n_rows": shape["n_rows"] + more, "n_fitted": q + more}
         place = Dictionary(self.kernel, width, has_factor=True, **shape)
         return kind(P=Covariance(prior, forgetting), dictionary=place, **common)

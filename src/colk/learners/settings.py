@@ -10,11 +10,11 @@ from colk._engine.terms import Term, check_overrides, check_term
 from colk._validation import check_count, check_fraction, check_number
 from colk.compressors import KOMP, Compressor
 from colk.kernels import Kernel
-from colk.learners.naming import as_tracker
-from colk.learners.units import loss_unit
 from colk.losses import Loss, Squared
+from colk.losses.scale import loss_scale
 from colk.risks import Mean, Risk
 from colk.schedules import PAIRINGS, Averaging, Pairing, PowerDecay, as_decay
+from colk.trackers import as_tracker
 
 __all__ = ["CHECKS"]
 
@@ -27,7 +27,7 @@ def _term(kind: type[Term], default: Term | None = None) -> Check:
 
 def _loss(value: Any, name: str) -> Any:
     loss = check_term(Squared() if value is None else value, Loss, name)
-    loss_unit(loss)  # refuses slopes of the wrong sign
+    loss_scale(loss)  # rejects slopes of the wrong sign
     return loss
 
 

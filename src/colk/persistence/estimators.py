@@ -14,10 +14,10 @@ from colk._validation import check_number, check_vector
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
-from colk.learners.solvers import is_of_solver
 from colk.losses import Loss, Softmax
 from colk.persistence.memory import Memory
 from colk.persistence.parts import take, whole
+from colk.recipe import has_solver
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import Polished
@@ -141,7 +141,7 @@ def restore(kind: type[Any], parts: dict[str, Any], memory: Memory) -> Any:
             if name not in _FITTED or not _FITTED[name](value):
                 raise FileFormatError(f"{name} of a {kind.__name__} is not what it must be")
         _check_together(kind, fitted)
-        if not is_of_solver(fitted["_learner"], model.solver):
+        if not has_solver(fitted["_learner"], model.solver):
             raise FileFormatError(
                 f"the learner of a {kind.__name__} is none of solver={model.solver!r}"
             )

@@ -5,9 +5,9 @@ from typing import Any
 
 from colk._validation import check_number
 from colk.errors import FileFormatError
-from colk.learners.solvers import is_of_solver
 from colk.persistence.memory import Memory
 from colk.persistence.parts import take
+from colk.recipe import has_solver
 from colk.selection import KeptSamples, Race
 
 __all__ = ["pack", "pack_scale", "restore", "restore_scale"]
@@ -56,7 +56,7 @@ def _check_names(names: Any, learner: Any, solver: str) -> None:
         raise FileFormatError("the names of the features are no list of different names")
     if learner is None:
         return
-    if not is_of_solver(learner, solver):
+    if not has_solver(learner, solver):
         raise FileFormatError(f"the learner of a River model is none of solver={solver!r}")
     if learner._stream is None:
         raise FileFormatError("the learner of a River model has learned nothing")

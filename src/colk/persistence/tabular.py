@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from colk.errors import FileFormatError
-from colk.learners.solvers import is_of_solver
 from colk.persistence.memory import Memory
 from colk.persistence.parts import take, whole
+from colk.recipe import has_solver
 from colk.rkhs.expansion import KernelExpansion
 from colk.tabular.encoder import Encoder
 from colk.tabular.scale import RunningScales
@@ -93,7 +93,7 @@ def _scales(parts: Any, n_columns: int) -> RunningScales:
 
 
 def _check_learner(model: Any, learner: Any) -> None:
-    if not is_of_solver(learner, model.solver) or repr(learner.kernel) != repr(model.kernel):
+    if not has_solver(learner, model.solver) or repr(learner.kernel) != repr(model.kernel):
         raise FileFormatError("the learner is not that of the settings")
     if learner.loss != model.loss or learner.risk != model.risk:
         raise FileFormatError("the learner is not that of the settings")

@@ -4,6 +4,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -11,33 +12,14 @@ import numpy as np
 from colk._engine.gradient_step import KernelStream
 from colk._validation import Array, check_number, check_vector
 from colk.kernels import Kernel
-from colk.learners import COLK
 from colk.learners.colk import KernelLearner
-from colk.learners.naming import (
-    as_averaging,
-    as_kernel,
-    as_risk,
-    check_bandwidth,
-    standard_bandwidth,
-    takes_bandwidth,
-)
-from colk.learners.solvers import Solver, check_solver, make_newton
-from colk.learners.units import (
-    KernelSize,
-    choose_bound,
-    choose_compressor,
-    choose_prior,
-    choose_regularization,
-    choose_step,
-    loss_unit,
-    needs_implicit,
-)
 from colk.losses import Loss
+from colk.recipe import Recipe, Settings, Solver
 from colk.risks import Risk
 from colk.river.feed import Feed
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Pairing, Rate
-from colk.selection import KeptSamples, Race, choose, is_open, until_chosen
+from colk.selection import KeptSamples, Race
 
 __all__ = ["Features", "OnlineModel", "check_weight", "check_weights"]
 
@@ -66,7 +48,7 @@ class OnlineModel:
     prior: float | Literal["auto"] | None
     forgetting: float | Literal["auto"]
 
-    _step_of_mean: ClassVar[float]
+    _defaults: ClassVar[Settings]  # settings that are no parameters of the class
 
     def _reset(self) -> None:
         """Begin with nothing learned; refuses bad settings at once."""
@@ -74,47 +56,25 @@ class OnlineModel:
         self._learner: KernelLearner | None = None
         self._feed: Feed | None = None
         self._race: Race | None = None
-        self._kept = KeptSamples() if is_open(self.kernel, self.bandwidth) else None
+        self._kept = KeptSamples() if self._settings().is_open else None
         self._make(n_features=1, n_outputs=2)
 
     @abstractmethod
     def _loss(self) -> Loss:
         """Return the loss of the learner."""
 
-    def _make(self, n_features: int, n_outputs: int) -> KernelLearner:
-        check_bandwidth(self)
-        check_solver(self)
-        risk, loss, kernel = as_risk(self.risk), self._loss(), self._kernel(n_features)
-        size, unit = KernelSize.standard(kernel, n_features), loss_unit(loss)
-        if self.solver == "newton":
-            prior = choose_prior(self.prior, loss, unit * size.unit)
-            return make_newton(self, kernel, loss, risk, prior, size, n_outputs)
-        step_size = choose_step(self.step_size, risk, self._step_of_mean / (unit * size.unit))
-        return COLK(
-            kernel,
-            loss,
-            risk,
-            step_size=step_size,
-            tracking_rate=self.tracking_rate,
-            regularization=choose_regularization(self.regularization, unit),
-            compressor=choose_compressor(self.eps, self.max_atoms, loss, size.evenness),
-            pairing=self.pairing,
-            gradient_bound=choose_bound(self.gradient_bound, unit),
-            averaging=as_averaging(self.averaging),
-            n_outputs=n_outputs,
-            implicit=needs_implicit(loss, risk, step_size, size.largest),
-        )
+    def _settings(self) -> Settings:
+        """The settings of the learner."""
+        return replace(Settings.of(self, self._defaults), loss=self._loss())
 
-    def _kernel(self, n_features: int) -> Kernel:
-        """Return the kernel in use for as many features."""
+    def _make(self, n_features: int, n_outputs: int) -> KernelLearner:
+        """Make a learner of standardised features, with the winner of the race if there is one."""
+        settings = self._settings()
         if self._race is not None and not self._race.default_won:
-            return self._race.kernel_for(n_features)
-        kernel, bandwidth = until_chosen(self.kernel, self.bandwidth)
-        if takes_bandwidth(kernel):
-            if bandwidth == "scale":
-                bandwidth = standard_bandwidth(kernel, n_features)
-            bandwidth = check_number(bandwidth, "bandwidth", above=0.0)
-        return as_kernel(kernel, bandwidth)
+            recipe = Recipe.from_kernel(settings, self._race.kernel_for(n_features))
+        else:
+            recipe = Recipe.from_shape(settings, n_features)
+        return recipe.learner(n_outputs)
 
     # -- features ----------------------------------------------------------------------------
 
@@ -183,15 +143,7 @@ class OnlineModel:
             self._kept = kept
             return
         points, targets, weights = kept.arrays()
-        found = choose(
-            self.kernel,  # type: ignore[arg-type]  # a name, for a kernel leaves nothing open
-            self.bandwidth,
-            points,
-            targets,
-            weights,
-            self._loss(),
-            n_outputs,
-        )
+        found = self._settings().race(points, targets, weights, n_outputs)
         self._race, self._kept = found, None
         if not found.default_won:
             learner = self._make(points.shape[1], n_outputs).learn(points, targets, weights)

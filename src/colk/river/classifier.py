@@ -9,8 +9,8 @@ from river import base
 
 from colk._validation import Array
 from colk.kernels import Kernel
-from colk.learners.solvers import Solver
 from colk.losses import Loss, Softmax
+from colk.recipe import RIVER_CLASSIFIER, Solver
 from colk.risks import Risk
 from colk.river.base import Features, OnlineModel, check_weight, check_weights
 from colk.schedules import Averaging, Pairing, Rate
@@ -43,7 +43,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
     True
     """
 
-    _step_of_mean = 0.5
+    _defaults = RIVER_CLASSIFIER
 
     def __init__(
         self,

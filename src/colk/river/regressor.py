@@ -7,9 +7,8 @@ from river import base
 
 from colk._validation import check_number, check_vector
 from colk.kernels import Kernel
-from colk.learners.naming import as_loss
-from colk.learners.solvers import Solver
 from colk.losses import Loss
+from colk.recipe import RIVER_REGRESSOR, Solver, regression_loss
 from colk.risks import Risk
 from colk.river.base import Features, OnlineModel, check_weight, check_weights
 from colk.river.scale import RunningScale
@@ -63,7 +62,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
     True
     """
 
-    _step_of_mean = 1.0
+    _defaults = RIVER_REGRESSOR
 
     def __init__(
         self,
@@ -102,10 +101,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         self._reset()
 
     def _loss(self) -> Loss:
-        loss = as_loss(self.loss)
-        if loss.kind != "regression":
-            raise ValueError(f"{type(loss).__name__} is a loss of classifiers; see COLKClassifier")
-        return loss
+        return regression_loss(self.loss)
 
     def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
         """Learn from one sample.

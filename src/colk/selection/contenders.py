@@ -6,7 +6,7 @@ import numpy as np
 
 from colk._validation import Array
 from colk.kernels import KERNELS, Gaussian, Kernel, Laplacian, Matern
-from colk.learners.naming import choose_bandwidth
+from colk.kernels.bandwidth import bandwidth_from_data
 
 __all__ = ["CONTENDERS", "Contender", "contenders_for"]
 
@@ -49,7 +49,7 @@ class Contender:
         X : array of shape (n, p)
             Points.
         """
-        return float(choose_bandwidth(self.family, "scale" if rule == "auto" else rule, X))
+        return float(bandwidth_from_data(self.family, "scale" if rule == "auto" else rule, X))
 
     def with_bandwidth(self, bandwidth: float, scales: Array | None = None) -> Kernel:
         """Return the kernel, with a bandwidth for each feature where they have scales.

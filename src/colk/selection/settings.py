@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from colk._validation import Array
-from colk.learners.naming import takes_bandwidth
+from colk.kernels.bandwidth import takes_bandwidth
 from colk.losses import Loss
 from colk.selection.contenders import CONTENDERS, contenders_for
 from colk.selection.race import LARGEST, Race, race

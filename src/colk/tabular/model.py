@@ -1,29 +1,22 @@
 """A learner of tables: named columns go in, numbers or labels come out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from colk._validation import Array, check_number
+from colk._validation import Array
 from colk.kernels import Kernel
-from colk.learners.naming import (
-    as_averaging,
-    as_kernel,
-    as_risk,
-    standard_bandwidth,
-    takes_bandwidth,
-)
-from colk.learners.solvers import Solver, check_solver
-from colk.learners.units import KernelSize, choose_step, loss_unit
+from colk.learners.colk import KernelLearner
 from colk.losses import Loss, Softmax
+from colk.recipe import Recipe, Settings, Solver, as_averaging
 from colk.risks import Risk
 from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion
-from colk.schedules import Averaging, Pairing, Rate
+from colk.schedules import Averaging, Rate
 from colk.tabular.columns import check_names, check_numbers
 from colk.tabular.encoder import Encoder
-from colk.tabular.making import choose_loss, make_learner, told
+from colk.tabular.making import choose_loss, told
 from colk.tabular.scale import RunningScales
 
 __all__ = ["TableModel", "Task"]
@@ -93,11 +86,6 @@ class TableModel:
     True
     """
 
-    # Settings of learners that are the same for all tables.
-    pairing: ClassVar[Pairing] = "overlap"
-    tracking_rate: ClassVar[Rate] = 0.01
-    gradient_bound: ClassVar[None] = None
-
     step_size: Rate | None
     averaging: Averaging | bool | None
 
@@ -125,23 +113,24 @@ class TableModel:
         check_names(self.target, self.features, self.categorical)
         if task not in _TASKS:
             raise ValueError(f"task must be one of {list(_TASKS)}, got {task!r}")
-        if takes_bandwidth(kernel):
-            if bandwidth == "scale":
-                bandwidth = standard_bandwidth(str(kernel), len(self.features))
-            bandwidth = check_number(bandwidth, "bandwidth", above=0.0)
-        self.kernel = as_kernel(kernel, cast(float, bandwidth))
-        self.loss = choose_loss(loss, task)
-        self.risk = as_risk(risk)
-        self._unit = loss_unit(self.loss)
-        self._size = size = KernelSize.standard(self.kernel, len(self.features))
+        settings = Settings(
+            kernel=kernel,
+            bandwidth=bandwidth,
+            loss=choose_loss(loss, task),
+            risk=risk,
+            solver=solver,
+            step_size=step_size,
+            eps=eps,
+            max_atoms=max_atoms,
+            averaging=averaging,
+            prior=prior,
+            forgetting=forgetting,
+        )
+        self._recipe = recipe = Recipe.from_shape(settings, len(self.features))
+        self.kernel, self.loss, self.risk = recipe.kernel, recipe.loss, recipe.risk
         self.solver, self.prior, self.forgetting = solver, prior, forgetting
-        self.step_size, self.averaging = step_size, averaging
-        check_solver(self)
-        if solver == "newton":
-            self.averaging = None
-        else:
-            self.step_size = choose_step(step_size, self.risk, 1.0 / (self._unit * size.unit))
-            self.averaging = as_averaging(averaging)
+        self.step_size = recipe.step_size
+        self.averaging = None if recipe.is_newton else as_averaging(averaging)
         self.eps, self.max_atoms = eps, max_atoms
         self.scale = bool(scale)
         self.rows = 0
@@ -152,7 +141,11 @@ class TableModel:
         self._inputs = RunningScales(len(numbers))
         self._targets = RunningScales(1)
         self._fixed: KernelExpansion | None = None
-        self._learner = make_learner(self)
+        self._learner = self._new_learner()
+
+    def _new_learner(self) -> KernelLearner:
+        """Return a learner that has seen no row: two classes at first, more as they appear."""
+        return self._recipe.learner(2 if self.loss.kind == "multiclass" else 1)
 
     def told(self) -> dict[str, str]:
         """Return what the model is made of, in words."""
@@ -371,6 +364,6 @@ class TableModel:
         smaller = TableModel.__new__(TableModel)
         smaller.__dict__.update(self.__dict__)
         smaller._fixed = compression.function
-        smaller._learner = make_learner(self)
+        smaller._learner = self._new_learner()
         smaller.notes = {}
         return smaller, compression

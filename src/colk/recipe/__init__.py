@@ -1,0 +1,30 @@
+"""From settings to a learner: the same for every class that has these settings."""
+
+from colk.recipe.recipe import Recipe, has_solver
+from colk.recipe.settings import (
+    CLASSIFIER,
+    QUANTILE_REGRESSOR,
+    REGRESSOR,
+    RIVER_CLASSIFIER,
+    RIVER_REGRESSOR,
+    Settings,
+    Solver,
+)
+from colk.recipe.terms import as_averaging, as_loss, as_risk, classification_loss, regression_loss
+
+__all__ = [
+    "CLASSIFIER",
+    "QUANTILE_REGRESSOR",
+    "REGRESSOR",
+    "RIVER_CLASSIFIER",
+    "RIVER_REGRESSOR",
+    "Recipe",
+    "Settings",
+    "Solver",
+    "as_averaging",
+    "as_loss",
+    "as_risk",
+    "classification_loss",
+    "has_solver",
+    "regression_loss",
+]

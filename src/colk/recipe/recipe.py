@@ -1,0 +1,209 @@
+"""Settings → learner, once for scikit-learn's estimators, River's classes and tables."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Self
+
+from colk._validation import Array, check_number
+from colk.compressors import KOMP
+from colk.kernels import Kernel
+from colk.kernels.bandwidth import (
+    as_kernel,
+    bandwidth_from_data,
+    standard_bandwidth,
+    takes_bandwidth,
+)
+from colk.kernels.scale import KernelScale
+from colk.learners import COLK
+from colk.learners.colk import KernelLearner
+from colk.learners.newton import NewtonCOLK
+from colk.losses import Loss
+from colk.losses.scale import loss_scale
+from colk.recipe.defaults import (
+    default_compressor,
+    default_gradient_bound,
+    default_newton_compressor,
+    default_prior,
+    default_regularization,
+    default_step_size,
+    needs_implicit_step,
+)
+from colk.recipe.settings import Settings
+from colk.recipe.terms import as_averaging, as_loss, as_risk
+from colk.risks import Risk
+from colk.schedules import Rate
+from colk.selection import until_chosen
+
+__all__ = ["Recipe", "has_solver"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Settings with all their defaults filled in, and the learner that they make.
+
+    Use `from_data` if points are at hand, `from_shape` if the features are standardised but not
+    seen yet, and `from_kernel` for the winner of a race.
+
+    Parameters
+    ----------
+    settings : Settings
+        The settings.
+    kernel, loss, risk : Kernel, Loss, Risk
+        The terms that they name.
+    kernel_scale : KernelScale
+        How large κ(x, x) is.
+
+    Examples
+    --------
+    >>> from colk.recipe import Recipe, Settings
+    >>> recipe = Recipe.from_shape(Settings(kernel="gaussian", loss="squared"), n_features=2)
+    >>> recipe.step_size, recipe.regularization, recipe.kernel
+    (0.5, 2e-06, Gaussian(bandwidth=1.0))
+    >>> recipe.learner().steps
+    0
+    """
+
+    settings: Settings
+    kernel: Kernel
+    loss: Loss
+    risk: Risk
+    kernel_scale: KernelScale
+
+    @classmethod
+    def from_data(cls, settings: Settings, X: Array) -> Self:
+        """Return the recipe whose bandwidth and kernel scale come from the points X."""
+        settings.check()
+        kernel, bandwidth = until_chosen(settings.kernel, settings.bandwidth)
+        if takes_bandwidth(kernel):
+            bandwidth = bandwidth_from_data(kernel, bandwidth, X)
+        made = as_kernel(kernel, bandwidth)
+        return cls._of(settings, made, KernelScale.of(made, X))
+
+    @classmethod
+    def from_shape(cls, settings: Settings, n_features: int) -> Self:
+        """Return the recipe for standardised features, none of which was seen yet."""
+        settings.check()
+        kernel, bandwidth = until_chosen(settings.kernel, settings.bandwidth)
+        if takes_bandwidth(kernel):
+            if bandwidth == "scale":
+                bandwidth = standard_bandwidth(kernel, n_features)
+            bandwidth = check_number(bandwidth, "bandwidth", above=0.0)
+        made = as_kernel(kernel, bandwidth)
+        return cls._of(settings, made, KernelScale.standard(made, n_features))
+
+    @classmethod
+    def from_kernel(cls, settings: Settings, kernel: Kernel) -> Self:
+        """Return the recipe for a kernel with κ(x, x) = 1, such as the winner of a race."""
+        return cls._of(settings.check(), kernel, KernelScale())
+
+    @classmethod
+    def _of(cls, settings: Settings, kernel: Kernel, scale: KernelScale) -> Self:
+        return cls(settings, kernel, as_loss(settings.loss), as_risk(settings.risk), scale)
+
+    # -- settings with their defaults --------------------------------------------------------
+
+    @property
+    def is_newton(self) -> bool:
+        """Whether the solver is Newton's."""
+        return self.settings.solver == "newton"
+
+    @cached_property
+    def loss_scale(self) -> float:
+        """The scale of the loss."""
+        return loss_scale(self.loss)
+
+    @property
+    def regularization(self) -> float:
+        """λ of the mean loss."""
+        return default_regularization(self.settings.regularization, self.loss_scale)
+
+    @property
+    def step_size(self) -> Rate | None:
+        """α of the gradient solver; None for Newton's."""
+        if self.is_newton or self.settings.step_size is not None:
+            return self.settings.step_size
+        mean_step = self.settings.step_share / (self.loss_scale * self.kernel_scale.mean)
+        return default_step_size(self.risk, mean_step)
+
+    @property
+    def gradient_bound(self) -> float | None:
+        """Longest gradient of the gradient solver; None for Newton's."""
+        if self.is_newton:
+            return None
+        return default_gradient_bound(self.settings.gradient_bound, self.loss_scale)
+
+    @property
+    def prior(self) -> float | Literal["auto"] | None:
+        """λ of Newton's solver; None for the gradient solver."""
+        if not self.is_newton:
+            return None
+        scale = self.loss_scale * self.kernel_scale.mean
+        return default_prior(self.settings.prior, self.loss, scale)
+
+    @property
+    def compressor(self) -> KOMP:
+        """The compressor."""
+        eps, max_atoms = self.settings.eps, self.settings.max_atoms
+        if self.is_newton:
+            return default_newton_compressor(eps, max_atoms, self.kernel_scale.mean)
+        return default_compressor(eps, max_atoms, self.loss, self.kernel_scale.evenness)
+
+    # -- the learner -------------------------------------------------------------------------
+
+    def learner(self, n_outputs: int | None = None) -> KernelLearner:
+        """Return a learner that has seen no sample.
+
+        Parameters
+        ----------
+        n_outputs : int, optional
+            Outputs of the function; by default the first targets show it.
+        """
+        return self._newton(n_outputs) if self.is_newton else self._gradient(n_outputs)
+
+    def _gradient(self, n_outputs: int | None) -> COLK:
+        step_size: Any = self.step_size
+        return COLK(
+            self.kernel,
+            self.loss,
+            self.risk,
+            step_size=step_size,
+            tracking_rate=self.settings.tracking_rate,
+            regularization=self.regularization,
+            compressor=self.compressor,
+            pairing=self.settings.pairing,
+            gradient_bound=default_gradient_bound(self.settings.gradient_bound, self.loss_scale),
+            averaging=as_averaging(self.settings.averaging),
+            n_outputs=n_outputs,
+            implicit=needs_implicit_step(
+                self.loss, self.risk, step_size, self.kernel_scale.largest
+            ),
+        )
+
+    def _newton(self, n_outputs: int | None) -> NewtonCOLK:
+        prior: Any = self.prior
+        return NewtonCOLK(
+            self.kernel,
+            self.loss,
+            self.risk,
+            prior=prior,
+            forgetting=self.settings.forgetting,
+            tracking_rate=self.settings.tracking_rate,
+            compressor=self.compressor,
+            pairing=self.settings.pairing,
+            restart=True,
+            n_outputs=n_outputs,
+        )
+
+
+def has_solver(learner: Any, solver: Any) -> bool:
+    """Return whether a learner is of the class that this solver makes.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> has_solver(NewtonCOLK(Gaussian(1.0)), "newton")
+    True
+    """
+    return isinstance(learner, KernelLearner) and isinstance(learner, NewtonCOLK) == (
+        solver == "newton"
+    )
