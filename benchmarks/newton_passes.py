@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from colk.losses.scale import loss_scale
-from colk.recipe.defaults import eps_share
 from data import adult, airfoil, bike
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
@@ -28,6 +26,8 @@ from colk.compressors import KOMP
 from colk.kernels import Laplacian
 from colk.learners import POLK, NewtonCOLK
 from colk.losses import Huber, Logistic, Loss
+from colk.losses.scale import loss_scale
+from colk.recipe.defaults import eps_share
 from colk.schedules import PolyakRuppert
 
 Sample = tuple[np.ndarray, np.ndarray]

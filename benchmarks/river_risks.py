@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from colk.recipe import as_risk
-from colk.recipe.defaults import default_step_size
 from data import bike
 from river import datasets, preprocessing
 from tables import publish
 
 from colk import river as colk_river
+from colk.recipe import as_risk
+from colk.recipe.defaults import default_step_size
 
 # Factors of the default; 0.05 of the step for the mean was the previous default.
 FACTORS = (0.05, 0.3, 1.0, 3.0)

@@ -234,9 +234,7 @@ class Term:
         state[name] = value
 
 
-def term_by_name(
-    value: Any, kind: type[AnyTerm], registry: dict[str, type[AnyTerm]], what: str
-) -> AnyTerm:
+def term_by_name(value: Any, kind: type[AnyTerm], registry: dict[str, Any], what: str) -> AnyTerm:
     """Return a term as it is; a name gives the term of the registry with default parameters."""
     if isinstance(value, kind):
         return check_term(value, kind, what)
@@ -247,4 +245,5 @@ def term_by_name(
         )
     if value not in registry:
         raise ValueError(f"{what} {value!r} is unknown; choose one of {sorted(registry)}")
-    return registry[value]()
+    term: AnyTerm = registry[value]()
+    return term
