@@ -1,6 +1,6 @@
-"""CONTRIBUTING says what is so: its sources are the package's, its drawing is a sample's way.
+"""CONTRIBUTING agrees with the code: its sources are those of the package, its drawing is right.
 
-`python tests/test_contributing.py` writes the sources in CONTRIBUTING anew.
+`python tests/test_contributing.py` updates the sources in CONTRIBUTING.
 """
 
 import ast
@@ -18,7 +18,7 @@ GUIDE = ROOT / "CONTRIBUTING.md"
 PACKAGE = ROOT / "src" / "colk"
 INCLUDED = re.compile(r"(<!-- source: (\S+) (\S+) -->\n```\w+\n)(.*?)(```\n)", re.DOTALL)
 
-# One sample, after others: the files whose functions are called.
+# Print the files whose functions are called for one sample, after others were learned.
 WAY = """
 import sys
 from pathlib import Path
@@ -46,7 +46,7 @@ print(*sorted(seen))
 
 
 def source(path, name):
-    """Return a class of a module, of its .pxd, or an entry of a registry, as it stands there."""
+    """Return the source of a class in a module or .pxd file, or an entry of a registry."""
     text = (ROOT / path).read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     if path.endswith(".pxd"):
@@ -68,7 +68,7 @@ INCLUSIONS = [match.groups()[1:4] for match in INCLUDED.finditer(GUIDE.read_text
 
 @pytest.mark.parametrize(("path", "name", "shown"), INCLUSIONS, ids=lambda value: value[:60])
 def test_what_is_shown_is_the_source(path, name, shown):
-    assert shown == source(path, name), "python tests/test_contributing.py writes it anew"
+    assert shown == source(path, name), "python tests/test_contributing.py updates it"
 
 
 def test_every_kind_of_term_is_shown():
@@ -79,14 +79,14 @@ def test_every_kind_of_term_is_shown():
 
 
 def named(heading):
-    """Files that begin a line, or an entry of a list, in a section."""
+    """Return the files in the drawing of a section, and those in the text below it."""
     section = GUIDE.read_text("utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
     drawing, rest = section.split("```text\n")[1].split("```\n")
     return re.findall(r"[\w/]+\.py", drawing), re.findall(r"`([\w/]+\.py)`", rest)
 
 
 def visited(folder):
-    """Files that one sample visits in the sources, uncompiled."""
+    """Return the files that one sample visits in the uncompiled sources."""
     shutil.copytree(
         PACKAGE, folder / "colk", ignore=shutil.ignore_patterns("*.so", "*.pyd", "*.pyc")
     )
@@ -118,7 +118,7 @@ def test_paths_that_are_named_exist(name):
 
 
 def renew():
-    """Write the sources that CONTRIBUTING includes anew."""
+    """Update the sources that CONTRIBUTING includes."""
     text = GUIDE.read_text("utf-8")
     text = INCLUDED.sub(lambda found: found[1] + source(found[2], found[3]) + found[5], text)
     GUIDE.write_text(text, "utf-8")
