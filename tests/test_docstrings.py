@@ -16,7 +16,7 @@ import colk
 
 sys.path.append(str(Path(__file__).parents[1] / "docs" / "_ext"))
 
-from inventory import names_in, public_modules
+from inventory import names_in, needs_docstring, public_modules
 
 FOLDER = Path(colk.__file__).parent
 # Packages that only the extras install.
@@ -85,6 +85,6 @@ def test_public_names_have_an_example(name):
     without = [
         each
         for each, thing in public.items()
-        if callable(thing) and ">>>" not in (thing.__doc__ or "")
+        if needs_docstring(thing) and ">>>" not in (thing.__doc__ or "")
     ]
     assert without == []

@@ -3,6 +3,7 @@
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any, get_origin
 
 import colk
 
@@ -26,12 +27,17 @@ def names_in(module: ModuleType) -> list[str]:
     return list(module.__all__)
 
 
+def needs_docstring(thing: Any) -> bool:
+    """Return whether a thing is a class or a function; data and type aliases have no docstring."""
+    return callable(thing) and get_origin(thing) is None
+
+
 def undocumented(module: ModuleType) -> list[str]:
     """Return the public names without a docstring, and the module itself if it has none."""
     bare = [] if (module.__doc__ or "").strip() else [module.__name__]
     for name in names_in(module):
         thing = getattr(module, name)
-        if callable(thing) and not (thing.__doc__ or "").strip():
+        if needs_docstring(thing) and not (thing.__doc__ or "").strip():
             bare.append(f"{module.__name__}.{name}")
     return bare
 

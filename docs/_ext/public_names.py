@@ -5,7 +5,14 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from inventory import PARTS, home_of, names_in, public_modules, undocumented
+from inventory import (
+    PARTS,
+    home_of,
+    names_in,
+    needs_docstring,
+    public_modules,
+    undocumented,
+)
 from signatures import signature_of
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -49,7 +56,7 @@ def page_of_name(module: ModuleType, name: str) -> str:
         kind = "exception" if issubclass(thing, BaseException) else "class"
         members = "" if kind == "exception" else "   :members:\n   :inherited-members:\n"
         return f"{head}.. auto{kind}:: {name}{signature_of(thing)}\n{members}"
-    kind = "function" if callable(thing) else "module" if inspect.ismodule(thing) else "data"
+    kind = "function" if needs_docstring(thing) else "module" if inspect.ismodule(thing) else "data"
     full = f"{module.__name__}.{name}" if kind == "module" else name
     return f"{head}.. auto{kind}:: {full}\n"
 
