@@ -1,6 +1,6 @@
-"""Compile every module that has a .pxd beside it; without a C compiler, install it uncompiled.
+"""Compile every module that has a .pxd file; without a C compiler, install the sources only.
 
-COLK_CHECKED=1 makes a build that checks its bounds; COLK_PURE=1 compiles nothing.
+COLK_CHECKED=1 compiles with bounds checks; COLK_PURE=1 compiles nothing.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-# Setuptools brings distutils, and has to be imported first.
+# Setuptools provides distutils and must be imported first.
 from distutils.ccompiler import new_compiler  # isort: skip
 from distutils.sysconfig import customize_compiler  # isort: skip
 
@@ -22,7 +22,7 @@ PURE = os.environ.get("COLK_PURE") == "1"
 DEPENDENCIES = ["numpy>=1.26", "scipy>=1.12", "scikit-learn>=1.6"]
 DIRECTIVES = {
     "language_level": 3,
-    "annotation_typing": False,  # types are in the .pxd
+    "annotation_typing": False,  # the types are in the .pxd files
     "infer_types": True,
     "boundscheck": CHECKED,
     "initializedcheck": CHECKED,
@@ -31,9 +31,9 @@ DIRECTIVES = {
     "embedsignature": True,
     "embedsignature.format": "python",
 }
-# Their .pxd is the compiled form: the source is a twin for where nothing is compiled.
+# The .pxd files of these are the compiled version; the .py files are for the uncompiled build.
 TWINS = ("addresses", "blas", "loops")
-# No flag lets sums be reordered; loops that say so take the entries of a row in any order.
+# No flag allows reordering of sums. Loops with a pragma may take the entries of a row in any order.
 FLAGS = {
     "unix": [
         "-O1" if CHECKED else "-O3",
@@ -45,9 +45,9 @@ FLAGS = {
     ],
     "msvc": ["/O2"],
 }
-# A step runs through much code, most of it once: less of it is faster. No loop is copied for a
-# special case, nothing is kept ready for the next turn of loops that have one, and numbers become
-# vectors only where a loop says so. For GCC: where a compiler knows one of them not, it gets none.
+# A step executes much code only once, so smaller code is faster. These flags prevent copies of
+# loops for special cases, and vectorisation without a pragma. They are for GCC; if a compiler does
+# not know one of them, none is used.
 BRIEF = [
     "-fno-plt",
     "-fvect-cost-model=very-cheap",
@@ -66,7 +66,7 @@ BRIEF = [
 
 
 def failure(*flags: str) -> Exception | None:
-    """What keeps a C file that includes Python's header from being compiled, if anything does."""
+    """Return the error of compiling a C file that includes Python.h, or None."""
     compiler = new_compiler()
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "probe.c")
@@ -75,28 +75,28 @@ def failure(*flags: str) -> Exception | None:
             customize_compiler(compiler)
             include = [sysconfig.get_path("include"), sysconfig.get_path("platinclude")]
             compiler.compile([str(source)], folder, None, include, False, None, list(flags))
-        except Exception as error:  # compilers have no one error for not being there
+        except Exception as error:  # compilers raise different errors
             return error
     return None
 
 
 def has_compiler() -> bool:
-    """Whether there is a C compiler; where there is none, that is said."""
+    """Return whether there is a C compiler; print a message if not."""
     error = failure()
     if error is not None:
-        print(f"colk is installed uncompiled, for there is no C compiler: {error}")
+        print(f"colk is installed uncompiled, because there is no C compiler: {error}")
     return error is None
 
 
 class CompileAtOnce(build_ext):
-    """Extensions become C, and then machine code, only when they are built, side by side."""
+    """Translate all extensions to C and compile them in parallel when they are built."""
 
     def build_extensions(self) -> None:
-        """Compile all of them or fail: they call each other's C functions."""
+        """Compile all extensions or fail, because they call each other's C functions."""
         from Cython.Build import cythonize
         from Cython.Compiler import Options
 
-        # An array travels as a structure of so many dimensions.
+        # The largest number of dimensions of an array.
         Options.buffer_max_dims = 3
 
         self.parallel = self.parallel or os.cpu_count()
@@ -123,11 +123,11 @@ class CompileAtOnce(build_ext):
 
 
 def compiled_modules() -> list[Extension]:
-    """Modules with a .pxd, but for those whose .pxd is the compiled form or that have no source."""
+    """Return an extension for every module with a .pxd file that has to be compiled."""
     sources = [path.with_suffix(".py") for path in sorted(SOURCE.glob("colk/**/*.pxd"))]
     hot = [path for path in sources if path.exists() and path.stem not in TWINS]
     headers = sorted(SOURCE.glob("colk/_engine/simd/*.h"))
-    # What modules share is one module more, whose source is made with theirs.
+    # Code that the modules share is an additional module; Cython generates its source.
     return [
         Extension(
             ".".join(path.relative_to(SOURCE).with_suffix("").parts),
@@ -142,9 +142,9 @@ def compiled_modules() -> list[Extension]:
 compiled = not PURE and has_compiler()
 setup(
     ext_modules=compiled_modules() if compiled else [],
-    # Sources that run as they are read `cython.compiled`.
+    # The uncompiled sources read `cython.compiled`.
     install_requires=DEPENDENCIES if compiled else [*DEPENDENCIES, "cython>=3.2"],
     cmdclass={"build_ext": CompileAtOnce},
-    # What is compiled with checks is never taken for what is compiled without, nor the reverse.
+    # Keep builds with and without bounds checks apart.
     options={"build": {"build_base": "build/checked"}} if CHECKED else {},
 )
