@@ -1,4 +1,4 @@
-"""Prediction intervals with coverage, for streams that drift: adaptive conformal inference."""
+"""Prediction intervals with guaranteed coverage on drifting streams."""
 
 from colk.conformal.adaptive import AdaptiveInterval
 from colk.conformal.regressor import ConformalRegressor

@@ -1,4 +1,4 @@
-"""Adaptive conformal inference: how far intervals reach, steered by what they missed."""
+"""Adaptive conformal inference: the width of the intervals follows the observed misses."""
 
 import math
 from bisect import bisect_left, insort
@@ -13,12 +13,13 @@ __all__ = ["AdaptiveInterval", "check_coverage"]
 
 EVERYTHING = (-math.inf, math.inf)
 
-# Targets in a round beyond which their mean counts: what came late should not be overdone.
+# In rounds of more targets than this, α_t moves by this number times the mean miss, so that one
+# large round does not move it too far.
 _FULL_ROUND = 25
 
 
 def check_coverage(coverage: float) -> float:
-    """Return a coverage that lies between 0 and 1.
+    """Return the coverage if it lies between 0 and 1; raise otherwise.
 
     Examples
     --------
@@ -33,7 +34,7 @@ def check_coverage(coverage: float) -> float:
 
 @dataclass
 class Level:
-    """What is known of the intervals of one nominal coverage."""
+    """State of the intervals of one nominal coverage."""
 
     aim: float  # α_t: the share of recent residuals that the interval leaves out
     seen: int = 0
@@ -41,25 +42,27 @@ class Level:
 
 
 class AdaptiveInterval:
-    """Intervals around predictions from recent residuals, for any stream of targets.
+    """Prediction intervals from recent residuals, for any stream of targets.
 
-    An interval reaches from the α_t/2 to the 1 − α_t/2 quantile of the residuals of the last
-    `window` samples. After each, α_t ← α_t + rate·(α − missed), for a nominal coverage of 1 − α;
-    where α_t ≤ 0 the interval is the whole line. So whatever the targets do, the share of misses
-    among T samples is at most α + (α + rate)/(rate·T), for the sum telescopes; and it is at least
-    α − (1 − α)/(rate·T), unless α_t reaches 1 and stays there, where single points miss too seldom.
+    An interval goes from the α_t/2 quantile to the 1 − α_t/2 quantile of the residuals of the last
+    `window` samples. For a nominal coverage of 1 − α, each sample updates
+    α_t ← α_t + rate·(α − missed). If α_t ≤ 0, the interval is the whole line.
 
-    A round is a set of B targets that become known together. Their intervals were made with the
-    same α_t, which moves by the sum of what they missed; beyond 25 targets, by 25 times the mean.
-    With r for rate·min(1, 25/B) the share of misses is then at most α + (α + rB)/(rT).
+    The sum of these updates telescopes. For any targets, the share of misses among T samples is
+    therefore at most α + (α + rate)/(rate·T). It is at least α − (1 − α)/(rate·T), unless α_t stays
+    at 1, where even intervals of length 0 miss too seldom.
+
+    A round is a set of B targets that become known together, so their intervals share one α_t.
+    After the round α_t moves by the sum of the B updates; if B > 25, by 25 times their mean. With
+    r = rate·min(1, 25/B) the share of misses is then at most α + (α + rB)/(rT).
 
     Parameters
     ----------
     rate : float
-        How fast α_t moves, in (0, 1]: larger rates recover sooner from a jump and make intervals
-        that vary more.
+        Step size of α_t, in (0, 1]. A larger rate recovers sooner from a jump, but the widths of
+        the intervals vary more.
     window : int
-        Recent residuals whose quantiles are taken.
+        Number of recent residuals.
 
     References
     ----------
@@ -83,30 +86,30 @@ class AdaptiveInterval:
         self.window = check_count(window, "window")
         self._levels: dict[float, Level] = {}
         self._recent: deque[tuple[float, float]] = deque()
-        self._below: list[float] = []  # residuals of the lower ends, sorted
-        self._above: list[float] = []  # of the upper ends
+        self._below: list[float] = []  # sorted residuals of the lower ends
+        self._above: list[float] = []  # sorted residuals of the upper ends
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything, the queue of residuals as a list."""
+        """Return the state with the queue of residuals as a list."""
         return {**self.__dict__, "_recent": list(self._recent)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _recent=deque(state["_recent"]))
 
     def follow(self, coverage: float) -> None:
-        """Steer intervals of this nominal coverage from now on."""
+        """Start to adapt intervals of this nominal coverage."""
         level = check_coverage(coverage)
         self._levels.setdefault(level, Level(1.0 - level))
 
     def reach(self, coverage: float) -> tuple[float, float]:
-        """How far an interval reaches from the prediction: its lower end, and its upper one.
+        """Return the lower and upper end of an interval relative to the prediction.
 
-        The whole line until there are 2/(1 − coverage) residuals, so that both tails have one.
+        The ends are infinite until there are 2/(1 − coverage) residuals, so that each tail has one.
 
         Parameters
         ----------
         coverage : float
-            Nominal coverage; it is followed from now on.
+            Nominal coverage. The first call starts to adapt its intervals.
         """
         self.follow(coverage)
         aim = self._levels[coverage].aim
@@ -115,18 +118,17 @@ class AdaptiveInterval:
         return _quantile(self._below, 0.5 * aim), _quantile(self._above, 1.0 - 0.5 * aim)
 
     def is_known(self, coverage: float) -> bool:
-        """Whether both tails have a residual, or the window cannot hold as many as that takes."""
+        """Return whether both tails have a residual, or the window is full."""
         needed = math.ceil(round(2.0 / (1.0 - coverage), 6))
         return len(self._recent) >= min(needed, self.window)
 
     def update(self, below: Sequence[float], above: Sequence[float]) -> None:
-        """Learn from a round of targets, of which `reach` was asked before.
+        """Update from a round of targets after `reach` gave their intervals.
 
         Parameters
         ----------
         below, above : sequence of float
-            Targets minus the predicted lower and upper ends; the same numbers where one point is
-            predicted.
+            Targets minus the predicted lower and upper ends; equal if the model predicts a point.
         """
         for coverage, level in self._levels.items():
             if not self.is_known(coverage):
@@ -150,7 +152,7 @@ class AdaptiveInterval:
         insort(self._above, pair[1])
 
     def observed_coverage(self, coverage: float) -> float:
-        """Share of targets that lay in their intervals since these are finite; NaN before.
+        """Share of targets inside their finite intervals; NaN before the first of these.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Intervals of any regressor that learns from a stream, or stays as it was fitted."""
+"""Prediction intervals around any regressor, online or fitted once."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -11,25 +11,24 @@ from colk.conformal.adaptive import AdaptiveInterval, check_coverage
 
 __all__ = ["ConformalRegressor"]
 
-# Most samples whose targets are taken to become known together, where one call brings more; and as
-# long as intervals are the whole line, so that nothing is judged.
+# Largest round: longer calls are split. Rounds are shorter as long as intervals are infinite.
 _ROUND, _FIRST_ROUND = 500, 10
 
 
 class ConformalRegressor:
-    """Prediction intervals that keep their coverage, whatever the stream does.
+    """Prediction intervals that keep their coverage on any stream.
 
-    Adaptive conformal inference around the predictions of a model: of a stream in which each
-    target is learned after its interval was made, the intervals cover the nominal share, also
-    where the data drift or jump, and whether or not the model is any good. A good model makes
-    them narrow. See `AdaptiveInterval` for what is proven.
+    The class applies adaptive conformal inference to the predictions of a model. If each target is
+    learned after its interval was made, the intervals cover the nominal share of targets, even if
+    the data drift or jump and even if the model is poor. A good model gives narrow intervals.
+    `AdaptiveInterval` states the guarantee.
 
     Parameters
     ----------
     model : OnlineLearner or estimator
-        What predicts: a learner, an estimator with `partial_fit`, or one that is fitted and stays
-        as it is. It is not copied: it learns what the intervals learn. Where it has `quantiles` and
-        predicts a column for each, the interval between the outermost is corrected.
+        A learner, an estimator with `partial_fit`, or a fitted estimator that does not learn any
+        more. It is not copied: `learn` updates it. If it has `quantiles` and predicts one column
+        for each, the class corrects the interval between the outermost columns.
     coverage : float
         Nominal coverage.
     rate, window
@@ -38,7 +37,7 @@ class ConformalRegressor:
     Attributes
     ----------
     model
-        What predicts.
+        The model, which `learn` updates.
 
     Examples
     --------
@@ -81,7 +80,7 @@ class ConformalRegressor:
 
     @property
     def _learns(self) -> Callable[..., Any] | None:
-        """How the model learns; None where it stays as it is."""
+        """The method that updates the model; None if it does not learn."""
         return getattr(self.model, "learn", None) or getattr(self.model, "partial_fit", None)
 
     def __repr__(self) -> str:
@@ -92,11 +91,11 @@ class ConformalRegressor:
         )
 
     def learn(self, X: Any, y: ArrayLike) -> Self:
-        """Learn from samples in their order: first what their intervals missed, then the model.
+        """Learn from samples in order: update the intervals, then the model.
 
-        Up to 500 samples are one round, and `predict_interval` right before gave the intervals that
-        are judged; more of them are rounds of 500. The fewer at a time, the sooner a jump is
-        noticed, and the fewer intervals are infinite behind it.
+        Up to 500 samples form one round; their intervals are those that `predict_interval` returns
+        just before. More samples are split into rounds of 500. With fewer samples per call the
+        intervals adapt sooner to a jump, and fewer of them are infinite after it.
 
         Parameters
         ----------
@@ -125,7 +124,7 @@ class ConformalRegressor:
             self._interval.update((y - ends[:, 0]).tolist(), (y - ends[:, 1]).tolist())
 
     def partial_fit(self, X: Any, y: ArrayLike) -> Self:
-        """`learn`, by scikit-learn's name.
+        """Same as `learn`, under scikit-learn's name.
 
         Parameters
         ----------
@@ -149,7 +148,7 @@ class ConformalRegressor:
         return self.learn(np.asarray(x)[None], [y])
 
     def predict(self, X: Any) -> Array:
-        """Return what the model predicts.
+        """Return the predictions of the model.
 
         Parameters
         ----------
@@ -159,18 +158,18 @@ class ConformalRegressor:
         return np.asarray(self.model.predict(X))
 
     def predict_interval(self, X: Any, coverage: float | None = None) -> Array:
-        """Return the ends of an interval for each point, of shape (n, 2).
+        """Return the lower and upper ends of the intervals, of shape (n, 2).
 
-        They are infinite until the model has learned and 2/(1 − coverage) residuals are known,
-        and may be for some samples after a jump.
+        They are infinite until the model has learned and 2/(1 − coverage) residuals are known. They
+        may also be infinite for some samples after a jump.
 
         Parameters
         ----------
         X : array of shape (n, p)
             Points.
         coverage : float, optional
-            Nominal coverage; that of the constructor by default. Another is followed from the
-            first time that it is asked for.
+            Nominal coverage. Default: that of the constructor. Intervals of another coverage adapt
+            from its first use on.
         """
         level = self.coverage if coverage is None else check_coverage(coverage)
         reach = self._interval.reach(level)
@@ -180,17 +179,17 @@ class ConformalRegressor:
         return interval
 
     def observed_coverage(self, coverage: float | None = None) -> float:
-        """Return the share of targets that lay in their intervals so far; NaN before any.
+        """Return the share of targets inside their intervals so far; NaN before the first.
 
         Parameters
         ----------
         coverage : float, optional
-            The nominal coverage; that of the constructor by default.
+            Nominal coverage. Default: that of the constructor.
         """
         return self._interval.observed_coverage(self.coverage if coverage is None else coverage)
 
     def _ends(self, X: Any) -> Array:
-        """Lower and upper end of what the model predicts, of shape (n, 2)."""
+        """Lower and upper ends of the model's predictions, of shape (n, 2)."""
         points = X if hasattr(X, "shape") else np.asarray(X)
         values = np.asarray(self.model.predict(points), dtype=np.float64)
         if values.ndim == 1 or values.shape[1] == 1:
@@ -198,14 +197,14 @@ class ConformalRegressor:
         levels = getattr(self.model, "quantiles", None)
         if levels is None:
             raise ValueError(
-                f"{type(self.model).__name__} has {values.shape[1]} outputs; intervals are of one: "
-                "give each output a model of its own"
+                f"{type(self.model).__name__} has {values.shape[1]} outputs, but intervals need "
+                "one: use one model per output"
             )
         return values[:, [int(np.argmin(levels)), int(np.argmax(levels))]]
 
 
 def _has_learned(model: Any) -> bool:
-    """Whether a model can predict."""
+    """Return whether a model is ready to predict."""
     if not hasattr(model, "fit"):
         return getattr(model, "_n_features", None) is not None
     from sklearn.exceptions import NotFittedError

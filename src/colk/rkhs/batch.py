@@ -1,4 +1,4 @@
-"""The regularised empirical objective, minimised to high accuracy: the truth to compare with."""
+"""Minimise the regularised empirical objective to high accuracy, as a reference solution."""
 
 from dataclasses import dataclass
 
@@ -17,13 +17,13 @@ from colk.rkhs.polishing.span import Span
 
 __all__ = ["BatchSolution", "minimize"]
 
-# The least gap, relative to the value, that is asked for where there are kinks.
+# Smallest relative gap to aim at if the objective has kinks.
 _LEAST_GAP = 1e-5
 
 
 @dataclass(frozen=True)
 class BatchSolution:
-    """A minimiser of the regularised empirical risk, and how well it is one.
+    """A minimiser of the regularised empirical risk, with its accuracy.
 
     Attributes
     ----------
@@ -32,16 +32,16 @@ class BatchSolution:
     value : float
         Empirical risk plus λ/2 ‖f*‖²_H.
     gradient_norm : float
-        H-norm of the gradient at f*; of terms with kinks, after these were rounded for the last
-        time. Where the objective is convex and smooth, f* is within gradient_norm/λ of the exact
-        minimiser, in H.
+        H-norm of the gradient at f*; if terms have kinks, the gradient of the last smoothed
+        objective. If the objective is convex and smooth, f* is within gradient_norm/λ of the
+        exact minimiser in H.
     gap : float
-        The value is at most so far above the least one, which is proven; infinite where the
-        objective is not convex, or where its kinks are of a kind that gives no bound.
+        Proven bound on value − minimum. It is infinite if the objective is not convex, or if its
+        kinks give no bound.
     n_iterations : int
-        Steps of Newton's method.
+        Number of Newton steps.
     converged : bool
-        Whether the tolerance was met: by the gradient, or where there are kinks by the gap.
+        Whether the tolerance was met, by the gradient or, with kinks, by the gap.
     inner_estimate : array of shape (m,)
         The exact g at f*.
 
@@ -80,13 +80,13 @@ def minimize(
 ) -> BatchSolution:
     r"""Minimise the empirical risk plus λ/2 ‖f‖²_H over functions on given atoms.
 
-    With the Gram matrix K = QSQᵀ of the atoms, f is sought as κ(·, D) Q S^{-1/2} v: then ‖f‖_H is
-    ‖v‖, and the problem in v is as well conditioned as it is in H. It is solved by Newton's
-    method, see `colk.rkhs.polish`. Kinks, of the loss or of CVaR, are rounded over a width that
-    shrinks until the value is proven to be within a share of 10⁻⁵ of the least one.
+    Let K = QSQᵀ be the Gram matrix of the atoms. The solver writes f = κ(·, D) Q S^{-1/2} v, so
+    that ‖f‖_H = ‖v‖ and the problem in v is as well conditioned as in H. It uses Newton's method,
+    see `colk.rkhs.polish`. Kinks of the loss or of CVaR are smoothed over a width that shrinks
+    until the value is proven to be within 10⁻⁵ (relative) of the minimum.
 
-    A risk that is not convex in the predictions (see its `is_convex` and `is_monotone`) may end in
-    a local minimum.
+    If the risk is not convex in the predictions (see `is_convex` and `is_monotone`), the result
+    may be a local minimum.
 
     Parameters
     ----------
@@ -103,23 +103,22 @@ def minimize(
     regularization : float
         λ > 0.
     atoms : array of shape (M, p), optional
-        Points that f is expanded on. By default all of X, which is exact by the representer
-        theorem and costs O(n³); a smaller set gives the best function of its span, at O(nM) an
-        iteration.
+        Points of the expansion. Default: all of X, which is exact by the representer theorem and
+        costs O(n³). A smaller set gives the best function in its span, at O(nM) per iteration.
     n_outputs : int, optional
-        Number of classes of a multiclass loss; by default the largest class seen, plus 1.
+        Number of classes of a multiclass loss. Default: largest class in y + 1.
     sample_weight : array of shape (n,), optional
         Weights of the samples.
     tolerance : float
-        Size of the final gradient, relative to that at f = 0; for terms with kinks, of the gap
-        relative to the value, where less than 10⁻⁵ is not asked for.
+        Bound on the final gradient norm relative to that at f = 0. With kinks: bound on the gap
+        relative to the value, at least 10⁻⁵.
     max_iterations : int
-        Most steps of Newton's method.
+        Largest number of Newton steps.
 
     Returns
     -------
     BatchSolution
-        The minimiser, and how well it is one.
+        The minimiser and its accuracy.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A proven bound on ‖f − f~‖_H from nothing but atoms and weights, whatever computed f~."""
+"""A proven bound on ‖f − f~‖_H, computed from atoms and weights alone."""
 
 import math
 
@@ -10,7 +10,7 @@ from colk.kernels import Kernel
 
 __all__ = ["certified_norm", "exact_sums"]
 
-# Rows of the Gram matrix that are formed at a time.
+# Rows of the Gram matrix per block.
 _BLOCK = 256
 
 _EXTENDED_UNIT = float(np.finfo(np.longdouble).eps)
@@ -44,17 +44,17 @@ def _quadratic_form(kernel: Kernel, atoms: Array, weights: Array) -> np.longdoub
     for start in range(0, len(atoms), _BLOCK):
         stop = min(start + _BLOCK, len(atoms))
         K = kernel.gram(atoms[start:stop], atoms[start:]).astype(np.longdouble)
-        K[:, stop - start :] *= 2.0  # the half above the diagonal stands for both
+        K[:, stop - start :] *= 2.0  # the upper half counts twice
         total += np.sum(extended[start:stop] * (K @ extended[start:]))
     return total
 
 
 def certified_norm(kernel: Kernel, atoms: Array, weights: Array) -> float:
-    """Return a number not below the H-norm of Σ_j weights_j κ(atoms_j, ·), and close to it.
+    """Return a tight upper bound on the H-norm of Σ_j weights_j κ(atoms_j, ·).
 
-    The square of the norm is summed in extended precision, and what the rounding of the kernel's
-    values can have hidden is added. The kernel may be the user's own: its values count as
-    computed to a few units in the last place.
+    The squared norm is summed in extended precision. A bound on the rounding errors of the kernel
+    values is added; values of a user-defined kernel are assumed correct to a few units in the last
+    place.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def certified_norm(kernel: Kernel, atoms: Array, weights: Array) -> float:
     atoms : array of shape (M, p)
         Distinct points.
     weights : array of shape (M, q)
-        Each right to one unit in the last place.
+        Weights, each correct to one unit in the last place.
 
     Returns
     -------
     float
-        0 where all weights are; never NaN.
+        0 if all weights are 0; never NaN.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Smaller functions at a known distance: KOMP with a certificate."""
+"""Compress a function by KOMP and certify its distance from the original."""
 
 import math
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from colk.rkhs.reduction import independent_start, low_rank_start
 
 __all__ = ["Compression", "compress"]
 
-# Atoms beyond which the Gram matrix is not inverted whole, but reduced to low rank first.
+# With more atoms than this, a low-rank reduction comes before the inverse of the Gram matrix.
 _LARGE = 2000
 
-# Share of eps that the low-rank reduction may spend; squares add up, so that KOMP keeps 97 %.
+# Share of eps for the low-rank reduction. Squares add up, so KOMP keeps 97 % of eps.
 _REDUCTION_SHARE = 0.25
 
-# Shares of eps to aim at, one after the other, until the certificate holds.
+# Shares of eps to try, in this order, until the certificate holds.
 _SHARES = (1.0, 0.999, 0.5, 0.0)
 
 
@@ -33,12 +33,12 @@ class Compression:
     function : KernelExpansion
         The compressed function f~.
     error : float
-        A proven bound on the H-norm ‖f − f~‖, exact up to rounding.
+        Proven bound on the H-norm ‖f − f~‖; tight up to rounding.
     kept : array of int
-        Places among the atoms of f of those that stay, in their order.
+        Indices of the atoms of f that stay, in their order.
     removed : array of int
-        Places of the others: first those that were merged, then the others in the order in which
-        they were removed.
+        Indices of the other atoms: first the merged ones, then the rest in the order of
+        removal.
 
     Examples
     --------
@@ -65,30 +65,31 @@ def compress(
 ) -> Compression:
     """Compress a function: destructive KOMP with pre-fitting (Vincent and Bengio, 2002).
 
-    The atom whose removal costs least in H-norm, the other weights re-fitted to f, is removed,
-    again and again, until a bound stops it; the newest of equally cheap atoms goes. Atoms that
-    are equal are merged first, and those that lie in the span of others up to rounding are
-    projected on it, where eps allows.
+    KOMP removes the atom that costs least in H-norm after the other weights are refitted, and
+    repeats this until eps or `max_atoms` stops it. Of equally cheap atoms the newest goes. Equal
+    atoms are merged first. Atoms that lie in the span of others up to rounding are projected onto
+    that span, if eps allows it.
 
-    The error is certified: measured on all atoms in extended precision, with a bound on rounding
-    on top. Where rounding alone exceeds eps, fewer atoms are removed, or none. Beyond 2000 atoms
-    f is first projected on as many of them as lose a quarter of eps (or on three times
-    `max_atoms`), found by pivoted Cholesky; this too is part of the error.
+    The error is certified: it is computed over all atoms in extended precision, plus a bound on
+    the rounding error. If rounding alone exceeds eps, fewer atoms are removed, or none. Above 2000
+    atoms, pivoted Cholesky first projects f onto a subset of the atoms that loses at most a
+    quarter of eps (or onto 3·`max_atoms` of them). The certified error includes this loss.
 
     Parameters
     ----------
     f : KernelExpansion
         The function.
     eps : float, optional
-        Bound on the H-norm ‖f − f~‖, always kept. For a relative error pass `0.01 * f.norm()`.
+        Bound on the H-norm ‖f − f~‖; it always holds. For a relative error pass
+        `0.01 * f.norm()`.
     max_atoms : int, optional
-        Number of atoms to stop at. With eps too, whichever bound comes first stops, so that more
-        atoms may remain.
+        Number of atoms to stop at. If eps is given as well, the bound that is reached first stops
+        the compression, so more atoms may remain.
 
     Returns
     -------
     Compression
-        The compressed function, its error, and which atoms stayed.
+        The compressed function, its error and the indices of the atoms that stay.
 
     Examples
     --------
@@ -105,10 +106,10 @@ def compress(
     if not isinstance(f, KernelExpansion):
         raise TypeError(
             f"compress takes a KernelExpansion, got {type(f).__name__}; "
-            "colk.from_sklearn(estimator).compress(...) compresses what an estimator predicts"
+            "for a fitted estimator call colk.from_sklearn(estimator).compress(...)"
         )
     if eps is None and max_atoms is None:
-        raise ValueError("give eps, max_atoms or both: nothing says how far to compress")
+        raise ValueError("give eps, max_atoms or both")
     if eps is not None:
         eps = check_number(eps, "eps", at_least=0.0)
     if max_atoms is not None:
@@ -120,11 +121,11 @@ def compress(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """A function with its equal atoms merged, and its weights scaled by a power of 2."""
+    """A function with equal atoms merged and weights scaled by a power of 2."""
 
     f: KernelExpansion
-    first: NDArray[np.int64]  # place in f of each distinct atom, the first of equals
-    group: NDArray[np.int64]  # which distinct atom an atom of f equals
+    first: NDArray[np.int64]  # index in f of each distinct atom (the first of equal ones)
+    group: NDArray[np.int64]  # for each atom of f, the index of its distinct atom
     atoms: Array  # distinct
     weights: Array  # merged and scaled, (M, q)
     scale: float
@@ -134,7 +135,7 @@ class _Problem:
         _, first, group = np.unique(f.atoms, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(first)  # distinct atoms in the order of f
         group = np.argsort(order)[group.reshape(-1)]
-        # Squares of weights of any size must neither overflow nor vanish.
+        # Scaling keeps squares of weights from overflow and underflow.
         rows = f.weights.reshape(f.n_atoms, f.n_outputs)
         largest = float(np.abs(rows).max(initial=0.0))
         scale = math.ldexp(1.0, min(max(math.frexp(largest)[1], -1000), 1000))
@@ -158,7 +159,7 @@ class _Problem:
         return self._nothing_removed()
 
     def _attempt(self, eps: float, stop_at: int) -> Compression:
-        """KOMP with this bound, in scaled units, and the certificate of its result."""
+        """Run KOMP with this bound, in scaled units, and certify the result."""
         kernel, atoms, weights = self.f.kernel, self.atoms, self.weights
         if len(atoms) > _LARGE:
             bounded = stop_at if eps == math.inf else len(atoms)
@@ -179,7 +180,7 @@ class _Problem:
     def _certify(
         self, kept: NDArray[np.int64], fitted: Array, last: NDArray[np.int64]
     ) -> Compression:
-        """Return the function of these distinct atoms; `last` were removed in this order."""
+        """Return the function on the kept atoms; `last` lists removed atoms in order."""
         f, n = self.f, len(self.first)
         rows = f.weights.reshape(f.n_atoms, f.n_outputs) / self.scale
         difference = exact_sums(

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["KernelExpansion"]
 
-# Points that are evaluated at a time: in between, an interrupt is heard.
+# Points per block of an evaluation. Python handles an interrupt between two blocks.
 _BLOCK = 4096
 
-# Slopes that are held at a time by a gradient.
+# Kernel slopes that `gradient` holds in memory at once.
 _SLOPES = 2**15
 
 
 def _stored(vectors: Array) -> Array:
-    """Vectors (n, M) as the loops read them, in memory that can no longer be written to."""
+    """Copy vectors (n, M) into aligned, read-only memory, as the compiled loops need them."""
     n, length = vectors.shape
     rows = aligned(n, padded(length))
     rows[:, :length] = vectors
@@ -40,17 +40,18 @@ def _stored(vectors: Array) -> Array:
 class KernelExpansion:
     """A function f = Σ_j w_j κ(d_j, ·): atoms, weights and a kernel.
 
-    It is a vector of the Hilbert space H of its kernel: it can be evaluated, added, scaled and
-    measured. It does not change: arrays are copied, and every operation makes a new function.
+    f is a vector of the Hilbert space H of its kernel. You can evaluate, add and scale it, and
+    measure norms and distances. It is immutable: the constructor copies the arrays, and every
+    operation returns a new function.
 
     Parameters
     ----------
     kernel : Kernel
         The kernel κ.
     atoms : array of shape (n_atoms, n_features)
-        The points d_j. There may be none: that is the function 0.
+        The points d_j. Without atoms, f is the zero function.
     weights : array of shape (n_atoms,) or (n_atoms, n_outputs)
-        The weights w_j: numbers, or one row for each atom where f has several outputs.
+        The weights w_j, one number per atom, or one row per atom if f has several outputs.
 
     Examples
     --------
@@ -67,11 +68,11 @@ class KernelExpansion:
 
     __slots__ = ("__weakref__", "_atoms", "_bound", "_columns", "_kernel", "_rows", "_weights")
 
-    # NumPy scalars leave `2.5 * f` to the function.
+    # Makes `numpy_scalar * f` call `f.__rmul__`.
     __array_ufunc__: ClassVar[None] = None
 
     _kernel: Kernel
-    _bound: Kernel  # to the features of the atoms
+    _bound: Kernel  # the kernel, bound to the number of features
     _atoms: Array  # (M, p), read-only
     _weights: Array  # (M,) or (M, q), read-only
     _columns: Array  # (p, M or more): the memory of the atoms
@@ -92,16 +93,16 @@ class KernelExpansion:
         set_once(self, "_weights", rows[0, :n] if values.ndim == 1 else rows[:, :n].T)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"a KernelExpansion does not change: cannot set {name}")
+        raise AttributeError(f"KernelExpansion is immutable: cannot set {name}")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a KernelExpansion does not change: cannot delete {name}")
+        raise AttributeError(f"KernelExpansion is immutable: cannot delete {name}")
 
     @classmethod
     def zero(
         cls, kernel: Kernel, n_features: int, n_outputs: int | None = None
     ) -> "KernelExpansion":
-        """Return the function 0, which has no atoms.
+        """Return the zero function, which has no atoms.
 
         Examples
         --------
@@ -141,13 +142,13 @@ class KernelExpansion:
 
     @property
     def n_outputs(self) -> int:
-        """The number q of outputs; 1 where weights are a vector."""
+        """The number q of outputs; 1 if the weights are a vector."""
         return int(self._rows.shape[0])
 
     def __call__(self, X: ArrayLike) -> Array:
-        """Return f at the points X, of shape (n,) or (n, n_outputs), like the weights.
+        """Return f(X), of shape (n,) or (n, n_outputs), like the weights.
 
-        Memory beyond the result is O(n_atoms).
+        It needs O(n_atoms) memory beyond the result.
         """
         points = check_points(X, self.n_features)
         out = np.empty((len(points), self.n_outputs))
@@ -159,7 +160,7 @@ class KernelExpansion:
     def gradient(self, X: ArrayLike) -> Array:
         """Return the derivative of f with respect to its input at the points X.
 
-        Where the kernel has a kink (`Laplacian`, `Matern(nu=0.5)`) the slope 0 is taken.
+        At a kink of the kernel (`Laplacian`, `Matern(nu=0.5)`) the slope is taken as 0.
 
         Returns
         -------
@@ -172,7 +173,7 @@ class KernelExpansion:
         array([[8.]])
         """
         if not self._kernel.has_gradient:
-            raise TypeError(f"{self._kernel!r} has no gradient; give CustomKernel a `gradient`")
+            raise TypeError(f"{self._kernel!r} has no gradient; pass `gradient` to CustomKernel")
         points = check_points(X, self.n_features)
         out = np.empty((len(points), self.n_outputs, self.n_features))
         block = max(1, _SLOPES // max(1, self._atoms.size))
@@ -198,14 +199,14 @@ class KernelExpansion:
         return float(np.sum(self._weights * other(self._atoms)))
 
     def norm(self) -> float:
-        """Return ‖f‖ in H: the root of ⟨f, f⟩."""
+        """Return the norm ‖f‖ = √⟨f, f⟩ in H."""
         return math.sqrt(max(self.inner(self), 0.0))
 
     def distance(self, other: "KernelExpansion") -> float:
-        """Return ‖f − g‖ in H; exactly 0 where f and g are the same.
+        """Return ‖f − g‖ in H; exactly 0 if f and g are equal.
 
-        Weights of shared atoms are subtracted before anything is multiplied, so that what is
-        common to f and g leaves no rounding behind.
+        The weights of shared atoms are subtracted first, so what f and g have in common adds no
+        rounding error.
         """
         self._check_same_space(other)
         points = np.concatenate([self._atoms, other._atoms])
@@ -218,20 +219,20 @@ class KernelExpansion:
         return KernelExpansion(self._kernel, atoms[kept], difference[kept]).norm()
 
     def compress(self, *, eps: float | None = None, max_atoms: int | None = None) -> "Compression":
-        """Return a function of fewer atoms within a known distance: `colk.compress(f, ...)`."""
+        """Return a smaller function and its distance from f; same as `colk.compress(f, ...)`."""
         from colk.rkhs.compression import compress
 
         return compress(self, eps=eps, max_atoms=max_atoms)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the function to a file, whole or not at all: `colk.save(f, path)`."""
+        """Write the function to a file atomically; same as `colk.save(f, path)`."""
         from colk.persistence import save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "KernelExpansion":
-        """Read a function that was saved: `colk.load(path)`, which must be one.
+        """Read a saved function; like `colk.load(path)`, but refuse other models.
 
         Examples
         --------
@@ -248,7 +249,7 @@ class KernelExpansion:
         model = load(path)
         if not isinstance(model, cls):
             raise FileFormatError(
-                f"{os.fspath(path)} holds a {type(model).__name__}, which colk.load returns"
+                f"{os.fspath(path)} holds a {type(model).__name__}; read it with colk.load"
             )
         return model
 
@@ -315,7 +316,7 @@ class KernelExpansion:
         )
 
     def __hash__(self) -> int:
-        # Adding 0.0 turns −0.0, which equals 0.0, into it.
+        # Adding 0.0 turns −0.0 into 0.0, so that equal functions have equal hashes.
         return hash((self._kernel, (self._atoms + 0.0).tobytes(), (self._weights + 0.0).tobytes()))
 
     def __reduce__(self) -> tuple[type["KernelExpansion"], tuple[Kernel, Array, Array]]:

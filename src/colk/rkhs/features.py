@@ -1,7 +1,7 @@
 """Feature maps φ: fixed features for the methods that learn a vector of parameters.
 
-`RBFNetwork` is the paper's; `RandomFourierFeatures` stand for a shift-invariant kernel. Any fitted
-scikit-learn transformer will do as well: a method takes whatever has `transform`.
+The paper uses `RBFNetwork`. `RandomFourierFeatures` approximate a shift-invariant kernel. Any
+fitted scikit-learn transformer works as well: a learner only calls `transform`.
 """
 
 import math
@@ -51,17 +51,17 @@ def _as_corner(value: Any, name: str) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class RBFNetwork(FeatureMap):
-    """Bumps φ_i(x) = exp(−‖x − c_i‖²/r²) whose centres are spread uniformly over a box.
+    """Radial bumps φ_i(x) = exp(−‖x − c_i‖²/r²) with centres spread evenly over a box.
 
-    On a line the centres are equidistant, both ends included; in several dimensions they are the
-    first points of the Halton sequence. Note that there is no factor 2 under the square.
+    In one dimension the centres are equidistant and include both ends. In several dimensions they
+    are the first points of the Halton sequence. The exponent has no factor 1/2.
 
     Parameters
     ----------
     n_centres : int
         Number of features.
     radius : float
-        r.
+        Radius r of a bump.
     low, high : float or sequence of float
         Corners of the box; one number for each feature of a point.
 
@@ -106,7 +106,7 @@ class RBFNetwork(FeatureMap):
 
 
 def check_spectral(kernel: Kernel) -> Kernel:
-    """Return a kernel whose spectral law is known; refuse others.
+    """Return the kernel if its spectral density is known; raise otherwise.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def check_spectral(kernel: Kernel) -> Kernel:
     check_term(kernel, Kernel, "kernel")
     if not kernel.is_shift_invariant:
         raise TypeError(
-            "random features need a kernel of the difference u − v (Gaussian, Laplacian, Matern, "
+            "random features need a shift-invariant kernel (Gaussian, Laplacian, Matern, "
             f"RationalQuadratic, their sums and products); {type(kernel).__name__} is not one"
         )
     return kernel
@@ -134,20 +134,20 @@ def _drawn(kernel: Kernel, n: int, seed: int, n_features: int) -> tuple[Array, f
 
 @dataclass(frozen=True)
 class RandomFourierFeatures(FeatureMap):
-    """φ_i(x) = √(2κ(0)/D) cos(ω_iᵀx + b_i), with ω from the kernel's spectral law.
+    """φ_i(x) = √(2κ(0)/D) cos(ω_iᵀx + b_i), with ω drawn from the kernel's spectral density.
 
-    The inner product of two points' features is an unbiased estimate of κ, with an error of order
-    1/√D. Feature i is the same for every D.
+    The inner product of the features of two points is an unbiased estimate of κ with an error of
+    order 1/√D. Feature i does not depend on D.
 
     Parameters
     ----------
     kernel : Kernel
-        A kernel of the difference u − v: Gaussian, Laplacian, Matern, RationalQuadratic, and sums,
-        products and scalings of them.
+        A shift-invariant kernel: Gaussian, Laplacian, Matern, RationalQuadratic, or a sum, product
+        or multiple of these.
     n_components : int
-        D.
+        Number of features D.
     seed : int
-        Seed of the draw.
+        Seed of the random draw.
 
     References
     ----------
@@ -184,7 +184,7 @@ class RandomFourierFeatures(FeatureMap):
 
 
 def apply_map(features: Any, X: Array) -> Array:
-    """Features of points by a feature map or any fitted transformer, as a finite dense array.
+    """Apply a feature map or a fitted transformer; return a finite dense array.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def apply_map(features: Any, X: Array) -> Array:
     array([[0.3679, 1.    , 0.3679]])
     """
     found = features.transform(X)
-    if type(features) in (RBFNetwork, RandomFourierFeatures):  # of finite points finite
+    if type(features) in (RBFNetwork, RandomFourierFeatures):  # finite for finite points
         return found  # type: ignore[no-any-return]
     if hasattr(found, "toarray"):
         found = found.toarray()

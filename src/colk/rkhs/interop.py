@@ -1,4 +1,4 @@
-"""Fitted scikit-learn estimators as functions of an RKHS."""
+"""Convert fitted scikit-learn estimators to functions in an RKHS."""
 
 import math
 from collections.abc import Callable
@@ -28,13 +28,13 @@ __all__ = ["Affine", "from_sklearn"]
 
 _GP = "sklearn.gaussian_process.kernels"
 
-# What noise contributes to predictions: it is 0 between a training point and any other.
+# A noise kernel adds nothing to predictions: it is 0 between different points.
 _NOTHING = Constant(0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """A function of an RKHS plus an intercept: x ↦ f(x) + b.
+    """A function in an RKHS plus an intercept: x ↦ f(x) + b.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Affine:
     intercept : float or array of shape (n_outputs,)
         The number b, or one for each output.
     certificate : Compression or None
-        How far f is from the function that it was compressed from, where it was.
+        Distance of f from the original function, if f was compressed.
 
     Examples
     --------
@@ -65,32 +65,33 @@ class Affine:
         return values
 
     def compress(self, *, eps: float | None = None, max_atoms: int | None = None) -> "Affine":
-        """Return f~ + b with fewer atoms in f~, and how far f~ is from f as its `certificate`.
+        """Return f~ + b with fewer atoms; its `certificate` bounds ‖f − f~‖.
 
         Parameters
         ----------
         eps, max_atoms
-            As for `colk.compress`. With several outputs eps bounds the root of the sum of their
-            squared H-norms.
+            As in `colk.compress`. With several outputs eps bounds the root of the sum of the
+            squared H-norms over outputs.
         """
         certificate = compress(self.function, eps=eps, max_atoms=max_atoms)
         return Affine(certificate.function, self.intercept, certificate)
 
 
 def from_sklearn(estimator: Any) -> Affine:
-    """Return what a fitted scikit-learn estimator predicts, as an expansion and an intercept.
+    """Return the prediction function of a fitted estimator as an expansion plus an intercept.
 
     Parameters
     ----------
     estimator : SVR, NuSVR, SVC, NuSVC, KernelRidge or GaussianProcessRegressor
-        Fitted. Of a classifier the decision function is returned; of more than two classes that of
-        each pair, as `decision_function_shape="ovo"` gives it. Of a Gaussian process, the mean.
+        A fitted estimator. For a classifier the result is the decision function; with more than two
+        classes it has one output per pair of classes, as with `decision_function_shape="ovo"`. For
+        a Gaussian process the result is the posterior mean.
 
     Returns
     -------
     Affine
-        Called on points it equals `predict` (`decision_function` of a classifier). Its method
-        `compress` makes it small.
+        Calling it gives the same values as `predict` (`decision_function` of a classifier). Its
+        method `compress` reduces the number of atoms.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def from_sklearn(estimator: Any) -> Affine:
             return _READERS[kind.__name__](estimator)
     raise TypeError(
         f"from_sklearn reads {', '.join(_READERS)}; got {type(estimator).__name__}. "
-        "Of a pipeline or a search, pass the fitted final estimator"
+        "For a pipeline or a search, pass the fitted final estimator"
     )
 
 
@@ -129,10 +130,9 @@ def _from_svm(machine: Any) -> Affine:
 
 
 def _weights_of_pairs(coefficients: Array, sizes: Array) -> Array:
-    """Weights of all support vectors, class after class, in the machine of each pair of classes.
+    """Weights of the support vectors, ordered by class, in the classifier of each pair of classes.
 
-    A vector of class i has the coefficient j − 1 in the machine of (i, j), one of class j the
-    coefficient i.
+    In the classifier (i, j) a vector of class i has coefficient row j − 1, one of class j row i.
     """
     ends = np.cumsum(sizes)
     classes = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
@@ -176,7 +176,7 @@ _READERS: dict[str, Callable[[Any], Affine]] = {
 
 
 def _named_kernel(estimator: Any, gamma: float) -> Kernel:
-    """Return the kernel that a string and `gamma` name in scikit-learn's pairwise metrics."""
+    """Return the kernel for a name and `gamma` of scikit-learn's pairwise metrics."""
     name = estimator.kernel
     if name == "linear":
         return Linear()
@@ -237,7 +237,7 @@ def _gp_sum(kernel: Any) -> Kernel:
 
 
 def _times(left: Kernel, right: Kernel) -> Kernel:
-    """Multiply, with constants as factors: the rest of the kernel is easier to see."""
+    """Multiply two kernels; write a constant kernel as a scalar factor."""
     if isinstance(right, Constant):
         left, right = right, left
     if not isinstance(left, Constant):

@@ -1,4 +1,4 @@
-"""The objective of a function on data, taken apart: mean, dispersion, penalty, quantiles, tail."""
+"""Evaluate the objective of a function on data: mean, dispersion, penalty, quantiles, tail."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _LEVELS = (0.5, 0.9, 0.95, 0.99)
 
 @dataclass(frozen=True)
 class Objective:
-    """What `colk.objective` found; print it for a table.
+    """Result of `colk.objective`; printing it shows a table.
 
     Attributes
     ----------
@@ -27,15 +27,16 @@ class Objective:
     mean : float
         Mean loss.
     dispersion : float
-        What the risk adds to the mean loss.
+        Risk minus mean loss.
     penalty : float
         λ/2 ‖f‖²_H.
     total : float
-        mean + dispersion + penalty: what a learner minimises.
+        mean + dispersion + penalty, the objective of a learner.
     quantiles : dict of float to float
-        Quantiles of the loss, by level: the least loss that is not exceeded by that share.
+        Quantiles of the loss by level: the smallest loss that this share of samples does not
+        exceed.
     cvar : float
-        Mean of the worst losses, a share `tail_fraction` of all.
+        Mean of the largest losses, a share `tail_fraction` of all samples.
     tail_fraction : float
         The share that `cvar` averages.
 
@@ -82,13 +83,13 @@ def objective(
     sample_weight: ArrayLike | None = None,
     tail_fraction: float = 0.05,
 ) -> Objective:
-    """Objective of a function on data, exact on the sample, and the law of its losses.
+    """Evaluate the empirical objective of a function, and the distribution of its losses.
 
     Parameters
     ----------
     f : callable
-        A `KernelExpansion`, or any function of points (n, p) to predictions (n,) or (n, q), such
-        as `learner.predict`.
+        A `KernelExpansion`, or any function that maps points (n, p) to predictions (n,) or
+        (n, q), such as `learner.predict`.
     X : array of shape (n, p)
         Points.
     y : array of shape (n,) or (n, r)
@@ -98,16 +99,16 @@ def objective(
     risk : Risk, optional
         `Mean()` by default.
     regularization : float
-        λ, at least 0. A positive one needs an `f` that has a norm: a `KernelExpansion`.
+        λ ≥ 0. If λ > 0, `f` must have a norm, as a `KernelExpansion` has.
     sample_weight : array of shape (n,), optional
         Weights of the samples.
     tail_fraction : float
-        Share of the worst losses whose mean is reported.
+        Share of the largest losses that `cvar` averages.
 
     Returns
     -------
     Objective
-        Its parts.
+        The parts of the objective.
 
     Examples
     --------
@@ -163,7 +164,7 @@ def _penalty(f: Callable[[Array], Array], regularization: float) -> float:
 def _quantiles(losses: Array, weights: Array) -> dict[float, float]:
     order = np.argsort(losses, kind="stable")
     below = np.cumsum(weights[order])
-    # The tolerance forgives rounded weights.
+    # The tolerance allows for rounding in the weights.
     places = np.searchsorted(below, np.array(_LEVELS) * (1.0 - 1e-12))
     found = losses[order[np.minimum(places, len(losses) - 1)]]
     return {level: float(value) for level, value in zip(_LEVELS, found, strict=True)}

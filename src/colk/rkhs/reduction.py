@@ -1,4 +1,4 @@
-"""Which atoms to start KOMP from, where there are more than it takes or more than it can bear."""
+"""Choose the atoms that KOMP starts from: independent ones, or a low-rank subset of many."""
 
 from dataclasses import dataclass
 
@@ -13,32 +13,32 @@ from colk.kernels import Kernel
 
 __all__ = ["Start", "independent_start", "low_rank_start"]
 
-# Rows of the Gram matrix that are formed at a time.
+# Rows of the Gram matrix per block.
 _BLOCK = 256
 
-# A pivot has at least this share of the largest novelty: pivots close to each other would serve
-# f as well, at a condition number of K that is a hundred times larger.
+# A pivot must have at least this share of the largest novelty. Pivots that are close to each other
+# would fit f as well, but would make the condition number of K a hundred times larger.
 _NOVEL_SHARE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Projection of f on the span of some of its atoms, ready for KOMP, and what stays outside.
+    """Projection of f onto the span of some of its atoms, ready for KOMP.
 
-    The first rows of weights of the dictionary are f's, the last one holds the atoms' labels.
+    The first rows of the dictionary's weights belong to f; the last row holds the atoms' labels.
     """
 
     dictionary: Dictionary
-    frozen: NDArray[np.int64]  # atoms that keep their weights and take no part
-    error: float  # estimate of the H-norm that the projection lost
+    frozen: NDArray[np.int64]  # atoms outside the projection, with unchanged weights
+    error: float  # estimated H-norm of what the projection lost
 
 
 def _fill(
     kernel: Kernel, atoms: Array, labels: NDArray[np.int64], n_outputs: int
 ) -> tuple[Dictionary, NDArray[np.int64]]:
-    """Return a dictionary of the atoms with these labels, but for those in the others' span.
+    """Return a dictionary of the labelled atoms without those in the span of the others.
 
-    Also the labels of its atoms; weights are still 0.
+    Return the labels of its atoms as well. All weights are 0.
     """
     n_features = atoms.shape[1]
     d = Dictionary(
@@ -56,17 +56,17 @@ def _fill(
 
 
 def _refined_solve(inverse: Array, K: Array, right: Array) -> Array:
-    """K⁻¹ right, with one step of refinement: where K is all but singular, K⁻¹ is rounded."""
+    """Solve K x = right by the given inverse, with one step of iterative refinement."""
     solution = inverse @ right
     refined: Array = solution + inverse @ (right - K @ solution)
     return refined
 
 
 def independent_start(kernel: Kernel, atoms: Array, weights: Array, allowance: float) -> Start:
-    """All atoms, but for those that lie in the span of others up to rounding.
+    """Start from all atoms except those that lie in the span of others up to rounding.
 
-    Such atoms are projected, cheapest first, as long as this costs at most `allowance`; the
-    others are frozen.
+    Project such atoms, cheapest first, as long as the total cost is at most `allowance`; freeze
+    the rest.
     """
     n_outputs, labels = weights.shape[1], np.arange(len(atoms))
     d, kept = _fill(kernel, atoms, labels, n_outputs)
@@ -87,7 +87,7 @@ def independent_start(kernel: Kernel, atoms: Array, weights: Array, allowance: f
 
 
 def _values(kernel: Kernel, atoms: Array, weights: Array) -> Array:
-    """Values of f at its own atoms, block by block."""
+    """Evaluate f at its own atoms, block by block."""
     blocks = [
         kernel.gram(atoms[start : start + _BLOCK], atoms) @ weights
         for start in range(0, len(atoms), _BLOCK)
@@ -97,10 +97,10 @@ def _values(kernel: Kernel, atoms: Array, weights: Array) -> Array:
 
 @dataclass(eq=False)
 class _PivotedCholesky:
-    """K ≈ L Lᵀ, column by column, where each pivot is the atom that serves f best.
+    """K ≈ L Lᵀ, column by column; each pivot is the atom that reduces the residual of f most.
 
-    With s the diagonal of K − L Lᵀ and g = (K − L Lᵀ)w, what is left of f at the atoms, taking
-    atom i into the span lowers the squared H-norm of what is left of f by ‖g_i‖²/s_i.
+    Let s be the diagonal of K − L Lᵀ, and g = (K − L Lᵀ)w the residual of f at the atoms. Adding
+    atom i to the span lowers the squared H-norm of the residual by ‖g_i‖²/s_i.
     """
 
     kernel: Kernel
@@ -112,7 +112,7 @@ class _PivotedCholesky:
     pivots: list[int]
 
     def next_pivot(self) -> int | None:
-        """Return the atom that serves f best of those well outside the span, if there is one."""
+        """Return the best atom among those well outside the span, or None."""
         free = self.novelty > np.maximum(self.floor, _NOVEL_SHARE * self.novelty.max())
         gains = np.where(free, np.sum(self.left**2, axis=1), -1.0)
         np.divide(gains, self.novelty, out=gains, where=free)
@@ -137,10 +137,10 @@ class _PivotedCholesky:
 def low_rank_start(
     kernel: Kernel, atoms: Array, weights: Array, allowance: float, at_most: int
 ) -> Start:
-    """As few atoms as leave out at most `allowance` of f, by pivoted Cholesky; `at_most` of them.
+    """Start from the fewest atoms that lose at most `allowance`, by pivoted Cholesky.
 
-    Only columns of the Gram matrix of the atoms are kept: memory O(M r) for r pivots, time
-    O(M r² + M²).
+    It takes at most `at_most` atoms. It stores only the pivots' columns of the Gram matrix: memory
+    O(Mr) for r pivots, time O(Mr² + M²).
     """
     values, diagonal = _values(kernel, atoms, weights), kernel.diagonal(atoms)
     cholesky = _PivotedCholesky(
