@@ -1,4 +1,4 @@
-"""One thread of BLAS for each worker: several of them on few cores wait for each other."""
+"""Use one BLAS thread per worker, because several threads on few cores wait for each other."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The data of the package are those of their source."""
+"""The data of the package equal their sources."""
 
 import hashlib
 import re

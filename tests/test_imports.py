@@ -1,4 +1,4 @@
-"""What `import colk` loads, and when."""
+"""The modules that `import colk` loads, and when."""
 
 import subprocess
 import sys

@@ -1,10 +1,10 @@
-"""Tables that were damaged at random, into `colk fit`: an error of one line, or a model.
+"""Feed randomly damaged tables to `colk fit`: the result is a one-line error or a model.
 
-Never a crash, a hang, or memory beyond the order of the file's own size.
+It never crashes, hangs, or needs more memory than the order of the file size.
 
     python tests/cli/mutated_tables.py              10⁵ files
     python tests/cli/mutated_tables.py --files N --seed N
-    python tests/cli/mutated_tables.py --reader     the same, only read, which is faster
+    python tests/cli/mutated_tables.py --reader     only read the tables, which is faster
 """
 
 import argparse

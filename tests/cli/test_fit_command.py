@@ -1,4 +1,4 @@
-"""`colk fit`: from a table to a model and a page."""
+"""`colk fit`: from a table to a model and a report."""
 
 import html.parser
 import json

@@ -1,4 +1,4 @@
-"""Damaged tables, a few of them; `python tests/cli/mutated_tables.py` makes 10⁵."""
+"""A few damaged tables; `python tests/cli/mutated_tables.py` makes 10⁵."""
 
 import pytest
 from mutated_tables import check, clean, hammer

@@ -1,4 +1,4 @@
-"""Tables, paths and pipes that are odd: one clear line and the right exit code."""
+"""Unusual tables, paths and pipes give one clear line and the right exit code."""
 
 import json
 import os

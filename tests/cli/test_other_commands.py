@@ -1,4 +1,4 @@
-"""`colk predict`, `show`, `compress`, `export`, and paths that are tried before work begins."""
+"""`colk predict`, `show`, `compress`, `export`, and the check of paths before work begins."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The shell lines of README: from a CSV file to a page."""
+"""The shell commands of README run."""
 
 import os
 import re

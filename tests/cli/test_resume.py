@@ -1,4 +1,4 @@
-"""Runs that are broken off go on to the same model; the last checkpoint survives everything."""
+"""Interrupted runs resume to the same model, and the last checkpoint is always valid."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Adaptive conformal inference: what is proven holds for every stream of residuals."""
+"""Adaptive conformal inference: the proven bounds hold for every stream of residuals."""
 
 import math
 

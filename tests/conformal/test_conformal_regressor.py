@@ -1,4 +1,4 @@
-"""ConformalRegressor: coverage under jumps, over every kind of model."""
+"""ConformalRegressor covers its targets when streams jump, around every kind of model."""
 
 import copy
 import math

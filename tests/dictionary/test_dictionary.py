@@ -1,4 +1,4 @@
-"""The live dictionary: what can be done to it, one thing at a time."""
+"""The dictionary: each operation by itself."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The step allocates nothing once its buffers have their size."""
+"""The step allocates no memory once its buffers have their size."""
 
 import tracemalloc
 

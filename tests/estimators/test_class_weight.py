@@ -1,4 +1,4 @@
-"""class_weight of COLKClassifier: scikit-learn's semantics."""
+"""class_weight of COLKClassifier has the semantics of scikit-learn."""
 
 import numpy as np
 import pytest

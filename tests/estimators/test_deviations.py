@@ -1,4 +1,4 @@
-"""±1.645 deviations cover 0.9 of new targets, and reach far where there was no data."""
+"""±1.645 standard deviations cover 0.9 of new targets and are wide where there are no data."""
 
 import numpy as np
 import pytest

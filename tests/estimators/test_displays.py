@@ -1,4 +1,4 @@
-"""Displays: what they compute, and that they draw it."""
+"""Displays compute the right values and draw them."""
 
 import matplotlib as mpl
 import numpy as np

@@ -1,4 +1,4 @@
-"""COLKRegressor and COLKClassifier: laws, units, weights, containers, tools of scikit-learn."""
+"""COLKRegressor and COLKClassifier: laws, units, weights, containers, scikit-learn tools."""
 
 import numpy as np
 import pandas as pd

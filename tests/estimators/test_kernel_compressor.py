@@ -1,4 +1,4 @@
-"""KernelCompressor: the twin keeps its promise, and reads every supported estimator."""
+"""KernelCompressor keeps its error bound and converts every supported estimator."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Rows that scikit-learn's checks would not change go past them; all others do not."""
+"""Rows that scikit-learn's checks would not change skip these checks; others do not."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Settings by name: kernels, and the parameters of terms, as searches set them."""
+"""Kernels by name, and parameters of terms as grid searches set them."""
 
 import numpy as np
 import pytest

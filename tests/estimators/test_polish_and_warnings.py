@@ -1,4 +1,4 @@
-"""What `fit` adds to its passes: the polish, early stopping, a line an epoch, warnings."""
+"""`fit` after its passes: polish, early stopping, verbose output, warnings."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own suite, whole; only the equivalence of weights and repetition is excluded."""
+"""The whole test suite of scikit-learn, except the equivalence of weights and repetition."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""solver="newton": one pass in place of several, its units, and how far its values may be off."""
+"""solver="newton": one pass instead of several, units, and limits of its values."""
 
 import pickle
 

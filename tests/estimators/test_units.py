@@ -1,4 +1,4 @@
-"""Units change nothing: of the loss, of the targets, of the features behind a scaler."""
+"""The units of loss, targets and scaled features do not change the model."""
 
 import numpy as np
 import pytest

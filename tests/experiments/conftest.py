@@ -1,4 +1,4 @@
-"""One small run of everything, which several files look at."""
+"""One small run of all experiments, shared by several test files."""
 
 import pytest
 

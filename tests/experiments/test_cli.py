@@ -1,4 +1,4 @@
-"""The command line: help that reads, errors of one line."""
+"""The command line: readable help and one-line errors."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Data of the experiments: the sets that the paper describes, the laws that are named."""
+"""The data of the experiments agree with the paper and with the named distributions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The experiment of policy evaluation, at a small scale: its numbers, its table, its figures."""
+"""The policy evaluation experiment at a small scale: numbers, table, figures."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is measured on the population is what its name says."""
+"""Quantities measured on the population agree with their names."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Intervals cover what they say they cover."""
+"""Confidence intervals have their nominal coverage."""
 
 import numpy as np
 import pytest

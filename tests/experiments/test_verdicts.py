@@ -1,4 +1,4 @@
-"""Verdicts say which way a comparison went: each is seen to hold, to fail, and to stay open."""
+"""Each verdict can hold, fail and stay open."""
 
 import numpy as np
 import pytest

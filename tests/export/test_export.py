@@ -1,4 +1,4 @@
-"""Exported models predict what the models do, in onnxruntime and in a bare interpreter."""
+"""Exported models agree with the originals, in onnxruntime and in plain Python."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Terms as a user writes them, in plain Python outside the package: twins of built-in ones."""
+"""User-defined terms in plain Python outside the package, equal to built-in ones."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A kernel, a loss, a risk, a tracker and a compressor that are not part of the package."""
+"""A kernel, a loss, a risk, a tracker and a compressor from outside the package."""
 
 import copy
 import pickle

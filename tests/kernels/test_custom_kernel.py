@@ -1,4 +1,4 @@
-"""A kernel from a user's function."""
+"""A kernel from a user-defined function."""
 
 import os
 import pickle

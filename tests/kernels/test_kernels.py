@@ -1,4 +1,4 @@
-"""Every kernel against its formula, its laws, and extended precision."""
+"""Every kernel against its formula, its laws and extended precision."""
 
 import pickle
 import subprocess

@@ -1,4 +1,4 @@
-"""Whatever the stream and the settings: finite numbers, or an error and the model as it was."""
+"""For any stream and settings: finite numbers, or an error and an unchanged model."""
 
 import numpy as np
 import pytest

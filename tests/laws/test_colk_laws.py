@@ -1,4 +1,4 @@
-"""Laws of COLK: what must not matter does not matter, most of it to the bit."""
+"""Invariances of COLK, most of them exact to the bit."""
 
 import pickle
 

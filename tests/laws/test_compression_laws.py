@@ -1,4 +1,4 @@
-"""What compression must not depend on, and what it must always keep."""
+"""Invariances of compression."""
 
 import numpy as np
 import pytest

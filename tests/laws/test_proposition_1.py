@@ -1,6 +1,6 @@
-"""Proposition 1: no step loses more than eps, certified from outside in extended precision.
+"""Proposition 1: no step loses more than eps, checked in extended precision.
 
-COLK_SOAK_STEPS sets the number of steps; the record is a run with 100000.
+COLK_SOAK_STEPS sets the number of steps; the longest run so far had 100000.
 """
 
 import os

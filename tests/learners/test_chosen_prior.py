@@ -1,4 +1,4 @@
-"""prior="auto": the samples to come choose λ."""
+"""prior="auto": later samples choose λ."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Small versions of the benchmarks: COLK reaches the batch optimum, and the one-pass headline."""
+"""Small versions of the benchmarks: COLK reaches the batch optimum and the one-pass error."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""COLK's face: attributes, trace, bad settings, divergence, hostile streams."""
+"""COLK: attributes, trace, invalid settings, divergence, extreme streams."""
 
 import numpy as np
 import pytest

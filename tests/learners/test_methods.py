@@ -1,4 +1,4 @@
-"""Every learner obeys the laws of the stream, diverges the same way and says what to change."""
+"""Every learner obeys the laws of a stream; a divergence names the setting to change."""
 
 import numpy as np
 import pytest

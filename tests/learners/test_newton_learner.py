@@ -1,4 +1,4 @@
-"""NewtonCOLK: what it knows of its errors, what it forgets, and that P stays what it is."""
+"""NewtonCOLK: standard deviations, forgetting, and a valid P."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""One sample at a time, without an array in between: the same steps, and the same refusals."""
+"""Learning one sample without arrays gives the same steps and the same errors."""
 
 import math
 from threading import Thread

@@ -1,4 +1,4 @@
-"""A learner shows itself as the call that makes one like it."""
+"""The repr of a learner is the call that creates an equal one."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A loss from a user's two functions."""
+"""A loss from two user-defined functions."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Every loss: its slope is its derivative, its values are finite, its claims hold."""
+"""Every loss: its slope is its derivative, its values are finite, its flags are right."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Budgeted kernel SGD in NumPy: every rule by its definition, everything formed anew."""
+"""Budgeted kernel SGD in NumPy: every rule by its definition, without incremental updates."""
 
 import numpy as np
 

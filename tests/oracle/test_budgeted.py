@@ -1,4 +1,4 @@
-"""The budgeted methods against NumPy twins, and the laws that tie them to each other."""
+"""The budgeted methods equal NumPy versions and obey laws that relate them."""
 
 import budgeted_twin as budgeted
 import numpy as np

@@ -1,4 +1,4 @@
-"""The compiled COLK equals its reference twin, step by step."""
+"""The compiled COLK equals its reference, step by step."""
 
 import numpy as np
 import pytest

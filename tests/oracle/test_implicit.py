@@ -1,4 +1,4 @@
-"""The implicit step equals its twin, and no scale of the loss makes it run away."""
+"""The implicit step equals its reference, and it does not diverge for any scale of the loss."""
 
 import numpy as np
 import pytest

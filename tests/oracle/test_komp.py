@@ -1,4 +1,4 @@
-"""The compiled KOMP equals its brute-force twin, and its certificate holds where that one fails."""
+"""The compiled KOMP equals brute force, and its certificate holds where that one fails."""
 
 import mpmath
 import numpy as np

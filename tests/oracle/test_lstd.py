@@ -1,4 +1,4 @@
-"""Recursive LSTD equals its NumPy twin, and the batch solution on the same dictionary."""
+"""Recursive LSTD equals its NumPy reference and the batch solution on the same dictionary."""
 
 import numpy as np
 import pytest

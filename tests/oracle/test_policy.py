@@ -1,4 +1,4 @@
-"""The compiled step of policy evaluation equals its NumPy twin, and certifies what it forgets."""
+"""The compiled step of policy evaluation equals its NumPy reference and certifies its error."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Copies of the repository, of which the tests build and install."""
+"""Copies of the repository that the tests build and install."""
 
 import shutil
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Little of everything: for a package just installed, compiled or not.
+"""A short test of everything, for an installed package, compiled or not.
 
-It needs nothing but what the package itself depends on; its name keeps it out of the whole suite,
-which says all of it at greater length.
+It needs only the dependencies of the package. Its name keeps it out of the whole test suite, which
+covers the same in more detail.
 """
 
 import pickle

@@ -1,4 +1,4 @@
-"""What the sdist and the wheel hold, and how much."""
+"""Contents and size of the sdist and the wheel."""
 
 import subprocess
 import sys

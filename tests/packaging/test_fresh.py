@@ -1,4 +1,4 @@
-"""What runs is what the sources say."""
+"""The compiled modules are up to date with the sources."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Where there is no C compiler the package installs all the same, and says what that means."""
+"""Without a C compiler the package installs uncompiled and warns."""
 
 import os
 import subprocess

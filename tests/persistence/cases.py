@@ -1,4 +1,4 @@
-"""Models of every class that a file may hold, and how each learns a stretch of a stream."""
+"""Models of every class that a file may contain, and how each learns part of a stream."""
 
 import numpy as np
 from sklearn.pipeline import Pipeline

@@ -1,4 +1,4 @@
-"""The disk is waited for only where that is what is tested."""
+"""Flush to disk only in the tests that check it."""
 
 import os
 

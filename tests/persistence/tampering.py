@@ -1,4 +1,4 @@
-"""Model files taken apart, and put together again under the right checksum."""
+"""Take model files apart and reassemble them with the right checksum."""
 
 import json
 import struct

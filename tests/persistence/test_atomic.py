@@ -1,4 +1,4 @@
-"""A file is written whole or not at all, whatever fails."""
+"""Either the whole file is written or nothing, for any failure."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""A user's own terms in files: named there, and handed back by who loads."""
+"""User-defined terms in files: stored by name, and passed when loading."""
 
 import numpy as np
 import pytest

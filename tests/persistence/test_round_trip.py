@@ -1,4 +1,4 @@
-"""Files hold every model, and what is loaded learns on bit for bit."""
+"""Files store every model, and a loaded model continues bit for bit."""
 
 import inspect
 import io

@@ -1,4 +1,4 @@
-"""The specification shares nothing with what it specifies."""
+"""The reference shares no code with the engine."""
 
 import ast
 from pathlib import Path

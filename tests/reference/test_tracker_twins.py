@@ -1,4 +1,4 @@
-"""Trackers of the specification against what they are to follow."""
+"""Trackers of the reference against the values that they track."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The risks that the tests go over, and two written by a user."""
+"""The risks that the tests use, and two user-defined ones."""
 
 from colk.risks import (
     RISKS,

@@ -1,4 +1,4 @@
-"""A risk of predictions and targets, from a user's five functions."""
+"""A risk of predictions and targets from five user-defined functions."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""A risk of a loss from a user's five functions."""
+"""A risk of a loss from five user-defined functions."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""What a stream knows of g: every risk, with every tracker."""
+"""The tracked g of a stream, for every risk and every tracker."""
 
 import mpmath
 import numpy as np

@@ -1,4 +1,4 @@
-"""Every risk: its slopes are derivatives, its values follow the definition, its claims hold."""
+"""Every risk: its slopes are derivatives, its values follow the definition, its flags are right."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Risks from outside the package: of functions, or classes; and the check of them all."""
+"""Risks from outside the package: functions or classes, and the check of all of them."""
 
 import math
 import pickle

@@ -1,4 +1,4 @@
-"""River's classes: features that come and go, weights, mini-batches, the way to the stream."""
+"""The River classes: changing features, weights, mini-batches, the path to the stream."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""River's own suite, whole, check by check."""
+"""The whole test suite of River."""
 
 from collections.abc import Iterator
 from typing import Any

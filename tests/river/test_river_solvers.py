@@ -1,4 +1,4 @@
-"""River's classes with solver="newton"."""
+"""The River classes with solver="newton"."""
 
 import math
 

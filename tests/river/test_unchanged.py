@@ -1,4 +1,4 @@
-"""What is broken off leaves River's models as they were, and usable."""
+"""An interrupted call leaves a River model unchanged and usable."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Gymnasium: what is learned from, what is compared with, and what is refused."""
+"""Gymnasium environments: learning, comparison with rollouts, errors."""
 
 import numpy as np
 import pytest

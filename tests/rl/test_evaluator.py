@@ -1,4 +1,4 @@
-"""Policy evaluation: values it must find, laws it must obey, input it must refuse."""
+"""Policy evaluation: known values, laws, invalid input."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""KernelLSTD: values it must find, and what it refuses."""
+"""KernelLSTD: known values and invalid input."""
 
 import numpy as np
 import pytest

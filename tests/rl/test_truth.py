@@ -1,4 +1,4 @@
-"""The built-in processes, Monte Carlo and LSTD: the truths that policy evaluation is held to."""
+"""The built-in processes, Monte Carlo and LSTD, which other tests use as truth."""
 
 import numpy as np
 import pytest

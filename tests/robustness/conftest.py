@@ -1,4 +1,4 @@
-"""Snippets that may crash, hang or run out of memory get an interpreter of their own."""
+"""Run code that may crash, hang or exhaust memory in a separate interpreter."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""H-norms in fifty digits: what a step truly lost, whatever the certificate says."""
+"""H-norms in fifty digits: the true error of a step."""
 
 from collections.abc import Callable
 from typing import Any

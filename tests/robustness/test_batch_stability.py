@@ -1,4 +1,4 @@
-"""Mini-batches are as stable as single samples, and their certificate is true."""
+"""Mini-batches are as stable as single samples, and their certificate is valid."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Copies share nothing and go on bit for bit; a lack of memory leaves a learner that works."""
+"""Copies are independent and continue bit for bit; a lack of memory leaves a working learner."""
 
 import copy
 import pickle

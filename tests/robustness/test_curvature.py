@@ -1,4 +1,4 @@
-"""NewtonCOLK: its certificate in fifty digits, and regions that it comes back to."""
+"""NewtonCOLK: its certificate in fifty digits, and streams that return to earlier regions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a step costs is what the certificate says, however small eps is."""
+"""The certificate equals the true error of a step, for any eps."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Numbers near the end of the range: a clear error or a finite result, never NaN or infinity."""
+"""Numbers near the limits give a clear error or a finite result, never NaN or infinity."""
 
 import contextlib
 import copy

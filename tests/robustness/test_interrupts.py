@@ -1,4 +1,4 @@
-"""Ctrl-C is heard while a learner learns; what was learned until then stands."""
+"""Ctrl-C interrupts learning, and the model keeps what it has learned until then."""
 
 import pytest
 

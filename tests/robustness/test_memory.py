@@ -1,4 +1,4 @@
-"""No memory is read after it was freed, written where it is read-only, or beyond its end."""
+"""No access to freed, read-only or out-of-bounds memory."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""Threads: a learner is whole at every moment, and two learners know nothing of each other."""
+"""Threads: a learner is always consistent, and two learners are independent."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""What a user's function raises reaches the caller; what it writes does not reach the data."""
+"""Exceptions of user-defined functions reach the caller; their writes do not reach the data."""
 
 import contextlib
 import math

@@ -1,4 +1,4 @@
-"""Estimators and River's classes let the data choose, and learn on as if they always had."""
+"""Estimators and River classes choose a kernel and continue as if it had been given."""
 
 import pickle
 

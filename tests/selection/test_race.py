@@ -1,4 +1,4 @@
-"""The race: its ridge is the one it says, and nobody wins who is not better."""
+"""The race computes the stated ridge regression, and a winner is significantly better."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The C header does not misuse memory or arithmetic, at any width of its vectors."""
+"""The C header has no memory or arithmetic errors, at any vector width."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Models of tables: batches change nothing, files give back everything."""
+"""TableModel: batches do not change the result, files restore everything."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The planner: plans keep their promise, and move with the accuracy as the theorems say."""
+"""Plans keep their accuracy and scale with it as the theorems state."""
 
 from dataclasses import replace
 from itertools import pairwise

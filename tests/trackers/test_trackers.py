@@ -1,4 +1,4 @@
-"""Trackers of a mean: their formulas, the registry, and one from outside the package."""
+"""Trackers of a mean: formulas, registry, and one from outside the package."""
 
 import copy
 import pickle

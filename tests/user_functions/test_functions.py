@@ -1,4 +1,4 @@
-"""A user's functions as colk calls them: plain, compiled by Numba, and by address."""
+"""User-defined functions: plain, compiled by Numba, and by address."""
 
 import copy
 import ctypes

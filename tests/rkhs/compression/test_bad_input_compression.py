@@ -1,4 +1,4 @@
-"""Bad input to compression: one clear error each."""
+"""Invalid input to compression gives one clear error."""
 
 import numpy as np
 import pytest

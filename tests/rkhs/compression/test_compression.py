@@ -1,4 +1,4 @@
-"""Compression from the user's side: bounds, merging, certificates, large functions."""
+"""Compression: bounds, merging, certificates, large functions."""
 
 import numpy as np
 import pytest

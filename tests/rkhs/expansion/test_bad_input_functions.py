@@ -1,4 +1,4 @@
-"""Bad input to kernels and functions: one clear error each."""
+"""Invalid input to kernels and functions gives one clear error."""
 
 import numpy as np
 import pytest

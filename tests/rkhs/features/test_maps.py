@@ -1,4 +1,4 @@
-"""Feature maps against their definitions, and the random numbers that they are drawn from."""
+"""Feature maps and their random numbers against their definitions."""
 
 import pickle
 

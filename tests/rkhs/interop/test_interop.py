@@ -1,4 +1,4 @@
-"""from_sklearn: what a fitted estimator predicts, to 1e-10."""
+"""from_sklearn agrees with the fitted estimator to 1e-10."""
 
 import numpy as np
 import pytest

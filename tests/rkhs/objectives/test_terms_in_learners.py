@@ -1,4 +1,4 @@
-"""What a learner's step takes from its terms: g, and the parts of both samples of a pair."""
+"""A learner's step uses its terms correctly: g, and both samples of a pair."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The same sources, not compiled, give the same losses, risks and tracked means."""
+"""The uncompiled sources give the same losses, risks and tracked means."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The mean plus half the variance, written by a user in two ways."""
+"""The mean plus half the variance, user-defined in two ways."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The polish against closed forms, other people's solvers, and its own certificate."""
+"""The polish against closed forms, other solvers and its own certificate."""
 
 import numpy as np
 import pytest

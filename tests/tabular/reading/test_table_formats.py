@@ -1,4 +1,4 @@
-"""Formats hold the same table; what is read does not depend on where reading began."""
+"""All formats hold the same table; the rows do not depend on where reading began."""
 
 import io
 import json
