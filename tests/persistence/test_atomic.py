@@ -86,7 +86,7 @@ def test_a_file_that_must_not_be_written_is_left_alone(path, monkeypatch):
 
 @pytest.mark.parametrize("special", ["/dev/null", "."])
 def test_only_plain_files_are_replaced(special):
-    with pytest.raises(OSError, match="no plain file"):
+    with pytest.raises(OSError, match="not a plain file"):
         write_whole(special, [b""])
 
 

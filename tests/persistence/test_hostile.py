@@ -17,7 +17,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.mark.parametrize(
-    "item", [{"is": "floats", "of": "list", "array": 0}, {"is": "array", "array": 0}]
+    "item", [{"is": "numbers", "of": "list", "array": 0}, {"is": "array", "array": 0}]
 )
 def test_an_array_stands_for_one_value(item, tmp_path):
     """Many that refer to the same one would be a bomb."""

@@ -98,7 +98,7 @@ def test_a_registry_does_not_let_files_make_own_classes(tmp_path, monkeypatch):
 
 def test_two_own_terms_of_one_name_are_refused(tmp_path):
     kernel = CustomKernel(lambda u, v: 1.0) + CustomKernel(lambda u, v: 2.0)
-    with pytest.raises(ValueError, match="go by the name '<lambda>'"):
+    with pytest.raises(ValueError, match="name '<lambda>'"):
         colk.save(KernelExpansion(kernel, [[1.0]], [1.0]), tmp_path / "f")
     assert not list(tmp_path.iterdir())
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._engine.buffers import aligned, padded
+from colk._engine.factor_check import check_factor
 from colk._engine.simd import loops
 from colk._validation import Array
 from colk.kernels.base import Kernel, evaluate
@@ -382,6 +384,20 @@ class Dictionary:
         if self.has_factor:
             packed["factor"] = np.array(np.asarray(self.factor)[:n, :n])
         return packed
+
+    def fields(self) -> stored.Record:
+        """What `pack` returns for a dictionary of this shape."""
+        has_factor = self.has_factor
+        fields: dict[str, stored.Field] = {
+            "atoms": stored.Array(self.n_features, "n_atoms"),
+            "weights": stored.Array(self.n_rows, "n_atoms"),
+            "diagonal": stored.Array("n_atoms", finite=has_factor),  # NaN without a factor
+            "own": stored.Array("n_atoms"),
+            "ghosts": stored.Array(self.n_features + self.n_rows, "n_ghosts"),
+        }
+        if has_factor:
+            fields["factor"] = stored.Triangle("n_atoms")
+        return stored.Record(fields, check=check_factor if has_factor else None)
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Take up what was packed, into a dictionary of the same shape; what it had is gone."""

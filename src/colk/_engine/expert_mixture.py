@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._engine import gradient_step, inverse_curvature
 from colk._engine.newton_step import NewtonStream
 from colk._engine.simd import loops
@@ -272,6 +273,10 @@ class ExpertStream(NewtonStream):
     def pack(self) -> dict[str, Any]:
         """Plain numbers and arrays, from which to go on bit by bit."""
         return {**super().pack(), "says": np.array(self.says)}
+
+    def fields(self) -> dict[str, stored.Field]:
+        """What `pack` returns for a stream of this shape."""
+        return {**super().fields(), "says": stored.Array(EXPERTS, above=0.0, adds_to=1.0)}
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Take up what was packed."""

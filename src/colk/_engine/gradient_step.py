@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import cython
 import numpy as np
 
+from colk import _stored as stored
 from colk._engine.dictionary import Dictionary
 from colk._engine.quasigradient import QuasiGradientStream
 from colk._engine.simd import loops
@@ -35,7 +36,10 @@ class KernelStream(QuasiGradientStream):
         The arguments of `QuasiGradientStream`.
     """
 
-    tallies: ClassVar[tuple[str, ...]] = (*QuasiGradientStream.tallies, "squared_move")
+    tallies: ClassVar[dict[str, stored.Field]] = {
+        **QuasiGradientStream.tallies,
+        "squared_move": stored.Number(at_least=0.0),
+    }
 
     kept_safe: Any  # what a step that a compressor from outside breaks off goes back to
     values: Array  # (outputs,): of `evaluate_row`

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._engine.buffers import aligned
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd import loops
@@ -215,6 +216,17 @@ class Covariance:
             "amounts": np.array(self.amounts),
             "pending": self.pending,
         }
+
+    def fields(self) -> stored.Record:
+        """What `pack` returns."""
+        return stored.Record(
+            {
+                "matrix": stored.Array("n_atoms", "n_atoms"),
+                "rows": stored.Array(FORMER, "n_atoms"),
+                "amounts": stored.Array(MOST_PENDING),
+                "pending": stored.Count(at_most=MOST_PENDING),
+            }
+        )
 
     def unpack(self, packed: dict[str, Any], capacity: int) -> None:
         """Take up what was packed; what there was is gone."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._engine import gradient_step, inverse_curvature, lookahead
 from colk._engine.gradient_step import KernelStream
 from colk._engine.inverse_curvature import Covariance
@@ -44,10 +45,23 @@ class NewtonStream(KernelStream):
         The arguments of `KernelStream`.
     """
 
-    tallies: ClassVar[tuple[str, ...]] = (
-        *KernelStream.tallies, "level", "spread", "distance", "tail_loss", "beyond", "rested_until",
-        "restarts", "squared_slope", "mean_curvature",
-    )  # fmt: skip
+    tallies: ClassVar[dict[str, stored.Field]] = {
+        **KernelStream.tallies,
+        **dict.fromkeys(
+            (
+                "level",
+                "spread",
+                "distance",
+                "tail_loss",
+                "beyond",
+                "squared_slope",
+                "mean_curvature",
+            ),
+            stored.Number(finite=False),
+        ),
+        "rested_until": stored.Count(),
+        "restarts": stored.Count(),
+    }
 
     rule: KOMP
     P: Covariance
@@ -400,6 +414,11 @@ class NewtonStream(KernelStream):
         """Plain numbers and arrays, from which to go on bit by bit."""
         curvature = {"P": self.P.pack(self.dictionary.size), "noise": np.array(self.noise)}
         return {**super().pack(), **curvature}
+
+    def fields(self) -> dict[str, stored.Field]:
+        """What `pack` returns for a stream of this shape."""
+        noise = stored.Array(self.noise.shape[0], at_least=0.0)
+        return {**super().fields(), "P": self.P.fields(), "noise": noise}
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Take up what was packed."""

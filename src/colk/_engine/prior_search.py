@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import cython
 import numpy as np
 
+from colk import _stored as stored
 from colk._engine import inverse_curvature
 from colk._engine.newton_step import NewtonStream
 from colk._engine.simd import loops
@@ -45,7 +46,7 @@ class PriorStream(NewtonStream):
         The arguments of `NewtonStream`.
     """
 
-    tallies: ClassVar[tuple[str, ...]] = (*NewtonStream.tallies, "due")
+    tallies: ClassVar[dict[str, stored.Field]] = {**NewtonStream.tallies, "due": stored.Count()}
 
     due: int  # steps at the next moment
     first_prior: float
@@ -148,6 +149,11 @@ class PriorStream(NewtonStream):
     def pack(self) -> dict[str, Any]:
         """Plain numbers and arrays, from which to go on bit by bit."""
         return {**super().pack(), "lost": np.array(self.lost), "prior": self.P.prior}
+
+    def fields(self) -> dict[str, stored.Field]:
+        """What `pack` returns for a stream of this shape."""
+        own = {"lost": stored.Array(PRIORS), "prior": stored.Number(above=0.0)}
+        return {**super().fields(), **own}
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Take up what was packed."""

@@ -8,6 +8,7 @@ the previous iterate.
 import math
 from typing import Any, ClassVar
 
+from colk import _stored as stored
 from colk._engine import stream
 from colk._engine.simd import loops
 from colk._engine.stream import Stream
@@ -42,9 +43,10 @@ class QuasiGradientStream(Stream):
         The arguments of `Stream`.
     """
 
-    tallies: ClassVar[tuple[str, ...]] = (
-        *Stream.tallies, "loss_sum", "weight_sum", "squared_norm",
-    )  # fmt: skip
+    tallies: ClassVar[dict[str, stored.Field]] = {
+        **Stream.tallies,
+        **dict.fromkeys(("loss_sum", "weight_sum", "squared_norm"), stored.Number(finite=False)),
+    }
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import cython
 import numpy as np
 
+from colk import _stored as stored
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd import loops
 from colk._engine.window import Window
@@ -48,8 +49,12 @@ class Stream:
         Whether every step leaves a line.
     """
 
-    # What outlives a step, beside window and dictionary.
-    tallies: ClassVar[tuple[str, ...]] = ("steps", "error_sum", "largest_target")
+    # The numbers that outlive a step, beside window and dictionary, and what a file checks of them.
+    tallies: ClassVar[dict[str, stored.Field]] = {
+        "steps": stored.Count(),
+        "error_sum": stored.Number(finite=False),  # sums may overflow
+        "largest_target": stored.Number(at_least=0.0),
+    }
 
     averaging: Averaging  # None where there is none
     diverged: bool  # whether the last `advance` stopped because a step would diverge
@@ -261,6 +266,14 @@ class Stream:
             }
         finally:
             self.leave()
+
+    def fields(self) -> dict[str, stored.Field]:
+        """What `pack` returns for a stream of this shape."""
+        return {
+            "window": self.window.fields(),
+            "dictionary": self.dictionary.fields(),
+            **self.tallies,
+        }
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Take up what was packed."""

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._validation import Array
 
 __all__ = ["Window"]
@@ -71,6 +72,18 @@ class Window:
             "weights": np.array(self.weights[:n]),
             "g": np.array(self.g),
         }
+
+    def fields(self) -> stored.Record:
+        """What `pack` returns: fewer samples wait than make a step."""
+        waiting = stored.Size("n_waiting", at_most=self.size - 1)
+        return stored.Record(
+            {
+                "points": stored.Array(waiting, self.points.shape[1]),
+                "targets": stored.Array("n_waiting", self.targets.shape[1]),
+                "weights": stored.Array("n_waiting", above=0.0),
+                "g": stored.Array(self.g.shape[0]),
+            }
+        )
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Take up what was packed; a point may have fewer features than the window has room for."""

@@ -4,10 +4,14 @@ import math
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
+from colk import _stored as stored
 from colk._validation import check_count, check_fraction, check_number
+from colk.errors import FileFormatError
 
 __all__ = ["AdaptiveInterval", "check_coverage"]
 
@@ -16,6 +20,9 @@ EVERYTHING = (-math.inf, math.inf)
 # In rounds of more targets than this, α_t moves by this number times the mean miss, so that one
 # large round does not move it too far.
 _FULL_ROUND = 25
+
+# More than what a residual takes in a queue and two lists.
+_BYTES_OF_RESIDUAL = 300.0
 
 
 def check_coverage(coverage: float) -> float:
@@ -41,6 +48,21 @@ class Level:
     missed: int = 0
 
 
+@stored.stores(
+    rate=stored.Number(),
+    window=stored.Count(1),
+    recent=stored.Array("n_recent", 2),
+    levels=stored.ListOf(
+        stored.Record(
+            {
+                "coverage": stored.Number(),
+                "aim": stored.Number(at_most=1.0),  # beyond 1 there are no quantiles
+                "seen": stored.Count(),
+                "missed": stored.Count(),
+            }
+        )
+    ),
+)
 class AdaptiveInterval:
     """Prediction intervals from recent residuals, for any stream of targets.
 
@@ -95,6 +117,36 @@ class AdaptiveInterval:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _recent=deque(state["_recent"]))
+
+    def _to_file(self) -> dict[str, Any]:
+        return {
+            "rate": self.rate,
+            "window": self.window,
+            "recent": np.array(self._recent, dtype=np.float64).reshape(-1, 2),
+            "levels": [{"coverage": key, **asdict(level)} for key, level in self._levels.items()],
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "AdaptiveInterval":
+        interval, recent = cls(values["rate"], values["window"]), values["recent"]
+        if len(recent) > interval.window:
+            raise FileFormatError(
+                f"{len(recent)} residuals are stored, window is {interval.window}"
+            )
+        budget(_BYTES_OF_RESIDUAL * len(recent), "the residuals of an AdaptiveInterval")
+        interval._recent = deque((below, above) for below, above in recent.tolist())
+        interval._below, interval._above = (np.sort(column).tolist() for column in recent.T)
+        for known in values["levels"]:
+            level = Level(known["aim"], known["seen"], known["missed"])
+            if level.missed > level.seen:
+                raise FileFormatError(f"{level.missed} of {level.seen} targets were missed")
+            interval._levels[check_coverage(known["coverage"])] = level
+        return interval
+
+    @property
+    def coverages(self) -> list[float]:
+        """The nominal coverages that are followed."""
+        return list(self._levels)
 
     def follow(self, coverage: float) -> None:
         """Start to adapt intervals of this nominal coverage."""

@@ -6,8 +6,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk import _stored as stored
 from colk._validation import Array, check_points, check_vector
 from colk.conformal.adaptive import AdaptiveInterval, check_coverage
+from colk.errors import FileFormatError
 
 __all__ = ["ConformalRegressor"]
 
@@ -15,6 +17,12 @@ __all__ = ["ConformalRegressor"]
 _ROUND, _FIRST_ROUND = 500, 10
 
 
+@stored.stores(
+    model=stored.Anything(),
+    coverage=stored.Number(),
+    interval=stored.Object(AdaptiveInterval),
+    has_learned=stored.Flag(),
+)
 class ConformalRegressor:
     """Prediction intervals that keep their coverage on any stream.
 
@@ -77,6 +85,27 @@ class ConformalRegressor:
                 f"{type(model).__name__} is not fitted and has neither learn nor partial_fit; fit "
                 "it first, on other samples than those of the stream"
             )
+
+    def _to_file(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "coverage": self.coverage,
+            "interval": self._interval,
+            "has_learned": self._has_learned,
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Self:
+        interval = values["interval"]
+        model = cls(values["model"], values["coverage"], interval.rate, interval.window)
+        if values["has_learned"] and not model._has_learned:
+            raise FileFormatError(
+                "has_learned is True, but the model of the intervals is not fitted"
+            )
+        if model.coverage not in interval.coverages:
+            raise FileFormatError(f"no intervals of coverage {model.coverage} are stored")
+        model._interval, model._has_learned = interval, values["has_learned"]
+        return model
 
     @property
     def _learns(self) -> Callable[..., Any] | None:

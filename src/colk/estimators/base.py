@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from colk._engine.terms import Term, with_parameters
 from colk._validation import Array
 from colk.compressors import KOMP
+from colk.estimators.stored import StoredEstimator
 from colk.kernels.bandwidth import as_kernel, takes_bandwidth
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss
@@ -30,7 +31,7 @@ _BY_NAME: dict[str, Callable[[Any], Term]] = {
 }
 
 
-class COLKEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A COLK learner behind scikit-learn's face; subclasses say what targets are."""
 
     # -- what was learned --------------------------------------------------------------------

@@ -10,8 +10,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from colk import _stored as stored
 from colk._validation import Array
 from colk.estimators.fitting import EpochEstimator
+from colk.estimators.stored import Labels, fields_of
 from colk.kernels import Kernel
 from colk.losses import Logistic, Loss, Softmax
 from colk.recipe import Solver, as_loss, classification_loss
@@ -31,6 +33,7 @@ def _has_probabilities(classifier: "COLKClassifier") -> bool:
     return True
 
 
+@stored.stores(fields_of(classes_=Labels()))
 class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel classification in bounded memory, under a risk of your choice.
 

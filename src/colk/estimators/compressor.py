@@ -12,9 +12,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from colk import _stored as stored
 from colk._validation import Array, check_number
+from colk.errors import FileFormatError
 from colk.estimators.base import COLKEstimator
-from colk.rkhs.compression import compress
+from colk.estimators.stored import Labels
+from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.interop import Affine, from_sklearn
 
@@ -25,6 +28,22 @@ def _is_classifier(compressor: "KernelCompressor") -> bool:
     return bool(get_tags(compressor.estimator).estimator_type == "classifier")
 
 
+@stored.stores(
+    parameters=stored.Anything(),
+    is_frozen=stored.Flag(),
+    fitted=stored.Optional(
+        stored.Record(
+            {
+                "n_features_in_": stored.Count(1, same="n_features"),
+                "feature_names_in_": stored.Texts("n_features"),
+                "classes_": Labels(),
+                "certificate_": stored.Object(Compression),
+                "intercept_": stored.Either(stored.Number(), stored.Array("n_outputs")),
+            },
+            optional=["feature_names_in_", "classes_"],
+        )
+    ),
+)
 class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Fit a kernel estimator, then keep of its function only what is needed.
 
@@ -91,6 +110,45 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.eps = eps
         self.max_atoms = max_atoms
         self.rel_error = rel_error
+
+    def _to_file(self) -> dict[str, Any]:
+        """Return the parameters and the small function, without the fitted original."""
+        parameters = self.get_params(deep=False)
+        fitted = {name: value for name, value in vars(self).items() if name not in parameters}
+        fitted.pop("estimator_", None)
+        return {
+            "parameters": {**parameters, "estimator": clone(_inside(self.estimator))},
+            "is_frozen": isinstance(self.estimator, FrozenEstimator),
+            "fitted": fitted or None,
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Self:
+        compressor, fitted = cls(**values["parameters"]), values["fitted"]
+        if not hasattr(compressor.estimator, "get_params"):
+            raise FileFormatError("a KernelCompressor must have an estimator")
+        if values["is_frozen"]:
+            compressor.estimator = FrozenEstimator(compressor.estimator)
+        if fitted is not None:
+            compressor._check_fitted(fitted)
+            vars(compressor).update(fitted)
+        return compressor
+
+    def _check_fitted(self, fitted: dict[str, Any]) -> None:
+        """Check the fitted attributes against each other."""
+        function, p = fitted["certificate_"].function, fitted["n_features_in_"]
+        if function.n_features != p:
+            raise FileFormatError(f"the function has {function.n_features} features, expected {p}")
+        if np.ndim(fitted["intercept_"]) and len(fitted["intercept_"]) != function.n_outputs:
+            raise FileFormatError("the intercept does not have the outputs of the function")
+        if _is_classifier(self) != ("classes_" in fitted):
+            raise FileFormatError("a compressed classifier has labels, a regressor has none")
+        if "classes_" in fitted:
+            # Two classes share a function; more have one each, or one for each pair of them.
+            n = len(fitted["classes_"])
+            several = n * (n - 1) // 2 if self._is_of_pairs() else n
+            if function.n_outputs != (1 if n == 2 else several):
+                raise FileFormatError(f"{function.n_outputs} functions do not fit {n} classes")
 
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)

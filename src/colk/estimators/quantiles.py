@@ -9,8 +9,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from colk import _stored as stored
 from colk._validation import Array
 from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator
+from colk.estimators.stored import TARGETS, fields_of
 from colk.estimators.targets import TargetScale
 from colk.kernels import Kernel
 from colk.losses import Pinball, Quantiles
@@ -27,6 +29,15 @@ _FOUND_IN = 0.6
 _ENOUGH = 100
 
 
+@stored.stores(
+    fields_of(
+        _targets=TARGETS,
+        quantiles_=stored.TupleOf(stored.Number(), size="n_quantiles"),
+        functions_=stored.ListOf(stored.Object(KernelExpansion), size="n_quantiles", at_least=1),
+        intercepts_=stored.Array("n_quantiles"),
+        regularizations_=stored.Array("n_quantiles"),
+    )
+)
 class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Conditional quantiles of y: one dictionary of atoms, one function for each level.
 

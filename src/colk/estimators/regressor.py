@@ -7,8 +7,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
+from colk import _stored as stored
 from colk._validation import Array
 from colk.estimators.fitting import EpochEstimator
+from colk.estimators.stored import TARGETS, fields_of
 from colk.estimators.targets import TargetScale
 from colk.kernels import Kernel
 from colk.learners import NewtonCOLK
@@ -21,6 +23,7 @@ from colk.schedules import Averaging, Pairing, Rate
 __all__ = ["COLKRegressor"]
 
 
+@stored.stores(fields_of(_targets=TARGETS))
 class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel regression in bounded memory, under a risk of your choice.
 

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._validation import Array
+from colk.errors import FileFormatError
 
 __all__ = ["TargetScale"]
 
@@ -13,6 +16,15 @@ __all__ = ["TargetScale"]
 _ENOUGH = 100.0
 
 
+_BY_OUTPUT = stored.Either(stored.Number(), stored.Array("n_targets"))
+
+
+@stored.stores(
+    shape=stored.TupleOf(stored.Count(1, 2**31, same="n_targets")),
+    total=stored.Number(at_least=0.0),
+    center=_BY_OUTPUT,
+    deviation=_BY_OUTPUT,
+)
 @dataclass(frozen=True)
 class TargetScale:
     """Mean and standard deviation of the targets seen first, one for each output.
@@ -33,6 +45,14 @@ class TargetScale:
     total: float = 0.0
     center: Array | float = 0.0
     deviation: Array | float = 0.0
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "TargetScale":
+        if len(values["shape"]) > 1:
+            raise FileFormatError(f"targets have the shape {values['shape']}")
+        if not values["shape"] and any(isinstance(value, np.ndarray) for value in values.values()):
+            raise FileFormatError("one target has a scale for each of several")
+        return cls(**values)
 
     def updated(self, y: Array, weight: Array) -> "TargetScale":
         """Return the scale that has also seen these targets."""

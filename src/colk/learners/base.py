@@ -17,6 +17,7 @@ from colk._validation import Array, check_number, check_points, check_vector
 from colk.errors import DivergenceError
 from colk.learners.read_only import ReadOnly
 from colk.learners.settings import CHECKS
+from colk.learners.stored import StoredLearner
 from colk.learners.trace import Trace
 from colk.losses import Loss
 from colk.risks import Mean, Risk
@@ -47,7 +48,7 @@ def _thread_pools() -> Any:
     return ThreadpoolController()
 
 
-class StreamLearner(ReadOnly, ABC):
+class StreamLearner(ReadOnly, StoredLearner, ABC):
     """A learner whose state is a stream, made when the first samples show their shape.
 
     A learner that is copied or pickled goes on bit by bit, and shares

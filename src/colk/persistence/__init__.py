@@ -1,37 +1,38 @@
 """Models in files: one file each, arrays and a JSON header, written whole or not at all.
 
-`save` takes functions, learners, estimators, River's classes and policy evaluators; `load` gives
-them back, and learning goes on bit for bit. Loading runs no code of the file: it holds numbers and
-names of classes that this package knows, everything in it is checked before it is used, and what
-it makes is in proportion to its size.
+`save` takes functions, learners, estimators, River's classes and policy evaluators; `load` returns
+them, and learning goes on bit for bit. Loading runs no code of the file: it holds numbers and names
+of known classes, everything in it is checked before it is used, and the memory that it takes is in
+proportion to the size of the file.
 """
 
 import os
 import struct
-import zipfile
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
+from colk import _stored as stored
 from colk._version import __version__
 from colk.errors import FileFormatError
-from colk.persistence import archive
+from colk.persistence import scikit_learn
 from colk.persistence.atomic import write_whole
-from colk.persistence.container import MAGIC, lay_out, read
-from colk.persistence.memory import Memory
-from colk.persistence.models import FAMILIES, tag_of
+from colk.persistence.container import file_of, read
 from colk.persistence.terms import Given
 from colk.persistence.tree import Decoder, Encoder
-from colk.persistence.trusted import trusted_types
+from colk.persistence.trusted import is_model, tag_of, trusted_types
 
 __all__ = ["load", "save", "trusted_types"]
 
 _FORMAT = "colk"
 _VERSION = 1
 
-# Letters of what is said about a file that may itself have chosen them.
+# The one class of scikit-learn that a file holds alone.
+_PIPELINE = "sklearn.pipeline.Pipeline"
+
+# Characters of a message that a hostile file may have chosen.
 _LONGEST_MESSAGE = 300
 
-# What constructors and readers raise on damaged or hostile files.
+# Errors that constructors and readers raise on damaged or hostile files.
 _DAMAGE = (
     ArithmeticError,
     AttributeError,
@@ -42,23 +43,30 @@ _DAMAGE = (
     TypeError,
     ValueError,
     struct.error,
-    zipfile.BadZipFile,
 )
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file, whole or not at all; `load` reads it back.
+    """Write a model to a file, whole or not at all; `load` reads it.
 
-    A user's own term is written by its name alone: the name of its class, or of the function it is
-    made of.
+    The new file is read back before it replaces an old one, so that a model that is saved can be
+    loaded. A user's own term is written by its name alone: the name of its class, or of the
+    function it is made of.
 
     Parameters
     ----------
     model : object
-        A `KernelExpansion`, what `from_sklearn` returns, a learner, an estimator, a class of
-        `colk.river`, a policy evaluator, or a `ConformalRegressor` around one of them.
+        A `KernelExpansion`, what `from_sklearn` returns, a learner, an estimator, a scikit-learn
+        `Pipeline` that ends in one, a class of `colk.river`, a policy evaluator, or a
+        `ConformalRegressor` around one of them.
     path : path
         The file. An old one is replaced once the new one is on the disk.
+
+    Raises
+    ------
+    TypeError
+        If the model, or a part of it, cannot be stored. The message names the part; of a pipeline
+        also the step. No file is written.
 
     Examples
     --------
@@ -71,31 +79,36 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     colk.load(pathlib.Path(folder) / "model.colk").steps
     2
     """
-    if tag_of(model) is None:
+    tag = tag_of(model) or scikit_learn.tag_of(model)
+    if not (tag == _PIPELINE or is_model(tag)):
         raise TypeError(
             f"a {type(model).__name__} cannot be saved; save takes functions, learners and "
-            "estimators of colk, and no classes derived from them"
+            "estimators of colk, pipelines of them, and no classes derived from them. For an SVM "
+            "or another kernel machine of scikit-learn, save from_sklearn(model)"
         )
     encoder = Encoder()
+    tree = encoder.encode(model)
     header = {
         "format": _FORMAT,
         "version": _VERSION,
         "library": __version__,
-        "class": tag_of(model),
-        "model": encoder.encode(model),
+        "class": tag,
+        **({"scikit-learn": scikit_learn.version()} if encoder.has_sklearn else {}),
+        "model": tree,
     }
-    write_whole(path, lay_out(header, encoder.arrays))
+    given = Given(encoder.own)
+    write_whole(path, file_of(header, encoder.arrays), lambda file: _read(file, given))
 
 
 def load(path: str | os.PathLike[str], terms: Mapping[str, Any] | None = None) -> Any:
-    """Read a model that `save` wrote, or a function of an earlier format.
+    """Read a model that `save` wrote.
 
     Parameters
     ----------
     path : path
         The file.
     terms : mapping, optional
-        A user's own terms, by the names that the file has for them.
+        The user's own terms, by the names that the file has for them.
 
     Returns
     -------
@@ -105,9 +118,14 @@ def load(path: str | os.PathLike[str], terms: Mapping[str, Any] | None = None) -
     Raises
     ------
     FileFormatError
-        Where the file is damaged, of another kind, or of a later version.
+        If the file is damaged, of another kind, or of a later version.
     LookupError
-        Where the file names a term that was not handed back.
+        If the file names a user's own term that `terms` does not have.
+
+    Warns
+    -----
+    InconsistentVersionWarning
+        If the file holds estimators of another version of scikit-learn.
 
     Examples
     --------
@@ -125,22 +143,26 @@ def load(path: str | os.PathLike[str], terms: Mapping[str, Any] | None = None) -
     """
     given = Given(terms)
     with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
         try:
-            start = file.read(len(MAGIC))
-            file.seek(0)
-            if archive.is_archive(start):
-                return archive.read(file, size)
-            header, arrays = read(file, size)
-            _check_header(header)
-            return Decoder(arrays, given, Memory(size)).decode(header.get("model"))
+            return _read(file, given)
         except _DAMAGE as error:
             if given.missing is not None:
                 raise
-            said = (str(error) or type(error).__name__)[:_LONGEST_MESSAGE]
+            message = (str(error) or type(error).__name__)[:_LONGEST_MESSAGE]
             raise FileFormatError(
-                f"{os.fspath(path)} is not a model that can be loaded: {said}"
+                f"{os.fspath(path)} is not a model that can be loaded: {message}"
             ) from error
+
+
+def _read(file: BinaryIO, given: Given) -> Any:
+    """Return the model of an open file."""
+    size = os.fstat(file.fileno()).st_size
+    header, arrays = read(file, size)
+    _check_header(header)
+    model = Decoder(arrays, given, stored.Memory(size)).decode(header["model"])
+    if "scikit-learn" in header:
+        scikit_learn.warn_of_version(header["scikit-learn"])
+    return model
 
 
 def _check_header(header: dict[str, Any]) -> None:
@@ -152,5 +174,7 @@ def _check_header(header: dict[str, Any]) -> None:
             f"it was written by colk {header.get('library')!r}"
         )
     model, kind = header.get("model"), header.get("class")
-    if not isinstance(model, dict) or model.get("is") != kind or kind not in FAMILIES:
-        raise FileFormatError(f"it holds no model, but {kind!r}")
+    if not isinstance(model, dict) or model.get("is") != kind:
+        raise FileFormatError(f"it holds no model of the class {kind!r}")
+    if not (kind == _PIPELINE or is_model(kind)):
+        raise FileFormatError(f"it holds no model, but a {kind!r}")

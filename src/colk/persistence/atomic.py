@@ -3,18 +3,31 @@
 import errno
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 __all__ = ["write_whole"]
 
 
-def write_whole(path: str | os.PathLike[str], pieces: Iterable[Any]) -> None:
-    """Write a file by way of a draft in the same folder: a crash leaves the old one or the new.
+def write_whole(
+    path: str | os.PathLike[str],
+    pieces: Iterable[Any],
+    check: Callable[[BinaryIO], Any] | None = None,
+) -> None:
+    """Write a draft in the same folder, then rename it: a crash leaves the old file or the new one.
 
-    The draft is on the disk before it takes the name of the file, and so is the name before the
-    call returns. Where anything fails, the draft is removed and the old file is as it was.
+    The draft is on the disk before it takes the name of the file, and the name is on the disk
+    before the call returns. If anything fails, the draft is removed and the old file is unchanged.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    pieces : iterable of bytes
+        Its contents.
+    check : function of an open file, optional
+        Reads the draft before it is renamed; raises an error if it is not as it should be.
 
     Examples
     --------
@@ -33,37 +46,40 @@ def write_whole(path: str | os.PathLike[str], pieces: Iterable[Any]) -> None:
                 for piece in pieces:
                     _write(file, piece)
                 os.fsync(file.fileno())
+            if check is not None:
+                with open(draft, "rb") as file:
+                    check(file)
             os.replace(draft, target)
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
     except OSError as error:
-        said = f"cannot write, {_said(error)}; what was there is as it was"
-        raise OSError(error.errno, said, os.fspath(path)) from error
+        message = f"cannot write, {_reason(error)}; the file is unchanged"
+        raise OSError(error.errno, message, os.fspath(path)) from error
     _sync_folder(target.parent)
 
 
 def _check_target(target: Path) -> None:
-    """Refuse to replace what is no plain file, or must not be written."""
+    """Refuse to replace anything but a plain file that may be written."""
     if target.exists() and not target.is_file():
-        raise OSError(errno.EINVAL, "it is no plain file")
+        raise OSError(errno.EINVAL, "it is not a plain file")
     if target.exists() and not os.access(target, os.W_OK):
         raise OSError(errno.EACCES, "permission denied")
 
 
-def _said(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     return str(error.strerror or error).lower()
 
 
 def _write(file: Any, piece: Any) -> None:
-    """Write all of a piece: one call of the system may take less."""
+    """Write all of a piece: one system call may write only a part."""
     rest = memoryview(piece)
     while len(rest) > 0:
         rest = rest[file.write(rest) :]
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put the folder's new entry on the disk, where folders can be opened."""
+    """Put the new entry of the folder on the disk, if the system lets a folder be opened."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

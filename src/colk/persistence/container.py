@@ -1,8 +1,8 @@
 """The bytes of a file: a prologue, a JSON header, raw little-endian arrays, one checksum.
 
-The prologue says how long the header is, the header how long each array is; both must add up to
-the size of the file before anything is read of them. There is no compression, so that no file is
-smaller than what it holds.
+The prologue has the length of the header, and the header has the shapes of the arrays; they must
+add up to the size of the file before anything is read. Nothing is compressed, so that no file is
+smaller than its contents.
 """
 
 import json
@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 
 from colk.errors import FileFormatError
 
-__all__ = ["MAGIC", "Arrays", "lay_out", "read", "seal"]
+__all__ = ["MAGIC", "Arrays", "file_of", "read", "seal"]
 
 Arrays = list[NDArray[Any]]
 
-# The first byte is no text, the line ends are what transfers as text would change.
+# The first byte is no text; a transfer as text would change the line ends.
 MAGIC = b"\x93COLK\r\n\x1a"
 
 # Magic, length of the header, checksum of all that follows, 0.
 _PROLOGUE = struct.Struct("<8sQII")
 
-# Arrays begin at multiples of so many bytes.
+# Arrays begin at multiples of this many bytes.
 _ALIGNMENT = 8
 
-# Parsed, JSON takes up to some 30 times its bytes; what can be long is an array.
+# Parsed JSON takes up to some 30 times its bytes, so long values are arrays.
 _LONGEST_HEADER = 2**20
 
 _DTYPES = frozenset({"<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1"})
@@ -38,23 +38,25 @@ _DTYPES = frozenset({"<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u
 _MOST_AXES = 4
 
 
-def lay_out(header: dict[str, Any], arrays: Arrays) -> list[bytes | memoryview]:
-    """Return the pieces of a file, in their order.
+def file_of(header: dict[str, Any], arrays: Arrays) -> list[bytes | memoryview]:
+    """Return the bytes of a file, piece by piece.
 
     Examples
     --------
-    >>> pieces = lay_out({"format": "colk"}, [np.zeros(3)])
+    >>> pieces = file_of({"format": "colk"}, [np.zeros(3)])
     >>> sum(len(piece) for piece in pieces) % 8
     0
     """
-    laid = [np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for array in arrays]
+    laid = [np.asarray(array, array.dtype.newbyteorder("<"), order="C") for array in arrays]
     table = [{"dtype": array.dtype.str, "shape": list(array.shape)} for array in laid]
     for entry in table:
         if entry["dtype"] not in _DTYPES:
             raise TypeError(f"an array of dtype {entry['dtype']} cannot be saved")
     text = json.dumps({**header, "arrays": table}, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > _LONGEST_HEADER:
-        raise ValueError(f"the model's settings take {len(text)} bytes, more than a header holds")
+        raise ValueError(
+            f"the header of the model would take {len(text)} bytes, more than {_LONGEST_HEADER}"
+        )
     text += b" " * (-(_PROLOGUE.size + len(text)) % _ALIGNMENT)
     pieces: list[bytes | memoryview] = [text]
     for array in laid:
@@ -72,21 +74,21 @@ def _prologue(length: int, pieces: list[bytes | memoryview]) -> bytes:
 
 
 def seal(header: bytes, body: bytes) -> bytes:
-    """Return a file of any header and body under the checksum that they have: for tests."""
+    """Return a file of any header and body with the right checksum, for tests."""
     return _prologue(len(header), [header, body]) + header + body
 
 
 def read(file: BinaryIO, size: int) -> tuple[dict[str, Any], Arrays]:
-    """Return the header and read-only arrays of a file of so many bytes."""
+    """Return the header and the arrays of a file of this size."""
     start = file.read(_PROLOGUE.size)
     if len(start) < _PROLOGUE.size:
-        raise FileFormatError(f"it has {len(start)} bytes, fewer than any model takes")
+        raise FileFormatError(f"it has {len(start)} bytes, too few for a model")
     magic, length, checksum, _ = _PROLOGUE.unpack(start)
     if magic != MAGIC:
         raise FileFormatError("it does not begin as a saved model does")
     rest = size - _PROLOGUE.size
     if length > min(rest, _LONGEST_HEADER):
-        raise FileFormatError(f"its header of {length} bytes is longer than the file, or than any")
+        raise FileFormatError(f"its header of {length} bytes is too long")
     body = file.read(rest)
     if len(body) != rest or zlib.crc32(body) != checksum:
         raise FileFormatError("it is damaged: its checksum is not that of its contents")
@@ -102,11 +104,11 @@ def _parse(text: bytes) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> None:
-    raise FileFormatError(f"its header holds {constant}, which is no JSON")
+    raise FileFormatError(f"its header holds {constant}, which JSON does not allow")
 
 
 def _cut(body: memoryview, table: Any) -> Iterator[NDArray[Any]]:
-    """Yield arrays, which must fill the body to its last byte."""
+    """Yield copies of the arrays, which must fill the body to its last byte."""
     if not isinstance(table, list):
         raise FileFormatError("its header does not list arrays")
     start = 0
@@ -117,8 +119,8 @@ def _cut(body: memoryview, table: Any) -> Iterator[NDArray[Any]]:
             raise FileFormatError(f"an array of shape {shape} is larger than the file")
         array = np.frombuffer(body[start : start + nbytes], dtype).reshape(shape)
         if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
-            raise FileFormatError("an array of truth values holds other numbers than 0 and 1")
-        yield array
+            raise FileFormatError("an array of bool holds other bytes than 0 and 1")
+        yield array.copy()
         start += nbytes + -nbytes % _ALIGNMENT
     if start != len(body):
         raise FileFormatError(f"its arrays take {start} bytes, but there are {len(body)}")

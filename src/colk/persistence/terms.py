@@ -1,4 +1,4 @@
-"""Terms in files: the built-in ones by name and parameters, a user's own by name alone."""
+"""Terms in files: built-in ones by name and parameters, a user's own by name alone."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -17,13 +17,12 @@ _HOMES = (
     "colk.trackers",
     "colk.compressors",
     "colk.schedules",
-    "colk.schedules",
 )
 
 # Terms whose parameters are functions.
 _OF_FUNCTIONS = frozenset({"CustomKernel", "CustomLoss", "CustomRisk", "Composition"})
 
-# Whole numbers that a step counts up to: no file may make it count for ever.
+# Parameters that a step counts up to, and the most that a file may ask it to count.
 _COUNTED = ("order", "degree")
 _MOST = 10_000
 
@@ -43,7 +42,7 @@ def known_terms() -> dict[str, type[Term]]:
         for name in module.__all__:
             kind = getattr(module, name)
             is_term = isinstance(kind, type) and issubclass(kind, Term)
-            # A class with hooks leaves its formula to others.
+            # A class with hooks of its own is a base class without a formula.
             if is_term and name not in _OF_FUNCTIONS and "_hooks" not in vars(kind):
                 found[name] = kind
     return found
@@ -54,11 +53,11 @@ def parameters_of(term: Term) -> dict[str, Any] | None:
     kind = type(term)
     if known_terms().get(kind.__name__) is not kind:
         return None
-    return term._parameters()
+    return term.get_params(deep=False)
 
 
 def make_term(name: str, parameters: Mapping[str, Any]) -> Term:
-    """Return the built-in term of this name and these parameters."""
+    """Return the built-in term of this name and these parameters, which its constructor checks."""
     for counted in _COUNTED:
         value = parameters.get(counted)
         if isinstance(value, (int, float)) and value > _MOST:
@@ -67,7 +66,7 @@ def make_term(name: str, parameters: Mapping[str, Any]) -> Term:
 
 
 def name_of_own(term: Any) -> str:
-    """Return the name that a user's own term goes by: its function's, or its class's.
+    """Return the name of a user's own term: that of its function, or of its class.
 
     Examples
     --------
@@ -78,13 +77,13 @@ def name_of_own(term: Any) -> str:
     'cauchy'
     """
     if isinstance(term, Term) and not is_foreign(term):
-        function = next(iter(term._parameters().values()))
+        function = next(iter(term.get_params(deep=False).values()))
         return str(getattr(function, "__name__", show(function)))
     return type(term).__name__
 
 
 class Given:
-    """A user's own terms, handed back to a file that names them.
+    """The user's own terms that `load` was given, by the names that a file has for them.
 
     Parameters
     ----------
@@ -94,10 +93,10 @@ class Given:
 
     def __init__(self, terms: Mapping[str, Any] | None) -> None:
         self.terms = {} if terms is None else dict(terms)
-        self.missing: str | None = None  # the name that was looked for in vain
+        self.missing: str | None = None  # the name that was not found
 
     def find(self, name: str, shown: str) -> Any:
-        """Return the term of this name; it must look as the one that was saved did."""
+        """Return the term of this name; its repr must be that of the one that was saved."""
         if name in self.terms and repr(self.terms[name]) == shown:
             return self.terms[name]
         self.missing = name
@@ -106,6 +105,6 @@ class Given:
                 f"the model was saved with {shown}, but terms[{name!r}] is {self.terms[name]!r}"
             )
         raise LookupError(
-            f"the model was saved with {shown}, of your own; hand it back by "
+            f"the model was saved with your own term {shown}; pass it to "
             f"load(path, terms={{{name!r}: ...}})"
         )

@@ -1,22 +1,26 @@
 """Models as trees of plain data: what JSON holds as it is, all else by a tag.
 
-A tagged value is an object {"is": tag, ...}. Arrays stand in a list beside the tree. To decode
-runs nothing but constructors of classes that are listed here, which check what they are given.
+A tagged value is an object {"is": tag, ...}. Arrays stand in a list beside the tree. To decode runs
+nothing but constructors of the classes that files may name, on values that were checked.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colk import _stored as stored
 from colk._engine.terms import Term
 from colk.errors import FileFormatError
-from colk.persistence import models
+from colk.persistence import scikit_learn
 from colk.persistence.container import Arrays
+from colk.persistence.special import SPECIAL, Tagged, take_apart
 from colk.persistence.terms import Given, known_terms, make_term, name_of_own, parameters_of
+from colk.persistence.trusted import class_of, tag_of
 from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
 
 __all__ = ["Decoder", "Encoder"]
@@ -24,10 +28,10 @@ __all__ = ["Decoder", "Encoder"]
 # Lists longer than this are arrays.
 _SHORT = 16
 
-# Terms of terms of terms: deeper than anybody writes, and no strain for the stack.
+# Estimators of estimators of terms: deeper than anybody writes, and no strain for the stack.
 _DEEPEST = 60
 
-# Whole numbers beyond 64 bits count nothing, and as keys many of them could share one hash.
+# Whole numbers of more bits are refused: as keys of a dictionary many could share one hash.
 _LARGEST = 2**63
 
 _FEATURE_MAPS = {"RBFNetwork": RBFNetwork, "RandomFourierFeatures": RandomFourierFeatures}
@@ -38,7 +42,10 @@ class Encoder:
 
     def __init__(self) -> None:
         self.arrays: Arrays = []
-        self.own: dict[str, Any] = {}
+        self.own: dict[str, Any] = {}  # the user's own terms
+        self.has_sklearn = False
+        self._is_exact = False  # whether a NumPy scalar stays one
+        self._path: list[str] = []  # steps and attributes of scikit-learn's estimators
 
     def encode(self, value: Any) -> Any:
         """Return a value as JSON holds it."""
@@ -48,18 +55,16 @@ class Encoder:
             )
         if value is None or type(value) in (bool, int, str):
             return value
-        if isinstance(value, np.generic):
+        if isinstance(value, np.generic) and (not self._is_exact or type(value) is np.str_):
             return self.encode(value.item())
-        if isinstance(value, float):
-            number = float(value)
-            return number if math.isfinite(number) else {"is": "float", "value": str(number)}
-        if isinstance(value, (list, tuple)):
+        if type(value) is float:
+            return value if math.isfinite(value) else {"is": "float", "value": str(value)}
+        if type(value) in (list, tuple):
             return self._sequence(value)
         if isinstance(value, np.ndarray):
             return self._array(value)
-        if isinstance(value, dict):
-            items = [[self.encode(key), self.encode(item)] for key, item in value.items()]
-            return {"is": "dict", "items": items}
+        if type(value) is dict:
+            return self._dict(value)
         return self._object(value)
 
     def _store(self, array: NDArray[Any]) -> int:
@@ -68,12 +73,25 @@ class Encoder:
 
     def _sequence(self, value: list[Any] | tuple[Any, ...]) -> Any:
         tag = type(value).__name__
-        if len(value) > _SHORT and all(type(item) is float for item in value):
-            return {"is": "floats", "of": tag, "array": self._store(np.array(value))}
-        if len(value) > _SHORT and all(type(item) is str for item in value):
-            return {"is": "texts", "of": tag, **self._texts(value)}
+        if len(value) > _SHORT:
+            for kind, dtype in ((float, np.float64), (int, np.int64)):
+                if all(type(item) is kind for item in value):
+                    return {
+                        "is": "numbers",
+                        "of": tag,
+                        "array": self._store(np.array(value, dtype)),
+                    }
+            if all(type(item) is str for item in value):
+                return {"is": "texts", "of": tag, **self._texts(value)}
         items = [self.encode(item) for item in value]
         return items if tag == "list" else {"is": "tuple", "items": items}
+
+    def _dict(self, value: dict[Any, Any]) -> dict[str, Any]:
+        if len(value) > _SHORT and self._is_exact:
+            keys, items = self.encode(list(value)), self.encode(list(value.values()))
+            return {"is": "large dict", "keys": keys, "values": items}
+        items = [[self.encode(key), self.encode(item)] for key, item in value.items()]
+        return {"is": "dict", "items": items}
 
     def _texts(self, texts: Any) -> dict[str, int]:
         encoded = [text.encode() for text in texts]
@@ -84,13 +102,13 @@ class Encoder:
     def _array(self, value: NDArray[Any]) -> dict[str, Any]:
         if value.dtype.kind in "fiub":
             return {"is": "array", "array": self._store(value)}
-        texts = value.reshape(-1).tolist()
-        if not all(type(text) is str for text in texts) or value.ndim != 1:
-            raise TypeError(
-                f"an array of dtype {value.dtype} cannot be saved, but for one of texts"
-            )
-        kind = "array" if value.dtype.kind == "U" and not _is_uneven(texts) else "objects"
-        return {"is": "texts", "of": kind, **self._texts(texts)}
+        items = value.reshape(-1).tolist()
+        if value.ndim == 1 and all(type(text) is str for text in items):
+            kind = "array" if value.dtype.kind == "U" and not _is_uneven(items) else "objects"
+            return {"is": "texts", "of": kind, **self._texts(items)}
+        if value.dtype.kind != "O":
+            raise self._refusal(f"an array of dtype {value.dtype}")
+        return {"is": "objects", "items": self.encode(items), "shape": list(value.shape)}
 
     def _object(self, value: Any) -> dict[str, Any]:
         parameters = parameters_of(value) if isinstance(value, Term) else None
@@ -101,21 +119,67 @@ class Encoder:
                 "is": type(value).__name__,
                 **self._all({field.name: getattr(value, field.name) for field in fields(value)}),
             }
-        tag = models.tag_of(value)
+        tag = tag_of(value)
         if tag is not None:
-            return {"is": tag, **self._all(models.pack(tag, value))}
-        if isinstance(value, Term) or callable(getattr(value, "transform", None)):
+            with self._exactly(False):
+                return {"is": tag, **self._all(stored.pack(value))}
+        special = take_apart(value)
+        if special is not None:
+            return self._special(special)
+        tag = scikit_learn.tag_of(value)
+        if tag is not None:
+            return self._estimator(tag, value)
+        if isinstance(value, Term) or (not self._path and hasattr(value, "transform")):
             return self._own(value)
-        raise TypeError(f"{type(value).__name__} {value!r} cannot be saved")
+        raise self._refusal(f"{type(value).__name__} {repr(value)[:80]}")
 
     def _all(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return {name: self.encode(value) for name, value in values.items()}
+
+    def _special(self, value: Tagged) -> dict[str, Any]:
+        return {"is": value.tag, **self._all(value.parts)}
+
+    @contextmanager
+    def _exactly(self, is_exact: bool) -> Iterator[None]:
+        before, self._is_exact = self._is_exact, is_exact
+        yield
+        self._is_exact = before
+
+    @contextmanager
+    def _within(self, place: str) -> Iterator[None]:
+        self._path.append(place)
+        yield
+        self._path.pop()
+
+    def _estimator(self, tag: str, estimator: Any) -> dict[str, Any]:
+        """Encode the attributes of an estimator of scikit-learn."""
+        self.has_sklearn = True
+        items = []
+        with self._exactly(True):
+            for name, value in scikit_learn.attributes_of(tag, estimator).items():
+                if name in scikit_learn.COMPOSED and type(value) is list:
+                    items.append([name, [self._step(item) for item in value]])
+                    continue
+                with self._within(f"attribute {name!r}"):
+                    items.append([name, self.encode(value)])
+        return {"is": tag, "attributes": {"is": "dict", "items": items}}
+
+    def _step(self, item: Any) -> Any:
+        name = item[0] if type(item) is tuple and item else None
+        with self._within(f"step {name!r}"):
+            return self.encode(item)
+
+    def _refusal(self, what: str) -> TypeError:
+        if not self._path:
+            return TypeError(f"{what} cannot be saved")
+        steps = [place for place in self._path[:-1] if place.startswith("step")]
+        return TypeError(f"{': '.join([*steps, self._path[-1]])}: {what} cannot be stored")
 
     def _own(self, term: Any) -> dict[str, Any]:
         name = name_of_own(term)
         if self.own.setdefault(name, term) != term:
             raise ValueError(
-                f"two terms of the model go by the name {name!r}; give their functions, or their "
+                f"two terms of the model have the name {name!r}; give their functions, or their "
                 "classes, different names"
             )
         return {"is": "own", "name": name, "repr": repr(term)}
@@ -124,7 +188,7 @@ class Encoder:
 class Decoder:
     """A tree and its arrays to values."""
 
-    def __init__(self, arrays: Arrays, given: Given, memory: models.Memory) -> None:
+    def __init__(self, arrays: Arrays, given: Given, memory: stored.Memory) -> None:
         self.arrays, self.given, self.memory = arrays, given, memory
         self.used: set[int] = set()
 
@@ -140,16 +204,21 @@ class Decoder:
             return [self.decode(item, depth + 1) for item in tree]
         tag = tree.get("is")
         if tag == "float":
-            return _special(tree["value"])
+            return _infinity_or_nan(tree["value"])
         if tag == "tuple":
             return tuple(self.decode(list(tree["items"]), depth))
         if tag == "dict":
-            pairs = [self.decode(list(pair), depth + 1) for pair in tree["items"]]
-            return dict(pairs)
+            return dict(self.decode(list(pair), depth + 1) for pair in tree["items"])
+        if tag == "large dict":
+            keys, items = (
+                self.decode(tree["keys"], depth + 1),
+                self.decode(tree["values"], depth + 1),
+            )
+            return dict(zip(keys, items, strict=True))
         if tag == "array":
             return self._find(tree["array"])
-        if tag == "floats":
-            return _as_sequence(self._floats(tree["array"]), tree["of"])
+        if tag == "numbers":
+            return _as_sequence(self._numbers(tree["array"]), tree["of"])
         if tag == "texts":
             return _as_texts(self._texts(tree["lengths"], tree["text"]), tree["of"])
         if tag == "own":
@@ -160,27 +229,31 @@ class Decoder:
         if not isinstance(tag, str):
             raise FileFormatError(f"it holds an object of the kind {tag!r}")
         values = {k: self.decode(v, depth + 1) for k, v in tree.items() if k != "is"}
+        if tag == "objects":
+            return _as_objects(**values)
+        if tag in SPECIAL:
+            return SPECIAL[tag](**values)
         if tag in known_terms():
             return make_term(tag, values)
         if tag in _FEATURE_MAPS:
             return _FEATURE_MAPS[tag](**values)
-        if tag in models.FAMILIES:
-            return models.restore(tag, values, self.memory)
-        raise FileFormatError(f"it holds a {tag!r}, which this version of colk does not know")
+        if tag.startswith("sklearn."):
+            return scikit_learn.make(tag, **values)
+        return stored.restore(class_of(tag), values, self.memory.check)
 
     def _find(self, number: Any) -> NDArray[Any]:
         if type(number) is not int or not 0 <= number < len(self.arrays):
             raise FileFormatError(f"it refers to the array {number!r} of {len(self.arrays)}")
-        # What is made of an array is in proportion to it: one that stood for many would be a bomb.
+        # Memory is in proportion to the file only if no array is used many times.
         if number in self.used:
             raise FileFormatError(f"it refers to the array {number} twice")
         self.used.add(number)
         return self.arrays[number]
 
-    def _floats(self, number: Any) -> list[float]:
+    def _numbers(self, number: Any) -> list[float]:
         array = self._find(number)
-        if array.dtype != np.float64 or array.ndim != 1:
-            raise FileFormatError(f"numbers are of dtype {array.dtype} and shape {array.shape}")
+        if array.dtype not in (np.float64, np.int64) or array.ndim != 1:
+            raise stored.refuse("a list of numbers", "a vector of float64 or int64", array)
         found: list[float] = array.tolist()
         return found
 
@@ -195,15 +268,15 @@ class Decoder:
         return [whole[i:j].decode() for i, j in np.column_stack([starts, ends]).tolist()]
 
 
-def _special(value: Any) -> float:
+def _infinity_or_nan(value: Any) -> float:
     if value not in ("inf", "-inf", "nan"):
-        raise FileFormatError(f"{value!r} is no special number")
+        raise stored.refuse("a number", "inf, -inf or nan", value)
     return float(value)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise FileFormatError(f"expected a name, found {value!r}")
+        raise stored.refuse("a name", "a text", value)
     return value
 
 
@@ -214,17 +287,26 @@ def _as_sequence(items: list[Any], kind: Any) -> Any:
 
 
 def _is_uneven(texts: list[str]) -> bool:
-    """Whether an array as wide as the longest text would be mostly empty."""
+    """Return whether an array as wide as the longest text would be mostly empty."""
     longest = max((len(text) for text in texts), default=0)
     return len(texts) * longest > 64 * (len(texts) + sum(len(text) for text in texts))
 
 
 def _as_texts(texts: list[str], kind: Any) -> Any:
-    """Texts as a list, a tuple, or an array of fixed width or of objects."""
+    """Return texts as a list, a tuple, or an array of fixed width or of objects."""
     if kind == "objects":
-        return np.array([*texts, None], dtype=object)[:-1]
+        return _as_objects(texts, [len(texts)])
     if kind != "array":
         return _as_sequence(texts, kind)
     if _is_uneven(texts):
         raise FileFormatError("texts of an array differ too much in length")
     return np.array(texts, dtype=np.str_)
+
+
+def _as_objects(items: Any, shape: Any) -> NDArray[Any]:
+    if type(items) is not list or type(shape) is not list:
+        raise FileFormatError("an array of objects has no items or no shape")
+    array = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        array[i] = item
+    return array.reshape([stored.Count().read(n, "the length of an axis", {}) for n in shape])

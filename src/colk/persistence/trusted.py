@@ -1,28 +1,112 @@
-"""Which types skops must trust to load a model of this package."""
+"""The classes that a file may name, where each is defined, and which of them skops must trust."""
 
+import sys
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from colk.persistence.models import FAMILIES
+from colk.errors import FileFormatError
 from colk.persistence.terms import known_terms
 from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
 
-__all__ = ["trusted_types"]
+__all__ = ["class_of", "is_model", "tag_of", "trusted_types"]
 
-# What models are made of beside terms and other models.
+# Modules and their classes, each of which declares its fields by `colk._stored.stores`.
+_HOMES = {
+    "colk.rkhs.expansion": ("KernelExpansion",),
+    "colk.rkhs.interop": ("Affine",),
+    "colk.rkhs.compression": ("Compression",),
+    "colk.rkhs.polishing": ("Polished",),
+    "colk.learners": (
+        "COLK", "POLK", "NewtonCOLK", "BSGD", "CompositionalBSGD", "NPBSGD", "NORMA", "DoublySGD",
+        "RandomFeatureSGD", "SCGD", "AcceleratedSCGD", "NASA",
+    ),
+    "colk.rl": ("PolicyEvaluator", "KernelTD", "KernelLSTD", "ResidualGradient", "TDC"),
+    "colk.estimators": (
+        "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "KernelCompressor",
+    ),
+    "colk.estimators.targets": ("TargetScale",),
+    "colk.selection": ("Race", "KeptSamples"),
+    "colk.conformal": ("AdaptiveInterval", "ConformalRegressor"),
+    "colk.river": ("COLKRegressor", "COLKClassifier", "ConformalRegressor"),
+    "colk.river.scale": ("RunningScale",),
+    "colk.tabular": ("TableModel",),
+    "colk.tabular.scale": ("RunningScales",),
+}  # fmt: skip
+
+# Parts of models: a file holds them, but not alone.
 _PARTS = (
+    "Compression", "Polished", "TargetScale", "Race", "KeptSamples", "AdaptiveInterval",
+    "river.RunningScale", "RunningScales",
+)  # fmt: skip
+
+# What pickles of models hold beside terms and the classes above.
+_PICKLED = (
     ("colk.conformal.adaptive", "Level"),
     ("colk.learners.parametric", "TubeStream"),
     ("colk.rl.step", "FunctionTrackingStream"),
     ("colk.rl.step", "ScalarTrackingStream"),
     ("colk.selection", "Entry"),
     ("colk.tabular.encoder", "Encoder"),
-    ("colk.tabular.scale", "RunningScales"),
 )
 
-# What a home needs that is not always installed.
+# Packages that a module needs and that are not always installed.
 _NEEDED = {"colk.river": "river"}
+
+
+@cache
+def _homes() -> dict[str, tuple[str, str]]:
+    """Return module and name of each class by its tag: its name, after "river." for River's."""
+    return {
+        f"river.{name}" if home.startswith("colk.river") else name: (home, name)
+        for home, names in _HOMES.items()
+        for name in names
+    }
+
+
+def tag_of(value: Any) -> str | None:
+    """Return the tag of an object's class, None if files do not know the class.
+
+    Examples
+    --------
+    >>> from colk import COLK
+    >>> from colk.kernels import Gaussian
+    >>> tag_of(COLK(Gaussian(0.5)))
+    'COLK'
+    """
+    kind = type(value)
+    for tag in (kind.__name__, f"river.{kind.__name__}"):
+        home, name = _homes().get(tag, ("", ""))
+        if getattr(sys.modules.get(home), name, None) is kind:
+            return tag
+    return None
+
+
+def class_of(tag: str) -> type[Any]:
+    """Return the class of a tag.
+
+    Examples
+    --------
+    >>> class_of("COLK")
+    <class 'colk.learners.colk.COLK'>
+    """
+    if tag not in _homes():
+        raise FileFormatError(f"it holds a {tag!r}, which this version of colk does not know")
+    home, name = _homes()[tag]
+    kind: type[Any] = getattr(import_module(home), name)
+    return kind
+
+
+def is_model(tag: Any) -> bool:
+    """Return whether a file may hold an object of this tag alone.
+
+    Examples
+    --------
+    >>> is_model("COLK"), is_model("Race")
+    (True, False)
+    """
+    return isinstance(tag, str) and tag in _homes() and tag not in _PARTS
 
 
 def trusted_types() -> list[str]:
@@ -36,9 +120,8 @@ def trusted_types() -> list[str]:
     True
     """
     kinds: list[type[Any]] = [*known_terms().values(), RBFNetwork, RandomFourierFeatures]
-    homes = [(family.home, tag.rpartition(".")[2]) for tag, family in FAMILIES.items()]
-    for home, name in (*homes, *_PARTS):
+    for home, name in (*_homes().values(), *_PICKLED):
         package = ".".join(home.split(".")[:2])
-        if home.startswith("colk.") and find_spec(_NEEDED.get(package, "colk")) is not None:
+        if find_spec(_NEEDED.get(package, "colk")) is not None:
             kinds.append(getattr(import_module(home), name))
     return sorted({f"{kind.__module__}.{kind.__name__}" for kind in kinds})

@@ -17,6 +17,7 @@ from colk.losses import Loss
 from colk.recipe import Recipe, Settings, Solver
 from colk.risks import Risk
 from colk.river.feed import Feed
+from colk.river.stored import StoredModel
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Pairing, Rate
 from colk.selection import KeptSamples, Race
@@ -26,7 +27,7 @@ __all__ = ["Features", "OnlineModel", "check_weight", "check_weights"]
 Features = Mapping[Hashable, Any]
 
 
-class OnlineModel:
+class OnlineModel(StoredModel):
     """A learner that is fed dictionaries.
 
     A feature gets a column when it first appears; where it is missing it counts as 0. Columns

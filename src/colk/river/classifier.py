@@ -7,17 +7,21 @@ from typing import Any, Literal
 import numpy as np
 from river import base
 
+from colk import _stored as stored
 from colk._validation import Array
+from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Loss, Softmax
 from colk.recipe import RIVER_CLASSIFIER, Solver
 from colk.risks import Risk
 from colk.river.base import Features, OnlineModel, check_weight, check_weights
+from colk.river.stored import FIELDS
 from colk.schedules import Averaging, Pairing, Rate
 
 __all__ = ["COLKClassifier"]
 
 
+@stored.stores(FIELDS, classes=stored.ListOf(stored.Anything(), size="n_classes"))
 class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
     """Online kernel classification in bounded memory, under a risk of your choice.
 
@@ -78,6 +82,17 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         self.forgetting = forgetting
         self._places: dict[Hashable, int] = {}
         self._reset()
+
+    def _to_file(self) -> dict[str, Any]:
+        return {**super()._to_file(), "classes": list(self._places)}
+
+    def _set_learned(self, values: dict[str, Any]) -> None:
+        learner, classes = values["learner"], values["classes"]
+        if len(set(classes)) < len(classes):
+            raise FileFormatError("two classes have the same label")
+        if learner is not None and learner.n_outputs != max(2, len(classes)):
+            raise FileFormatError(f"{learner.n_outputs} outputs do not fit {len(classes)} classes")
+        self._places = {label: place for place, label in enumerate(classes)}
 
     def _loss(self) -> Loss:
         return Softmax()

@@ -5,15 +5,23 @@ from typing import Any
 
 from river import base, conf
 
+from colk import _stored as stored
 from colk._validation import check_number
 from colk.conformal import AdaptiveInterval
 from colk.conformal.adaptive import check_coverage
+from colk.errors import FileFormatError
 from colk.river.base import Features
 from colk.river.regressor import COLKRegressor
 
 __all__ = ["ConformalRegressor"]
 
 
+@stored.stores(
+    regressor=stored.Object(base.Regressor),
+    coverage=stored.Number(),
+    interval=stored.Object(AdaptiveInterval),
+    has_learned=stored.Flag(),
+)
 class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg,unused-ignore]
     """Prediction intervals that keep their coverage, whatever the stream does.
 
@@ -53,6 +61,23 @@ class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg
         self._interval = AdaptiveInterval(rate, window)
         self._interval.follow(self.coverage)
         self._has_learned = False
+
+    def _to_file(self) -> dict[str, Any]:
+        return {
+            "regressor": self.regressor,
+            "coverage": self.coverage,
+            "interval": self._interval,
+            "has_learned": self._has_learned,
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "ConformalRegressor":
+        interval = values["interval"]
+        model = cls(values["regressor"], values["coverage"], interval.rate, interval.window)
+        if model.coverage not in interval.coverages:
+            raise FileFormatError(f"no intervals of coverage {model.coverage} are stored")
+        model._interval, model._has_learned = interval, values["has_learned"]
+        return model
 
     @property
     def _wrapped_model(self) -> Any:

@@ -5,18 +5,22 @@ from typing import Any, Literal
 import numpy as np
 from river import base
 
+from colk import _stored as stored
 from colk._validation import check_number, check_vector
+from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.recipe import RIVER_REGRESSOR, Solver, regression_loss
 from colk.risks import Risk
 from colk.river.base import Features, OnlineModel, check_weight, check_weights
 from colk.river.scale import RunningScale
+from colk.river.stored import FIELDS
 from colk.schedules import Averaging, Pairing, Rate
 
 __all__ = ["COLKRegressor"]
 
 
+@stored.stores(FIELDS, scale=stored.Object(RunningScale))
 class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
     """Online kernel regression in bounded memory, under a risk of your choice.
 
@@ -99,6 +103,15 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         self.forgetting = forgetting
         self._scale = RunningScale()
         self._reset()
+
+    def _to_file(self) -> dict[str, Any]:
+        return {**super()._to_file(), "scale": self._scale}
+
+    def _set_learned(self, values: dict[str, Any]) -> None:
+        learner = values["learner"]
+        if learner is not None and learner.n_outputs != 1:
+            raise FileFormatError(f"a regressor has a learner of {learner.n_outputs} outputs")
+        self._scale = values["scale"]
 
     def _loss(self) -> Loss:
         return regression_loss(self.loss)

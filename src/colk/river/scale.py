@@ -2,6 +2,8 @@
 
 import math
 
+from colk import _stored as stored
+
 __all__ = ["RunningScale"]
 
 
@@ -62,3 +64,11 @@ class RunningScale:
 
     def __reduce__(self) -> tuple[type["RunningScale"], tuple[float, float, float]]:
         return type(self), (self.total, self.mean, self.deviation)
+
+
+# Compiled classes take no decorators.
+stored.stores(
+    total=stored.Number(at_least=0.0),
+    mean=stored.Number(),
+    deviation=stored.Number(at_least=0.0),
+)(RunningScale)

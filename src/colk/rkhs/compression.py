@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from colk import _stored as stored
 from colk._validation import Array, check_count, check_number
 from colk.compressors import pursuit
 from colk.rkhs.certificate import certified_norm, exact_sums
@@ -24,6 +25,12 @@ _REDUCTION_SHARE = 0.25
 _SHARES = (1.0, 0.999, 0.5, 0.0)
 
 
+@stored.stores(
+    function=stored.Object(KernelExpansion),
+    error=stored.Number(at_least=0.0),
+    kept=stored.Array("n_kept", dtype=np.int64),
+    removed=stored.Array("n_removed", dtype=np.int64),
+)
 @dataclass(frozen=True, eq=False, repr=False)
 class Compression:
     """What `compress` returns: a smaller function, and how far it is from the original.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk import _stored as stored
 from colk._engine.buffers import aligned, padded, plain
 from colk._engine.terms import check_term
 from colk._validation import Array, check_count, check_number, check_points, check_rows
@@ -37,6 +38,11 @@ def _stored(vectors: Array) -> Array:
     return rows
 
 
+@stored.stores(
+    kernel=stored.Object(Kernel),
+    atoms=stored.Array("n_atoms", stored.Size("n_features", at_least=1)),
+    weights=stored.Either(stored.Array("n_atoms"), stored.Array("n_atoms", "n_outputs")),
+)
 class KernelExpansion:
     """A function f = Σ_j w_j κ(d_j, ·): atoms, weights and a kernel.
 
@@ -318,6 +324,12 @@ class KernelExpansion:
     def __hash__(self) -> int:
         # Adding 0.0 turns −0.0 into 0.0, so that equal functions have equal hashes.
         return hash((self._kernel, (self._atoms + 0.0).tobytes(), (self._weights + 0.0).tobytes()))
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "KernelExpansion":
+        for name in ("atoms", "weights"):
+            budget(3.0 * values[name].nbytes, "a function")
+        return cls(**values)
 
     def __reduce__(self) -> tuple[type["KernelExpansion"], tuple[Kernel, Array, Array]]:
         return KernelExpansion, (self._kernel, self._atoms, self._weights)

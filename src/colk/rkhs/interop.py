@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk import _stored as stored
 from colk._validation import Array, check_number
 from colk.kernels import (
     Constant,
@@ -32,6 +33,11 @@ _GP = "sklearn.gaussian_process.kernels"
 _NOTHING = Constant(0.0)
 
 
+@stored.stores(
+    function=stored.Object(KernelExpansion, attributes={"n_outputs": "n_outputs"}),
+    intercept=stored.Either(stored.Number(), stored.Array("n_outputs")),
+    certificate=stored.Optional(stored.Object(Compression)),
+)
 @dataclass(frozen=True, eq=False)
 class Affine:
     """A function in an RKHS plus an intercept: x ↦ f(x) + b.

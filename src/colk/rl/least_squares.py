@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._engine import inverse_curvature
 from colk._engine.buffers import aligned
 from colk._engine.simd import loops
@@ -229,6 +230,10 @@ class LeastSquaresStream(ValueStream):
         """Plain numbers and arrays, from which to go on bit by bit."""
         n = self.dictionary.size
         return {**super().pack(), "inverse": np.array(np.asarray(self.matrix)[:n, :n])}
+
+    def fields(self) -> dict[str, stored.Field]:
+        """What `pack` returns for a stream of this shape."""
+        return {**super().fields(), "inverse": stored.Array("n_atoms", "n_atoms")}
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Take up what was packed."""

@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._validation import Array
+from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.selection.contenders import Contender
 from colk.selection.left_out_losses import Course
@@ -69,6 +71,17 @@ class Entry(NamedTuple):
         return self.name, self.factor, self.scaled
 
 
+@stored.stores(
+    names=stored.ListOf(stored.Text(), size="n_entries"),
+    scaled=stored.Array("n_entries", dtype=np.bool_),
+    sizes=stored.Array("n_entries", 2, finite=False, above=0.0),  # factors and bandwidths
+    losses=stored.Array("n_entries", 3, finite=False),  # with leads and their errors
+    default=stored.Count(),
+    winner=stored.Count(),
+    kernel=stored.Object(Kernel),
+    scales=stored.Array("n_features"),
+    n_samples=stored.Count(at_most=LARGEST),
+)
 @dataclass(frozen=True, eq=False)
 class Race:
     """Who ran, and who won.
@@ -108,6 +121,34 @@ class Race:
     def default_won(self) -> bool:
         """Whether nobody beat the default."""
         return self.winner.who == self.default.who
+
+    def _to_file(self) -> dict[str, Any]:
+        lines = np.array([[*entry[1:3], *entry[4:]] for entry in self.entries], dtype=np.float64)
+        places = [entry.who for entry in self.entries]
+        return {
+            "names": [entry.name for entry in self.entries],
+            "scaled": np.array([entry.scaled for entry in self.entries], dtype=bool),
+            "sizes": lines[:, :2],
+            "losses": lines[:, 2:],
+            "default": places.index(self.default.who),
+            "winner": places.index(self.winner.who),
+            "kernel": self.kernel,
+            "scales": self.scales,
+            "n_samples": self.n_samples,
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "Race":
+        columns = (values[name].tolist() for name in ("sizes", "scaled", "losses"))
+        entries = tuple(
+            Entry(name, *sizes, scaled, *losses)
+            for name, sizes, scaled, losses in zip(values["names"], *columns, strict=True)
+        )
+        winner, kernel, scales = entries[values["winner"]], values["kernel"], values["scales"]
+        bandwidth = getattr(kernel, "bandwidth", None)
+        if winner.scaled and (not isinstance(bandwidth, tuple) or len(bandwidth) != len(scales)):
+            raise FileFormatError("the winner of a race must have a bandwidth for each feature")
+        return cls(entries, entries[values["default"]], winner, kernel, scales, values["n_samples"])
 
     def kernel_for(self, n_features: int) -> Kernel:
         """Return the kernel for points that have gained features, whose scale is 1.

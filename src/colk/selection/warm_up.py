@@ -1,10 +1,13 @@
 """Samples of a stream that are kept until there are enough of them to choose a kernel."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._validation import Array
+from colk.errors import FileFormatError
 
 __all__ = ["WARM_UP", "KeptSamples"]
 
@@ -12,6 +15,18 @@ __all__ = ["WARM_UP", "KeptSamples"]
 WARM_UP = 500
 
 
+@stored.stores(
+    points=stored.Optional(
+        stored.Array(
+            stored.Size("n_samples", at_least=1, at_most=WARM_UP - 1),
+            stored.Size("n_features", at_least=1),
+        )
+    ),
+    targets=stored.Optional(
+        stored.Either(stored.Array("n_samples"), stored.Array("n_samples", "n_targets"))
+    ),
+    weights=stored.Optional(stored.Array("n_samples", at_least=0.0)),
+)
 @dataclass(frozen=True, eq=False)
 class KeptSamples:
     """The first samples of a stream; it does not change.
@@ -33,6 +48,19 @@ class KeptSamples:
 
     parts: tuple[tuple[Array, Array, Array], ...] = ()
     count: int = 0
+
+    def _to_file(self) -> dict[str, Any]:
+        arrays = self.arrays() if self.count else (None, None, None)
+        return dict(zip(("points", "targets", "weights"), arrays, strict=True))
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "KeptSamples":
+        points, targets, weights = values["points"], values["targets"], values["weights"]
+        if points is None and targets is None and weights is None:
+            return cls()
+        if points is None or targets is None or weights is None:
+            raise FileFormatError("kept samples must have points, targets and weights")
+        return cls().including(points, targets, weights)
 
     @property
     def lacking(self) -> int:

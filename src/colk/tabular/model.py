@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
@@ -18,6 +19,7 @@ from colk.tabular.columns import check_names, check_numbers
 from colk.tabular.encoder import Encoder
 from colk.tabular.making import choose_loss, told
 from colk.tabular.scale import RunningScales
+from colk.tabular.stored import FIELDS, StoredTable
 
 __all__ = ["TableModel", "Task"]
 
@@ -29,7 +31,8 @@ MOST_CLASSES = 256
 _TASKS = ("regression", "classification")
 
 
-class TableModel:
+@stored.stores(FIELDS)
+class TableModel(StoredTable):
     """COLK on the rows of a table, one step a row, with everything that turns rows into points.
 
     Numbers and targets are scaled by the means and deviations of the rows seen so far; values of

@@ -1,15 +1,20 @@
 """Units of columns: means and deviations, taken in row by row (Welford, 1962)."""
 
 import math
+from typing import Any
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._validation import Array
 
-__all__ = ["LARGEST", "RunningScales"]
+__all__ = ["LARGEST", "MOST_ROWS", "RunningScales"]
 
 # Squares of larger numbers, summed over a stream, would overflow.
 LARGEST = 1e140
+
+# Rows that a stored scale may have seen.
+MOST_ROWS = 2**62
 
 
 class RunningScales:
@@ -115,5 +120,17 @@ class RunningScales:
                 X[i, j] = (X[i, j] - self._means[j]) / units[j]
         return n
 
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "RunningScales":
+        return cls(len(values["means"]), **values)
+
     def __reduce__(self) -> tuple[type["RunningScales"], tuple[int, float, Array, Array]]:
         return RunningScales, (len(self._means), self.count, self.means, self.squares)
+
+
+# Compiled classes take no decorators.
+stored.stores(
+    count=stored.Number(at_least=0.0, at_most=float(MOST_ROWS)),
+    means=stored.Array("n_columns"),
+    squares=stored.Array("n_columns", at_least=0.0),
+)(RunningScales)

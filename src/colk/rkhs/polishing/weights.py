@@ -1,10 +1,12 @@
 """A function with its weights made the best that its atoms allow."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk import _stored as stored
 from colk._validation import Array, check_count, check_number, check_points
 from colk.losses import Loss
 from colk.risks import Mean, Risk
@@ -18,6 +20,16 @@ from colk.rkhs.polishing.span import Solver, Span
 __all__ = ["Polished", "polish", "predict_left_out"]
 
 
+@stored.stores(
+    function=stored.Object(KernelExpansion),
+    value=stored.Number(finite=False),
+    value_before=stored.Number(finite=False),
+    regularization=stored.Number(finite=False),
+    gap=stored.Number(finite=False),
+    n_steps=stored.Count(),
+    converged=stored.Flag(),
+    candidates=stored.Array("n_candidates", 2, finite=False),
+)
 @dataclass(frozen=True)
 class Polished:
     """What `polish` found.
@@ -58,6 +70,21 @@ class Polished:
     n_steps: int
     converged: bool
     candidates: tuple[tuple[float, float], ...] = ()
+
+    def _to_file(self) -> dict[str, Any]:
+        names = ("value", "value_before", "regularization", "gap")
+        return {
+            "function": self.function,
+            **{name: float(getattr(self, name)) for name in names},
+            "n_steps": self.n_steps,
+            "converged": bool(self.converged),
+            "candidates": np.array(self.candidates, dtype=np.float64).reshape(-1, 2),
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "Polished":
+        pairs = tuple((first, second) for first, second in values["candidates"].tolist())
+        return cls(**{**values, "candidates": pairs})
 
 
 # Samples that the choice of λ looks at: so many for each atom, within bounds.

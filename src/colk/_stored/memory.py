@@ -1,4 +1,4 @@
-"""How much memory a file may ask for."""
+"""How much memory the reader of a file may take."""
 
 from colk.errors import FileFormatError
 

@@ -1,0 +1,72 @@
+"""Which fields a class stores, how its objects are taken apart and put together again."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from colk._stored.fields import Field, Record
+
+__all__ = ["Budget", "declaration_of", "pack", "restore", "stores"]
+
+Kind = TypeVar("Kind", bound=type[Any])
+
+Budget = Callable[[float, str], None]
+
+_DECLARED: dict[type[Any], Record] = {}
+
+
+def stores(fields: dict[str, Field] | None = None, /, **named: Field) -> Callable[[Kind], Kind]:
+    """Declare the fields that objects of a class, and of classes derived from it, store.
+
+    By default a field is the attribute and the constructor's argument of its name. A class for
+    which that is wrong defines `_to_file(self)`, which returns the values by name, and the class
+    method `_from_file(cls, values, budget)`, which makes the object of checked values;
+    `budget(bytes, what)` raises an error if the file is too small for that much memory.
+
+    Examples
+    --------
+    >>> from colk._stored import Count, Number, pack, restore, stores
+    >>> @stores(mean=Number(), count=Count())
+    ... class Mean:
+    ...     def __init__(self, mean, count):
+    ...         self.mean, self.count = mean, count
+    >>> pack(Mean(0.5, 3))
+    {'mean': 0.5, 'count': 3}
+    >>> restore(Mean, {"mean": 0.5, "count": -1}, lambda size, what: None)
+    Traceback (most recent call last):
+    ...
+    colk.errors.FileFormatError: Mean.count must be a whole number from 0 to ..., got int -1
+    """
+
+    def declare(kind: Kind) -> Kind:
+        _DECLARED[kind] = Record({**(fields or {}), **named})
+        return kind
+
+    return declare
+
+
+def declaration_of(kind: type[Any]) -> Record | None:
+    """Return the fields that a class, or the nearest class that it derives from, declares."""
+    return next((_DECLARED[base] for base in kind.__mro__ if base in _DECLARED), None)
+
+
+def _declared(kind: type[Any]) -> Record:
+    record = declaration_of(kind)
+    if record is None:
+        raise TypeError(f"{kind.__name__} does not declare what it stores")
+    return record
+
+
+def pack(value: Any) -> dict[str, Any]:
+    """Return the fields of an object, by name."""
+    record = _declared(type(value))
+    to_file = getattr(value, "_to_file", None)
+    if to_file is not None:
+        return record.write(to_file())
+    return record.write({name: getattr(value, name) for name in record.fields})
+
+
+def restore(kind: type[Any], values: dict[str, Any], budget: Budget) -> Any:
+    """Return the object of these fields; raise FileFormatError if they are not such an object's."""
+    found = _declared(kind).read(values, kind.__name__, {})
+    from_file = getattr(kind, "_from_file", None)
+    return kind(**found) if from_file is None else from_file(found, budget)

@@ -1,0 +1,135 @@
+"""What a fitted estimator stores: its attributes by name, and how they fit together."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from colk import _stored as stored
+from colk.errors import FileFormatError
+from colk.estimators.targets import TargetScale
+from colk.kernels import Kernel
+from colk.learners.colk import KernelLearner
+from colk.losses import Loss, Softmax
+from colk.recipe import has_solver
+from colk.risks import Risk
+from colk.rkhs.polishing import Polished
+from colk.schedules import PowerDecay
+from colk.selection import KeptSamples, Race
+
+__all__ = ["TARGETS", "Labels", "StoredEstimator", "fields_of"]
+
+TARGETS = stored.Object(TargetScale)
+
+_POSITIVE = stored.Number(at_least=0.0, whole=True)
+
+
+class Labels(stored.Field):
+    """A sorted vector of at least two labels."""
+
+    def read(self, value: Any, name: str, symbols: dict[str, Any]) -> Any:
+        """Return the labels if they are sorted."""
+        is_vector = isinstance(value, np.ndarray) and value.ndim == 1 and len(value) >= 2
+        if not is_vector or not bool((value[:-1] < value[1:]).all()):
+            raise stored.refuse(name, "a sorted vector of at least two labels", value)
+        return value
+
+
+# Attributes of every fitted estimator.
+_FITTED: dict[str, stored.Field] = {
+    "n_features_in_": stored.Count(1, 2**31, same="n_features"),
+    "feature_names_in_": stored.Texts("n_features"),
+    "kernel_": stored.Object(Kernel, same="kernel"),
+    "loss_": stored.Object(Loss, same="loss"),
+    "risk_": stored.Object(Risk, same="risk"),
+    "bandwidth_": stored.Optional(stored.Either(_POSITIVE, stored.TupleOf(_POSITIVE))),
+    "step_size_": stored.Optional(stored.Either(_POSITIVE, stored.Object(PowerDecay))),
+    "regularization_": _POSITIVE,
+    "gradient_bound_": stored.Optional(_POSITIVE),
+    "prior_": stored.Optional(stored.Either(stored.Choice("auto"), _POSITIVE)),
+    "loss_curve_": stored.ListOf(stored.Number(finite=False)),
+    "race_": stored.Optional(stored.Object(Race)),
+    "polished_": stored.Object(Polished),
+    "_kept": stored.Optional(stored.Object(KeptSamples)),
+    "_learner": stored.Object(
+        KernelLearner,
+        attributes={
+            "n_features": "n_features", "kernel": "kernel", "loss": "loss", "risk": "risk",
+        },
+    ),
+    "_n_outputs": stored.Optional(stored.Count(1, 2**31)),
+}  # fmt: skip
+
+_OPTIONAL = ("feature_names_in_", "polished_")
+
+
+def fields_of(**more: stored.Field) -> dict[str, stored.Field]:
+    """Return the fields of an estimator with these fitted attributes beside the common ones."""
+    fitted = stored.Record({**_FITTED, **more}, optional=_OPTIONAL)
+    return {"parameters": stored.Anything(), "fitted": stored.Optional(fitted)}
+
+
+class StoredEstimator:
+    """The part of an estimator that takes it apart for a file and puts it together again."""
+
+    solver: Any
+
+    def _to_file(self) -> dict[str, Any]:
+        """Return parameters, and the fitted attributes if there are any."""
+        parameters = self.get_params(deep=False)  # type: ignore[attr-defined]  # of scikit-learn
+        fitted = {name: value for name, value in vars(self).items() if name not in parameters}
+        return {"parameters": parameters, "fitted": fitted or None}
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Any:
+        """Return the estimator, which learns on bit for bit."""
+        model, fitted = cls(**values["parameters"]), values["fitted"]
+        if fitted is None:
+            return model
+        if not has_solver(fitted["_learner"], model.solver):
+            raise FileFormatError(f"the learner does not have solver={model.solver!r}")
+        _check_outputs(cls.__name__, fitted)
+        _check_choice(fitted)
+        vars(model).update(fitted)
+        return model
+
+
+def _check_outputs(name: str, fitted: dict[str, Any]) -> None:
+    """Check that the learner has the outputs that labels, targets or quantiles ask for."""
+    learner, outputs = fitted["_learner"], _count_outputs(fitted)
+    is_vector = outputs == 1 if "classes_" in fitted else not fitted["_targets"].shape
+    fits = learner.n_outputs == outputs and fitted["_n_outputs"] in (None, outputs)
+    if not fits or ("quantiles_" not in fitted and is_vector != learner.is_vector):
+        raise FileFormatError(f"a {name} needs a learner of {outputs} outputs")
+
+
+def _count_outputs(fitted: dict[str, Any]) -> int:
+    if "classes_" in fitted:
+        n_classes = len(fitted["classes_"])
+        return 1 if n_classes == 2 and not isinstance(fitted["loss_"], Softmax) else n_classes
+    if "quantiles_" not in fitted:
+        return math.prod(fitted["_targets"].shape)
+    levels, functions = fitted["quantiles_"], fitted["functions_"]
+    shapes = {(f.n_features, f.n_atoms, f.weights.shape) for f in functions}
+    if len(shapes) != 1 or functions[0].weights.ndim != 1 or fitted["_targets"].shape:
+        raise FileFormatError(f"there must be one function for each of {len(levels)} quantiles")
+    if functions[0].n_features != fitted["n_features_in_"]:
+        raise FileFormatError("the functions of the quantiles have other features")
+    return len(levels)
+
+
+def _check_choice(fitted: dict[str, Any]) -> None:
+    """Check the race that chose the kernel, or the samples that are kept for one."""
+    race, kept = fitted["race_"], fitted["_kept"]
+    if race is not None and (kept is not None or len(race.scales) != fitted["n_features_in_"]):
+        raise FileFormatError("the race does not have the features of the model")
+    if race is not None and not race.default_won and race.kernel != fitted["kernel_"]:
+        raise FileFormatError("the kernel is not the one that won the race")
+    if kept is None or kept.count == 0:
+        return
+    points, targets, _ = kept.arrays()
+    fitted["loss_"].check_targets(targets, fitted["_learner"].n_outputs, len(points))
+    if points.shape[1] != fitted["n_features_in_"]:
+        raise FileFormatError("the samples that are kept have other features than the model")
+    if "_targets" in fitted and targets.shape[1:] != fitted["_targets"].shape:
+        raise FileFormatError("the targets that are kept have other outputs than the model")

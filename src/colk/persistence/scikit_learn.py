@@ -1,0 +1,165 @@
+"""Estimators of scikit-learn in files: their attributes, if these are plain data.
+
+A file names a public class of scikit-learn. Its object is made without a call of its constructor
+and is given the attributes: numbers, texts, arrays and further estimators. Modules whose compiled
+code trusts the shapes of fitted attributes are left out.
+"""
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+from colk.errors import FileFormatError
+
+__all__ = [
+    "COMPOSED",
+    "attributes_of",
+    "find_class",
+    "make",
+    "tag_of",
+    "version",
+    "warn_of_version",
+]
+
+# Modules whose classes are stored with what they have learned, and those of which only the
+# parameters are stored: a KernelCompressor has such an estimator.
+_FITTED = (
+    "compose", "cross_decomposition", "decomposition", "discriminant_analysis", "dummy",
+    "feature_extraction", "feature_extraction.text", "feature_selection", "frozen", "impute",
+    "kernel_approximation", "linear_model", "naive_bayes", "neural_network", "pipeline",
+    "preprocessing", "random_projection",
+)  # fmt: skip
+_UNFITTED = ("svm", "kernel_ridge", "gaussian_process")
+
+# Attributes that hold pairs or triples of a name, an estimator and what else belongs to it.
+COMPOSED = ("steps", "transformers", "transformers_", "transformer_list", "estimators")
+_NO_ESTIMATOR = (None, "passthrough", "drop")
+
+
+def _home(tag: str) -> str:
+    """Return the module of a class, without "sklearn."."""
+    return tag.removeprefix("sklearn.").rpartition(".")[0]
+
+
+def tag_of(estimator: Any) -> str | None:
+    """Return the public name of an estimator's class, None if files do not hold such a class.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> tag_of(PCA())
+    'sklearn.decomposition.PCA'
+    """
+    kind = type(estimator)
+    parts = kind.__module__.split(".")
+    if parts[0] != "sklearn":
+        return None
+    public = [part for part in parts[1:] if not part.startswith("_")]
+    home = ".".join(public)
+    if home not in (*_FITTED, *_UNFITTED):
+        return None
+    tag = f"sklearn.{home}.{kind.__name__}"
+    try:
+        return tag if find_class(tag) is kind else None
+    except FileFormatError:
+        return None
+
+
+def find_class(tag: str) -> type[Any]:
+    """Return the public class of this name.
+
+    Examples
+    --------
+    >>> find_class("sklearn.decomposition.PCA").__name__
+    'PCA'
+    """
+    home, name = _home(tag), tag.rpartition(".")[2]
+    if home in (*_FITTED, *_UNFITTED):
+        from sklearn.base import BaseEstimator
+
+        module = import_module(f"sklearn.{home}")
+        kind = getattr(module, name, None) if name in module.__all__ else None
+        if isinstance(kind, type) and issubclass(kind, BaseEstimator):
+            return kind
+    raise FileFormatError(f"it holds a {tag!r}, which files must not hold")
+
+
+def attributes_of(tag: str, estimator: Any) -> dict[str, Any]:
+    """Return the attributes of an estimator that are to be stored."""
+    attributes = estimator.get_params(deep=False)
+    if _home(tag) in _FITTED:
+        attributes = dict(vars(estimator))
+    elif hasattr(estimator, "n_features_in_"):
+        raise TypeError(
+            f"a fitted {type(estimator).__name__} cannot be saved; save from_sklearn(model) of it"
+        )
+    if attributes.get("memory") is not None:
+        raise TypeError(
+            f"a {type(estimator).__name__} with a cache cannot be saved; set memory=None"
+        )
+    return attributes
+
+
+def make(tag: str, attributes: Any) -> Any:
+    """Return an estimator with these attributes; refuse those that it could not have."""
+    kind = find_class(tag)
+    if type(attributes) is not dict:
+        raise FileFormatError(f"a {tag} has no attributes")
+    for name, value in attributes.items():
+        _check_attribute(kind, name, value)
+    if _home(tag) in _UNFITTED:
+        return kind(**attributes)  # which keeps them; `fit` checks them
+    estimator = kind.__new__(kind)
+    vars(estimator).update(attributes)
+    estimator.get_params(deep=False)  # an AttributeError names a parameter that is missing
+    return estimator
+
+
+def _check_attribute(kind: type[Any], name: Any, value: Any) -> None:
+    """Refuse attributes that would hide a method of the class, and caches, which hold pickles."""
+    found = getattr(kind, name, None) if isinstance(name, str) else None
+    hides = callable(found) or hasattr(found, "__get__") or hasattr(found, "__set__")
+    if not isinstance(name, str) or not name.isidentifier() or name.startswith("__") or hides:
+        raise FileFormatError(f"a {kind.__name__} must not have the attribute {name!r}")
+    if name == "memory" and value is not None:
+        raise FileFormatError(f"a {kind.__name__} in a file must have memory=None")
+    if name in COMPOSED and type(value) is list:
+        for item in value:
+            _check_step(kind, item)
+
+
+def _check_step(kind: type[Any], item: Any) -> None:
+    if type(item) is not tuple or len(item) < 2 or not isinstance(item[0], str):
+        raise FileFormatError(f"a step of a {kind.__name__} must be a name and an estimator")
+    is_text = item[1] is None or isinstance(item[1], str)
+    if item[1] not in _NO_ESTIMATOR if is_text else not hasattr(item[1], "get_params"):
+        raise FileFormatError(f"step {item[0]!r} of a {kind.__name__} is no estimator")
+
+
+def version() -> str:
+    """Return the version of scikit-learn.
+
+    Examples
+    --------
+    >>> import sklearn
+    >>> version() == sklearn.__version__
+    True
+    """
+    import sklearn
+
+    return str(sklearn.__version__)
+
+
+def warn_of_version(stored: Any) -> None:
+    """Warn if another version of scikit-learn wrote the estimators of a file."""
+    from sklearn.exceptions import InconsistentVersionWarning
+
+    if stored != version():
+        warnings.warn(
+            InconsistentVersionWarning(
+                estimator_name="model",
+                current_sklearn_version=version(),
+                original_sklearn_version=str(stored)[:40],
+            ),
+            stacklevel=4,
+        )

@@ -1,0 +1,90 @@
+"""What a River model stores: its parameters, the names of its features, and its learner."""
+
+from inspect import signature
+from typing import Any
+
+from colk import _stored as stored
+from colk.errors import FileFormatError
+from colk.learners.colk import KernelLearner
+from colk.recipe import has_solver
+from colk.selection import KeptSamples, Race
+
+__all__ = ["FIELDS", "StoredModel"]
+
+FIELDS: dict[str, stored.Field] = {
+    "parameters": stored.Anything(),
+    "names": stored.ListOf(stored.Anything(), size="n_features"),
+    "learner": stored.Optional(
+        stored.Object(KernelLearner, attributes={"n_features": "n_features"})
+    ),
+    "race": stored.Optional(stored.Object(Race)),
+    "kept": stored.Optional(stored.Object(KeptSamples)),
+}
+
+
+class StoredModel:
+    """The part of a River model that takes it apart for a file and puts it together again."""
+
+    solver: Any
+    _names: list[Any]
+    _learner: KernelLearner | None
+    _race: Race | None
+    _kept: KeptSamples | None
+
+    def _to_file(self) -> dict[str, Any]:
+        return {
+            "parameters": {name: getattr(self, name) for name in signature(type(self)).parameters},
+            "names": self._names,
+            "learner": self._learner,
+            "race": self._race,
+            "kept": self._kept,
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Any:
+        model: Any = cls(**values["parameters"])
+        if len(set(values["names"])) != len(values["names"]):
+            raise FileFormatError("two features have the same name")
+        if values["learner"] is not None:
+            _check_learner(values["learner"], model.solver)
+        _check_race(values)
+        _check_kept(values)
+        model._names, model._learner = values["names"], values["learner"]
+        model._race, model._kept = values["race"], values["kept"]
+        model._set_learned(values)
+        model._connect()
+        return model
+
+    def _set_learned(self, values: dict[str, Any]) -> None:
+        """Take up what the model has learned of its targets."""
+
+
+def _check_learner(learner: KernelLearner, solver: str) -> None:
+    """Check that a learner is one that a River model makes."""
+    if not has_solver(learner, solver):
+        raise FileFormatError(f"the learner does not have solver={solver!r}")
+    if learner.is_traced or learner.loss.kind == "binary":
+        # Samples go straight to the stream, which has no room for the lines of a trace.
+        raise FileFormatError("a River model does not make a learner with a trace or a margin loss")
+
+
+def _check_race(values: dict[str, Any]) -> None:
+    race, learner, names = values["race"], values["learner"], values["names"]
+    if race is None:
+        return
+    if values["kept"] is not None or learner is None or len(race.scales) > len(names):
+        raise FileFormatError("the race does not have the features of the model")
+    if not race.default_won and race.kernel_for(len(names)) != learner.kernel:
+        raise FileFormatError("the kernel is not the one that won the race")
+
+
+def _check_kept(values: dict[str, Any]) -> None:
+    kept, learner = values["kept"], values["learner"]
+    if kept is None or kept.count == 0:
+        return
+    points, targets, weights = kept.arrays()
+    if learner is None or points.shape[1] > len(values["names"]) or (weights == 0.0).any():
+        raise FileFormatError("the samples that are kept have other features than the model")
+    if targets.shape != (len(points), 1):
+        raise FileFormatError("the targets that are kept have other outputs than the model")
+    learner.loss.check_targets(targets, learner.n_outputs, len(points))

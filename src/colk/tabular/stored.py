@@ -1,0 +1,96 @@
+"""What a TableModel stores: its settings, the scales and values of columns, and its learner."""
+
+from inspect import signature
+from typing import Any
+
+from colk import _stored as stored
+from colk.errors import FileFormatError
+from colk.learners.colk import KernelLearner
+from colk.recipe import has_solver
+from colk.rkhs.expansion import KernelExpansion
+from colk.tabular.encoder import Encoder
+from colk.tabular.scale import MOST_ROWS, RunningScales
+
+__all__ = ["FIELDS", "StoredTable"]
+
+FIELDS: dict[str, stored.Field] = {
+    "settings": stored.Anything(),
+    "rows": stored.Count(at_most=MOST_ROWS),
+    "labels": stored.ListOf(stored.Text()),
+    "indicators": stored.ListOf(stored.ListOf(stored.Text())),
+    "inputs": stored.Object(RunningScales),
+    "targets": stored.Object(RunningScales),
+    "learner": stored.Object(KernelLearner),
+    "fixed": stored.Optional(stored.Object(KernelExpansion)),
+    "notes": stored.Object(dict),
+}
+
+
+class StoredTable:
+    """The part of a TableModel that takes it apart for a file and puts it together again."""
+
+    def _to_file(self: Any) -> dict[str, Any]:
+        names = [name for name in signature(type(self)).parameters if name != "bandwidth"]
+        settings = {name: getattr(self, name) for name in names}
+        return {
+            "settings": {**settings, "averaging": settings["averaging"] or False},
+            "rows": self.rows,
+            "labels": self.labels,
+            "indicators": [list(pair) for pair in self.indicators],
+            "inputs": self._inputs,
+            "targets": self._targets,
+            "learner": self._learner,
+            "fixed": self._fixed,
+            "notes": self.notes,
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Any:
+        model: Any = cls(**values["settings"])
+        model.rows, model.labels = values["rows"], _check_labels(values["labels"], model.task)
+        model._encoder = _encoder(values["indicators"], model._encoder)
+        model._inputs, model._targets = values["inputs"], values["targets"]
+        if (
+            len(model._inputs.means) != len(model._encoder.numbers)
+            or len(model._targets.means) != 1
+        ):
+            raise FileFormatError("the scales are not those of the columns")
+        _check_learner(model, values["learner"])
+        if values["fixed"] is not None:
+            _check_shape(model, values["fixed"], "function")
+        elif values["learner"].has_learned != (model.rows > 0):
+            raise FileFormatError("rows were learned, but not by the learner")
+        model._learner, model._fixed = values["learner"], values["fixed"]
+        model.notes = values["notes"]
+        return model
+
+
+def _check_labels(labels: list[str], task: str) -> list[str]:
+    if len(set(labels)) < len(labels) or (labels and task == "regression"):
+        raise FileFormatError("the labels must be different, and a regression has none")
+    return labels
+
+
+def _encoder(indicators: list[list[str]], fresh: Encoder) -> Encoder:
+    pairs = [(name, value) for name, value in indicators]
+    if len(set(pairs)) < len(pairs):
+        raise FileFormatError("two indicators stand for the same value of a column")
+    return Encoder(fresh.numbers, fresh.categorical, pairs)
+
+
+def _check_learner(model: Any, learner: KernelLearner) -> None:
+    same = repr(learner.kernel) == repr(model.kernel) and learner.loss == model.loss
+    if not has_solver(learner, model.solver) or not same or learner.risk != model.risk:
+        raise FileFormatError("the learner is not that of the settings")
+    if learner.has_learned:
+        _check_shape(model, learner, "learner")
+
+
+def _check_shape(model: Any, part: Any, name: str) -> None:
+    """Check that a learner or a function has the columns and the outputs of the model."""
+    outputs = max(2, len(model.labels)) if model.loss.kind == "multiclass" else 1
+    if (part.n_features, part.n_outputs) != (len(model.columns), outputs):
+        raise FileFormatError(
+            f"the {name} has {part.n_features} features and {part.n_outputs} outputs, expected "
+            f"{len(model.columns)} and {outputs}"
+        )
