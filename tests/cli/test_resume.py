@@ -253,6 +253,6 @@ def test_a_folder_that_becomes_read_only(colk, public, monkeypatch):
         code, _, error = colk(*options)
     model.parent.chmod(0o755)
     assert code == 2
-    assert "as it was" in error
+    assert "unchanged" in error
     assert len(error.splitlines()) == 1
     assert model.read_bytes() == before

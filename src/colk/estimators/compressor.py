@@ -123,8 +123,9 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         }
 
     @classmethod
-    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Self:
-        compressor, fitted = cls(**values["parameters"]), values["fitted"]
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Any:
+        compressor: Any = cls(**values["parameters"])
+        fitted = values["fitted"]
         if not hasattr(compressor.estimator, "get_params"):
             raise FileFormatError("a KernelCompressor must have an estimator")
         if values["is_frozen"]:

@@ -86,7 +86,7 @@ def find_class(tag: str) -> type[Any]:
 
 def attributes_of(tag: str, estimator: Any) -> dict[str, Any]:
     """Return the attributes of an estimator that are to be stored."""
-    attributes = estimator.get_params(deep=False)
+    attributes: dict[str, Any] = estimator.get_params(deep=False)
     if _home(tag) in _FITTED:
         attributes = dict(vars(estimator))
     elif hasattr(estimator, "n_features_in_"):
@@ -109,7 +109,7 @@ def make(tag: str, attributes: Any) -> Any:
         _check_attribute(kind, name, value)
     if _home(tag) in _UNFITTED:
         return kind(**attributes)  # which keeps them; `fit` checks them
-    estimator = kind.__new__(kind)
+    estimator: Any = object.__new__(kind)
     vars(estimator).update(attributes)
     estimator.get_params(deep=False)  # an AttributeError names a parameter that is missing
     return estimator

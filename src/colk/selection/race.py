@@ -141,7 +141,7 @@ class Race:
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "Race":
         columns = (values[name].tolist() for name in ("sizes", "scaled", "losses"))
         entries = tuple(
-            Entry(name, *sizes, scaled, *losses)
+            Entry._make((name, *sizes, scaled, *losses))
             for name, sizes, scaled, losses in zip(values["names"], *columns, strict=True)
         )
         winner, kernel, scales = entries[values["winner"]], values["kernel"], values["scales"]
