@@ -117,13 +117,11 @@ def corpus():
 
 
 def write_corpus(folder):
-    """Save all models, and the files of the format before."""
+    """Save all models."""
     import colk
 
     for number, model in enumerate(corpus()):
         colk.save(model, folder / f"{number:02d}.colk")
-    for old in (pathlib.Path(__file__).parents[1] / "tests/files/data").glob("*.npz"):
-        (folder / old.name).write_bytes(old.read_bytes())
 
 
 def use(model, folder):
