@@ -55,7 +55,7 @@ def test_streams_take_a_dict_in_any_chunks():
 @pytest.mark.parametrize(
     ("weights", "method", "message"),
     [
-        ("balanced", "partial_fit", "'balanced' needs all of the data.*give partial_fit a dict"),
+        ("balanced", "partial_fit", "'balanced' needs all data.*pass a dict"),
         ({"rare": -1.0}, "fit", "class_weight must hold numbers of at least 0"),
         ({"rare": np.nan}, "fit", "class_weight must hold numbers of at least 0"),
         ({"rarely": 1.0}, "fit", "are not in class_weight"),

@@ -1,5 +1,6 @@
 """An interrupted call leaves a River model unchanged and usable."""
 
+import copy
 import math
 import os
 import signal
@@ -9,10 +10,10 @@ import pandas as pd
 import pytest
 
 from colk import DivergenceError
+from colk._engine.running_scale import RunningScale
 from colk.kernels import Gaussian, Linear
 from colk.losses import CustomLoss
 from colk.river import COLKClassifier, COLKRegressor
-from colk.river.scale import RunningScale
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(300, 2)), columns=["a", "b"])
@@ -105,24 +106,54 @@ def test_an_interrupt_and_what_a_function_raises(kind, many):
     assert goes_on_as(model, twin, Y)
 
 
+def scale_of(*values):
+    scale = RunningScale()
+    for value in values:
+        scale.update(value, 1.0)
+    return scale
+
+
 def test_the_running_scale_is_that_of_numpy():
     y, w = 1e3 + RNG.normal(size=200), RNG.random(200)
     scale = RunningScale()
     for target, weight in zip(y.tolist(), w.tolist(), strict=True):
-        scale = scale.including(target, weight)
+        scale.update(target, weight)
     mean = np.average(y, weights=w)
     deviation = math.sqrt(np.average((y - mean) ** 2, weights=w))
-    assert scale.mean == pytest.approx(mean, rel=1e-13)
-    assert scale.unit == scale.deviation == pytest.approx(deviation, rel=1e-10)
-    huge = RunningScale().including(1e300, 1.0).including(-1e300, 1.0)
-    assert (huge.mean, huge.unit) == (0.0, pytest.approx(1e300))
-    with pytest.raises(ValueError, match="beyond what can be scaled"):
-        RunningScale().including(1.7e308, 1.0).including(-1.7e308, 1.0)
+    assert scale.means == pytest.approx(mean, rel=1e-13)
+    assert scale.units == scale.deviations == pytest.approx(deviation, rel=1e-10)
+    huge = scale_of(1e300, -1e300)
+    assert (huge.means, huge.units) == (0.0, pytest.approx(1e300))
+    with pytest.raises(ValueError, match="too large to be scaled"):
+        scale_of(1.7e308, -1.7e308)
+
+
+def test_a_scale_takes_values_in_any_way():
+    y, w = RNG.normal(3.0, 2.0, size=(60, 1)), RNG.random(60)
+    one, rows = RunningScale(1), RunningScale(1)
+    scaled = [one.update(value, weight) for value, weight in zip(y[:, 0], w, strict=True)]
+    table = y.copy()
+    assert rows.absorb(table[:25], w[:25]) + rows.absorb(table[25:], w[25:]) == 60
+    assert scaled == table[:, 0].tolist()
+    whole = RunningScale(1).merged(y[:25], w[:25]).merged(y[25:], w[25:])
+    for other in (rows, whole):
+        assert other.means == pytest.approx(one.means, rel=1e-13)
+        assert other.deviations == pytest.approx(one.deviations, rel=1e-13)
+        assert other.total == pytest.approx(one.total)
+    assert whole.unscaled(whole.scaled(y)) == pytest.approx(y)
+
+
+def test_an_update_can_be_undone():
+    scale = scale_of(1.0, 4.0)
+    before = copy.copy(scale)
+    scale.update(100.0, 3.0)
+    scale.undo()
+    assert [scale.total, *scale.means, *scale.units] == [before.total, *before.means, *before.units]
 
 
 def test_targets_that_are_equal_have_a_unit():
-    assert RunningScale().including(0.0, 1.0).unit == 1.0
-    assert RunningScale().including(-5.0, 1.0).including(-5.0, 3.0).unit == 5.0
+    assert scale_of(0.0).units == 1.0
+    assert scale_of(-5.0, -5.0).units == 5.0
 
 
 def test_kinds_of_numbers_and_of_mappings_are_taken():

@@ -161,7 +161,7 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
         return replace(Settings.of(self), loss=loss)
 
     def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
-        """Make the learner; defaults that depend on data come from X."""
+        """Make the learner; some defaults depend on the points X."""
         settings = self._settings(loss)
         self._n_outputs = n_outputs
         self._use(Recipe.from_data(settings, X))
@@ -195,11 +195,11 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
         if not self.race_.default_won:
             self._use(Recipe.from_kernel(settings, self.race_.kernel))
 
-    def _follow(self, X: Array, Y: Array, weight: Array) -> None:
-        """Learn a stretch of a stream; its first samples are kept until they choose the kernel.
+    def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
+        """Learn a part of a stream; its first samples are kept until they choose the kernel.
 
-        Until then the default kernel learns them, so that there is something to predict with;
-        one that is chosen learns them anew.
+        Until then the default kernel learns them, so that the model can predict. If another
+        kernel wins, a new learner learns them again.
         """
         if self._kept is None:
             self._pass(X, Y, weight)
@@ -213,16 +213,15 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
             self._choose_kernel(points, targets, weights, prefers_narrow=False)
             if self._learner is not learner:
                 rest = slice(here.stop, None)
-                self._learner.learn(points, targets, weights)
-                if len(X[rest]):
-                    self._learner.learn(X[rest], Y[rest], weight[rest])
+                self._learner.learn_checked(points, targets, weights)
+                self._learner.learn_checked(X[rest], Y[rest], weight[rest])
 
     def _unscaled(self, Y: Array) -> Array:
-        """Targets without the unit they are learned in, which may still change."""
+        """Targets in their original units; the scale may still change."""
         return Y
 
     def _scaled(self, Y: Array) -> Array:
-        """Targets in the unit they are learned in."""
+        """Targets in the units that the learner sees."""
         return Y
 
     # -- passes ------------------------------------------------------------------------------
@@ -230,15 +229,16 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
     def _pass(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn from valid samples in this order, and note their prequential loss."""
         loss_before, total_before = self._learner.loss_sums
-        self._learner.learn(X, Y, weight)
+        self._learner.learn_checked(X, Y, weight)
         loss, total = self._learner.loss_sums
         seen = total - total_before
         self.loss_curve_.append((loss - loss_before) / seen if seen > 0.0 else float("nan"))
 
-    def _is_plain(self, X: Any) -> bool:
-        """Whether scikit-learn would take X as it is: what its checks cost a row takes 200 µs.
+    def _is_valid(self, X: Any) -> bool:
+        """Whether X is a finite array that needs no conversion.
 
-        The model is fitted, without names of features; X is an array as the learner wants it.
+        scikit-learn's own validation takes 200 µs, longer than learning a row. The model must be
+        fitted, and without feature names.
         """
         return (
             type(X) is np.ndarray
@@ -253,9 +253,9 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
 
     def _points(self, X: Any) -> Array:
         """Points to predict at, checked."""
-        if self._is_plain(X):
-            plain: Array = X
-            return plain
+        if self._is_valid(X):
+            valid: Array = X
+            return valid
         points: Array = validate_data(self, X, reset=False, dtype=np.float64, order="C")
         return points
 
@@ -265,4 +265,4 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
         weight: Array = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
-        return weight
+        return np.ascontiguousarray(weight)

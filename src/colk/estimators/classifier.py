@@ -37,23 +37,32 @@ def _has_probabilities(classifier: "COLKClassifier") -> bool:
 class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel classification in bounded memory, under a risk of your choice.
 
-    Two classes are told apart by the sign of one function, more by the largest of several that
-    share their atoms. Standardise the inputs first.
+    Two classes share one function, whose sign is the prediction. More classes have a function each
+    on the same atoms, and the largest value is the prediction. Standardise the features first.
+
+    The parameters below are in four groups. Model: `kernel`, `bandwidth`. Objective: `loss` to
+    `regularization`. Optimiser: `solver` to `verbose`. Size: `eps` and `max_atoms`.
 
     Parameters
     ----------
-    kernel, bandwidth, risk, solver, step_size, tracking_rate, regularization
+    kernel, bandwidth
         As in `COLKRegressor`.
-    loss : Loss or str
-        "logistic" is the softmax loss where there are more than two classes. The margin losses
-        "hinge", "squared_hinge" and "smooth_hinge" then set each class against the rest.
-    class_weight : dict, "balanced" or None
-        How much samples of a class count, beside their `sample_weight`; classes that a dict leaves
-        out count 1. "balanced" gives every class the same share of the data that `fit` sees, by
-        n/(C·n_c); `partial_fit`, which sees a part of the data, needs a dict.
-    eps, max_atoms, pairing, averaging, gradient_bound, prior, forgetting, epochs, shuffle
+    loss : Loss or str, default="logistic"
+        The loss of one prediction. "logistic" becomes the softmax loss for more than two classes.
+        The margin losses "hinge", "squared_hinge" and "smooth_hinge" then compare each class with
+        the rest. Only "logistic" and "softmax" give probabilities.
+    risk : Risk or str, default="mean"
         As in `COLKRegressor`.
-    polish, early_stopping, verbose, random_state
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by which sample weights are multiplied; classes that a dict leaves out
+        have weight 1. "balanced" gives all classes the same total weight in the data of `fit`, by
+        n/(C·n_c) for C classes; `partial_fit` does not see all data and needs a dict. Set it if a
+        rare class matters as much as a frequent one.
+    regularization, solver, step_size, averaging, gradient_bound, tracking_rate, pairing
+        As in `COLKRegressor`; the loss scale s is ½ for the logistic and the softmax loss.
+    prior, forgetting, epochs, shuffle, polish, early_stopping, random_state, verbose
+        As in `COLKRegressor`.
+    eps, max_atoms
         As in `COLKRegressor`.
 
     Attributes
@@ -90,50 +99,50 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         bandwidth: Literal["auto", "scale", "median"] | float = "scale",
         loss: Loss | str = "logistic",
         risk: Risk | str = "mean",
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        regularization: float | None = None,
         solver: Solver = "gradient",
         step_size: Rate | None = None,
-        tracking_rate: Rate = 0.1,
-        regularization: float | None = None,
-        eps: float | None = None,
-        max_atoms: int | None = 400,
-        pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float | None = None,
+        tracking_rate: Rate = 0.1,
+        pairing: Pairing = "overlap",
         prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] = 1.0,
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         epochs: int | None = None,
         shuffle: bool = True,
         polish: bool = True,
         early_stopping: bool = False,
-        verbose: bool = False,
         random_state: Any = None,
+        verbose: bool = False,
+        eps: float | None = None,
+        max_atoms: int | None = 400,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.loss = loss
         self.risk = risk
+        self.class_weight = class_weight
+        self.regularization = regularization
         self.solver = solver
         self.step_size = step_size
-        self.tracking_rate = tracking_rate
-        self.regularization = regularization
-        self.eps = eps
-        self.max_atoms = max_atoms
-        self.pairing = pairing
         self.averaging = averaging
         self.gradient_bound = gradient_bound
+        self.tracking_rate = tracking_rate
+        self.pairing = pairing
         self.prior = prior
         self.forgetting = forgetting
-        self.class_weight = class_weight
         self.epochs = epochs
         self.shuffle = shuffle
         self.polish = polish
         self.early_stopping = early_stopping
-        self.verbose = verbose
         self.random_state = random_state
+        self.verbose = verbose
+        self.eps = eps
+        self.max_atoms = max_atoms
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn anew from X and the labels y, in `epochs` passes.
+        """Fit the model from scratch, in `epochs` passes over the samples.
 
         Parameters
         ----------
@@ -142,7 +151,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         y : array of shape (n,)
             Labels.
         sample_weight : array of shape (n,), optional
-            How much a sample counts: its step is multiplied by it, 0 skips it.
+            Weights: the step of a sample is multiplied by its weight, and skipped if it is 0.
         """
         with self._unchanged_on_error():
             self._epochs(*self._prepare(X, y, sample_weight, first=True))
@@ -155,7 +164,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn on from X and the labels y, in one pass in their order.
+        """Update the model with more samples, in one pass and in their order.
 
         Parameters
         ----------
@@ -164,9 +173,9 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         y : array of shape (n,)
             Labels.
         classes : array of shape (C,), optional
-            All labels there will be; needed in the first call.
+            All labels that will occur; required in the first call.
         sample_weight : array of shape (n,), optional
-            How much a sample counts.
+            Weights of the samples.
         """
         with self._unchanged_on_error():
             first = not self.__sklearn_is_fitted__()
@@ -174,11 +183,10 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
                 raise ValueError("classes must be given in the first call of partial_fit")
             if self.class_weight == "balanced":
                 raise ValueError(
-                    "class_weight='balanced' needs all of the data, which only fit "
-                    "sees; give partial_fit a dict, as "
-                    "sklearn.utils.class_weight.compute_class_weight counts it"
+                    "class_weight='balanced' needs all data, which partial_fit does not have; "
+                    "pass a dict, such as sklearn.utils.class_weight.compute_class_weight gives"
                 )
-            self._follow(*self._prepare(X, y, sample_weight, first, classes))
+            self._learn_on(*self._prepare(X, y, sample_weight, first, classes))
         return self
 
     def _prepare(
@@ -189,7 +197,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         first: bool,
         classes: Any = None,
     ) -> tuple[Array, Array, Array]:
-        """Check the samples and encode the labels; at first also make the learner."""
+        """Validate the samples and encode the labels; the first call also makes the learner."""
         X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C")
         check_classification_targets(y)
         weight = self._weights(sample_weight, X)
@@ -203,7 +211,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         return X, targets, weight * self._class_weights(np.asarray(y), weight)
 
     def _class_weights(self, y: Any, weight: Array) -> Array | float:
-        """How much samples with these labels count, as scikit-learn computes it."""
+        """Weights of samples with these labels, as scikit-learn computes them."""
         if self.class_weight is None:
             return 1.0
         counted = y[weight > 0.0]
@@ -229,7 +237,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         self._start(X, loss, n_outputs)
 
     def _encode(self, y: Any) -> Array:
-        """Labels as the loss wants them: ±1, ±1 for each class, or the index of the class."""
+        """Return labels as the loss takes them: ±1, ±1 for each class, or the class index."""
         found = np.searchsorted(self.classes_, y)
         index: NDArray[np.intp] = np.minimum(found, len(self.classes_) - 1)
         unknown = self.classes_[index] != y
@@ -245,7 +253,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         return np.where(index[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
 
     def decision_function(self, X: Any) -> Array:
-        """Return scores: of shape (n,) for two classes, positive for the second; (n, C) for more.
+        """Return scores of shape (n,) for two classes, positive for the second; (n, C) for more.
 
         Parameters
         ----------
@@ -259,7 +267,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         return scores
 
     def predict(self, X: Any) -> Any:
-        """Return the likeliest labels, of shape (n,).
+        """Return the most likely labels, of shape (n,).
 
         Parameters
         ----------

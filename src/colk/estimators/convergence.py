@@ -1,4 +1,4 @@
-"""A model that does not learn says so, and names the setting to change."""
+"""Warnings of `fit`: the model did not learn, and which setting to change."""
 
 import warnings
 
@@ -18,18 +18,18 @@ __all__ = [
     "warn_of_nothing",
 ]
 
-# By which share a loss may exceed that of a constant before it is news; few samples tell less.
+# Warn if a loss exceeds that of a constant by more than this share; by more if samples are few.
 _MARGIN = 0.05
-# A loss below this is that of equal targets, after rounding.
+# A smaller loss is the rounding error of equal targets.
 _ROUNDING = 1e-12
-# What a step may lose to max_atoms before it is news, as a share of it.
+# Warn if max_atoms makes a step lose more than this share of its norm.
 _MOST = 0.6
-# Samples that are looked at for clipped steps.
+# Gradients are computed at this many samples to see whether they are clipped.
 _LOOKED_AT = 500
 
 
 def constant_loss(loss: Loss, Y: Array, weight: Array, n_outputs: int) -> float:
-    """Mean loss of predicting 0 everywhere, which is the mean of scaled targets.
+    """Return the mean loss of the prediction 0, which is the mean of scaled targets.
 
     Examples
     --------
@@ -41,31 +41,31 @@ def constant_loss(loss: Loss, Y: Array, weight: Array, n_outputs: int) -> float:
     return float(shares(len(Y), weight) @ loss.value(zero, Y))
 
 
-def warn_of_loss(found: float, constant: float, size: int, cure: str) -> None:
-    """Warn where the loss over `size` samples is above that of a constant."""
+def warn_of_loss(found: float, constant: float, size: int, advice: str) -> None:
+    """Warn if the loss over `size` samples is above that of a constant prediction."""
     margin = max(_MARGIN, 2.0 / np.sqrt(size))
     if not found <= (1.0 + margin) * constant and constant > _ROUNDING:
         warnings.warn(
             f"the model does not learn: its loss of {found:.3g} is above the {constant:.3g} of "
-            f"predicting a constant; {cure}",
+            f"predicting a constant; {advice}",
             ConvergenceWarning,
             stacklevel=5,
         )
 
 
-def warn_of_nothing(constant: float, eps: float, cure: str) -> None:
-    """Warn where there was something to learn, and every step was forgotten."""
+def warn_of_nothing(constant: float, eps: float, advice: str) -> None:
+    """Warn if the targets vary, but compression removed every step."""
     if constant > _ROUNDING:
         warnings.warn(
-            f"nothing was learned: every step is shorter than eps={eps:.2g} and was forgotten; "
-            f"lower eps, or {cure}",
+            f"nothing was learned: every step is shorter than eps={eps:.2g} and was removed by "
+            f"compression; lower eps, or {advice}",
             ConvergenceWarning,
             stacklevel=5,
         )
 
 
 def warn_of_clipping(learner: KernelLearner, X: Array, Y: Array, weight: Array) -> None:
-    """Warn where most steps from here would be clipped to the gradient bound."""
+    """Warn if most gradients are longer than the gradient bound."""
     rows = np.flatnonzero(weight > 0.0)
     rows = rows[:: -(-len(rows) // _LOOKED_AT)]
     F = learner.predict(X[rows])
@@ -82,17 +82,17 @@ def warn_of_clipping(learner: KernelLearner, X: Array, Y: Array, weight: Array) 
 
 
 def warn_of_atoms(
-    forgotten: float, eps: float | None, step: float, max_atoms: int | None, cure: str
+    lost: float, eps: float | None, step: float, max_atoms: int | None, advice: str
 ) -> None:
-    """Warn where steps of the last epoch forgot, on average, twice what eps allows.
+    """Warn if steps of the last epoch lost, on average, more than twice eps.
 
-    Where it is left open, where they forgot most of a step, whose length is usually `step`.
+    If eps is None, warn if they lost more than 0.6 of a step, whose RMS norm is `step`.
     """
-    bound, told = (_MOST * step, "most of it") if eps is None else (2.0 * eps, f"eps={eps:.2g}")
-    if max_atoms is not None and forgotten > bound > 0.0:
+    bound, limit = (_MOST * step, "most of it") if eps is None else (2.0 * eps, f"eps={eps:.2g}")
+    if max_atoms is not None and lost > bound > 0.0:
         warnings.warn(
-            f"max_atoms={max_atoms} makes a step forget {forgotten:.2g} on average, more than "
-            f"{told}: raise max_atoms, {cure} if targets are noisy, or polish",
+            f"max_atoms={max_atoms} makes a step lose {lost:.2g} on average, more than {limit}: "
+            f"raise max_atoms, {advice} if targets are noisy, or set polish=True",
             ConvergenceWarning,
             stacklevel=5,
         )

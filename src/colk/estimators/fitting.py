@@ -1,6 +1,7 @@
-"""How `fit` learns: passes over the samples, what they warn of, and the polish."""
+"""How `fit` learns: passes over the samples, warnings, and the polish."""
 
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -16,91 +17,109 @@ from colk.estimators.convergence import (
 )
 from colk.rkhs.polishing import polish
 
-__all__ = ["LEAST_REGULARIZATION", "EpochEstimator"]
+__all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Passes"]
 
-# What the polish takes for a regularisation of 0, under which weights are not unique.
+# The polish needs λ > 0, because weights are not unique without it.
 LEAST_REGULARIZATION = 1e-12
 
-# Passes along gradients, without a polish.
+# Epochs of the gradient solver without a polish.
 _EPOCHS = 5
 
-# Early stopping: another epoch has to lower the loss to this share of what it was, and fewer
-# samples than this are too few to hold some out.
+# Early stopping: an epoch must lower the loss to this share, and with fewer samples none are held
+# out.
 _WORTH_AN_EPOCH = 0.99
 _FEW = 50
 
 
-class EpochEstimator(COLKEstimator):
-    """An estimator that passes over the samples, and polishes what it found."""
+@dataclass(frozen=True)
+class Passes:
+    """How `fit` passes over the samples; `COLKRegressor` documents the parameters.
 
-    def _epochs(self, X: Array, Y: Array, weight: Array) -> None:
-        """Pass over the samples as often, and in such orders, as the settings say."""
-        random = check_random_state(self.random_state)
-        self._choose_kernel(X, Y, weight, random if self.shuffle else None)
-        learned, watched = self._held_out(len(X), random)
-        best, forgotten = np.inf, 0.0
-        for epoch in range(self._n_epochs()):
-            order = random.permutation(learned) if self.shuffle else learned
-            spent, steps = self._learner.error_spent, self._learner.steps
-            self._pass(X[order], Y[order], weight[order])
-            made = self._learner.steps - steps
-            forgotten = (self._learner.error_spent - spent) / made if made else 0.0
-            self._tell(f"epoch {epoch + 1}: loss {self.loss_curve_[-1]:.4g}")
-            if len(watched):
-                values = self.loss_.value(self._learner.predict(X[watched]), Y[watched])
-                found = float(np.average(values, weights=weight[watched]))
-                self._tell(f"epoch {epoch + 1}: loss of samples held out {found:.4g}")
-                if not found < _WORTH_AN_EPOCH * best:
-                    break
-                best = found
-        if (weight > 0.0).any():
-            self._conclude(X, Y, weight, forgotten)
+    Examples
+    --------
+    >>> Passes().n_epochs, Passes(polish=False).n_epochs
+    (1, 5)
+    """
 
-    def _n_epochs(self) -> int:
-        """Passes to make: of their own account atoms need one, weights several."""
+    solver: str = "gradient"
+    epochs: int | None = None
+    shuffle: bool = True
+    polish: bool = True
+    early_stopping: bool = False
+    verbose: bool = False
+    random_state: Any = None
+
+    @classmethod
+    def of(cls, model: Any) -> Self:
+        """Return the parameters that a model has, and defaults for the others."""
+        names = (field.name for field in fields(cls))
+        return cls(**{name: getattr(model, name) for name in names if hasattr(model, name)})
+
+    @property
+    def n_epochs(self) -> int:
+        """Passes to make: one is enough to find atoms, weights need several."""
         if self.epochs is None:
             return 1 if self.polish or self.solver == "newton" else _EPOCHS
         return check_count(self.epochs, "epochs")
 
-    def _conclude(self, X: Array, Y: Array, weight: Array, forgotten: float) -> None:
-        """Say what went wrong in the epochs, and polish."""
-        constant = constant_loss(self.loss_, Y, weight, self._learner.n_outputs or 1)
-        warn_of_clipping(self._learner, X, Y, weight)
-        if self.n_atoms_ == 0:
-            warn_of_nothing(constant, self.eps_, self._stronger())
-        elif self.polish:
-            self._polish(X, Y, weight)
-        else:
-            step = self._learner.step_length
-            warn_of_atoms(forgotten, self._settled_eps(), step, self.max_atoms, self._gentler())
-            cure = f"{self._gentler()} or eps, raise epochs, or set polish=True"
-            warn_of_loss(self.loss_curve_[-1], constant, len(X), cure)
-
-    def _settled_eps(self) -> float | None:
-        """What a step may forget, where that is a number of its own and no share of the steps."""
-        return self.eps if self.solver == "gradient" else self.eps_
-
-    def _gentler(self) -> str:
-        """What to change for steps that go less far."""
-        return "lower step_size" if self.solver == "gradient" else "raise prior"
-
-    def _stronger(self) -> str:
-        """What to change for steps that go further."""
-        return "raise step_size" if self.solver == "gradient" else "lower prior"
-
-    def _held_out(self, size: int, random: Any) -> tuple[Any, Any]:
-        """Samples to learn from, and those that early stopping watches: a tenth, or none."""
+    def split(self, size: int, random: Any) -> tuple[Any, Any]:
+        """Return the samples to learn from and those to hold out: a tenth, or none."""
         if not self.early_stopping or size < _FEW:
             return np.arange(size), np.arange(0)
         order = random.permutation(size)
         return np.sort(order[size // 10 :]), np.sort(order[: size // 10])
 
-    def _tell(self, message: str) -> None:
-        if self.verbose:
+
+class EpochEstimator(COLKEstimator):
+    """An estimator that passes over the samples, and polishes the result."""
+
+    def _epochs(self, X: Array, Y: Array, weight: Array) -> None:
+        """Pass over the samples as the parameters say, then warn and polish."""
+        passes = Passes.of(self)
+        random = check_random_state(passes.random_state)
+        self._choose_kernel(X, Y, weight, random if passes.shuffle else None)
+        learned, held_out = passes.split(len(X), random)
+        best, lost = np.inf, 0.0
+        for epoch in range(passes.n_epochs):
+            order = random.permutation(learned) if passes.shuffle else learned
+            spent, steps = self._learner.error_spent, self._learner.steps
+            self._pass(X[order], Y[order], weight[order])
+            made = self._learner.steps - steps
+            lost = (self._learner.error_spent - spent) / made if made else 0.0
+            self._report(passes, f"epoch {epoch + 1}: loss {self.loss_curve_[-1]:.4g}")
+            if len(held_out):
+                values = self.loss_.value(self._learner.predict(X[held_out]), Y[held_out])
+                found = float(np.average(values, weights=weight[held_out]))
+                self._report(passes, f"epoch {epoch + 1}: loss of held-out samples {found:.4g}")
+                if not found < _WORTH_AN_EPOCH * best:
+                    break
+                best = found
+        if (weight > 0.0).any():
+            self._conclude(passes, X, Y, weight, lost)
+
+    def _conclude(self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float) -> None:
+        """Warn if the epochs went wrong, and polish."""
+        constant = constant_loss(self.loss_, Y, weight, self._learner.n_outputs or 1)
+        warn_of_clipping(self._learner, X, Y, weight)
+        is_gradient = passes.solver == "gradient"
+        if self.n_atoms_ == 0:
+            longer = "raise step_size" if is_gradient else "lower prior"
+            warn_of_nothing(constant, self.eps_, longer)
+        elif passes.polish:
+            self._polish(passes, X, Y, weight)
+        else:
+            shorter = "lower step_size" if is_gradient else "raise prior"
+            eps = self.eps if is_gradient else self.eps_
+            warn_of_atoms(lost, eps, self._learner.step_length, self.max_atoms, shorter)
+            advice = f"{shorter} or eps, raise epochs, or set polish=True"
+            warn_of_loss(self.loss_curve_[-1], constant, len(X), advice)
+
+    def _report(self, passes: Passes, message: str) -> None:
+        if passes.verbose:
             print(f"[{type(self).__name__}] {message}, {self.n_atoms_} atoms", flush=True)
 
-    def _polish(self, X: Array, Y: Array, weight: Array) -> None:
-        """Give the atoms the weights that are best for all of the data; see `colk.rkhs.polish`."""
+    def _polish(self, passes: Passes, X: Array, Y: Array, weight: Array) -> None:
+        """Give the atoms the weights that are best for all data; see `colk.rkhs.polishing`."""
         function = self._learner.function
         least = max(self.regularization_, LEAST_REGULARIZATION)
         terms = self.loss_, self.risk_
@@ -109,8 +128,8 @@ class EpochEstimator(COLKEstimator):
         )
         self._learner.adopt(self.polished_.function)
         found = self.polished_
-        self._tell(f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
+        self._report(passes, f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
         start = self.risk_.value_at(self.loss_, np.zeros((len(Y), function.n_outputs)), Y, weight)
         left_out = min(risk for _, risk in found.candidates)
-        cure = "the features say nothing of the targets with this kernel: change the bandwidth"
-        warn_of_loss(left_out, start, len(X), cure)
+        advice = "the features say nothing of the targets with this kernel: change the bandwidth"
+        warn_of_loss(left_out, start, len(X), advice)

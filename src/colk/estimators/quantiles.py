@@ -1,4 +1,4 @@
-"""Several quantiles at once, on the atoms of one dictionary, as a scikit-learn estimator."""
+"""Several quantiles with the same atoms, as a scikit-learn estimator."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, Self
@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from colk import _stored as stored
+from colk._engine.running_scale import RunningScale
 from colk._validation import Array
-from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator
+from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Passes
 from colk.estimators.stored import TARGETS, fields_of
-from colk.estimators.targets import TargetScale
 from colk.kernels import Kernel
 from colk.losses import Pinball, Quantiles
 from colk.rkhs.expansion import KernelExpansion
@@ -22,10 +22,10 @@ from colk.schedules import Averaging, Rate
 
 __all__ = ["COLKQuantileRegressor"]
 
-# Share of the samples that atoms are found in. Atoms are unusual samples: those that could have
-# become one are no measure of what is usual.
-_FOUND_IN = 0.6
-# Samples below which all of them are needed for atoms.
+# Share of the samples that may become atoms. Atoms are unusual samples, so coverage is measured on
+# the other samples.
+_ATOM_SHARE = 0.6
+# With fewer of them, all samples may become atoms.
 _ENOUGH = 100
 
 
@@ -39,23 +39,26 @@ _ENOUGH = 100
     )
 )
 class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Conditional quantiles of y: one dictionary of atoms, one function for each level.
+    """Conditional quantiles of y: one dictionary of atoms, one function per level.
 
-    A stream of steps on the sum of the pinball losses finds the atoms, in six of ten samples. For
-    each level the weights that are best for all of the data follow by `colk.rkhs.polish`,
-    regularised as leave-one-out chooses. A constant is added, with which the share of samples below
-    their own prediction from the others is the level among those samples that had no say in the
-    atoms: coverage then holds on new data, not only on what was fitted. Predictions are sorted
-    along the levels, so that quantiles never cross; sorting does not raise the sum of the pinball
-    losses. Standardise the inputs first; targets are scaled inside.
+    COLK minimises the sum of the pinball losses on six of ten samples; this finds the atoms. For
+    each level, `colk.rkhs.polishing` then finds the weights that are best for all data, with a λ
+    chosen by leave-one-out. Finally a constant is added to each function. It makes the share of
+    targets below their leave-one-out prediction equal to the level, among the samples that could
+    not become atoms, so that the coverage also holds on new data. Predictions are sorted along the
+    levels, so quantiles never cross; sorting does not raise the sum of the pinball losses.
+    Standardise the features first; targets are scaled inside.
 
     Parameters
     ----------
-    quantiles : sequence of float
+    quantiles : sequence of float, default=(0.05, 0.5, 0.95)
         Levels, strictly between 0 and 1 and increasing.
-    kernel, bandwidth, step_size, regularization, eps, max_atoms, averaging, epochs, shuffle
+    kernel : Kernel or str, default="laplacian"
         As in `COLKRegressor`.
-    random_state
+    bandwidth, regularization, step_size, averaging, epochs, shuffle, random_state, eps
+        As in `COLKRegressor`. The scale s of the loss is the larger of level and 1 − level over all
+        levels.
+    max_atoms : int or None, default=200
         As in `COLKRegressor`.
 
     Attributes
@@ -65,7 +68,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
     functions_ : list of KernelExpansion
         A function for each level, in the units of y.
     intercepts_ : array of shape (Q,)
-        What is added to each.
+        The constant that is added to each function.
     regularizations_ : array of shape (Q,)
         λ of each level, as chosen.
     n_atoms_ : int
@@ -97,41 +100,29 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         *,
         kernel: Kernel | str = "laplacian",
         bandwidth: Literal["scale", "median"] | float = "scale",
-        step_size: Rate | None = None,
         regularization: float | None = None,
-        eps: float | None = None,
-        max_atoms: int | None = 200,
+        step_size: Rate | None = None,
         averaging: Averaging | bool = True,
         epochs: int | None = None,
         shuffle: bool = True,
         random_state: Any = None,
+        eps: float | None = None,
+        max_atoms: int | None = 200,
     ) -> None:
         self.quantiles = quantiles
         self.kernel = kernel
         self.bandwidth = bandwidth
-        self.step_size = step_size
         self.regularization = regularization
-        self.eps = eps
-        self.max_atoms = max_atoms
+        self.step_size = step_size
         self.averaging = averaging
         self.epochs = epochs
         self.shuffle = shuffle
         self.random_state = random_state
-
-    # What the stream is not asked about.
-    risk = "mean"
-    solver = "gradient"
-    tracking_rate = 0.1
-    pairing = "overlap"
-    gradient_bound = None
-    prior = None
-    forgetting = 1.0
-    polish = True
-    early_stopping = False
-    verbose = False
+        self.eps = eps
+        self.max_atoms = max_atoms
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn anew from X and y, in `epochs` passes and a polish.
+        """Fit the model from scratch, in `epochs` passes and a polish per level.
 
         Parameters
         ----------
@@ -140,7 +131,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         y : array of shape (n,)
             Targets.
         sample_weight : array of shape (n,), optional
-            How much a sample counts.
+            Weights of the samples.
         """
         with self._unchanged_on_error():
             X, Y, weight = self._prepare(X, y, sample_weight, first=True)
@@ -152,9 +143,9 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         return self
 
     def _split(self, n_samples: int) -> tuple[Any, Any]:
-        """Samples that atoms are found in, and the others; with few of them these are all."""
+        """Return the samples that may become atoms, and the others; both are all if few."""
         order = check_random_state(self.random_state).permutation(n_samples)
-        size = int(_FOUND_IN * n_samples)
+        size = int(_ATOM_SHARE * n_samples)
         if size < _ENOUGH:
             return np.sort(order), np.sort(order)
         return np.sort(order[:size]), np.sort(order[size:])
@@ -162,23 +153,23 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
     ) -> tuple[Array, Array, Array]:
-        """Check the samples, scale the targets and make the learner."""
+        """Validate the samples, scale the targets and make the learner."""
         loss = Quantiles(self.quantiles)
         X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C", y_numeric=True)
         weight = self._weights(sample_weight, X)
         self.quantiles_ = loss.levels
         self._start(X, loss, len(loss.levels))
-        self._targets = TargetScale(()).updated(np.asarray(y, dtype=np.float64), weight)
+        self._targets = RunningScale(1).merged(np.asarray(y, dtype=np.float64), weight)
         return X, self._encode(y), weight
 
     def _encode(self, y: Any) -> Array:
         return self._targets.scaled(np.asarray(y, dtype=np.float64))[:, None]
 
-    def _conclude(self, X: Array, Y: Array, weight: Array, forgotten: float) -> None:
-        """Leave the rest to `_finish`: slopes of quantiles stay as steep as they are."""
+    def _conclude(self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float) -> None:
+        """Do nothing: `_finish` polishes, and warnings about gradients do not apply here."""
 
     def _finish(self, X: Array, y: Array, weight: Array, kept_out: Array) -> None:
-        """Give each level its weights, and the constant with which its coverage holds."""
+        """Find the weights of each level, and the constant that gives it its coverage."""
         shared = self._learner.function
         self.functions_, intercepts, chosen = [], [], []
         for level, weights in zip(self.quantiles_, shared.weights.T, strict=True):
@@ -197,8 +188,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
                 found.function, X, y, loss, found.regularization, sample_weight=weight
             )
             shift = _quantile((y - left_out)[kept_out], weight[kept_out], level)
-            intercepts.append(float(self._targets.unscaled(np.asarray(shift))))
-            self.functions_.append(found.function * float(self._targets.scale))
+            intercepts.append(self._targets.unscaled_one(shift))
+            self.functions_.append(found.function * float(self._targets.units[0]))
             chosen.append(found.regularization)
         self.intercepts_, self.regularizations_ = np.array(intercepts), np.array(chosen)
 
@@ -222,7 +213,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         return np.sort(self.function_(self._points(X)) + self.intercepts_, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return by which share the pinball losses are below those of constant quantiles.
+        """Return 1 − the pinball loss divided by that of constant quantiles.
 
         Parameters
         ----------
@@ -231,7 +222,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         y : array of shape (n,)
             Targets.
         sample_weight : array of shape (n,), optional
-            How much a sample counts.
+            Weights of the samples.
         """
         predictions = self.predict(X)
         targets = np.asarray(y, dtype=np.float64)
@@ -245,7 +236,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
 
 
 def _quantile(values: Array, weight: Array, level: float) -> float:
-    """The least value that a share `level` of the weight does not exceed."""
+    """Return the smallest value such that a share `level` of the weight is at or below it."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weight[order])
     place = np.searchsorted(below, level * below[-1] * (1.0 - 1e-12))

@@ -1,5 +1,6 @@
 """Online kernel regression under a risk, as a scikit-learn estimator."""
 
+import math
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -8,10 +9,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from colk import _stored as stored
+from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.estimators.fitting import EpochEstimator
 from colk.estimators.stored import TARGETS, fields_of
-from colk.estimators.targets import TargetScale
 from colk.kernels import Kernel
 from colk.learners import NewtonCOLK
 from colk.losses import Loss
@@ -22,120 +23,133 @@ from colk.schedules import Averaging, Pairing, Rate
 
 __all__ = ["COLKRegressor"]
 
+# The first targets, of this weight, set the scale of all.
+_SCALE_TARGETS = 100.0
+
 
 @stored.stores(fields_of(_targets=TARGETS))
 class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel regression in bounded memory, under a risk of your choice.
 
-    Learns f = Σ_j w_j κ(d_j, ·) by COLK, one step a sample, keeping few atoms d_j. The default is
-    Huber regression of the mean loss; `risk` puts the losses together otherwise, so that spread
-    or tails count as well. Standardise the inputs first; targets are scaled inside.
+    COLK learns f = Σ_j w_j κ(d_j, ·) with one step per sample and keeps a limited number of atoms
+    d_j. By default it minimises the mean of the Huber loss. Another `risk` also penalises the
+    spread or the tail of the losses. Standardise the features first; targets are scaled inside.
+
+    The parameters below are in four groups. Model: `kernel` to `scale_targets`. Objective: `loss`
+    to `regularization`. Optimiser: `solver` to `verbose`. Size: `eps` and `max_atoms`. Most users
+    set `loss`, `risk` and `max_atoms` only. In the defaults, s is the scale of the loss: its
+    largest slope at f = 0 for the targets −1 and 1 (1 for Huber, 2 for the squared loss). κ is
+    the mean of κ(x, x)² divided by the mean of κ(x, x), which is 1 for kernels with a bandwidth.
 
     Parameters
     ----------
-    kernel : Kernel or str
-        A kernel, or the name of one. "auto" lets the data choose kernel, bandwidth and a scale for
-        each feature: `fit` by up to 1000 samples; `partial_fit` by the first 500, which the
-        Laplacian learns, and then anew what was chosen. "laplacian" suits tables of mixed features,
-        "gaussian" or "rbf" is smooth and needs fewer atoms where there are few features; "matern",
-        "rational_quadratic", "polynomial" (of degree 3), "linear".
-    bandwidth : "auto", "scale", "median" or float
-        Of a kernel that is named; beside an object it is refused. "auto" lets the data choose it,
-        and the scales. "scale" takes √(p·var(X)/2) of the first data seen, as scikit-learn's
-        gamma="scale" (p·std(X)/2 for the Laplacian), "median" the median distance.
-    loss : Loss or str
-        Such as "huber", "squared", "epsilon_insensitive", "pinball". Thresholds of a loss are in
-        units of the targets' standard deviation, unless `scale_targets` is off.
-    risk : Risk or str
-        Such as "mean", "variance", "semivariance", "cvar", "entropic".
-    solver : {"gradient", "newton"}
-        "newton" divides the slopes by the curvature of what was seen, see
-        `colk.learners.NewtonCOLK`: one pass then does what several along gradients do, and
-        `predict` tells how far its values may be off. It has no step size, bound or average.
-    step_size : float, PowerDecay or None
-        α of `solver="gradient"`. None is 1, for "cvar" 0.2, in units of the loss: divided by its
-        slope at f = 0 of the target 1 (2 for classifiers), and by E[κ²]/E[κ] of κ = κ(x, x) where
-        that is not 1, as of a polynomial. Large steps are noisy, which averaging removes; without
-        it take a smaller one. Where a step could go beyond the best prediction of its sample, and
-        under every risk but the mean, it is implicit, see `colk.COLK`, and cannot run away.
-    tracking_rate : float or PowerDecay
-        β of the tracker of the risk's inner value.
-    regularization : float or None
-        λ of the mean loss, of gradient steps and of the polish. None is 1e-6 times the slope of the
-        loss at f = 0 of the target 1.
-    eps : float or None
-        H-norm that a step may forget, in units of the targets' standard deviation. None is a
-        twentieth of the size of the steps made lately, for two classes half of it, for more three
-        tenths; less for a kernel whose κ(x, x) varies. Of `solver="newton"` None is 0.05, over the
-        root of κ(x, x).
-    max_atoms : int or None
-        Largest model order. More atoms fit more, at a cost of O(max_atoms²) a step.
-    pairing : {"overlap", "independent", "same"}
-        Which samples play θ and ξ, see `colk.COLK`; of no concern for the risk "mean".
-    averaging : bool, PolyakRuppert or Exponential
-        Whether to predict with the average of the iterates; True weighs later ones more. Of
-        `solver="gradient"`: of the other the last iterate is the best.
-    gradient_bound : float or None
-        Longest gradient of a pair, of `solver="gradient"`. None is 10 times the slope of the loss
-        at f = 0 of the target 1.
-    prior : float, "auto" or None
-        λ of `solver="newton"`, beside the sum of the losses: how many samples of curvature 1 it
-        counts for. None is 0.1, for classifiers 0.3, in units of the loss and of κ(x, x) as the
-        step size is; "auto" chooses it as the samples come, see `colk.learners.NewtonCOLK`.
-    forgetting : float or "auto"
-        γ of `solver="newton"`, in (0, 1]: below 1 a place remembers some 1/(1 − γ) samples, so that
-        a stream whose truth moves is followed. "auto" lets the stream choose how much; see
-        `colk.learners.NewtonCOLK`.
-    scale_targets : bool
-        Whether to learn (y − mean)/std, of the targets in the first calls until 100 were seen.
-    epochs : int or None
-        Passes over the data that `fit` makes; `partial_fit` makes one. None is 1 with the polish or
-        `solver="newton"`, which takes samples that it sees twice for twice as many, and 5 else.
-    shuffle : bool
-        Whether `fit` shuffles the samples anew in each epoch.
-    polish : bool
-        Whether `fit` ends with the weights that are best for all of the data on the atoms found,
-        by Newton's method (`colk.rkhs.polish`). Leave-one-out then chooses how much to regularise,
-        but no less than `regularization`. `partial_fit` goes on from there by single steps.
-    early_stopping : bool
-        Whether `fit` holds a tenth of the samples out, and makes no further epoch once one has
-        not lowered their loss by 1 %. The polish sees them all.
-    verbose : bool
-        Whether `fit` prints a line for each epoch.
-    random_state : int, RandomState or None
-        Of the shuffling, and of what is held out.
+    kernel : Kernel or str, default="auto"
+        The kernel, or its name: "laplacian", "gaussian" (or "rbf"), "matern",
+        "rational_quadratic", "polynomial" (of degree 3) or "linear". With "auto" the data choose
+        the kernel, its bandwidth and a scale for each feature: `fit` compares kernels on up to 1000
+        samples, `partial_fit` on the first 500. `partial_fit` uses the Laplacian until then; if
+        another kernel wins, it learns the 500 samples again. Name a kernel to save this time:
+        "laplacian" suits tables of mixed features, "gaussian" smooth functions of few features.
+    bandwidth : "auto", "scale", "median" or float, default="scale"
+        Bandwidth of a kernel that is given by name; an object has its own. "scale" is √(p·var(X)/2)
+        for p features, as scikit-learn's gamma="scale", and p·std(X)/2 for the Laplacian; "median"
+        is the median distance; both use the first data. "auto" lets the data choose, as above.
+    scale_targets : bool, default=True
+        Whether to learn (y − mean)/std instead of y. Mean and standard deviation are those of the
+        targets in the first calls, until 100 were seen. Switch it off only if the targets already
+        have a standard deviation of about 1.
+    loss : Loss or str, default="huber"
+        The loss of one prediction, such as "huber", "squared", "epsilon_insensitive" or "pinball".
+        Thresholds are in units of the targets' standard deviation, unless `scale_targets` is off.
+    risk : Risk or str, default="mean"
+        How the losses of all samples are combined: "mean", "variance", "semivariance", "cvar",
+        "entropic" and others. Change it if large losses matter more than small ones.
+    regularization : float or None, default=None
+        λ of the penalty λ‖f‖²/2, for gradient steps and for the polish. None: 1e-6 s. Raise it if
+        the model overfits without the polish; the polish chooses its own λ, at least this large.
+    solver : {"gradient", "newton"}, default="gradient"
+        "newton" divides gradients by the curvature of the samples so far, see
+        `colk.learners.NewtonCOLK`. One pass is then as good as several gradient passes, at about
+        twice the time per step, and `predict` can return standard deviations. It uses `prior` and
+        `forgetting`, and none of `step_size`, `averaging` and `gradient_bound`.
+    step_size : float, PowerDecay or None, default=None
+        Step size α of `solver="gradient"`. None: 1/(s κ); 0.2/(s κ) for the risk "cvar" and for
+        risks of your own. Large steps are noisy; averaging removes the noise, so lower it if you
+        switch averaging off. Steps are implicit, see `colk.COLK`, and cannot diverge, for every
+        risk but the mean, and for the mean if an explicit step could overshoot.
+    averaging : bool, PolyakRuppert or Exponential, default=True
+        Whether to predict with an average of the iterates; True weights later iterates more. Switch
+        it off if the relationship drifts. For `solver="gradient"`.
+    gradient_bound : float or None, default=None
+        Gradients with a larger norm are clipped. None: 10 s. Raise it if a warning tells you that
+        most gradients are clipped. For `solver="gradient"`.
+    tracking_rate : float or PowerDecay, default=0.1
+        β, the weight of a new sample in the tracked inner value g of the risk. No effect on the
+        risk "mean". Lower it if `inner_estimate_` is noisy.
+    pairing : {"overlap", "independent", "same"}, default="overlap"
+        Which samples are θ and ξ of a step, see `colk.COLK`. No effect on the risk "mean".
+    prior : float, "auto" or None, default=None
+        λ of `solver="newton"`, where the sum of the losses is minimised: the weight of the prior in
+        samples of curvature 1. None: 0.1 s κ (0.3 s κ for classifiers). "auto" chooses it as the
+        samples arrive; take it if the relationship does not change over time.
+    forgetting : float or "auto", default=1.0
+        γ of `solver="newton"`, in (0, 1]. With γ < 1 the curvature at a point covers the last
+        1/(1 − γ) samples or so; lower it if the relationship drifts. "auto" lets the stream choose.
+    epochs : int or None, default=None
+        Passes of `fit` over the data; `partial_fit` makes one. None: 1 with `polish` or
+        `solver="newton"`, which would count samples twice, and 5 otherwise.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the samples before each epoch.
+    polish : bool, default=True
+        Whether `fit` ends with the weights that minimise the objective over all data, for the atoms
+        found (`colk.rkhs.polishing`). Leave-one-out chooses λ. Switch it off to save time, or to
+        see the result of the stream alone. `partial_fit` continues from the polished weights.
+    early_stopping : bool, default=False
+        Whether `fit` holds out a tenth of the samples and stops after the first epoch that does not
+        lower their loss by 1 %. The polish uses all samples. Useful with many `epochs`.
+    random_state : int, RandomState or None, default=None
+        Seed for shuffling and for the samples that are held out.
+    verbose : bool, default=False
+        Whether `fit` prints a line per epoch.
+    eps : float or None, default=None
+        H-norm of the error that compression may make in a step, in units of the targets' standard
+        deviation. None: 0.05 × the RMS step norm (0.5 × for two classes, 0.3 × for more), times
+        E[κ(x, x)]²/E[κ(x, x)²]; with `solver="newton"` 0.05/√κ. Lower it for more atoms and a
+        smaller error, raise it for fewer atoms.
+    max_atoms : int or None, default=400
+        Largest number of atoms; None is no limit. A step takes O(max_atoms²) time. Raise it if a
+        warning tells you that it makes steps lose too much, lower it for speed.
 
     Attributes
     ----------
     function_ : KernelExpansion
         The learned function in the units of y: predictions are `function_(X) + intercept_`.
     intercept_ : float or array of shape (n_outputs,)
-        The mean of the targets seen first.
+        Mean of the first targets.
     target_scale_ : float or array of shape (n_outputs,)
-        Their standard deviation.
+        Standard deviation of the first targets.
     n_atoms_, n_steps_ : int
-        Model order and steps made.
+        Number of atoms, and number of steps so far.
     inner_estimate_ : array of shape (m,)
-        The tracked value of the risk's inner function.
+        The tracked inner value g of the risk; empty for the mean.
     loss_curve_ : list of float
-        Mean loss of the scaled targets before each step, one entry for each epoch or call of
-        `partial_fit`.
-    bandwidth_ : float or tuple of float
-        The bandwidth in use, one for each feature where they were given scales; None for a kernel
-        that has none.
-    race_ : Race or None
-        How the data chose, with the losses of every kernel and bandwidth; None where they did not.
-    step_size_, eps_, regularization_, gradient_bound_, prior_ : float
-        The step size, what the next step may forget, λ, the longest gradient, and the prior; None
-        where they are those of the other solver.
-    polished_ : Polished
-        What the polish of the last `fit` found, the regularisation it chose included.
+        Mean loss of the scaled targets before each step, for each epoch or call of `partial_fit`.
     kernel_, loss_, risk_ : Kernel, Loss, Risk
         The terms in use.
+    bandwidth_ : float, tuple of float or None
+        The bandwidth in use, one per feature if features have scales; None for a kernel without.
+    race_ : Race or None
+        How the data chose the kernel; None if they did not.
+    step_size_, gradient_bound_, prior_, regularization_ : float
+        These settings with their defaults; None for those of the other solver.
+    eps_ : float
+        The error that compression may make in the next step.
+    polished_ : Polished
+        Result of the polish of the last `fit`, with the λ that it chose.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
-        Their names, where X had names.
+        Names of the features, if X had names.
 
     Examples
     --------
@@ -154,49 +168,49 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         *,
         kernel: Kernel | str = "auto",
         bandwidth: Literal["auto", "scale", "median"] | float = "scale",
+        scale_targets: bool = True,
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",
+        regularization: float | None = None,
         solver: Solver = "gradient",
         step_size: Rate | None = None,
-        tracking_rate: Rate = 0.1,
-        regularization: float | None = None,
-        eps: float | None = None,
-        max_atoms: int | None = 400,
-        pairing: Pairing = "overlap",
         averaging: Averaging | bool = True,
         gradient_bound: float | None = None,
+        tracking_rate: Rate = 0.1,
+        pairing: Pairing = "overlap",
         prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] = 1.0,
-        scale_targets: bool = True,
         epochs: int | None = None,
         shuffle: bool = True,
         polish: bool = True,
         early_stopping: bool = False,
-        verbose: bool = False,
         random_state: Any = None,
+        verbose: bool = False,
+        eps: float | None = None,
+        max_atoms: int | None = 400,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
+        self.scale_targets = scale_targets
         self.loss = loss
         self.risk = risk
+        self.regularization = regularization
         self.solver = solver
         self.step_size = step_size
-        self.tracking_rate = tracking_rate
-        self.regularization = regularization
-        self.eps = eps
-        self.max_atoms = max_atoms
-        self.pairing = pairing
         self.averaging = averaging
         self.gradient_bound = gradient_bound
+        self.tracking_rate = tracking_rate
+        self.pairing = pairing
         self.prior = prior
         self.forgetting = forgetting
-        self.scale_targets = scale_targets
         self.epochs = epochs
         self.shuffle = shuffle
         self.polish = polish
         self.early_stopping = early_stopping
-        self.verbose = verbose
         self.random_state = random_state
+        self.verbose = verbose
+        self.eps = eps
+        self.max_atoms = max_atoms
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -205,7 +219,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn anew from X and y, in `epochs` passes.
+        """Fit the model from scratch, in `epochs` passes over the samples.
 
         Parameters
         ----------
@@ -214,14 +228,14 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         y : array of shape (n,) or (n, q)
             Targets.
         sample_weight : array of shape (n,), optional
-            How much a sample counts: its step is multiplied by it, 0 skips it.
+            Weights: the step of a sample is multiplied by its weight, and skipped if it is 0.
         """
         with self._unchanged_on_error():
             self._epochs(*self._prepare(X, y, sample_weight, first=True))
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn on from X and y, in one pass in their order.
+        """Update the model with more samples, in one pass and in their order.
 
         Parameters
         ----------
@@ -230,18 +244,18 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         y : array of shape (n,) or (n, q)
             Targets.
         sample_weight : array of shape (n,), optional
-            How much a sample counts.
+            Weights of the samples.
         """
         with self._unchanged_on_error():
             first = not self.__sklearn_is_fitted__()
-            self._follow(*self._prepare(X, y, sample_weight, first))
+            self._learn_on(*self._prepare(X, y, sample_weight, first))
         return self
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
     ) -> tuple[Array, Array, Array]:
-        """Check the samples and scale the targets; at first also make the learner."""
-        if first or not self._is_plain(X) or not _are_plain(y, len(X)):
+        """Validate the samples and scale the targets; the first call also makes the learner."""
+        if first or not self._is_valid(X) or not _is_valid(y, len(X)):
             X, y = validate_data(
                 self,
                 X,
@@ -255,17 +269,20 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         targets = np.asarray(y, dtype=np.float64)
         weight = self._weights(sample_weight, X)
         if first:
-            self._start(X, regression_loss(self.loss))
-            self._targets = TargetScale(targets.shape[1:])
-        elif targets.shape[1:] != self._targets.shape:
-            expected, given = self._targets.shape or (1,), targets.shape[1:] or (1,)
+            loss, n_outputs = regression_loss(self.loss), math.prod(targets.shape[1:])
+            loss.check_targets(targets[:1], n_outputs)
+            self._start(X, loss)
+            self._targets = RunningScale(n_outputs)
+        elif targets.shape[1:] != self._target_shape:
+            expected, given = self._target_shape or (1,), targets.shape[1:] or (1,)
             raise ValueError(f"y has {given[0]} outputs, the model was fitted with {expected[0]}")
-        if self.scale_targets:
-            self._targets = self._targets.updated(targets, weight)
+        # Later the scale stays fixed, because the function was learned in these units.
+        if self.scale_targets and self._targets.total < _SCALE_TARGETS:
+            self._targets = self._targets.merged(targets, weight)
         return X, self._encode(targets), weight
 
     def _encode(self, y: Any) -> Array:
-        return self._targets.scaled(np.asarray(y, dtype=np.float64))
+        return self._scaled(np.asarray(y, dtype=np.float64, order="C"))
 
     def _unscaled(self, Y: Array) -> Array:
         return self._targets.unscaled(Y)
@@ -274,16 +291,20 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         return self._targets.scaled(Y)
 
     @property
+    def _target_shape(self) -> tuple[int, ...]:
+        """The shape of one target: () for a number."""
+        learner = self._fitted()
+        return () if learner.is_vector else (learner.n_outputs or 1,)
+
+    @property
     def intercept_(self) -> Any:
-        """The mean of the targets seen first, added to the function."""
-        self._fitted()
-        return self._targets.center if self._targets.shape else float(self._targets.center)
+        """Mean of the first targets, which is added to the function."""
+        return self._targets.means if self._target_shape else float(self._targets.means[0])
 
     @property
     def target_scale_(self) -> Any:
-        """The standard deviation of the targets seen first, by which they are divided."""
-        self._fitted()
-        return self._targets.scale if self._targets.shape else float(self._targets.scale)
+        """Standard deviation of the first targets, by which targets are divided."""
+        return self._targets.units if self._target_shape else float(self._targets.units[0])
 
     @property
     def function_(self) -> KernelExpansion:
@@ -304,9 +325,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         X : array of shape (n, p)
             Points.
         return_std : bool
-            Whether to return, of the same shape, the standard deviation of a new target from its
-            prediction as well: what is not known of f at x, and the noise. Of `solver="newton"`
-            alone, whose curvature tells what is known.
+            Whether to also return the standard deviation of a new target around its prediction, of
+            the same shape: the uncertainty about f(x) and the noise. For `solver="newton"` only.
 
         Examples
         --------
@@ -326,15 +346,14 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
             return self._targets.unscaled(learner.predict(points))
         if isinstance(learner, NewtonCOLK):
             values, deviations = learner.predict(points, return_std=True)
-            return self._targets.unscaled(values), np.asarray(deviations * self._targets.scale)
+            return self._targets.unscaled(values), np.asarray(deviations * self.target_scale_)
         raise ValueError(
-            "return_std needs the curvature that solver='newton' accumulates; the model was "
-            "fitted with solver='gradient'"
+            "return_std needs solver='newton'; the model was fitted with solver='gradient'"
         )
 
 
-def _are_plain(y: Any, size: int) -> bool:
-    """Whether scikit-learn would take targets as they are."""
+def _is_valid(y: Any, size: int) -> bool:
+    """Whether targets are finite numbers that need no conversion."""
     return (
         type(y) is np.ndarray
         and y.shape == (size,)

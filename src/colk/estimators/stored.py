@@ -1,17 +1,16 @@
 """What a fitted estimator stores: its attributes by name, and how they fit together."""
 
-import math
 from typing import Any
 
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
-from colk.estimators.targets import TargetScale
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss, Softmax
-from colk.recipe import has_solver
+from colk.recipe import Settings, has_solver
 from colk.risks import Risk
 from colk.rkhs.polishing import Polished
 from colk.schedules import PowerDecay
@@ -19,7 +18,7 @@ from colk.selection import KeptSamples, Race
 
 __all__ = ["TARGETS", "Labels", "StoredEstimator", "fields_of"]
 
-TARGETS = stored.Object(TargetScale)
+TARGETS = stored.Object(RunningScale)
 
 _POSITIVE = stored.Number(at_least=0.0, whole=True)
 
@@ -72,8 +71,6 @@ def fields_of(**more: stored.Field) -> dict[str, stored.Field]:
 class StoredEstimator:
     """The part of an estimator that takes it apart for a file and puts it together again."""
 
-    solver: Any
-
     def _to_file(self) -> dict[str, Any]:
         """Return parameters, and the fitted attributes if there are any."""
         parameters = self.get_params(deep=False)  # type: ignore[attr-defined]  # of scikit-learn
@@ -86,8 +83,9 @@ class StoredEstimator:
         model, fitted = cls(**values["parameters"]), values["fitted"]
         if fitted is None:
             return model
-        if not has_solver(fitted["_learner"], model.solver):
-            raise FileFormatError(f"the learner does not have solver={model.solver!r}")
+        solver = Settings.of(model).solver
+        if not has_solver(fitted["_learner"], solver):
+            raise FileFormatError(f"the learner does not have solver={solver!r}")
         _check_outputs(cls.__name__, fitted)
         _check_choice(fitted)
         vars(model).update(fitted)
@@ -97,9 +95,9 @@ class StoredEstimator:
 def _check_outputs(name: str, fitted: dict[str, Any]) -> None:
     """Check that the learner has the outputs that labels, targets or quantiles ask for."""
     learner, outputs = fitted["_learner"], _count_outputs(fitted)
-    is_vector = outputs == 1 if "classes_" in fitted else not fitted["_targets"].shape
     fits = learner.n_outputs == outputs and fitted["_n_outputs"] in (None, outputs)
-    if not fits or ("quantiles_" not in fitted and is_vector != learner.is_vector):
+    is_right = outputs == 1 if learner.is_vector else "classes_" not in fitted or outputs > 1
+    if not fits or not is_right:
         raise FileFormatError(f"a {name} needs a learner of {outputs} outputs")
 
 
@@ -108,10 +106,10 @@ def _count_outputs(fitted: dict[str, Any]) -> int:
         n_classes = len(fitted["classes_"])
         return 1 if n_classes == 2 and not isinstance(fitted["loss_"], Softmax) else n_classes
     if "quantiles_" not in fitted:
-        return math.prod(fitted["_targets"].shape)
+        return fitted["_targets"].n_columns
     levels, functions = fitted["quantiles_"], fitted["functions_"]
     shapes = {(f.n_features, f.n_atoms, f.weights.shape) for f in functions}
-    if len(shapes) != 1 or functions[0].weights.ndim != 1 or fitted["_targets"].shape:
+    if len(shapes) != 1 or functions[0].weights.ndim != 1 or fitted["_targets"].n_columns != 1:
         raise FileFormatError(f"there must be one function for each of {len(levels)} quantiles")
     if functions[0].n_features != fitted["n_features_in_"]:
         raise FileFormatError("the functions of the quantiles have other features")
@@ -131,5 +129,7 @@ def _check_choice(fitted: dict[str, Any]) -> None:
     fitted["loss_"].check_targets(targets, fitted["_learner"].n_outputs, len(points))
     if points.shape[1] != fitted["n_features_in_"]:
         raise FileFormatError("the samples that are kept have other features than the model")
-    if "_targets" in fitted and targets.shape[1:] != fitted["_targets"].shape:
+    learner = fitted["_learner"]
+    shape = () if learner.is_vector else (learner.n_outputs,)
+    if learner.loss.kind == "regression" and targets.shape[1:] != shape:
         raise FileFormatError("the targets that are kept have other outputs than the model")

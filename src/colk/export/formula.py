@@ -172,8 +172,8 @@ def _of_estimator(model: Any) -> Formula | None:
         return formula
     if hasattr(model, "classes_"):
         return _classifying(formula, model.classes_, model.loss_)
-    targets = model._targets
-    unit, center = (np.atleast_1d(np.asarray(v, float)) for v in (targets.scale, targets.center))
+    terms = (model.target_scale_, model.intercept_)
+    unit, center = (np.atleast_1d(np.asarray(v, float)) for v in terms)
     return replace(formula, unit=unit, center=center)
 
 

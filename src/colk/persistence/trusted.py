@@ -26,19 +26,18 @@ _HOMES = {
     "colk.estimators": (
         "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "KernelCompressor",
     ),
-    "colk.estimators.targets": ("TargetScale",),
     "colk.selection": ("Race", "KeptSamples"),
+    "colk._engine.running_scale": ("RunningScale",),
     "colk.conformal": ("AdaptiveInterval", "ConformalRegressor"),
     "colk.river": ("COLKRegressor", "COLKClassifier", "ConformalRegressor"),
-    "colk.river.scale": ("RunningScale",),
     "colk.tabular": ("TableModel",),
     "colk.tabular.scale": ("RunningScales",),
 }  # fmt: skip
 
 # Parts of models: a file holds them, but not alone.
 _PARTS = (
-    "Compression", "Polished", "TargetScale", "Race", "KeptSamples", "AdaptiveInterval",
-    "river.RunningScale", "RunningScales",
+    "Compression", "Polished", "RunningScale", "Race", "KeptSamples", "AdaptiveInterval",
+    "RunningScales",
 )  # fmt: skip
 
 # What pickles of models hold beside terms and the classes above.

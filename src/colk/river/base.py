@@ -1,4 +1,4 @@
-"""What River's classes share: features by name, and the shortest way to the stream."""
+"""Base of River's classes: features by name, and a fast path for one sample."""
 
 import math
 from abc import abstractmethod
@@ -28,10 +28,10 @@ Features = Mapping[Hashable, Any]
 
 
 class OnlineModel(StoredModel):
-    """A learner that is fed dictionaries.
+    """A model whose samples are dictionaries.
 
-    A feature gets a column when it first appears; where it is missing it counts as 0. Columns
-    that appear together are ordered by name, so that the order of a dictionary does not matter.
+    A feature gets a column when it first appears, and counts as 0 if it is missing. Features that
+    appear together are sorted by name, so the order of a dictionary does not matter.
     """
 
     kernel: Kernel | str
@@ -49,10 +49,10 @@ class OnlineModel(StoredModel):
     prior: float | Literal["auto"] | None
     forgetting: float | Literal["auto"]
 
-    _defaults: ClassVar[Settings]  # settings that are no parameters of the class
+    _defaults: ClassVar[Settings]  # of the settings that are not parameters of the class
 
     def _reset(self) -> None:
-        """Begin with nothing learned; refuses bad settings at once."""
+        """Forget everything; raise if the settings are wrong."""
         self._names: list[Hashable] = []
         self._learner: KernelLearner | None = None
         self._feed: Feed | None = None
@@ -80,12 +80,12 @@ class OnlineModel(StoredModel):
     # -- features ----------------------------------------------------------------------------
 
     def _values(self, x: Features) -> Array:
-        """Features that have a column, in the order of the columns, checked: shape (1, p)."""
+        """Return the features that have a column as a checked row, of shape (1, p)."""
         _check_values(x)
         return np.array([[float(x.get(name, 0.0)) for name in self._names]])
 
     def _admit(self, names: Iterable[Hashable]) -> None:
-        """Give columns to names that have none yet."""
+        """Add columns for new names."""
         known = set(self._names)
         new = sorted((name for name in names if name not in known), key=str)
         if new:
@@ -93,7 +93,7 @@ class OnlineModel(StoredModel):
             self._grow(1 if self._learner is None else self._learner.n_outputs or 1)
 
     def _matrix(self, X: Any) -> Array:
-        """A data frame as an array with one column for each name; others are left out."""
+        """Return a data frame as an array of the known columns."""
         table = np.zeros((len(X), len(self._names)))
         for column, name in enumerate(self._names):
             if name in X.columns:
@@ -101,21 +101,21 @@ class OnlineModel(StoredModel):
         return table
 
     def _place_many(self, X: Any) -> Array:
-        """Rows that are to be learned, with columns for all their features."""
+        """Return a data frame as an array; add columns for new features."""
         for name in X.columns:
             _check_column(X[name], name)
         self._admit(X.columns)
         return self._matrix(X)
 
     def _meet(self, x: Features) -> None:
-        """Give columns to the features of a sample that is not to be learned."""
+        """Add columns for the features of a sample."""
         _check_values(x)
         self._admit(x)
 
     # -- learning and predicting -------------------------------------------------------------
 
     def _learn(self, x: Features, y: float, w: float, n_outputs: int) -> None:
-        """Learn a sample whose target and weight are checked; columns for all its features."""
+        """Learn a sample whose target and weight are checked."""
         learned = -1 if self._feed is None or self._kept is not None else self._feed.learn(x, y, w)
         if learned == 1:
             return
@@ -125,7 +125,7 @@ class OnlineModel(StoredModel):
         self._learn_rows(self._values(x), np.array([[y]]), np.array([w]), n_outputs)
 
     def _learn_rows(self, X: Array, Y: Array, weight: Array, n_outputs: int) -> None:
-        """Learn samples that are checked; the first ones make the learner."""
+        """Learn checked samples; the first ones make the learner."""
         if self._learner is None:
             learner = self._make(X.shape[1], n_outputs)
             learner.learn(X, Y, weight)
@@ -137,7 +137,7 @@ class OnlineModel(StoredModel):
             self._keep(self._kept, X, Y, weight, n_outputs)
 
     def _keep(self, kept: KeptSamples, X: Array, Y: Array, weight: Array, n_outputs: int) -> None:
-        """Keep samples that are learned; once there are enough of them, let them choose."""
+        """Keep samples until there are enough of them to choose the kernel."""
         here, rest = slice(None, kept.lacking), slice(kept.lacking, None)
         kept = kept.including(X[here], Y[here], weight[here])
         if kept.lacking:
@@ -153,13 +153,13 @@ class OnlineModel(StoredModel):
             self._connect()
 
     def _connect(self) -> None:
-        """Make the short way of one sample, once for all samples to come."""
+        """Make the fast path for one sample."""
         if self._learner is not None:
             stream = cast(KernelStream, self._learner.stream)
             self._feed = Feed(stream, self._names, stream.averaged)
 
     def _grow(self, n_outputs: int) -> None:
-        """Let the learner have all columns, and this many outputs."""
+        """Give the learner all columns and this many outputs."""
         if self._learner is not None:
             kernel = None
             if self._race is not None and self._race.winner.scaled:
@@ -185,7 +185,7 @@ class OnlineModel(StoredModel):
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
-        """Forget all of a mini-batch that was broken off, be it by an error or by Ctrl-C."""
+        """Undo a mini-batch if it ends with an error or an interrupt."""
         before = dict(self.__dict__)
         learned = None if self._learner is None else self._learner.__getstate__()
         try:
@@ -198,7 +198,7 @@ class OnlineModel(StoredModel):
             raise
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the way to the stream, which is made anew."""
+        """Return everything but the fast path, which is made again."""
         return {**self.__dict__, "_feed": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -209,29 +209,29 @@ class OnlineModel(StoredModel):
 
     @property
     def n_atoms(self) -> int:
-        """Model order M."""
+        """Number of atoms."""
         return 0 if self._learner is None else self._learner.n_atoms
 
     @property
     def race(self) -> Race | None:
-        """How the kernel was chosen; None until it is, or where the settings name it."""
+        """How the data chose the kernel; None if they did not, or not yet."""
         return self._race
 
     @property
     def feature_names(self) -> list[Hashable]:
-        """Features seen, in the order of the columns."""
+        """Names of the features, in the order of the columns."""
         return list(self._names)
 
     @property
     def function(self) -> KernelExpansion:
-        """The learned function over the columns `feature_names`, in scaled units."""
+        """The learned function of the columns `feature_names`, in units of the scaled targets."""
         if self._learner is None:
             raise ValueError(f"this {type(self).__name__} has not seen a sample yet")
         return self._learner.function
 
 
 def _check_values(x: Features) -> None:
-    """Refuse what is not a finite number."""
+    """Raise if a value is not a finite number."""
     for name, value in x.items():
         if type(value) is not float or not math.isfinite(value):
             truth = isinstance(value, (bool, np.bool_))
@@ -248,12 +248,12 @@ def _check_column(column: Any, name: Hashable) -> Array:
 
 
 def check_weight(w: Any) -> float:
-    """Return a sample's weight, a number of at least 0."""
+    """Return the weight of a sample; raise if it is not a number ≥ 0."""
     return check_number(w, "w", at_least=0.0)
 
 
 def check_weights(w: Any, size: int) -> Array:
-    """Return the weights of a mini-batch; None is 1 for each sample."""
+    """Return the weights of a mini-batch; None gives weight 1 to each sample."""
     if w is None:
         return np.ones(size)
     weight = check_vector(w, size, "w")

@@ -25,15 +25,18 @@ __all__ = ["COLKClassifier"]
 class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
     """Online kernel classification in bounded memory, under a risk of your choice.
 
-    One function for each class, all over the same atoms, with the softmax loss. Classes are taken
-    as they come; so are features, see `COLKRegressor`. Put `preprocessing.StandardScaler` before
-    it.
+    Each class has a function on the same atoms, and the loss is softmax. Classes and features may
+    appear at any time, see `COLKRegressor`. Put `preprocessing.StandardScaler` before it.
 
     Parameters
     ----------
-    kernel, bandwidth, risk, step_size, tracking_rate, regularization
+    kernel, bandwidth, risk, regularization, solver
+        As in `COLKRegressor`; the scale s of the softmax loss is ½.
+    step_size : float, PowerDecay or None, default=None
+        Step size α of `solver="gradient"`. None: 0.5/(s κ); 0.1/(s κ) for the risk "cvar".
+    averaging, gradient_bound, tracking_rate, pairing, prior, forgetting
         As in `COLKRegressor`.
-    eps, max_atoms, pairing, averaging, gradient_bound, solver, prior, forgetting
+    eps, max_atoms
         As in `COLKRegressor`.
 
     Examples
@@ -54,32 +57,32 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         kernel: Kernel | str = "auto",
         bandwidth: str | float = "scale",
         risk: Risk | str = "mean",
-        step_size: Rate | None = None,
-        tracking_rate: Rate = 0.1,
         regularization: float | None = None,
-        eps: float | None = None,
-        max_atoms: int | None = 200,
-        pairing: Pairing = "overlap",
+        solver: Solver = "gradient",
+        step_size: Rate | None = None,
         averaging: Averaging | bool = False,
         gradient_bound: float | None = None,
-        solver: Solver = "gradient",
+        tracking_rate: Rate = 0.1,
+        pairing: Pairing = "overlap",
         prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] = 1.0,
+        eps: float | None = None,
+        max_atoms: int | None = 200,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.risk = risk
-        self.step_size = step_size
-        self.tracking_rate = tracking_rate
         self.regularization = regularization
-        self.eps = eps
-        self.max_atoms = max_atoms
-        self.pairing = pairing
+        self.solver = solver
+        self.step_size = step_size
         self.averaging = averaging
         self.gradient_bound = gradient_bound
-        self.solver = solver
+        self.tracking_rate = tracking_rate
+        self.pairing = pairing
         self.prior = prior
         self.forgetting = forgetting
+        self.eps = eps
+        self.max_atoms = max_atoms
         self._places: dict[Hashable, int] = {}
         self._reset()
 
@@ -102,11 +105,11 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         return True
 
     def _n_outputs(self) -> int:
-        """One output for each class, and two from the start."""
+        """One output per class, and two before there are as many."""
         return max(2, len(self._places))
 
     def _place_of(self, label: Hashable) -> int:
-        """Index of a class; a new one gets an output."""
+        """Return the index of a class; a new class gets an output."""
         place = self._places.get(label)
         if place is None:
             place = len(self._places)
@@ -116,7 +119,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         return place
 
     def learn_one(self, x: Features, y: Hashable, w: float = 1.0) -> None:
-        """Learn from one sample.
+        """Update the model with one sample.
 
         Parameters
         ----------
@@ -125,7 +128,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         y : label
             The class.
         w : float
-            How much the sample counts; 0 skips it.
+            Weight of the sample; a sample of weight 0 is skipped.
         """
         if w != 1.0:
             w = check_weight(w)
@@ -136,14 +139,14 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
             self._learn(x, float(self._place_of(y)), w, self._n_outputs())
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        """Return the probability of each class seen so far; nothing before the first.
+        """Return the probability of each class so far; empty before the first sample.
 
         Parameters
         ----------
         x : dict
-            Features; those never seen before are left out.
+            Features; features that were never seen are ignored.
         **kwargs : dict
-            Of River's interface; not used.
+            Part of River's interface; ignored.
         """
         scores = self._scores(x)
         if scores is None:
@@ -155,7 +158,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         return {label: shares[place] / total for label, place in self._places.items()}
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn from the rows of a data frame, one after the other.
+        """Update the model with the rows of a data frame, in their order.
 
         Parameters
         ----------
@@ -164,7 +167,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         y : Series
             Classes.
         w : array, optional
-            How much each sample counts.
+            Weights of the samples.
         """
         labels = list(y)
         if len(labels) != len(X):
@@ -176,7 +179,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
             table = self._place_many(X)
             counted = [row for row in range(len(labels)) if weight[row] > 0.0]
             start = 0
-            while start < len(counted):  # up to the next class that is new: it grows the learner
+            while start < len(counted):  # up to the next new class, which adds an output
                 places = [self._place_of(labels[counted[start]])]
                 for row in counted[start + 1 :]:
                     if labels[row] not in self._places:

@@ -1,11 +1,13 @@
 """Online kernel regression for River."""
 
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
 from river import base
 
 from colk import _stored as stored
+from colk._engine.running_scale import RunningScale
 from colk._validation import check_number, check_vector
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
@@ -13,7 +15,6 @@ from colk.losses import Loss
 from colk.recipe import RIVER_REGRESSOR, Solver, regression_loss
 from colk.risks import Risk
 from colk.river.base import Features, OnlineModel, check_weight, check_weights
-from colk.river.scale import RunningScale
 from colk.river.stored import FIELDS
 from colk.schedules import Averaging, Pairing, Rate
 
@@ -24,37 +25,50 @@ __all__ = ["COLKRegressor"]
 class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
     """Online kernel regression in bounded memory, under a risk of your choice.
 
-    Put `preprocessing.StandardScaler` before it; targets are scaled inside, by their running mean
-    and standard deviation. Features may appear and vanish; one that is missing counts as 0, which
-    behind a scaler is its mean.
+    Put `preprocessing.StandardScaler` before it. Targets are scaled inside by their running mean
+    and standard deviation. Features may appear and disappear; a missing feature counts as 0, which
+    is its mean after a scaler.
+
+    The parameters below are in four groups. Model: `kernel`, `bandwidth`. Objective: `loss` to
+    `regularization`. Optimiser: `solver` to `forgetting`. Size: `eps` and `max_atoms`. The formulas
+    of the defaults are those of `colk.COLKRegressor`, for features of variance 1; s is the scale of
+    the loss and κ that of the kernel, as described there.
 
     Parameters
     ----------
-    kernel : Kernel or str
-        A kernel, or the name of one. "auto" lets the first 500 samples choose kernel, bandwidth
-        and a scale for each feature; until then the Laplacian learns and predicts, and what was
-        chosen learns them anew. `race` tells how it was chosen.
-    bandwidth : "auto", "scale" or float
-        Of a kernel that is named; "auto" lets the first samples choose it. "scale" suits
-        standardised features: √(p/2), or p/2 for the Laplacian, with p the number of features of
-        the first sample.
-    loss : Loss or str
-        Thresholds are in units of the targets' standard deviation.
-    risk : Risk or str
-        How losses are put together.
-    step_size : float, PowerDecay or None
-        None is 1 in units of the loss, 0.2 for the risk "cvar"; half as much for classifiers.
-    tracking_rate, regularization, eps, max_atoms, pairing, gradient_bound
+    kernel : Kernel or str, default="auto"
+        The kernel, or its name. With "auto" the first 500 samples choose the kernel, its bandwidth
+        and a scale for each feature. Until then the model uses the Laplacian; if another kernel
+        wins, it learns the 500 samples again. `race` shows the comparison. Name a kernel to save
+        this time.
+    bandwidth : "auto", "scale" or float, default="scale"
+        Bandwidth of a kernel that is given by name. "scale" is √(p/2) for the p features of the
+        first sample, and p/2 for the Laplacian. "auto" lets the first 500 samples choose it.
+    loss : Loss or str, default="huber"
+        The loss of one prediction. Thresholds are in units of the targets' standard deviation.
+    risk : Risk or str, default="mean"
+        How the losses are combined, as in `colk.COLKRegressor`.
+    regularization : float or None, default=None
+        λ of the penalty λ‖f‖²/2. None: 1e-6 s.
+    solver : {"gradient", "newton"}, default="gradient"
+        "newton" divides gradients by the curvature of the samples so far. It is much more accurate
+        if the relationship is stable or drifts slowly, starts again after a sudden change, and
+        takes about twice the time per sample.
+    step_size : float, PowerDecay or None, default=None
+        Step size α of `solver="gradient"`. None: 1/(s κ); 0.2/(s κ) for the risk "cvar"; half of
+        that in `COLKClassifier`. Lower it if targets are noisy.
+    averaging : bool, PolyakRuppert or Exponential, default=False
+        Whether to predict with an average of the iterates. The last iterate follows a target that
+        moves; set True if the relationship does not change. For `solver="gradient"`.
+    gradient_bound, tracking_rate, pairing
         As in `colk.COLKRegressor`.
-    averaging : bool, PolyakRuppert or Exponential
-        Whether to predict with an average of the iterates. The default, the last iterate, follows
-        a target that moves; where it does not move, True is more accurate.
-    solver : {"gradient", "newton"}
-        "newton" divides the slopes by the curvature of what was seen: far ahead on streams whose
-        truth stands still, or moves slowly, and starts anew where it jumps.
     prior, forgetting
-        Of `solver="newton"`, as in `colk.COLKRegressor`. Where the truth moves, lower `forgetting`,
-        or let the stream choose it: "auto".
+        Settings of `solver="newton"`, as in `colk.COLKRegressor`. If the relationship drifts, lower
+        `forgetting` or set it to "auto".
+    eps : float or None, default=None
+        As in `colk.COLKRegressor`.
+    max_atoms : int or None, default=200
+        Largest number of atoms; None is no limit. A step takes O(max_atoms²) time.
 
     Examples
     --------
@@ -74,33 +88,33 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         bandwidth: str | float = "scale",
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",
-        step_size: Rate | None = None,
-        tracking_rate: Rate = 0.1,
         regularization: float | None = None,
-        eps: float | None = None,
-        max_atoms: int | None = 200,
-        pairing: Pairing = "overlap",
+        solver: Solver = "gradient",
+        step_size: Rate | None = None,
         averaging: Averaging | bool = False,
         gradient_bound: float | None = None,
-        solver: Solver = "gradient",
+        tracking_rate: Rate = 0.1,
+        pairing: Pairing = "overlap",
         prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] = 1.0,
+        eps: float | None = None,
+        max_atoms: int | None = 200,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.loss = loss
         self.risk = risk
-        self.step_size = step_size
-        self.tracking_rate = tracking_rate
         self.regularization = regularization
-        self.eps = eps
-        self.max_atoms = max_atoms
-        self.pairing = pairing
+        self.solver = solver
+        self.step_size = step_size
         self.averaging = averaging
         self.gradient_bound = gradient_bound
-        self.solver = solver
+        self.tracking_rate = tracking_rate
+        self.pairing = pairing
         self.prior = prior
         self.forgetting = forgetting
+        self.eps = eps
+        self.max_atoms = max_atoms
         self._scale = RunningScale()
         self._reset()
 
@@ -111,13 +125,15 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         learner = values["learner"]
         if learner is not None and learner.n_outputs != 1:
             raise FileFormatError(f"a regressor has a learner of {learner.n_outputs} outputs")
+        if values["scale"].n_columns != 1:
+            raise FileFormatError("the scale of the targets must have one column")
         self._scale = values["scale"]
 
     def _loss(self) -> Loss:
         return regression_loss(self.loss)
 
     def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
-        """Learn from one sample.
+        """Update the model with one sample.
 
         Parameters
         ----------
@@ -126,7 +142,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         y : float
             The target.
         w : float
-            How much the sample counts; 0 skips it.
+            Weight of the sample; a sample of weight 0 is skipped.
         """
         if type(y) is not float or y - y != 0.0:
             y = check_number(y, "y")
@@ -135,23 +151,25 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         if w == 0.0:
             self._meet(x)
             return
-        scale = self._scale.including(y, w)
-        self._learn(x, scale.scaled(y), w, 1)
-        self._scale = scale
+        try:
+            self._learn(x, self._scale.update(y, w), w, 1)
+        except BaseException:
+            self._scale.undo()
+            raise
 
     def predict_one(self, x: Features) -> float:
-        """Return the prediction for one sample; 0 before the first is learned.
+        """Return the prediction for one sample; 0 before the first sample.
 
         Parameters
         ----------
         x : dict
-            Features; those never seen before are left out.
+            Features; features that were never seen are ignored.
         """
         scores = self._scores(x)
-        return 0.0 if scores is None else self._scale.unscaled(scores[0])
+        return 0.0 if scores is None else self._scale.unscaled_one(scores[0])
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn from the rows of a data frame, one after the other.
+        """Update the model with the rows of a data frame, in their order.
 
         Parameters
         ----------
@@ -160,19 +178,18 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         y : Series
             Targets.
         w : array, optional
-            How much each sample counts.
+            Weights of the samples.
         """
         targets = check_vector(y, len(X), "y")
         weight = check_weights(w, len(X))
         with self._unchanged_on_error():
             table = self._place_many(X)
-            counted, scaled = weight > 0.0, []
-            samples = zip(targets[counted].tolist(), weight[counted].tolist(), strict=True)
-            for target, count in samples:
-                self._scale = self._scale.including(target, count)
-                scaled.append([self._scale.scaled(target)])
-            if scaled:
-                self._learn_rows(table[counted], np.array(scaled), weight[counted], n_outputs=1)
+            counted = weight > 0.0
+            self._scale = copy(self._scale)
+            scaled = targets[counted, None]
+            self._scale.absorb(scaled, weight[counted])
+            if len(scaled):
+                self._learn_rows(table[counted], scaled, weight[counted], n_outputs=1)
 
     def predict_many(self, X: Any) -> Any:
         """Return predictions for the rows of a data frame, as a Series.
@@ -185,6 +202,5 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         import pandas as pd
 
         scores = self._many_scores(X)
-        scale = self._scale
-        values = np.zeros(len(X)) if scores is None else scale.mean + scale.unit * scores[:, 0]
+        values = np.zeros(len(X)) if scores is None else self._scale.unscaled(scores[:, 0])
         return pd.Series(values, index=X.index)
