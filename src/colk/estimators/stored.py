@@ -106,7 +106,7 @@ def _count_outputs(fitted: dict[str, Any]) -> int:
         n_classes = len(fitted["classes_"])
         return 1 if n_classes == 2 and not isinstance(fitted["loss_"], Softmax) else n_classes
     if "quantiles_" not in fitted:
-        return fitted["_targets"].n_columns
+        return int(fitted["_targets"].n_columns)
     levels, functions = fitted["quantiles_"], fitted["functions_"]
     shapes = {(f.n_features, f.n_atoms, f.weights.shape) for f in functions}
     if len(shapes) != 1 or functions[0].weights.ndim != 1 or fitted["_targets"].n_columns != 1:
