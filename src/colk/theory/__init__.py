@@ -1,21 +1,21 @@
-"""What the paper's theorems promise: settings for an accuracy, and the accuracy of settings.
+"""The paper's theorems as functions: bound the error for given settings, or plan the settings.
 
-Symbols are the paper's. The inequalities are derived anew from its Lemmas 1, 2 and 3, and differ
-from what is printed in these places:
+The symbols are the paper's. The inequalities are derived again from its Lemmas 1, 2 and 3. They
+differ from the printed ones as follows:
 
-- Assumption 2 bounds second moments by G_h and G_ℓ, everything after it by G_h² and G_ℓ²; here
-  G_h and G_ℓ are root mean squares, as the proofs use them.
-- σ_f² = 4(U²G_h²G_ℓ² + λ²K²): the printed one multiplies λ²K², too, by U².
-- Lemma 2 needs ‖κ(ξ, ·)‖ ≤ U where U² is printed, and loses a term 2ε² on its way, so that
-  Z₄ = (2 + 4L_h²L_ℓU)/λ₀. λ = L_ℓUG_h²α/β + λ₀ for the same reason.
-- Theorem 2 prints Z₁α + Z₂β²/α twice; the derivation has it once. Its ε ≤ δZ₄^{1/2}/Z₁^{3/2}
+- Assumption 2 bounds second moments by G_h and G_ℓ; the rest of the paper uses G_h² and G_ℓ². Here
+  G_h and G_ℓ are root mean squares, as in the proofs.
+- σ_f² = 4(U²G_h²G_ℓ² + λ²K²). The paper multiplies λ²K² by U² as well.
+- Lemma 2 needs ‖κ(ξ, ·)‖ ≤ U; the paper prints U². The lemma also drops a term 2ε². With both,
+  Z₄ = (2 + 4L_h²L_ℓU)/λ₀ and λ = L_ℓUG_h²α/β + λ₀.
+- Theorem 2 prints Z₁α + Z₂β²/α twice; the derivation gives it once. Its ε ≤ δZ₄^{1/2}/Z₁^{3/2}
   does not follow: Z₄ε²/α ≤ δ/5 gives ε ≤ δ/(5√(Z₁Z₄)).
-- The tracker does not start without error: the first g is one sample, with variance σ_δ². What
-  it adds is forgotten like (1 − β)^{2t} and part of the transient here.
-- Theorem 3 drops terms of ε² that stem from ‖f_{t+1} − f_t‖² ≤ α²σ_f² + 2ε²; here they are kept.
+- The tracker starts with an error: the first g is a single sample with variance σ_δ². This error
+  decays like (1 − β)^{2t}; the transient here includes it.
+- Theorem 3 drops the terms in ε² from ‖f_{t+1} − f_t‖² ≤ α²σ_f² + 2ε²; they are kept here.
 
-The bounds are worst cases. Settings that they plan are safe and slow by orders of magnitude; how
-they move with the accuracy is the use of them.
+The bounds are worst cases. The planned settings are safe, but slow by orders of magnitude. Use them
+to see how the settings scale with the accuracy.
 """
 
 import math
@@ -36,16 +36,16 @@ __all__ = [
     "plan_gradient",
 ]
 
-# Settings of a plan are at least this, so that their squares are normal numbers.
+# Smallest setting of a plan: its square is still a normal number.
 _LEAST = 1e-150
 _MOST_STEPS = 10**300
-# What rounding may add to the bound of a plan, relative to the accuracy.
+# Allowance for rounding in the bound of a plan, relative to the accuracy.
 _SLACK = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings for an accuracy.
+    """Settings that reach a given accuracy.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ class Plan:
     regularization : float
         λ = λ₀ + L_ℓUG_h²α/β; 0 for a plan of Theorem 3.
     steps : int
-        T. Each takes two samples where θ and ξ are independent.
+        T, the number of steps. A step takes two samples if θ and ξ are independent.
     max_atoms : float
-        The bound on the model order M of Theorem 1.
+        Bound of Theorem 1 on the model order M.
 
     Examples
     --------
@@ -79,11 +79,11 @@ class Plan:
 
 
 def bound_atoms(constants: Constants, step_size: float, eps: float) -> float:
-    """Theorem 1: the largest model order M, of order (α/ε)^{2p}.
+    """Theorem 1: bound the model order M; the bound is of order (α/ε)^{2p}.
 
-    A point is added only if κ(x, ·) is at least χ = ε/(αC) away from the span of the atoms, so
-    that atoms are χ apart in H. As ‖κ(x, ·) − κ(x', ·)‖² ≤ 2L_κ‖x − x'‖, they are r = χ²/(2L_κ)
-    apart in the domain, and balls of radius r/2 about them do not overlap.
+    A point becomes an atom only if κ(x, ·) is at least χ = ε/(αC) away from the span of the atoms,
+    so atoms are χ apart in H. Since ‖κ(x, ·) − κ(x', ·)‖² ≤ 2L_κ‖x − x'‖, they are r = χ²/(2L_κ)
+    apart in the domain, and balls of radius r/2 around them do not overlap.
 
     Examples
     --------
@@ -145,10 +145,10 @@ class _Convex:
         return growth / self.strong_convexity
 
     def transient(self, steps: int) -> float:
-        """(1 − αλ₀)^T S², and what is left of the tracker's first error.
+        """(1 − αλ₀)^T S² plus the remainder of the tracker's first error.
 
-        That is Σ_i a^i b^{T−1−i} with a = 1 − αλ₀ and b = (1 − β)², taken by their logarithms:
-        a and b themselves may round to 1.
+        The remainder is Σ_i a^i b^{T−1−i} with a = 1 − αλ₀ and b = (1 − β)². It is computed from
+        logarithms, because a and b may round to 1.
         """
         log_a = math.log1p(-self.step_size * self.strong_convexity)
         log_b = 2.0 * math.log1p(-self.tracking_rate) if self.tracking_rate < 1.0 else -math.inf
@@ -163,11 +163,11 @@ class _Convex:
         return self.coupling * self.tracking_rate * square(self.constants.inner_deviation)
 
     def steps_for(self, share: float) -> float:
-        """Find T whose transient, bounded by a geometric one, is at most `share`."""
+        """Return T for which a geometric bound on the transient is at most `share`."""
         forgotten = self.step_size * self.strong_convexity  # 1 − a
         tracked = self.tracking_rate * (2.0 - self.tracking_rate)  # 1 − b
         if abs(tracked - forgotten) < 0.5 * forgotten:
-            forgotten *= 0.5  # nearly equal rates: slow the first down a little
+            forgotten *= 0.5  # nearly equal rates: slow one down a little
         slower = min(forgotten, tracked)
         if slower == 0.0:
             return math.inf
@@ -186,9 +186,9 @@ def bound_distance(
     steps: int,
     strong_convexity: float,
 ) -> float:
-    """Theorem 2: a bound on E‖f_T − f*‖²_H for a strongly convex objective.
+    """Theorem 2: bound E‖f_T − f*‖²_H for a strongly convex objective.
 
-    (1 − αλ₀)^T S² + Z₁α + Z₂β²/α + Z₃ε/α + Z₄ε²/α, and the tracker's transient.
+    The bound is (1 − αλ₀)^T S² + Z₁α + Z₂β²/α + Z₃ε/α + Z₄ε²/α plus the tracker's transient.
 
     Parameters
     ----------
@@ -226,11 +226,11 @@ def bound_distance(
 
 
 def plan_distance(constants: Constants, accuracy: float, strong_convexity: float) -> Plan:
-    """Theorem 2, backwards: settings for which E‖f_T − f*‖²_H ≤ δ.
+    """Invert Theorem 2: return settings for which E‖f_T − f*‖²_H ≤ δ.
 
-    Each of the five terms gets δ/5: α = δ/(5Z₁), β = δ/(5√(Z₁Z₂)), ε the smaller of δα/(5Z₃) and
-    √(δα/(5Z₄)), T of order (1/δ) log(1/δ). As Z₁ grows with α/β through λ, α is the root of
-    Z₁(α)α = δ/5. A ValueError says that these would be too small for accurate arithmetic.
+    Each of the five terms gets δ/5: α = δ/(5Z₁), β = δ/(5√(Z₁Z₂)), ε = min(δα/(5Z₃), √(δα/(5Z₄))),
+    and T is of order (1/δ) log(1/δ). Z₁ grows with α/β through λ, so α is the root of
+    Z₁(α)α = δ/5. Raises ValueError if a setting would be too small for accurate arithmetic.
 
     Examples
     --------
@@ -265,10 +265,10 @@ def plan_distance(constants: Constants, accuracy: float, strong_convexity: float
 def bound_gradient(
     constants: Constants, step_size: float, tracking_rate: float, eps: float, steps: int
 ) -> float:
-    """Theorem 3: a bound on the least E‖∇R(f_t)‖²_H, t ≤ T, for an objective that is smooth.
+    """Theorem 3: bound the least E‖∇R(f_t)‖²_H over t ≤ T for a smooth objective.
 
-    4[C₁/(αT) + 4σ_δ²β²/α + σ_f²(L_R/2 + 4L_h²)α + ε²/(2α²) + (L_R + 8L_h²)ε²/α], where
-    C₁ = R(f_0) − R* + σ_δ². It asks that αL_ℓ²G_h²U² ≤ β/4.
+    The bound is 4[C₁/(αT) + 4σ_δ²β²/α + σ_f²(L_R/2 + 4L_h²)α + ε²/(2α²) + (L_R + 8L_h²)ε²/α] with
+    C₁ = R(f_0) − R* + σ_δ². It requires αL_ℓ²G_h²U² ≤ β/4.
 
     Examples
     --------
@@ -299,9 +299,9 @@ def bound_gradient(
 
 
 def plan_gradient(constants: Constants, accuracy: float) -> Plan:
-    """Theorem 3, backwards: settings for which E‖∇R(f_t)‖²_H ≤ δ at some t ≤ T.
+    """Invert Theorem 3: return settings for which E‖∇R(f_t)‖²_H ≤ δ at some t ≤ T.
 
-    α and β of order δ, ε of order δ^{3/2}, T of order 1/δ². A ValueError says that these
+    α and β are of order δ, ε of order δ^{3/2}, T of order 1/δ². Raises ValueError if a setting
     would be too small for accurate arithmetic.
 
     Examples
@@ -319,7 +319,7 @@ def plan_gradient(constants: Constants, accuracy: float) -> Plan:
     noise = c.step_variance(0.0) * (0.5 * c.smoothness + 4.0 * square(c.inner_lipschitz))
     variance, ratio = 4.0 * square(c.inner_deviation), c.least_rate_ratio
     alpha = 1.0 if noise == 0.0 else min(share / noise, 1.0 / _LEAST)
-    if ratio > 0.0:  # room for a β of at least ratio·α, and at most 1
+    if ratio > 0.0:  # leaves room for ratio·α ≤ β ≤ 1
         alpha = min(alpha, 1.0 / ratio)
         cost = variance * square(ratio)
         if cost > 0.0:
@@ -340,7 +340,7 @@ def plan_gradient(constants: Constants, accuracy: float) -> Plan:
 
 
 def _may_step(constants: Constants, alpha: float, beta: float) -> bool:
-    """Whether α and β, up to rounding, are such as Theorem 3 asks for."""
+    """Return whether α and β meet the condition of Theorem 3, up to rounding."""
     return constants.least_rate_ratio * alpha <= beta * (1.0 + 1e-12)
 
 
@@ -352,7 +352,7 @@ def _confirm(
     length: float,
     bound: Callable[[float, float, float, int], float],
 ) -> Plan:
-    """Make a plan of α, β, ε and T, if its bound confirms it; large constants ask for too much."""
+    """Return a plan if its bound holds; raise if the constants are too large."""
     alpha, beta, eps = settings
     if all(_LEAST <= value < math.inf for value in settings) and length <= _MOST_STEPS:
         steps = max(1, math.ceil(length))
@@ -362,9 +362,9 @@ def _confirm(
     given = {name: value for name, value in vars(constants).items() if name != "sides"}
     largest = max(given, key=lambda name: given[name])
     raise ValueError(
-        f"no plan for accuracy={delta:g} and these constants, the largest of which is "
+        f"no plan for accuracy={delta:g} and these constants; the largest is "
         f"{largest}={given[largest]:g}: α, β or ε would be below {_LEAST:g}, or T too large; scale "
-        "targets, loss or kernel so that the constants are nearer to 1, or ask for less accuracy"
+        "targets, loss or kernel so that the constants are closer to 1, or raise accuracy"
     )
 
 
@@ -381,7 +381,7 @@ def _check_rate(tracking_rate: float) -> float:
 
 
 def _largest(holds: Callable[[float], bool], most: float) -> float:
-    """Find the largest number up to `most` for which a condition that then fails still holds."""
+    """Return the largest number up to `most` for which a monotone condition holds."""
     if holds(most):
         return most
     low, high = math.log(most) - 200.0, math.log(most)

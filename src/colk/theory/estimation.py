@@ -15,12 +15,12 @@ from colk.rkhs.expansion import KernelExpansion
 
 __all__ = ["Constants"]
 
-# Pairs of points whose kernel values tell how steep the kernel is, and points of a Gram matrix.
+# Largest number of points in the Gram matrices that estimate Lipschitz constants.
 _MOST_POINTS = 500
 
 
 def square(value: float) -> float:
-    """The square, infinite where it is beyond floats."""
+    """Return the square, or infinity if it overflows."""
     return value**2 if abs(value) < 1e154 else math.inf
 
 
@@ -28,8 +28,8 @@ def square(value: float) -> float:
 class Constants:
     """The constants of Assumptions 1 to 5, and what else the theorems need.
 
-    The paper's h holds both losses: that of θ, which the outer function sees as it is, and the
-    inner value of ξ, which is tracked. The defaults are 1: a problem in natural units.
+    The paper's h has two parts: the loss of θ, which enters the outer function directly, and the
+    inner value of ξ, which the tracker follows. All defaults are 1.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Constants:
     outer_slope : float
         G_ℓ: root mean square of ℓ', the gradient of the outer function (Assumption 2).
     outer_lipschitz : float
-        L_ℓ: Lipschitz constant of ℓ' in g (Assumption 3); 0 where nothing is tracked.
+        L_ℓ: Lipschitz constant of ℓ' in g (Assumption 3); 0 if the risk tracks nothing.
     inner_lipschitz : float
         L_h: Lipschitz constant of the inner value in f, in the norm of H (Assumption 4).
     inner_deviation : float
@@ -103,7 +103,7 @@ class Constants:
 
     @property
     def least_rate_ratio(self) -> float:
-        """4L_ℓ²G_h²U²: what β/α must be at least in Theorem 3."""
+        """4L_ℓ²G_h²U², the smallest ratio β/α that Theorem 3 allows."""
         return 4.0 * square(self.outer_lipschitz * self.inner_slope * self.kernel_bound)
 
     @classmethod
@@ -122,23 +122,23 @@ class Constants:
     ) -> "Constants":
         """Estimate the constants from data.
 
-        What should hold on the whole path of f is measured where it starts, at f = 0, and where
-        it should end, at `optimum`, and the larger value taken: an estimate, not a bound. The
-        smoothness is a secant between these two functions and half way.
+        The assumptions speak of the whole path of f. This method evaluates them at f = 0,
+        `optimum`/2 and `optimum`, and takes the largest value: an estimate, not a bound. The
+        smoothness is the largest secant between these three functions.
 
         Parameters
         ----------
         X, y : arrays
-            Samples; some hundred are enough.
+            Samples; a few hundred are enough.
         kernel, loss, risk
             The terms of the objective.
         optimum : KernelExpansion
-            A function near f*: that of `colk.rkhs.batch.minimize`, or of a learner.
+            A function near f*, from `colk.rkhs.batch.minimize` or from a learner.
         regularization : float
             λ, for the gap and the smoothness.
         gradient_bound, norm_bound : float
-            The learner's settings where they are finite; else the largest coefficient seen, and
-            twice the norm of `optimum`.
+            Settings of the learner. If infinite: the largest coefficient in the data, and twice
+            the norm of `optimum`.
 
         Examples
         --------
@@ -182,7 +182,7 @@ class Constants:
 def _measure(
     f: KernelExpansion, X: Array, y: ArrayLike, loss: Loss, risk: LossRisk
 ) -> dict[str, float]:
-    """What the assumptions speak of, at one function."""
+    """Quantities of the assumptions at one function."""
     predictions = f(X)
     losses = loss.value(predictions, y)
     slopes = loss.slope(predictions, y).reshape(len(X), -1)
