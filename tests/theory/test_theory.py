@@ -194,9 +194,9 @@ def test_plans_for_a_large_kernel_are_kept(size):
 @pytest.mark.parametrize("size", [1e100, 1e200, 1e308, 10**300])
 def test_constants_that_are_too_large_are_named(size):
     constants = Constants(outer_slope=size)
-    with pytest.raises(ValueError, match=r"largest of which is outer_slope=1e\+"):
+    with pytest.raises(ValueError, match=r"largest is outer_slope=1e\+"):
         plan_distance(constants, 0.1, 0.5)
-    with pytest.raises(ValueError, match=r"largest of which is outer_slope=1e\+"):
+    with pytest.raises(ValueError, match=r"largest is outer_slope=1e\+"):
         plan_gradient(constants, 0.1)
 
 
