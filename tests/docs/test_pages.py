@@ -63,6 +63,16 @@ def test_links_and_pictures_exist(page):
         assert path.exists(), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_included_parts_exist(page):
+    """A page may include a part of a file, between two texts that the file contains."""
+    blocks = re.findall(r"^```{include} (\S+)\n(.*?)```", page.read_text("utf-8"), re.M | re.S)
+    for target, options in blocks:
+        included = (page.parent / target).read_text("utf-8")
+        for text in re.findall(r"^:(?:start-after|end-before): (.*)$", options, re.M):
+            assert text in included, text
+
+
 @pytest.mark.parametrize("page", sorted((DOCS / "guide").glob("*.md")), ids=name_of)
 def test_a_page_of_the_guide_has_a_picture(page):
     assert page.stem == "index" or "![" in page.read_text("utf-8")
