@@ -1,4 +1,7 @@
-"""The loops over columns: each against its twin, whole vectors, and the exponential's accuracy."""
+"""The loops of kernels: each against its formula, whole vectors, the exponential's accuracy."""
+
+import re
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -17,20 +20,23 @@ from colk.kernels import (
     RationalQuadratic,
     Sum,
 )
-from colk.kernels.base import evaluate
+from colk.kernels import base as kernels_base
+from colk.kernels.base import FormulaKernel, evaluate
+from colk.kernels.formulas import squared_distance
+from colk.testing import check_kernel
 
-# loop: (kernel of three features, its constants, its last constant)
-SCALES = (2.0, 0.5, 4.0)
+IS_COMPILED = not kernels_base.__file__.endswith(".py")
+
 BANDWIDTHS = (0.5, 2.0, 0.25)
 LOOPS = {
-    "gaussian": (Gaussian(BANDWIDTHS), SCALES, 0.0),
-    "laplacian": (Laplacian(BANDWIDTHS), SCALES, 0.0),
-    "matern_of_one_half": (Matern(BANDWIDTHS, 0.5), SCALES, 0.0),
-    "matern_of_three_halves": (Matern(BANDWIDTHS, 1.5), SCALES, 0.0),
-    "matern_of_five_halves": (Matern(BANDWIDTHS, 2.5), SCALES, 0.0),
-    "rational_quadratic": (RationalQuadratic(BANDWIDTHS, 0.8), SCALES, 0.8),
-    "polynomial": (Polynomial(3, 0.5), (0.5,), 3.0),
-    "linear": (Linear(), (0.0,), 0.0),
+    "gaussian": Gaussian(BANDWIDTHS),
+    "laplacian": Laplacian(BANDWIDTHS),
+    "matern_of_one_half": Matern(BANDWIDTHS, 0.5),
+    "matern_of_three_halves": Matern(BANDWIDTHS, 1.5),
+    "matern_of_five_halves": Matern(BANDWIDTHS, 2.5),
+    "rational_quadratic": RationalQuadratic(BANDWIDTHS, 0.8),
+    "polynomial": Polynomial(3, 0.5),
+    "linear": Linear(),
 }
 
 
@@ -41,31 +47,63 @@ def stored(points):
     return atoms
 
 
+def test_every_loop_is_here():
+    header = (Path(loops.__file__).parent / "loops.h").read_text("utf-8")
+    assert re.findall(r"^COLUMNS\((\w+),", header, re.MULTILINE) == list(LOOPS)
+    named = header.split("#define KERNELS(_)")[1].split("\n\n")[0]
+    assert re.findall(r"_\((\w+)\)", named) == list(LOOPS)
+
+
 @pytest.mark.parametrize("name", LOOPS)
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 64, 71])
-def test_a_loop_is_its_twin(name, n):
-    kernel, scales, constant = LOOPS[name]
+def test_a_loop_computes_the_formula(name, n):
+    kernel = LOOPS[name]
     rng = np.random.default_rng(n)
     D, X = rng.normal(size=(n, 3)), rng.normal(size=(19, 3))
-    out = np.full((21, padded(n)), np.nan)
-    loops.lay(getattr(loops, name), stored(D), n, X, 19, np.array(scales), constant, out, 2)
-    expected = out[2:, :n]
-    # An exponential turns the relative error of its argument into as many times the argument.
+    expected = kernel.formula.values(X, D)
+    # The exponential of s has s times the relative error of s.
     amplified = 1.0 + np.abs(np.log(np.abs(expected)))
     allowed = 1e-14 * amplified * np.abs(expected)
-    if not kernel.is_shift_invariant:  # an inner product may cancel
+    if not kernel.is_shift_invariant:  # terms of an inner product may cancel
         largest = np.sqrt(np.outer(kernel.diagonal(X), kernel.diagonal(D)))
         allowed += kernel.rounding(3) * largest
     assert (np.abs(kernel.gram(X, D) - expected) <= allowed).all()
-    assert (out[2:, n : (n + 7) & -8] == 0.0).all()
-    assert np.isnan(out[:2]).all()
+
+
+class Cauchy(FormulaKernel):
+    """A kernel that names a loop, or none."""
+
+    _fields = ("loop_name",)
+
+    def __init__(self, loop_name=""):
+        super().__init__(loop_name)
+        self.loop_name = loop_name
+
+    @property
+    def formula(self):
+        return (1.0 + squared_distance(BANDWIDTHS)) ** -1.0
+
+
+def test_without_a_loop_the_formula_is_evaluated():
+    rng = np.random.default_rng(0)
+    D, X = rng.normal(size=(5, 3)), rng.normal(size=(19, 3))
+    expected = 1.0 / (1.0 + (((X[:, None] - D) / BANDWIDTHS) ** 2).sum(axis=2))
+    np.testing.assert_allclose(Cauchy()(X, D), expected, rtol=1e-14)
+    np.testing.assert_allclose((Cauchy() * Linear())(X, D), expected * (X @ D.T), atol=1e-14)
+    check_kernel(Cauchy())
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="uncompiled there are no loops")
+def test_a_loop_that_does_not_exist_is_refused():
+    with pytest.raises(LookupError, match="no loop 'gausian'"):
+        Cauchy("gausian")
 
 
 @pytest.mark.parametrize("name", [*LOOPS, "constant"])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("n_points", [1, 2, 17])
 def test_columns_are_zero_behind_the_atoms(name, n, n_points):
-    kernel = Constant(2.5) if name == "constant" else LOOPS[name][0]
+    kernel = Constant(2.5) if name == "constant" else LOOPS[name]
     seen = []
 
     class Poison(Kernel):

@@ -1,4 +1,4 @@
-"""Kernels of the specification against other formulas, and the engine's against them."""
+"""The formulas of kernels against high precision, and the engine against the formulas."""
 
 import mpmath
 import numpy as np
@@ -9,6 +9,7 @@ from colk.kernels import (
     Constant,
     CustomKernel,
     Gaussian,
+    Kernel,
     Laplacian,
     Linear,
     Matern,
@@ -107,9 +108,10 @@ def test_a_bandwidth_for_each_feature_scales_the_features():
         np.testing.assert_allclose(many, one, rtol=1e-13)
 
 
-def test_an_unknown_kernel_is_refused():
-    class Unknown:
-        bandwidth = 1.0
+def test_a_kernel_without_a_formula_is_refused():
+    class Mine(Kernel):
+        def columns(self, atoms, n, points, size, out, first):
+            out[first : first + size, :n] = 1.0
 
-    with pytest.raises(TypeError, match="knows no kernel Unknown"):
-        gram(Unknown(), points(), points())
+    with pytest.raises(TypeError, match="Mine.* has no formula"):
+        gram(Mine() + Linear(), points(), points())

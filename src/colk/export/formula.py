@@ -1,7 +1,7 @@
 """What a model predicts, as plain arrays: the one thing that every export writes down."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from colk._engine.fourier import Spectrum
 from colk._validation import Array
 from colk.export.pairs import Count
 from colk.kernels import Gaussian, Kernel
+from colk.kernels.formulas import Language
 from colk.learners import DoublySGD, OnlineLearner
 from colk.learners.colk import KernelLearner
 from colk.learners.featured import FeatureLearner
@@ -18,9 +19,30 @@ from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
 from colk.rkhs.interop import Affine
 
-__all__ = ["Formula", "read"]
+__all__ = ["Formula", "Writer", "read", "write_kernel"]
 
 Probability = Literal["logistic", "softmax"]
+T = TypeVar("T")
+
+
+class Writer(Language[T], Protocol[T]):
+    """A language that models are exported to."""
+
+    def wave(self) -> T:
+        """cos(2π(Σ_k x_k d_k + phase)), for an atom that is a frequency and a phase."""
+
+
+def write_kernel(kernel: Kernel | None, writer: Writer[T]) -> T:
+    """Write κ(d, x) by the formula of the kernel; waves if the kernel is None.
+
+    Examples
+    --------
+    >>> from colk.export.python import PlainWriter
+    >>> from colk.kernels import Linear
+    >>> write_kernel(2.0 * Linear() + Linear(), PlainWriter(n_features=1))
+    '((2.0 * inner_product(x, d)) + inner_product(x, d))'
+    """
+    return writer.wave() if kernel is None else kernel.formula.write(writer)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from colk._validation import Array
 from colk._version import __version__
-from colk.export.formula import Formula, read
-from colk.export.kernels import express
+from colk.export.formula import Formula, read, write_kernel
 from colk.export.pairs import lay_count
+from colk.kernels.formulas import Bandwidth
 
 __all__ = ["OPSET", "Nodes", "labels_of", "lay_graph", "output_names", "to_onnx"]
 
@@ -32,23 +32,14 @@ class Nodes(Protocol):
 
 
 class GraphWriter:
-    """Writes κ of points (n, p), and of (n, 1, p) where they are subtracted, and all atoms."""
+    """Writes a kernel of all points (n, p) and all atoms (M, p), as values of shape (n, M)."""
 
     def __init__(self, nodes: Nodes, points: str, formula: Formula) -> None:
         self.nodes, self.points, self.formula = nodes, points, formula
         self._pairs: dict[str, str] = {}
 
-    def squares(self, scales: Array) -> str:
-        """Σ_k ((x_k − d_k)·scales_k)²."""
-        scaled = self._scaled(scales)
-        return self._summed(self.times(scaled, scaled))
-
-    def city_block(self, scales: Array) -> str:
-        """Σ_k |x_k − d_k|·scales_k."""
-        return self._summed(self.nodes.add("Abs", [self._scaled(scales)]))
-
     def _paired(self, operator: str) -> str:
-        """Points, as (n, 1, p), with atoms (1, M, p)."""
+        """Combine points (n, 1, p) with atoms (1, M, p)."""
         if operator not in self._pairs:
             axis = self.nodes.constant(np.array([1], dtype=np.int64))
             rows = self.nodes.add("Unsqueeze", [self.points, axis])
@@ -56,56 +47,66 @@ class GraphWriter:
             self._pairs[operator] = self.nodes.add(operator, [rows, atoms])
         return self._pairs[operator]
 
-    def _scaled(self, scales: Array) -> str:
-        return self.times(self._paired("Sub"), self.nodes.constant(scales))
+    def _differences(self, bandwidth: Bandwidth) -> str:
+        scales = self.nodes.constant(1.0 / np.asarray(bandwidth))
+        return self.multiply(self._paired("Sub"), scales)
 
     def _summed(self, values: str) -> str:
         axis = self.nodes.constant(np.array([2], dtype=np.int64))
         return self.nodes.add("ReduceSum", [values, axis], keepdims=0)
 
-    def dot(self) -> str:
+    def squared_distance(self, bandwidth: Bandwidth) -> str:
+        """Σ_k ((x_k − d_k)/c_k)²."""
+        scaled = self._differences(bandwidth)
+        return self._summed(self.multiply(scaled, scaled))
+
+    def city_block_distance(self, bandwidth: Bandwidth) -> str:
+        """Σ_k |x_k − d_k|/c_k."""
+        return self._summed(self.nodes.add("Abs", [self._differences(bandwidth)]))
+
+    def inner_product(self) -> str:
         """Σ_k x_k d_k.
 
-        No MatMul: onnxruntime takes numbers that scale one into it, in single precision.
+        Not by MatMul, because onnxruntime fuses a scaling into it in single precision.
         """
         return self._summed(self._paired("Mul"))
 
     def wave(self) -> str:
-        """The cosine of 2π(Σ_k x_k d_k + phase), by the fraction of a turn."""
-        turns = self.plus(self.dot(), self.nodes.constant(self.formula.phases))
+        """cos(2π(Σ_k x_k d_k + phase)), by the fraction of a turn."""
+        turns = self.add(self.inner_product(), self.nodes.constant(self.formula.phases))
         part = self.nodes.add("Sub", [turns, self.nodes.add("Round", [turns])])
-        return self.nodes.add("Cos", [self.times(part, self.number(2.0 * np.pi))])
+        return self.nodes.add("Cos", [self.multiply(part, self.number(2.0 * np.pi))])
 
     def number(self, value: float) -> str:
-        """A number."""
+        """Return a constant."""
         return self.nodes.constant(np.array(value, dtype=np.float64))
 
-    def plus(self, a: str, b: str) -> str:
-        """The sum a + b."""
+    def add(self, a: str, b: str) -> str:
+        """Return a + b."""
         return self.nodes.add("Add", [a, b])
 
-    def times(self, a: str, b: str) -> str:
-        """The product a·b."""
+    def multiply(self, a: str, b: str) -> str:
+        """Return a·b."""
         return self.nodes.add("Mul", [a, b])
 
     def power(self, a: str, exponent: float) -> str:
-        """The power a^exponent."""
+        """Return a to a fixed exponent."""
         return self.nodes.add("Pow", [a, self.number(exponent)])
 
     def exp(self, a: str) -> str:
-        """The exponential e^a."""
+        """Return e^a."""
         return self.nodes.add("Exp", [a])
 
-    def root(self, a: str) -> str:
-        """√a."""
+    def sqrt(self, a: str) -> str:
+        """Return √a."""
         return self.nodes.add("Sqrt", [a])
 
-    def least(self, a: str, bound: float) -> str:
-        """The smaller of both."""
+    def minimum(self, a: str, bound: float) -> str:
+        """Return the smaller of a and a fixed bound."""
         return self.nodes.add("Min", [a, self.number(bound)])
 
     def keep(self, a: str) -> str:
-        """The same: a node is computed once."""
+        """Return the same name: a node is computed once."""
         return a
 
 
@@ -142,13 +143,13 @@ def _scores(formula: Formula, nodes: Nodes, points: str) -> str:
         moved = nodes.add("Sub", [points, nodes.constant(formula.shift)])
         points = nodes.add("Div", [moved, nodes.constant(formula.stretch)])
     writer = GraphWriter(nodes, points, formula)
-    values = express(formula.kernel, writer, formula.n_features)
-    # A constant kernel is one number: it must have a row for each point.
+    values = write_kernel(formula.kernel, writer)
+    # A constant kernel is one number, but there must be a row for each point.
     nothing = nodes.constant(np.zeros((formula.n_features, len(formula.atoms))))
     rows = nodes.add("MatMul", [points, nothing])
     weights = nodes.constant(formula.weights * formula.unit)
-    totals = nodes.add("MatMul", [writer.plus(values, rows), weights])
-    scores = writer.plus(totals, nodes.constant(formula.center))
+    totals = nodes.add("MatMul", [writer.add(values, rows), weights])
+    scores = writer.add(totals, nodes.constant(formula.center))
     if not formula.is_sorted:
         return scores
     size = nodes.constant(np.array([formula.n_outputs], dtype=np.int64))

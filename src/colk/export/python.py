@@ -1,4 +1,4 @@
-"""Models as Python source that needs the standard library alone, or NumPy."""
+"""Models as Python source that needs only the standard library, or NumPy."""
 
 from typing import Any, ClassVar
 
@@ -6,28 +6,28 @@ import numpy as np
 
 from colk._validation import Array
 from colk._version import __version__
-from colk.export.formula import Formula, read
-from colk.export.kernels import express
+from colk.export.formula import Formula, read, write_kernel
 from colk.export.pairs import python_count
+from colk.kernels.formulas import Bandwidth
 
 __all__ = ["NumpyWriter", "PlainWriter", "to_python"]
 
 
 class PlainWriter:
-    """Writes of one point x and one atom d, by the module math."""
+    """Writes a kernel of one point x and one atom d, with the module math."""
 
     helpers: ClassVar[dict[str, str]] = {
-        "squares": """
-def squares(x, d, scales):
+        "squared_distance": """
+def squared_distance(x, d, scales):
     differences = [(u - v) * s for u, v, s in zip(x, d, scales)]
     return sum(r * r for r in differences)
 """,
-        "city_block": """
-def city_block(x, d, scales):
+        "city_block_distance": """
+def city_block_distance(x, d, scales):
     return sum(abs(u - v) * s for u, v, s in zip(x, d, scales))
 """,
-        "dot": """
-def dot(x, d):
+        "inner_product": """
+def inner_product(x, d):
     return sum(u * v for u, v in zip(x, d))
 """,
         "wave": """
@@ -37,70 +37,73 @@ def wave(x, d):
 """,
     }
 
-    def __init__(self) -> None:
+    def __init__(self, n_features: int) -> None:
+        self.n_features = n_features
         self.used: set[str] = set()
         self._scales: dict[str, str] = {}
         self.lines: list[str] = []
 
-    def squares(self, scales: Array) -> str:
-        """Σ_k ((x_k − d_k)·scales_k)²."""
-        self.used.add("squares")
-        return f"squares(x, d, {self._constant(scales)})"
+    def _call(self, helper: str, bandwidth: Bandwidth | None = None) -> str:
+        """Call one of the helpers."""
+        self.used.add(helper)
+        if bandwidth is None:
+            return f"{helper}(x, d)"
+        scales = self.literal(np.full(self.n_features, 1.0 / np.asarray(bandwidth)))
+        name = self._scales.setdefault(scales, f"SCALES_{len(self._scales) + 1}")
+        return f"{helper}(x, d, {name})"
 
-    def city_block(self, scales: Array) -> str:
-        """Σ_k |x_k − d_k|·scales_k."""
-        self.used.add("city_block")
-        return f"city_block(x, d, {self._constant(scales)})"
+    def squared_distance(self, bandwidth: Bandwidth) -> str:
+        """Σ_k ((x_k − d_k)/c_k)²."""
+        return self._call("squared_distance", bandwidth)
 
-    def dot(self) -> str:
+    def city_block_distance(self, bandwidth: Bandwidth) -> str:
+        """Σ_k |x_k − d_k|/c_k."""
+        return self._call("city_block_distance", bandwidth)
+
+    def inner_product(self) -> str:
         """Σ_k x_k d_k."""
-        self.used.add("dot")
-        return "dot(x, d)"
+        return self._call("inner_product")
 
     def wave(self) -> str:
-        """The cosine of 2π(Σ_k x_k d_k + phase)."""
-        self.used.add("wave")
-        return "wave(x, d)"
+        """cos(2π(Σ_k x_k d_k + phase))."""
+        return self._call("wave")
 
     def number(self, value: float) -> str:
-        """A number."""
+        """Return a constant."""
         return repr(float(value))
 
-    def plus(self, a: str, b: str) -> str:
-        """The sum a + b."""
+    def add(self, a: str, b: str) -> str:
+        """Return a + b."""
         return f"({a} + {b})"
 
-    def times(self, a: str, b: str) -> str:
-        """The product a·b."""
+    def multiply(self, a: str, b: str) -> str:
+        """Return a·b."""
         return f"({a} * {b})"
 
     def power(self, a: str, exponent: float) -> str:
-        """The power a^exponent."""
-        return f"{a} ** {exponent!r}"
+        """Return a to a fixed exponent."""
+        return f"({a} ** {exponent!r})"
 
     def exp(self, a: str) -> str:
-        """The exponential e^a."""
+        """Return e^a."""
         return f"exp{_enclosed(a)}"
 
-    def root(self, a: str) -> str:
-        """√a."""
+    def sqrt(self, a: str) -> str:
+        """Return √a."""
         return f"sqrt({a})"
 
-    def least(self, a: str, bound: float) -> str:
-        """The smaller of both."""
+    def minimum(self, a: str, bound: float) -> str:
+        """Return the smaller of a and a fixed bound."""
         return f"min({a}, {bound!r})"
 
     def keep(self, a: str) -> str:
-        """The same, computed once."""
+        """Assign a value to a variable and return its name."""
         self.lines.append(f"s{len(self.lines) + 1} = {a}")
         return f"s{len(self.lines)}"
 
-    def _constant(self, scales: Array) -> str:
-        return self._scales.setdefault(self.literal(scales), f"SCALES_{len(self._scales) + 1}")
-
     @property
     def constants(self) -> list[str]:
-        """Lines that give the arrays that the kernel refers to their names."""
+        """Assignments of the arrays that the kernel refers to by name."""
         return [f"{name} = {literal}" for literal, name in self._scales.items()]
 
     def literal(self, array: Any) -> str:
@@ -109,19 +112,19 @@ def wave(x, d):
 
 
 class NumpyWriter(PlainWriter):
-    """Writes of all points x, of shape (n, 1, p), and all atoms d, of shape (M, p)."""
+    """Writes a kernel of all points x, of shape (n, 1, p), and all atoms d, of shape (M, p)."""
 
     helpers: ClassVar[dict[str, str]] = {
-        "squares": """
-def squares(x, d, scales):
+        "squared_distance": """
+def squared_distance(x, d, scales):
     return (((x - d) * scales) ** 2).sum(axis=-1)
 """,
-        "city_block": """
-def city_block(x, d, scales):
+        "city_block_distance": """
+def city_block_distance(x, d, scales):
     return (np.abs(x - d) * scales).sum(axis=-1)
 """,
-        "dot": """
-def dot(x, d):
+        "inner_product": """
+def inner_product(x, d):
     return x[:, 0] @ d.T
 """,
         "wave": """
@@ -132,15 +135,15 @@ def wave(x, d):
     }
 
     def exp(self, a: str) -> str:
-        """The exponential e^a."""
+        """Return e^a."""
         return f"np.exp{_enclosed(a)}"
 
-    def root(self, a: str) -> str:
-        """√a."""
+    def sqrt(self, a: str) -> str:
+        """Return √a."""
         return f"np.sqrt({a})"
 
-    def least(self, a: str, bound: float) -> str:
-        """The smaller of both."""
+    def minimum(self, a: str, bound: float) -> str:
+        """Return the smaller of a and a fixed bound."""
         return f"np.minimum({a}, {bound!r})"
 
     def literal(self, array: Any) -> str:
@@ -153,7 +156,7 @@ def _enclosed(a: str) -> str:
 
 
 def _is_one(a: str) -> bool:
-    """Whether the first bracket is closed by the last."""
+    """Whether the last bracket closes the first."""
     depth = 0
     for place, letter in enumerate(a):
         depth += (letter == "(") - (letter == ")")
@@ -163,20 +166,20 @@ def _is_one(a: str) -> bool:
 
 
 def to_python(model: Any, *, numpy: bool = False) -> str:
-    """Return the source of a module that predicts as the model does.
+    """Return the source of a module that makes the same predictions as the model.
 
-    It has `predict(X)` of a list of points, which returns a list of numbers, of lists of numbers
-    where there are several outputs, or of labels; `scores(X)`, which of a classifier are what
-    labels are chosen by, of each class or of each pair of them; and `predict_proba(X)` where there
-    are probabilities. It needs nothing but the standard library.
+    Its `predict(X)` takes a list of points and returns a list of numbers, of lists of numbers if
+    the model has several outputs, or of labels. `scores(X)` of a classifier returns the scores of
+    the classes, or of pairs of classes, from which labels are chosen. `predict_proba(X)` exists if
+    the model has probabilities. The module needs only the standard library.
 
     Parameters
     ----------
     model : object
-        A function, a learner, an estimator, a class of `colk.river` or a policy evaluator that has
-        learned; or scikit-learn's pipeline of scalers and one of them.
+        A fitted function, learner, estimator, River model or policy evaluator of colk, or a
+        scikit-learn pipeline of scalers that ends in one.
     numpy : bool
-        Whether to write for NumPy: arrays in, arrays out, and faster.
+        Whether to write for NumPy. The module is then faster, and takes and returns arrays.
 
     Returns
     -------
@@ -195,8 +198,8 @@ def to_python(model: Any, *, numpy: bool = False) -> str:
     [9.0]
     """
     formula = read(model)
-    writer = NumpyWriter() if numpy else PlainWriter()
-    value = express(formula.kernel, writer, formula.n_features)
+    writer = (NumpyWriter if numpy else PlainWriter)(formula.n_features)
+    value = write_kernel(formula.kernel, writer)
     parts = [
         _opening(model, formula, numpy),
         "\n".join([*_constants(formula, writer), *writer.constants]),
@@ -211,7 +214,7 @@ def to_python(model: Any, *, numpy: bool = False) -> str:
 
 
 def _opening(model: Any, formula: Formula, numpy: bool) -> str:
-    """What the module is, and what it imports."""
+    """Write the header comment and the imports of the module."""
     points = f"points of {formula.n_features} features"
     if formula.names is not None:
         points += f", in the order {list(formula.names)!r}"
@@ -235,7 +238,7 @@ def _constants(formula: Formula, writer: PlainWriter) -> list[str]:
 
 
 def _spread(formula: Formula, values: Array) -> Array:
-    """A number for each output."""
+    """Return one number for each output."""
     return np.zeros(formula.n_outputs) + values
 
 

@@ -5,6 +5,7 @@ from colk.kernels.base cimport Kernel
 cdef class Composite(Kernel):
     cdef readonly tuple parts
     cdef readonly Kernel left, right
+    cdef int combine(self, double[:, ::1] out, Py_ssize_t left, Py_ssize_t right, Py_ssize_t n) except -1 nogil
 
 cdef class Sum(Composite):
     cdef double share

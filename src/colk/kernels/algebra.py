@@ -1,22 +1,26 @@
 """The algebra of kernels: sums, products and scalings of kernels are kernels."""
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add, mul
 from typing import ClassVar
 
 from colk._engine import counter_rng
 from colk._engine.simd import loops
 from colk._validation import Array, check_number
 from colk.kernels.base import UNIT, Kernel
+from colk.kernels.formulas import Expression
 from colk.kernels.inner_product import Constant
 
 __all__ = ["Product", "Scaled", "Sum"]
 
 
 class Composite(Kernel):
-    """Parts that one operation combines, the left half of them with the right half."""
+    """Kernels that one operation combines: the left half of them with the right half."""
 
     _fields: ClassVar[tuple[str, ...]] = ("parts",)
-    neutral: ClassVar[float] = 1.0  # the constant kernel that changes nothing
+    _sealed: ClassVar[tuple[str, ...]] = ("combine",)
+    neutral: ClassVar[float] = 1.0  # value of the constant kernel that changes nothing
 
     parts: tuple[Kernel, ...]
     left: Kernel
@@ -60,6 +64,19 @@ class Composite(Kernel):
     def bind(self, n_features: int) -> Kernel:
         return type(self)([part.bind(n_features) for part in self.parts])
 
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        self.left.columns(atoms, n, points, size, out, first)
+        self.right.columns(atoms, n, points, size, out, first + size)
+        for row in range(first, first + size):
+            self.combine(out, row, row + size, n)
+        return 0
+
+    def combine(self, out: Array, left: int, right: int, n: int) -> int:
+        """Combine two rows of `out` by the operation; the result replaces the left one."""
+        raise NotImplementedError
+
 
 class Sum(Composite):
     """The sum of kernels, written `k1 + k2`.
@@ -72,7 +89,7 @@ class Sum(Composite):
     """
 
     neutral: ClassVar[float] = 0.0
-    share: float  # of the left half in κ(0)
+    share: float  # κ(0) of the left half over that of the sum
 
     def __init__(self, parts: Sequence[Kernel]) -> None:
         super().__init__(parts)
@@ -82,17 +99,16 @@ class Sum(Composite):
     def peak(self) -> float:
         return self.left.peak + self.right.peak
 
-    def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
-        self.left.columns(atoms, n, points, size, out, first)
-        self.right.columns(atoms, n, points, size, out, first + size)
-        for row in range(first, first + size):
-            loops.add(out, row, out, row + size, 1.0, n)
+    @property
+    def formula(self) -> Expression:
+        return reduce(add, (part.formula for part in self.parts))
+
+    def combine(self, out: Array, left: int, right: int, n: int) -> int:
+        loops.add(out, left, out, right, 1.0, n)
         return 0
 
     def add_frequency(self, seed: int, out: Array) -> int:
-        """Add a frequency of one part: the law is the mixture of theirs, weighed by κ(0)."""
+        """Add a frequency of one part, drawn with a probability in proportion to its κ(0)."""
         if counter_rng.uniform(seed, 0) < self.share:
             return self.left.add_frequency(counter_rng.mixed(seed, 1), out)
         return self.right.add_frequency(counter_rng.mixed(seed, 2), out)
@@ -101,7 +117,7 @@ class Sum(Composite):
         return self.left.slopes(U, V) + self.right.slopes(U, V)
 
     def rounding(self, n_features: int) -> float:
-        """Return the larger of the halves' and a unit: Σ_i √(κ_i κ_i) ≤ √(κ κ)."""
+        """Return the larger bound of the two halves plus a unit: Σ_i √(κ_i κ_i) ≤ √(κ κ)."""
         return max(self.left.rounding(n_features), self.right.rounding(n_features)) + UNIT
 
 
@@ -119,13 +135,12 @@ class Product(Composite):
     def peak(self) -> float:
         return self.left.peak * self.right.peak
 
-    def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
-        self.left.columns(atoms, n, points, size, out, first)
-        self.right.columns(atoms, n, points, size, out, first + size)
-        for row in range(first, first + size):
-            loops.multiply(out, row, out, row + size, n)
+    @property
+    def formula(self) -> Expression:
+        return reduce(mul, (part.formula for part in self.parts))
+
+    def combine(self, out: Array, left: int, right: int, n: int) -> int:
+        loops.multiply(out, left, out, right, n)
         return 0
 
     def add_frequency(self, seed: int, out: Array) -> int:
@@ -138,12 +153,12 @@ class Product(Composite):
         return slopes + self.left.gram(U, V)[:, :, None] * self.right.slopes(U, V)
 
     def rounding(self, n_features: int) -> float:
-        """Return the sum of the halves', and a unit for the multiplication."""
+        """Return the sum of the bounds of both halves, plus a unit for the multiplication."""
         return self.left.rounding(n_features) + self.right.rounding(n_features) + UNIT
 
 
 class Scaled(Product):
-    """A kernel times a number that is not negative, written `2.5 * k`.
+    """A kernel times a number ≥ 0, written `2.5 * k`.
 
     Examples
     --------
@@ -167,6 +182,10 @@ class Scaled(Product):
         self.kernel, self.factor = kernel, factor
         self.left, self.right = kernel, Constant(factor)
         self.parts = (self.left, self.right)
+
+    @property
+    def formula(self) -> Expression:
+        return self.factor * self.kernel.formula
 
     def bind(self, n_features: int) -> Kernel:
         return type(self)(self.kernel.bind(n_features), self.factor)

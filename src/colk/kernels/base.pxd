@@ -8,7 +8,7 @@ cdef class Kernel(Term):
     cdef int columns(self, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, double[:, ::1] out, Py_ssize_t first) except -1 nogil
     cdef int add_frequency(self, unsigned long long seed, double[::1] out) except -1 nogil
 
-cdef class Formula(Kernel):
+cdef class FormulaKernel(Kernel):
     cdef loops.Columns loop
     cdef double constant
     cdef Py_ssize_t n_bound

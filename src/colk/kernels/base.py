@@ -1,4 +1,4 @@
-"""The contract of a kernel, and what is made of its columns: Gram matrices, expansions."""
+"""The contract of a kernel, and Gram matrices and expansions, which are made of its columns."""
 
 import numbers
 from typing import Any, ClassVar
@@ -11,10 +11,11 @@ from colk._engine.buffers import aligned, locked, padded, plain
 from colk._engine.simd import loops
 from colk._engine.terms import Term, overridden
 from colk._validation import Array, check_points, check_vector
+from colk.kernels.formulas import Expression
 
-__all__ = ["Formula", "Kernel", "evaluate", "tabulate"]
+__all__ = ["FormulaKernel", "Kernel", "evaluate", "tabulate"]
 
-# Points whose columns are formed at a time: they stay in the nearest cache.
+# Columns are formed for so many points at a time, because they then stay in the nearest cache.
 _TURN = 16
 
 # The spacing of numbers at 1.
@@ -24,15 +25,16 @@ UNIT = float(np.finfo(np.float64).eps)
 class Kernel(Term):
     """A positive semidefinite function κ(u, v) of two points.
 
-    Call it on one or two sets of points for a Gram matrix; combine kernels by `k1 + k2`,
-    `k1 * k2` and `2.5 * k`. A kernel of your own is a class with the method `columns`; or, of one
-    function, a `CustomKernel`.
+    Call it on one or two sets of points for a Gram matrix. Combine kernels by `k1 + k2`, `k1 * k2`
+    and `2.5 * k`. A kernel of your own is a class with the property `formula` (see
+    `colk.kernels.formulas`) or the method `columns`. A formula can be exported, `columns` cannot.
+    To use a function of two points as it is, wrap it in a `CustomKernel`.
 
     Attributes
     ----------
     is_squared_exponential : bool
-        Whether log κ(u, v) is a negative definite square of u − v, so that two atoms can be merged
-        into one between them.
+        Whether log κ(u, v) is a negative definite quadratic form of u − v, so that two atoms can be
+        merged into one between them.
 
     Examples
     --------
@@ -44,7 +46,15 @@ class Kernel(Term):
     >>> kernel.column([[0.0], [1.0]], [0.0]).round(4), kernel.diagonal([[1.0]])
     (array([2.    , 1.2131]), array([3.]))
 
-    >>> from colk.kernels import Kernel
+    >>> from colk.kernels.formulas import squared_distance
+    >>> class Cauchy(Kernel):
+    ...     @property
+    ...     def formula(self):
+    ...         return (1.0 + squared_distance(2.0)) ** -1.0
+    >>> Cauchy()([[0.0], [2.0]])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+
     >>> class Smallest(Kernel):
     ...     def columns(self, atoms, n, points, size, out, first):
     ...         near = np.minimum(atoms[:, None, :n], points.T[:, :size, None])
@@ -73,24 +83,36 @@ class Kernel(Term):
         with cython.gil:
             values, given = np.asarray(out), locked(points)
             known = locked(atoms)[: points.shape[1]]
-            overridden(self, "columns")(known, n, given, size, values, first)
+            # Compiled, only a method written in Python is an attribute.
+            if type(self).formula is Kernel.formula or (cython.compiled and hasattr(self, "columns")):
+                overridden(self, "columns")(known, n, given, size, values, first)
+            else:
+                values[first : first + size, :n] = self.formula.values(given[:size], known[:, :n].T)
             values[first : first + size, n : (n + 7) & -8] = 0.0
         return 0
 
     def add_frequency(self, seed: int, out: Array) -> int:
-        """Add to `out` a frequency ω of the spectral law, for κ(u, v) = κ(0)·E cos(ωᵀ(u − v))."""
+        """Add a draw ω of the spectral measure to `out`: κ(u, v) = κ(0)·E cos(ωᵀ(u − v))."""
         with cython.gil:
             overridden(self, "add_frequency")(seed, np.asarray(out))
         return 0
 
     @property
+    def formula(self) -> Expression:
+        """κ(u, v) as an expression, from which its values by NumPy and its exports follow."""
+        raise TypeError(
+            f"{self!r} has no formula, so it cannot be exported: define the property formula of "
+            f"{type(self).__name__}"
+        )
+
+    @property
     def depth(self) -> int:
-        """How many blocks of rows behind its result `columns` uses."""
+        """Number of blocks of rows that `columns` uses behind its result."""
         return 0
 
     @property
     def peak(self) -> float:
-        """κ(u, u) of a kernel of the difference u − v."""
+        """κ(u, u), which is one number for a kernel of the difference u − v."""
         return 1.0
 
     @property
@@ -115,20 +137,20 @@ class Kernel(Term):
     def slopes(self, U: Array, V: Array) -> Array:
         """Return ∂κ(u_i, v_j)/∂v_j for points (n, p) and (m, p), of shape (n, m, p).
 
-        At a kink the slope 0 is taken.
+        The slope at a kink is 0.
         """
         raise TypeError(f"{self!r} has no gradient")
 
     def rounding(self, n_features: int) -> float:
         """Return c such that computed values of κ(u, v) err by at most c·√(κ(u, u) κ(v, v)).
 
-        A kernel takes a few operations for each feature, and exponentials do not amplify their
-        errors, since s·exp(−s) ≤ 1.
+        A kernel needs a few operations for each feature, and exponentials do not amplify the
+        errors of their arguments, because s·exp(−s) ≤ 1.
         """
         return UNIT * (n_features + 12.0)
 
     def gram(self, U: ArrayLike, V: ArrayLike | None = None) -> Array:
-        """Return the matrix of κ(u_i, v_j), of shape (n, m); V is U where it is not given."""
+        """Return the matrix of κ(u_i, v_j), of shape (n, m); V defaults to U."""
         left = plain(check_points(U, name="U"))
         right = left if V is None else check_points(V, left.shape[1], name="V")
         n, p = right.shape
@@ -173,18 +195,30 @@ class Kernel(Term):
         return self.__mul__(factor)
 
 
-class Formula(Kernel):
-    """A kernel that is a loop of `loops` over all atoms, with a scale for each feature."""
+class FormulaKernel(Kernel):
+    """A kernel with a formula, whose columns a compiled loop computes if there is one.
+
+    Parameters
+    ----------
+    loop : str
+        Name of the loop in `loops.h`. Without a loop, and in a package that is not compiled, NumPy
+        evaluates the formula.
+    constant : float
+        Number that the loop takes beside a scale for each feature.
+    """
 
     _sealed: ClassVar[tuple[str, ...]] = ("check_bound",)
 
-    loop: loops.Loop
+    loop: loops.Loop | None
     constant: float
-    n_bound: int  # the features that the kernel is bound to
+    n_bound: int  # the number of features that the kernel is bound to
     scales: Array  # (n_bound,)
 
-    def __init__(self, constant: float = 0.0) -> None:
+    def __init__(self, loop: str = "", constant: float = 0.0) -> None:
+        self.loop = loops.kernel_loop(loop)
         self.constant = constant
+        if cython.compiled and loop and not self.loop:
+            raise LookupError(f"loops.h has no loop {loop!r}")
 
     def _scales_of(self, n_features: int) -> Array:
         return np.ones(n_features)
@@ -198,7 +232,7 @@ class Formula(Kernel):
         return bound
 
     def check_bound(self, n_features: int) -> int:
-        """Refuse points of other features than those that the kernel is bound to."""
+        """Raise a ValueError unless the kernel is bound to this number of features."""
         if self.n_bound != n_features:
             with cython.gil:
                 raise ValueError(f"{self!r} is not bound to {n_features} features")
@@ -208,17 +242,19 @@ class Formula(Kernel):
         self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
     ) -> int:
         self.check_bound(points.shape[1])
-        loops.lay(self.loop, atoms, n, points, size, self.scales, self.constant, out, first)
+        if not self.loop:
+            return Kernel.columns(self, atoms, n, points, size, out, first)
+        loops.columns(self.loop, atoms, n, points, size, self.scales, self.constant, out, first)
         return 0
 
 
 def evaluate(
     kernel: Kernel, atoms: Array, n: int, weights: Array, row: int, X: Array, out: Array
 ) -> int:
-    """Write out[i, c] = Σ_j weights[row + c, j] κ(atom_j, X_i), without the interpreter's lock.
+    """Write out[i, c] = Σ_j weights[row + c, j] κ(atom_j, X_i), without holding the GIL.
 
-    `kernel` is bound to the features of X; atoms and weights are stored in whole vectors, with
-    weights of 0 behind the first n. Memory beyond the result is O(n).
+    `kernel` is bound to the features of X. Atoms and weights are stored in whole vectors, with
+    weights of 0 behind the first n. It needs O(n) memory beside the result.
     """
     start, panel = 0, np.empty((_TURN * (1 + kernel.depth), n // 8 * 8 + 8))
     with cython.nogil:
@@ -233,7 +269,7 @@ def evaluate(
 
 
 def tabulate(kernel: Kernel, atoms: Array, n: int, X: Array, out: Array) -> int:
-    """Write out[i, j] = κ(atom_j, X_i) for n atoms in the same way."""
+    """Write out[i, j] = κ(atom_j, X_i) for n atoms, without holding the GIL."""
     start, panel = 0, np.empty((_TURN * (1 + kernel.depth), n // 8 * 8 + 8))
     with cython.nogil:
         while start < X.shape[0]:

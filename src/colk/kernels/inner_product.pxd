@@ -1,13 +1,11 @@
 cimport cython
-from colk._engine.simd cimport loops
-from colk.kernels.base cimport Formula, Kernel
+from colk.kernels.base cimport FormulaKernel, Kernel
 
-cdef class Polynomial(Formula):
+cdef class Polynomial(FormulaKernel):
     cdef readonly Py_ssize_t degree
     cdef readonly double offset
 
-cdef class Linear(Formula):
-    pass
+cdef class Linear(FormulaKernel): pass
 
 cdef class Constant(Kernel):
     cdef readonly double value

@@ -4,22 +4,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from colk._engine.simd import loops
 from colk._validation import Array, check_count, check_number
-from colk.kernels.base import Formula, Kernel
+from colk.kernels.base import FormulaKernel, Kernel
+from colk.kernels.formulas import Expression, constant, inner_product
 
 __all__ = ["Constant", "Linear", "Polynomial"]
 
 
-class Polynomial(Formula):
+class Polynomial(FormulaKernel):
     """The polynomial kernel κ(u, v) = (uᵀv + offset)^degree.
 
     Parameters
     ----------
     degree : int
-        A whole number, 1 or more.
+        A positive integer.
     offset : float
-        Not negative; 0 leaves only the monomials of the highest degree.
+        A number ≥ 0. With 0, only the monomials of the highest degree are left.
 
     Examples
     --------
@@ -33,8 +33,11 @@ class Polynomial(Formula):
         self.degree = check_count(degree, "degree")
         # With a negative offset the kernel would not be positive semidefinite.
         self.offset = check_number(offset, "offset", at_least=0.0)
-        super().__init__(self.degree)
-        self.loop = loops.polynomial
+        super().__init__("polynomial", self.degree)
+
+    @property
+    def formula(self) -> Expression:
+        return (inner_product() + self.offset) ** self.degree
 
     def _scales_of(self, n_features: int) -> Array:
         return np.full(n_features, self.offset)
@@ -49,7 +52,7 @@ class Polynomial(Formula):
         return self.degree * super().rounding(n_features)
 
 
-class Linear(Formula):
+class Linear(FormulaKernel):
     """The linear kernel κ(u, v) = uᵀv.
 
     Examples
@@ -59,15 +62,18 @@ class Linear(Formula):
     """
 
     def __init__(self) -> None:
-        super().__init__()
-        self.loop = loops.linear
+        super().__init__("linear")
+
+    @property
+    def formula(self) -> Expression:
+        return inner_product()
 
     def slopes(self, U: Array, V: Array) -> Array:
         return np.broadcast_to(U[:, None, :], (len(U), len(V), U.shape[1]))
 
 
 class Constant(Kernel):
-    """The constant kernel κ(u, v) = value, not negative, which gives functions an intercept.
+    """The constant kernel κ(u, v) = value ≥ 0, which gives functions an intercept.
 
     Examples
     --------
@@ -80,6 +86,10 @@ class Constant(Kernel):
     def __init__(self, value: float = 1.0) -> None:
         # With a negative value the kernel would not be positive semidefinite.
         self.value = check_number(value, "value", at_least=0.0)
+
+    @property
+    def formula(self) -> Expression:
+        return constant(self.value)
 
     @property
     def is_radial(self) -> bool:

@@ -1,9 +1,9 @@
 cimport cython
 from colk._engine cimport counter_rng
-from colk._engine.simd cimport loops, maths as math
-from colk.kernels.base cimport Formula
+from colk._engine.simd cimport maths as math
+from colk.kernels.base cimport FormulaKernel
 
-cdef class Stationary(Formula):
+cdef class Stationary(FormulaKernel):
     cdef readonly object bandwidth
     @cython.locals(k=Py_ssize_t)
     cdef int add_normal(self, unsigned long long seed, double stretch, double[::1] out) except -1 nogil

@@ -7,14 +7,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from colk._engine import counter_rng
-from colk._engine.simd import loops
 from colk._validation import Array, check_number, check_vector
-from colk.kernels.base import Formula
+from colk.kernels.base import FormulaKernel
+from colk.kernels.formulas import (
+    Expression,
+    city_block_distance,
+    exp,
+    minimum,
+    sqrt,
+    squared_distance,
+)
 
 __all__ = ["Gaussian", "Laplacian", "Matern", "RationalQuadratic"]
 
 # exp(−800) is 0, and a finite argument keeps (1 + s)·exp(−s) from being inf·0.
 _FAR = 800.0
+# The smoothness ν of Matérn kernels, by the names of their loops.
+_HALVES = {0.5: "one_half", 1.5: "three_halves", 2.5: "five_halves"}
 
 
 def _check_length(value: Any, name: str) -> float:
@@ -33,7 +42,7 @@ def _check_bandwidth(value: Any) -> float | tuple[float, ...]:
     return tuple(_check_length(length, f"bandwidth[{k}]") for k, length in enumerate(lengths))
 
 
-class Stationary(Formula):
+class Stationary(FormulaKernel):
     """A kernel of (u − v)/c, where c is the bandwidth: one length, or one for each feature."""
 
     _fields: ClassVar[tuple[str, ...]] = ("bandwidth",)
@@ -41,8 +50,10 @@ class Stationary(Formula):
 
     bandwidth: float | tuple[float, ...]
 
-    def __init__(self, bandwidth: float | Sequence[float], constant: float = 0.0) -> None:
-        super().__init__(constant)
+    def __init__(
+        self, bandwidth: float | Sequence[float], loop: str, constant: float = 0.0
+    ) -> None:
+        super().__init__(loop, constant)
         self.bandwidth = _check_bandwidth(bandwidth)
 
     @property
@@ -99,8 +110,11 @@ class Gaussian(Stationary):
     is_squared_exponential: ClassVar[bool] = True
 
     def __init__(self, bandwidth: float | Sequence[float]) -> None:
-        super().__init__(bandwidth)
-        self.loop = loops.gaussian
+        super().__init__(bandwidth, "gaussian")
+
+    @property
+    def formula(self) -> Expression:
+        return exp(-0.5 * squared_distance(self.bandwidth))
 
     def add_frequency(self, seed: int, out: Array) -> int:
         return self.add_normal(seed, 1.0, out)
@@ -122,8 +136,11 @@ class Laplacian(Stationary):
     """
 
     def __init__(self, bandwidth: float | Sequence[float]) -> None:
-        super().__init__(bandwidth)
-        self.loop = loops.laplacian
+        super().__init__(bandwidth, "laplacian")
+
+    @property
+    def formula(self) -> Expression:
+        return exp(-city_block_distance(self.bandwidth))
 
     @property
     def is_radial(self) -> bool:
@@ -162,16 +179,17 @@ class Matern(Stationary):
     _fields: ClassVar[tuple[str, ...]] = ("bandwidth", "nu")
 
     def __init__(self, bandwidth: float | Sequence[float], nu: float = 1.5) -> None:
-        super().__init__(bandwidth)
         self.nu = check_number(nu, "nu", above=0.0)
-        if self.nu == 0.5:
-            self.loop = loops.matern_of_one_half
-        elif self.nu == 1.5:
-            self.loop = loops.matern_of_three_halves
-        elif self.nu == 2.5:
-            self.loop = loops.matern_of_five_halves
-        else:
+        if self.nu not in _HALVES:
             raise ValueError(f"nu must be 0.5, 1.5 or 2.5, got {nu!r}")
+        super().__init__(bandwidth, f"matern_of_{_HALVES[self.nu]}")
+
+    @property
+    def formula(self) -> Expression:
+        s = minimum(math.sqrt(2.0 * self.nu) * sqrt(squared_distance(self.bandwidth)), _FAR)
+        if self.nu == 0.5:
+            return exp(-s)
+        return (1.0 + s if self.nu == 1.5 else 1.0 + s + s * s * (1.0 / 3.0)) * exp(-s)
 
     def add_frequency(self, seed: int, out: Array) -> int:
         """Add a multivariate t variable of 2ν degrees of freedom, in units of 1/bandwidth."""
@@ -210,8 +228,11 @@ class RationalQuadratic(Stationary):
 
     def __init__(self, bandwidth: float | Sequence[float], shape: float = 1.0) -> None:
         self.shape = check_number(shape, "shape", above=0.0)
-        super().__init__(bandwidth, self.shape)
-        self.loop = loops.rational_quadratic
+        super().__init__(bandwidth, "rational_quadratic", self.shape)
+
+    @property
+    def formula(self) -> Expression:
+        return (1.0 + 0.5 / self.shape * squared_distance(self.bandwidth)) ** -self.shape
 
     def add_frequency(self, seed: int, out: Array) -> int:
         """Add normal numbers, times the root of a gamma variable of this shape and mean 1."""

@@ -10,6 +10,12 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* The loops of kernels: a new one is a name here and a line of COLUMNS below. */
+#define KERNELS(_)                                                                             \
+    _(gaussian) _(laplacian) _(matern_of_one_half) _(matern_of_three_halves)                   \
+    _(matern_of_five_halves) _(rational_quadratic) _(polynomial) _(linear)
 
 #if defined(__GNUC__)
 #define INLINE inline __attribute__((always_inline))
@@ -52,8 +58,7 @@ static INLINE void copy(double *restrict w, const double *restrict u, ptrdiff_t 
         return __builtin_cpu_supports("x86-64-v3") ? f##_4 : f##_2;                            \
     }                                                                                          \
     __attribute__((ifunc("choose_" #f), unused)) static __typeof__(f##_2) f;
-CHOOSE(gaussian) CHOOSE(laplacian) CHOOSE(matern_of_one_half) CHOOSE(matern_of_three_halves)
-CHOOSE(matern_of_five_halves) CHOOSE(rational_quadratic) CHOOSE(polynomial) CHOOSE(linear)
+KERNELS(CHOOSE)
 CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(multiply)
 CHOOSE(scale) CHOOSE(keep_and_scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within)
 CHOOSE(atoms_within_one) CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve)
@@ -74,6 +79,19 @@ CHOOSE(halve_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_
 #endif
 #include "loops.h"
 #endif
+
+typedef void (*columns_loop)(const double *, ptrdiff_t, ptrdiff_t, const double *, ptrdiff_t, ptrdiff_t,
+                             const double *, double, double *, ptrdiff_t);
+/* The loop of a kernel by its name; NULL if there is none. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
+static columns_loop kernel_loop(const char *name)
+{
+#define FOUND(f) if (strcmp(name, #f) == 0) return f;
+    KERNELS(FOUND)
+    return NULL;
+}
 
 #else /* ---- the body, for vectors of WIDTH numbers ------------------------------------------- */
 #define vector NAME(vector_)

@@ -3,8 +3,7 @@ ctypedef void (*Columns)(const double*, Py_ssize_t, Py_ssize_t, const double*, P
 
 cdef extern from "loops.h" nogil:
     double NOVELTY_FLOOR "1e-9", CROWDING_FLOOR "1e-10", SMALLEST_PIVOT "1e-290", ROUNDING "2e-14", LARGEST "1e75"
-    Columns gaussian, laplacian, matern_of_one_half, matern_of_three_halves, matern_of_five_halves
-    Columns rational_quadratic, polynomial, linear
+    Columns _kernel_loop "kernel_loop"(const char*)
     void _cosines "cosines"(double*, double, Py_ssize_t)
     void _copy "copy"(double*, const double*, Py_ssize_t)
     double _dot "dot"(const double*, const double*, Py_ssize_t)
@@ -26,7 +25,10 @@ cdef extern from "loops.h" nogil:
     void _settle_and_multiply "settle_and_multiply"(double*, Py_ssize_t, Py_ssize_t, double*, double*, Py_ssize_t, double*, double*, int)
     void _turn_out "turn_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*, double*)
 
-cdef inline void lay(Columns loop, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
+cdef inline Columns kernel_loop(str name):
+    encoded = name.encode()
+    return _kernel_loop(encoded)
+cdef inline void columns(Columns loop, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, const double[::1] scales, double constant, double[:, ::1] out, Py_ssize_t first) noexcept nogil:
     loop(&atoms[0, 0], atoms.shape[1], n, &points[0, 0], points.shape[1], size, &scales[0], constant, &out[first, 0], out.shape[1])
 cdef inline void cosines(double[:, ::1] turns, Py_ssize_t row, double scale, Py_ssize_t n) noexcept nogil:
     _cosines(&turns[row, 0], scale, n)

@@ -23,48 +23,13 @@ ROUNDING = 2e-14
 LARGEST = 1e75
 
 
-Statistic = Callable[[Array, Array, Array], Array]
-Loop = tuple[Statistic, Callable[[Array, float], Array]]
+Loop = Callable[..., None]
+columns: Loop  # compiled only: the columns of a kernel by its loop
 
 
-def _differences(atoms: Array, points: Array, scales: Array) -> Array:
-    """(point, feature, atom): differences in units of the bandwidths."""
-    return np.asarray((atoms[None, :, :] - points[:, :, None]) * scales[None, :, None])
-
-
-def _squares(atoms: Array, points: Array, scales: Array) -> Array:
-    return np.asarray((_differences(atoms, points, scales) ** 2).sum(axis=1))
-
-
-def _distances(atoms: Array, points: Array, scales: Array) -> Array:
-    return np.asarray(np.abs(_differences(atoms, points, scales)).sum(axis=1))
-
-
-def _lengths(factor: float) -> Statistic:
-    return lambda *given: np.minimum(np.sqrt(factor * _squares(*given)), 1e4)
-
-
-# A loop is a statistic of atoms, points and scales, and a profile of it and of a constant c.
-gaussian: Loop = (_squares, lambda s, c: np.exp(-0.5 * s))
-laplacian: Loop = (_distances, lambda s, c: np.exp(-s))
-matern_of_one_half: Loop = (_lengths(1.0), lambda r, c: np.exp(-r))
-matern_of_three_halves: Loop = (_lengths(3.0), lambda r, c: (1.0 + r) * np.exp(-r))
-matern_of_five_halves: Loop = (_lengths(5.0), lambda r, c: (1.0 + r + r * r / 3.0) * np.exp(-r))
-rational_quadratic: Loop = (_squares, lambda s, c: (1.0 + s * (0.5 / c)) ** -c)
-polynomial: Loop = (lambda d, x, offset: x @ d + offset[0], lambda s, c: s ** int(c))
-linear: Loop = (lambda d, x, scales: x @ d, lambda s, c: s)
-
-
-def lay(
-    loop: Loop, atoms: Array, n: int, points: Array, size: int,
-    scales: Array, constant: float, out: Array, first: int,
-) -> None:  # fmt: skip
-    """Columns out[first + b, j] of atom d_j and point x_b, 0 behind n to the end of a vector."""
-    statistic, profile = loop
-    with np.errstate(over="ignore"):
-        values = profile(statistic(atoms[: points.shape[1], :n], points[:size], scales), constant)
-    out[first : first + size, :n] = values
-    out[first : first + size, n : (n + 7) & -8] = 0.0
+def kernel_loop(name: str) -> Loop | None:
+    """Return None: only compiled code has loops, and NumPy evaluates the formulas of kernels."""
+    return None
 
 
 def cosines(turns: Array, row: int, scale: float, n: int) -> None:

@@ -1,0 +1,268 @@
+"""Formulas of kernels: a kernel states its formula once, and values and exports follow from it.
+
+A formula is an expression of three quantities of two points u and v: their squared distance, their
+city-block distance and their inner product. It is written with ordinary operators and `exp`, `sqrt`
+and `minimum`, and knows nothing of arrays: `Expression.write` hands it to a *language*, which says
+what a sum, a product or an exponential is. `Arrays` is the language of NumPy; `colk.export` has
+those of Python sources and of ONNX graphs.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from colk._validation import Array
+
+__all__ = [
+    "Arrays",
+    "Expression",
+    "Language",
+    "city_block_distance",
+    "constant",
+    "exp",
+    "function_of_points",
+    "inner_product",
+    "minimum",
+    "sqrt",
+    "squared_distance",
+]
+
+Bandwidth = float | tuple[float, ...]
+T = TypeVar("T")
+
+_SHOWN = {
+    "squared_distance": "‖(u − v)/{}‖²",
+    "city_block_distance": "‖(u − v)/{}‖₁",
+    "inner_product": "uᵀv",
+    "number": "{}",
+    "add": "({} + {})",
+    "multiply": "{}·{}",
+    "power": "({})^{}",
+    "minimum": "min({}, {})",
+}
+
+
+class Language(Protocol[T]):
+    """What a formula is written in; T is a value of this language, such as an array or a text.
+
+    A language may leave methods out: formulas that need them cannot be written in it.
+    """
+
+    def squared_distance(self, bandwidth: Bandwidth) -> T:
+        """Σ_k ((u_k − v_k)/c_k)²."""
+
+    def city_block_distance(self, bandwidth: Bandwidth) -> T:
+        """Σ_k |u_k − v_k|/c_k."""
+
+    def inner_product(self) -> T:
+        """Σ_k u_k v_k."""
+
+    def number(self, value: float) -> T:
+        """Return a constant."""
+
+    def add(self, a: T, b: T) -> T:
+        """Return a + b."""
+
+    def multiply(self, a: T, b: T) -> T:
+        """Return a·b."""
+
+    def power(self, a: T, exponent: float) -> T:
+        """Return a to a fixed exponent."""
+
+    def exp(self, a: T) -> T:
+        """Return e^a."""
+
+    def sqrt(self, a: T) -> T:
+        """Return √a."""
+
+    def minimum(self, a: T, bound: float) -> T:
+        """Return the smaller of a and a fixed bound."""
+
+    def keep(self, a: T) -> T:
+        """Return a value that is used more than once, so that it is computed once."""
+
+
+class Expression:
+    """An operation of a `Language` and its operands: expressions, or numbers that it takes.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian, Linear
+    >>> Gaussian(2.0).formula
+    exp(-0.5·‖(u − v)/2.0‖²)
+    >>> (3.0 * Gaussian(1.0) + Linear()).formula.values([[0.0], [1.0]], [[1.0]]).round(4)
+    array([[1.8196],
+           [4.    ]])
+    """
+
+    def __init__(self, operation: str, *operands: Any) -> None:
+        self.operation, self.operands = operation, operands
+
+    def __repr__(self) -> str:
+        shown = _SHOWN.get(self.operation, f"{self.operation}({{}})")
+        return shown.format(*self.operands)
+
+    def __add__(self, other: "Expression | float") -> "Expression":
+        return Expression("add", self, _expression(other))
+
+    def __radd__(self, other: float) -> "Expression":
+        return Expression("add", _expression(other), self)
+
+    def __mul__(self, other: "Expression | float") -> "Expression":
+        return Expression("multiply", self, _expression(other))
+
+    def __rmul__(self, other: float) -> "Expression":
+        return Expression("multiply", _expression(other), self)
+
+    def __neg__(self) -> "Expression":
+        return -1.0 * self
+
+    def __pow__(self, exponent: float) -> "Expression":
+        return Expression("power", self, exponent)
+
+    def write(self, language: Language[T]) -> T:
+        """Return the value of the expression in a language; a shared part is written once."""
+        uses: dict[int, int] = {}
+        self._count(uses)
+        return self._write(language, uses, {})
+
+    def _count(self, uses: dict[int, int]) -> None:
+        uses[id(self)] = uses.get(id(self), 0) + 1
+        if uses[id(self)] == 1:
+            for operand in self.operands:
+                if isinstance(operand, Expression):
+                    operand._count(uses)
+
+    def _write(self, language: Language[T], uses: dict[int, int], written: dict[int, T]) -> T:
+        if id(self) not in written:
+            operands = [
+                operand._write(language, uses, written)
+                if isinstance(operand, Expression)
+                else operand
+                for operand in self.operands
+            ]
+            operation = getattr(language, self.operation, None)
+            if operation is None:
+                raise TypeError(
+                    f"{self!r} cannot be exported: {type(language).__name__} has no "
+                    f"{self.operation}"
+                )
+            value: T = operation(*operands)
+            written[id(self)] = language.keep(value) if uses[id(self)] > 1 else value
+        return written[id(self)]
+
+    def values(self, U: Any, V: Any) -> Array:
+        """Return the matrix of values at all pairs of points (n, p) and (m, p), by NumPy."""
+        left, right = np.asarray(U, dtype=np.float64), np.asarray(V, dtype=np.float64)
+        out = np.zeros((len(left), len(right)))
+        with np.errstate(over="ignore"):
+            out += self.write(Arrays(left, right))
+        return out
+
+
+def _expression(value: Expression | float) -> Expression:
+    return value if isinstance(value, Expression) else constant(value)
+
+
+def squared_distance(bandwidth: Bandwidth) -> Expression:
+    """Return ‖(u − v)/c‖², for one bandwidth c or one for each feature."""
+    return Expression("squared_distance", bandwidth)
+
+
+def city_block_distance(bandwidth: Bandwidth) -> Expression:
+    """Return ‖(u − v)/c‖₁, for one bandwidth c or one for each feature."""
+    return Expression("city_block_distance", bandwidth)
+
+
+def inner_product() -> Expression:
+    """Return uᵀv."""
+    return Expression("inner_product")
+
+
+def constant(value: float) -> Expression:
+    """Return a number as an expression."""
+    return Expression("number", float(value))
+
+
+def function_of_points(function: Callable[[Array, Array], float]) -> Expression:
+    """Return a Python function of two points, which only `Arrays` can call."""
+    return Expression("function_of_points", function)
+
+
+def exp(a: Expression) -> Expression:
+    """Return e^a."""
+    return Expression("exp", a)
+
+
+def sqrt(a: Expression) -> Expression:
+    """Return √a."""
+    return Expression("sqrt", a)
+
+
+def minimum(a: Expression, bound: float) -> Expression:
+    """Return the smaller of an expression and a number."""
+    return Expression("minimum", a, bound)
+
+
+class Arrays:
+    """The language of NumPy: values at all pairs of points (n, p) and (m, p).
+
+    Distances are sums of squared differences, because the expanded form cancels far from the
+    origin.
+    """
+
+    def __init__(self, U: Array, V: Array) -> None:
+        self.U, self.V = U, V
+
+    def _differences(self, bandwidth: Bandwidth) -> Array:
+        return (self.U[:, None, :] - self.V[None, :, :]) / np.array(bandwidth)
+
+    def squared_distance(self, bandwidth: Bandwidth) -> Array:
+        """Σ_k ((u_k − v_k)/c_k)²."""
+        return np.asarray((self._differences(bandwidth) ** 2).sum(axis=2))
+
+    def city_block_distance(self, bandwidth: Bandwidth) -> Array:
+        """Σ_k |u_k − v_k|/c_k."""
+        return np.asarray(np.abs(self._differences(bandwidth)).sum(axis=2))
+
+    def inner_product(self) -> Array:
+        """Σ_k u_k v_k."""
+        return np.asarray(self.U @ self.V.T)
+
+    def function_of_points(self, function: Callable[[Array, Array], float]) -> Array:
+        """Call a function of two points on every pair."""
+        values = [float(function(u, v)) for u in self.U for v in self.V]
+        return np.array(values).reshape(len(self.U), len(self.V))
+
+    def number(self, value: float) -> Array:
+        """Return a constant."""
+        return np.asarray(value)
+
+    def add(self, a: Array, b: Array) -> Array:
+        """Return a + b."""
+        return np.asarray(a + b)
+
+    def multiply(self, a: Array, b: Array) -> Array:
+        """Return a·b."""
+        return np.asarray(a * b)
+
+    def power(self, a: Array, exponent: float) -> Array:
+        """Return a to a fixed exponent."""
+        return np.asarray(a**exponent)
+
+    def exp(self, a: Array) -> Array:
+        """Return e^a."""
+        return np.asarray(np.exp(a))
+
+    def sqrt(self, a: Array) -> Array:
+        """Return √a."""
+        return np.asarray(np.sqrt(a))
+
+    def minimum(self, a: Array, bound: float) -> Array:
+        """Return the smaller of a and a fixed bound."""
+        return np.minimum(a, bound)
+
+    def keep(self, a: Array) -> Array:
+        """Return the same array."""
+        return a
