@@ -310,7 +310,10 @@ class Smallest(Kernel):
 @pytest.mark.parametrize("own", [Smallest(), CustomKernel(lambda u, v: 1.0)], ids=["class", "def"])
 def test_a_kernel_of_your_own_is_refused(export, own):
     f = KernelExpansion(2.0 * own + Linear(), [[1.0]], [1.0])
-    with pytest.raises(TypeError, match="has no formula, so it cannot be exported|cannot be exported: .* has no function_of"):
+    with pytest.raises(
+        TypeError,
+        match=r"has no formula, so it cannot be exported|cannot be exported: .* has no function_of",
+    ):
         export(f)
 
 

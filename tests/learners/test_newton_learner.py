@@ -5,13 +5,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from colk import reference
 from colk.compressors import KOMP, Removal
 from colk.errors import DivergenceError
 from colk.kernels import Gaussian
 from colk.learners import COLK, POLK, NewtonCOLK
 from colk.losses import Huber, LogCosh, Logistic, Pinball, Quantiles, Softmax, Squared
-from colk.risks import Composition, Mean, Semivariance, Variance
+from colk.risks import Composition, Semivariance, Variance
 
 KERNEL = Gaussian(0.2)
 
@@ -92,17 +91,6 @@ def test_a_restart_costs_nothing_where_nothing_changes():
     ]
     assert pair[0].restarts == 0
     np.testing.assert_array_equal(pair[0].predict(X), pair[1].predict(X))
-
-
-def test_a_restart_is_that_of_the_twin():
-    X, y = samples(1500)
-    y[1200:] *= -1.0
-    settings = {"prior": 0.5, "restart": True}
-    twin = reference.NewtonCOLK(KERNEL, Huber(0.3), Mean(), 1, 1, eps=0.2, **settings)
-    learner = NewtonCOLK(KERNEL, Huber(0.3), compressor=KOMP(eps=0.2), **settings).learn(X, y)
-    twin.learn(X, y[:, None])
-    assert twin.restarts == learner.restarts == 1
-    np.testing.assert_allclose(learner.predict(X), twin.predict(X)[:, 0], atol=1e-8)
 
 
 def test_forgetting_follows_a_target_that_moves():

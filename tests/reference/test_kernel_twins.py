@@ -113,5 +113,5 @@ def test_a_kernel_without_a_formula_is_refused():
         def columns(self, atoms, n, points, size, out, first):
             out[first : first + size, :n] = 1.0
 
-    with pytest.raises(TypeError, match="Mine.* has no formula"):
+    with pytest.raises(TypeError, match=r"Mine.* has no formula"):
         gram(Mine() + Linear(), points(), points())

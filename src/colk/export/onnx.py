@@ -6,7 +6,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._validation import Array
 from colk._version import __version__
 from colk.export.formula import Formula, read, write_kernel
 from colk.export.pairs import lay_count

@@ -84,7 +84,9 @@ class Kernel(Term):
             values, given = np.asarray(out), locked(points)
             known = locked(atoms)[: points.shape[1]]
             # Compiled, only a method written in Python is an attribute.
-            if type(self).formula is Kernel.formula or (cython.compiled and hasattr(self, "columns")):
+            if type(self).formula is Kernel.formula or (
+                cython.compiled and hasattr(self, "columns")
+            ):
                 overridden(self, "columns")(known, n, given, size, values, first)
             else:
                 values[first : first + size, :n] = self.formula.values(given[:size], known[:, :n].T)

@@ -216,7 +216,7 @@ class Arrays:
         self.U, self.V = U, V
 
     def _differences(self, bandwidth: Bandwidth) -> Array:
-        return (self.U[:, None, :] - self.V[None, :, :]) / np.array(bandwidth)
+        return np.asarray((self.U[:, None, :] - self.V[None, :, :]) / np.array(bandwidth))
 
     def squared_distance(self, bandwidth: Bandwidth) -> Array:
         """Σ_k ((u_k − v_k)/c_k)²."""

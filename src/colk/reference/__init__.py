@@ -1,33 +1,27 @@
-"""The specification: what the engine must equal, in the shortest NumPy that says it.
+"""The reference implementation: what has a specification, in the shortest NumPy that states it.
 
-Everything is formed and solved anew at every step. Nothing here is fast, and nothing here is
-shared with the engine: kernels, losses, risks, trackers and compressors are known by the names and
-the parameters of their classes alone, and their formulas are written once more.
+Every step forms and solves everything anew. Nothing here is fast, and nothing is shared with the
+engine: losses, risks, trackers and compressors are recognised by the names and parameters of their
+classes, and their formulas are written once more. Kernels are the exception: their classes state
+their formulas (`colk.kernels.formulas`), and these are evaluated with NumPy.
 
 * `gram`, `losses`, `risks`, `trackers`: the formulas, for one sample.
 * `komp`: the compressor, by brute force.
-* `COLK`: Algorithm 1, with mini-batches. `NewtonCOLK`: with curvature; `Experts`: beside
-  others; `ChosenPrior`: with a prior that it chooses. `ReferenceEvaluator`: policy evaluation;
-  `ReferenceLSTD`: by least squares.
+* `COLK`: Algorithm 1, with mini-batches. `ReferenceEvaluator`: policy evaluation.
+
+Second-order steps, the mixture of experts, the search for a prior and least-squares temporal
+differences are tested against what they compute: least squares, fixed share and exhaustive search.
 """
 
 from colk.reference import losses, risks, trackers
 from colk.reference.colk import COLK
-from colk.reference.experts import Experts
 from colk.reference.kernels import gram
 from colk.reference.komp import fit_weights, komp
-from colk.reference.lstd import ReferenceLSTD
-from colk.reference.newton import NewtonCOLK
 from colk.reference.policy import ReferenceEvaluator
-from colk.reference.priors import ChosenPrior
 
 __all__ = [
     "COLK",
-    "ChosenPrior",
-    "Experts",
-    "NewtonCOLK",
     "ReferenceEvaluator",
-    "ReferenceLSTD",
     "fit_weights",
     "gram",
     "komp",

@@ -18,7 +18,7 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["couples_outputs", "curvature", "slope", "value"]
+__all__ = ["couples_outputs", "slope", "value"]
 
 Pair = tuple[Array, ...]
 
@@ -31,35 +31,6 @@ def value(loss: Any, f: Array, y: Array) -> float:
 def slope(loss: Any, f: Array, y: Array) -> Array:
     """Return ∂ℓ/∂f, of shape (q,)."""
     return np.asarray(_each(loss, f, y)[1])
-
-
-def curvature(loss: Any, f: Array, y: Array, width: float) -> float:
-    """Return the largest secant curvature of an output; a kink is `width` wide.
-
-    That of the parabola with its minimum at the target (the margin 1) and the same slope at f; of
-    the logistic loss and of softmax p(1 − p).
-    """
-    name, r, m = type(loss).__name__, f - y, y * f
-    size = np.maximum(np.abs(r), 1e-6)
-    if name == "Softmax":
-        p = np.exp(f - np.logaddexp.reduce(f))
-        return float(np.max(p * (1.0 - p)))
-    if name == "Logistic":
-        return float(np.max(np.exp(-np.logaddexp(0.0, f) - np.logaddexp(0.0, -f))))
-    if name == "Hinge":
-        return float(np.max((m < 1.0) / np.maximum(size, width)))
-    if name == "Pinball":
-        share = np.where(r >= 0.0, 1.0 - loss.quantile, loss.quantile)
-        return float(np.max(share / np.maximum(size, width)))
-    if name == "EpsilonInsensitive":
-        apart = np.maximum(size, width)
-        return float(np.max((apart > loss.tube) / apart))
-    if name == "Squared":
-        return 2.0
-    if name == "Expectile":
-        return float(np.max(2.0 * np.where(r >= 0.0, 1.0 - loss.level, loss.level)))
-    near = y + np.where(r >= 0.0, size, -size)
-    return float(np.max(np.abs(slope(loss, near, y)) / size))
 
 
 def couples_outputs(loss: Any) -> bool:
