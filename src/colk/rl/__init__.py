@@ -1,4 +1,4 @@
-"""Policy evaluation: the value function of a continuous Markov decision process, in an RKHS."""
+"""Policy evaluation: learn the value function of a continuous MDP in an RKHS."""
 
 from colk.rl.base import ValueLearner
 from colk.rl.baselines import TDC, KernelTD, ResidualGradient

@@ -1,4 +1,4 @@
-"""What every method of policy evaluation shares: its stream, its dictionary and its face."""
+"""Base class of the policy evaluators."""
 
 from typing import Any, Self
 
@@ -28,9 +28,9 @@ __all__ = ["ValueLearner"]
 class ValueLearner(ExpansionLearner):
     """A value function V = Σ_j w_j κ(d_j, ·), learned from a stream of transitions.
 
-    Shapes are taken from the first transitions. Bad input raises before anything is learned of
-    it, in any chunking of the stream the result is the same, and a step that would diverge raises
-    `DivergenceError` and leaves the last good state. Settings are read-only.
+    The first transitions set the number of features. The result does not depend on how the stream
+    is cut into chunks. Bad input raises an error before anything is learned. A step that would
+    diverge raises `DivergenceError` and keeps the last good state. Settings are read-only.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class ValueLearner(ExpansionLearner):
         )
 
     def _own_settings(self) -> dict[str, Any]:
-        """What the stream of a method takes beside what all take."""
+        """Arguments that only the stream of this method takes."""
         return {}
 
     def empty_stream(self, n_features: int, packed: dict[str, Any]) -> Stream:
@@ -117,7 +117,7 @@ class ValueLearner(ExpansionLearner):
         return self._state()
 
     def _state(self) -> ValueStream:
-        """The stream, once there was a transition."""
+        """Return the stream; raise before the first transition."""
         if self._stream is None:
             raise ValueError(f"this {type(self).__name__} has not seen a transition; call learn")
         return self._stream
@@ -131,7 +131,7 @@ class ValueLearner(ExpansionLearner):
         next_states: ArrayLike,
         terminated: ArrayLike | None = None,
     ) -> Self:
-        """Learn from transitions in their order.
+        """Learn from transitions in order.
 
         Parameters
         ----------
@@ -140,8 +140,8 @@ class ValueLearner(ExpansionLearner):
         rewards : array of shape (n,)
             Rewards of the transitions.
         terminated : array of shape (n,), optional
-            Where x' is terminal: its value is 0 and is not learned from. An episode that was cut
-            off (truncated) did not end: leave it False there.
+            Whether x' is terminal; a terminal state has value 0. Leave it False where an episode
+            was only truncated.
         """
         t = Transitions.checked(states, rewards, next_states, terminated, self._n_features)
         if t.n_transitions == 0:
@@ -151,7 +151,7 @@ class ValueLearner(ExpansionLearner):
             self._n_features = t.states.shape[1]
 
         def samples(rows: slice) -> tuple[Array, Array, Array]:
-            """(x, x', γ), γ = 0 where x' is terminal; the rewards; weights of 1."""
+            """Points (x, x', γ) with γ = 0 if x' is terminal, rewards, and weights 1."""
             part = t.part(rows)
             discounts = np.where(part.terminated, 0.0, self.discount)
             points = np.column_stack([part.states, part.next_states, discounts])
@@ -179,7 +179,7 @@ class ValueLearner(ExpansionLearner):
         )
 
     def _cure(self) -> str:
-        """What to change where values run away."""
+        """Advice for values that diverge."""
         return f"lower step_size (now {self.step_size.initial:g})"
 
     # -- what was learned --------------------------------------------------------------------
@@ -189,7 +189,7 @@ class ValueLearner(ExpansionLearner):
         return KernelExpansion(self.kernel, atoms, factor * weights[:, 0])
 
     def value(self, states: ArrayLike) -> Array:
-        """V at the states, of shape (n,): of the averaged function where there is averaging."""
+        """Return V at the states, of shape (n,); with averaging, that of the average."""
         stream = self._state()
         points = check_points(states, self.n_features, "states")
         return stream.evaluate(points, stream.averaged)[:, 0]
@@ -201,7 +201,7 @@ class ValueLearner(ExpansionLearner):
         next_states: ArrayLike,
         terminated: ArrayLike | None = None,
     ) -> Array:
-        """δ = r + γV(x') − V(x) of each transition, without γV(x') where x' is terminal."""
+        """Return δ = r + γV(x') − V(x) of each transition; V(x') = 0 if x' is terminal."""
         self._state()
         t = Transitions.checked(states, rewards, next_states, terminated, self.n_features)
         ahead = np.where(t.terminated, 0.0, self.discount * self.value(t.next_states))
@@ -214,11 +214,11 @@ class ValueLearner(ExpansionLearner):
         next_states: ArrayLike,
         terminated: ArrayLike | None = None,
     ) -> float:
-        """Root mean square over the states of E[δ | x], the root of what is minimised, doubled.
+        """Return the root mean square of E[δ | x] over the states, √(2 × Bellman objective).
 
-        E[δ | x] is regressed on V's own atoms with one half of the transitions (the even ones)
-        and multiplied with δ of the other half, and the other way round: noise of δ, which the
-        mean of δ² would count as error, drops out as far as the two halves are independent.
+        The method regresses δ on V's atoms with the even transitions, multiplies the fit with δ of
+        the odd ones, and vice versa. The noise of δ, which the mean of δ² would count as error,
+        cancels if the two halves are independent.
         """
         delta = self.temporal_differences(states, rewards, next_states, terminated)
         if len(delta) < 2:
@@ -228,5 +228,5 @@ class ValueLearner(ExpansionLearner):
 
     @property
     def trace(self) -> PolicyTrace:
-        """What every step did, where the learner was made with `trace=True`."""
+        """Record of every step, if the learner was made with `trace=True`."""
         return PolicyTrace.from_rows(self._recorded(len(TRACE)))

@@ -1,4 +1,4 @@
-"""What policy evaluation is compared with: TD(0), its correction, the residual gradient."""
+"""Baselines for policy evaluation: TD(0), TDC and the residual gradient."""
 
 from colk.compressors import KOMP
 from colk.kernels import Kernel
@@ -13,8 +13,8 @@ __all__ = ["TDC", "KernelTD", "ResidualGradient"]
 class KernelTD(ValueLearner):
     """Kernel TD(0), the semi-gradient: V ← (1 − αλ)V + αδκ(x, ·), compressed by KOMP.
 
-    It follows no gradient, and is stable where transitions come from the policy's own stream; off
-    that distribution it can diverge. Parameters as in `PolicyEvaluator`.
+    The update is not a gradient. It is stable on-policy and can diverge off-policy. Its parameters
+    are those of `PolicyEvaluator`.
 
     Examples
     --------
@@ -44,9 +44,9 @@ class KernelTD(ValueLearner):
 class ResidualGradient(KernelTD):
     """Residual gradient: V ← (1 − αλ)V − αδ(γκ(x', ·) − κ(x, ·)), compressed by KOMP.
 
-    It minimises E[δ²], the Bellman error plus the variance of δ: one sample of x' stands for both
-    factors of the square. Where transitions are random it ends elsewhere than at V. Parameters as
-    in `PolicyEvaluator`.
+    It minimises E[δ²], the Bellman error plus the variance of δ, because both factors of the square
+    use the same sample of x'. It does not converge to V if transitions are random. Its parameters
+    are those of `PolicyEvaluator`.
 
     Examples
     --------
@@ -65,8 +65,8 @@ class ResidualGradient(KernelTD):
 class TDC(ValueLearner):
     """TD with gradient correction: V ← (1 − αλ)V + α(δκ(x, ·) − γz(x)κ(x', ·)), KOMP.
 
-    z is the function that `PolicyEvaluator` tracks, taken from before this transition's δ, and
-    parameters are as there.
+    z is the tracker of `PolicyEvaluator`, from before this transition. The parameters are those of
+    `PolicyEvaluator`.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class TDC(ValueLearner):
 
     @property
     def eps_ratio(self) -> float:
-        """Bound on what z may forget in a step, in units of V's."""
+        """Bound on the compression error of z per step, relative to that of V."""
         return self._eps_ratio
 
     @property

@@ -1,4 +1,4 @@
-"""The size of a conditional expectation, estimated without the noise around it."""
+"""Estimate the size of a conditional expectation without the noise around it."""
 
 import numpy as np
 
@@ -6,15 +6,15 @@ from colk._validation import Array
 
 __all__ = ["conditional_rms"]
 
-# Ridge that steadies the regression, as a share of the trace of its normal matrix.
+# Ridge of the regression, relative to the trace of the normal matrix.
 _RIDGE = 1e-6
 
 
 def conditional_rms(columns: Array, delta: Array) -> float:
-    """Root of E_x[(E[δ | x])²], from kernel columns at the points x and samples of δ.
+    """Return √E_x[(E[δ | x])²] from kernel columns at the points x and samples of δ.
 
-    E[δ | x] is fitted on the even samples and multiplied with δ of the odd ones, and the other
-    way round: the noise of the two halves is independent and drops out of the products.
+    E[δ | x] is fitted on the even samples and multiplied with δ of the odd ones, and vice versa.
+    The noise of the two halves is independent, so it cancels in the products.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def conditional_rms(columns: Array, delta: Array) -> float:
 
 
 def _fit(columns: Array, targets: Array) -> Array:
-    """Weights of least squares on these columns, with a small ridge."""
+    """Return least-squares weights with a small ridge."""
     normal = columns.T @ columns
     ridge = _RIDGE * np.trace(normal) * np.eye(len(normal))
     return np.asarray(np.linalg.lstsq(normal + ridge, columns.T @ targets, rcond=None)[0])

@@ -20,30 +20,30 @@ __all__ = ["Policy", "PolicyEvaluation", "evaluate_policy", "rollout"]
 Policy = Callable[[Any], Any]
 Progress = Callable[[int, int], None]
 
-# Transitions between two calls of the learner.
+# Transitions per call of the learner.
 _CHUNK = 2000
 
 
 @dataclass(frozen=True)
 class PolicyEvaluation:
-    """What `evaluate_policy` found.
+    """Result of `evaluate_policy`.
 
     Attributes
     ----------
     learner : ValueLearner
         The learned value function.
     monte_carlo : MonteCarloValues or None
-        Mean returns, with intervals, from states that were not learned from; None where the
-        environment cannot be copied, or no such states were asked for.
+        Mean returns with intervals, from held-out states; None if the environment cannot be copied
+        or `n_held_out` is 0.
     agreement : Agreement or None
-        Correlation and normalised RMS error of the learned values at those states. None where
-        there is nothing to correlate with: fewer than 3 states, or the same return from all of
-        them, as of a pole that never falls. `rmse` says how far the values are then.
+        Correlation and normalised RMS error of the learned values at those states. None if there
+        are fewer than 3 states, or if all of them have the same return (a pole that never falls,
+        for example); use `rmse` then.
     rmse : float
-        RMS difference of the learned values and the mean returns, in units of rewards; NaN where
-        there are none.
+        RMS difference between learned values and mean returns, in units of rewards; NaN without
+        held-out states.
     order : array of shape (k, 2)
-        Transitions seen and model order, as the learning went on.
+        Transitions seen and model order during learning.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class PolicyEvaluation:
 
 
 def _made(env: Any) -> Any:
-    """The environment itself, or the one that this name stands for."""
+    """Return the environment; make it if a name is given."""
     if not isinstance(env, str):
         for name in ("reset", "step"):
             if not callable(getattr(env, name, None)):
@@ -82,7 +82,7 @@ def _observed(observation: Any) -> Array:
 
 
 def _walk(env: Any, policy: Policy, seed: int) -> Iterator[tuple[Any, float, Any, bool]]:
-    """Transitions without end: an episode that ends or is cut off is followed by the next."""
+    """Yield transitions forever; a new episode follows one that ends or is truncated."""
     observation, _ = env.reset(seed=seed)
     while True:
         ahead, reward, terminated, truncated, _ = env.step(policy(observation))
@@ -101,16 +101,16 @@ def _gather(walk: Iterator[tuple[Any, float, Any, bool]], n: int) -> Transitions
 
 
 def rollout(env: Any, policy: Policy, n_transitions: int, seed: int = 0) -> Transitions:
-    """Transitions of an environment under a policy, episode after episode.
+    """Return transitions of an environment under a policy, episode after episode.
 
     Parameters
     ----------
     env : gymnasium.Env or str
         The environment, or its name.
     policy : callable
-        Takes an observation, returns an action.
+        Function from observation to action.
     n_transitions : int
-        How many.
+        Number of transitions.
     seed : int
         Seed of the environment.
 
@@ -124,7 +124,7 @@ def rollout(env: Any, policy: Policy, n_transitions: int, seed: int = 0) -> Tran
 
 
 def _returns(env: Any, policy: Policy, observation: Any, settings: "_Rollouts") -> list[float]:
-    """Discounted returns of independent rollouts from where the environment stands."""
+    """Discounted returns of independent rollouts from the current state."""
     totals = []
     for _ in range(settings.n_rollouts):
         branch = copy.deepcopy(env.unwrapped)
@@ -159,19 +159,19 @@ def held_out_values(
     confidence: float = 0.95,
     seed: int = 1,
 ) -> MonteCarloValues:
-    """Monte-Carlo values, with intervals, of states that the policy visits.
+    """Return Monte-Carlo values with intervals at states that the policy visits.
 
-    Rollouts branch off a trajectory every `spacing` transitions: the environment is copied with
-    its state, without its time limit, and gets randomness of its own.
+    Rollouts branch off a trajectory every `spacing` transitions. Each one uses a copy of the
+    environment with its state, without the time limit and with its own random generator.
 
     Parameters
     ----------
     env, policy, discount, seed
-        As for `evaluate_policy`.
+        As in `evaluate_policy`.
     n_states, n_rollouts, spacing : int
-        States, rollouts from each, and transitions between them.
+        Number of states, rollouts per state, and transitions between states.
     horizon : int, optional
-        Steps of a rollout; as many as it takes for γ^h to fall below 0.001 by default.
+        Steps per rollout. Default: the smallest h with γ^h ≤ 0.001.
     confidence : float
         Coverage of the intervals.
 
@@ -194,7 +194,7 @@ def held_out_values(
         for _ in range(spacing - 1):
             next(walk)
         _, _, ahead, terminated = next(walk)
-        while terminated:  # the value of a terminal state is 0, and nothing is learned of it
+        while terminated:  # a terminal state has value 0 and tells nothing
             _, _, ahead, terminated = next(walk)
         states.append(_observed(ahead))
         returns.append(_returns(environment, policy, ahead, settings))
@@ -212,29 +212,28 @@ def evaluate_policy(
     progress: bool | Progress = False,
     horizon: int | None = None,
 ) -> PolicyEvaluation:
-    """Learn the value function of a policy, and compare it with Monte Carlo.
+    """Learn the value function of a policy and compare it with Monte-Carlo values.
 
     Parameters
     ----------
     env : gymnasium.Env or str
-        The environment, or its name. To know Monte-Carlo values it is copied in mid-episode, which
-        environments in plain Python allow; with others there is nothing to compare with.
+        The environment, or its name. Monte-Carlo values need copies of it in mid-episode, which
+        works for environments in plain Python; for others there is no comparison.
     policy : callable
-        Takes an observation, returns an action; it may be random.
+        Function from observation to action; it may be random.
     learner : ValueLearner
-        What learns, `PolicyEvaluator` for example. It learns from observations as they are: give
-        its kernel one bandwidth for each feature.
+        The learner, for example a `PolicyEvaluator`. Observations are not scaled, so give its
+        kernel one bandwidth per feature.
     n_transitions : int
         Transitions to learn from.
     n_held_out, n_rollouts : int
-        States to compare at, 0 for none, and rollouts from each.
+        Number of held-out states (0 for no comparison), and rollouts per state.
     seed : int
-        Seed of the environment; held-out states come from the seed after it.
+        Seed of the environment; held-out states use seed + 1.
     progress : bool or callable
-        True writes a line to the standard error; a callable gets (transitions done, all of them).
+        True writes a line to standard error; a callable gets (transitions done, total).
     horizon : int, optional
-        Steps of a rollout; as many as it takes for γ^h to fall below 0.001 by default. A discount
-        of 1 needs it.
+        Steps per rollout. Default: the smallest h with γ^h ≤ 0.001. A discount of 1 needs it.
 
     Examples
     --------
@@ -284,12 +283,12 @@ def evaluate_policy(
 
 
 def _can_branch(env: Any) -> bool:
-    """Whether an environment can be copied with its state; says so where it cannot."""
+    """Return whether the environment can be copied; warn if not."""
     try:
         copy.deepcopy(env.unwrapped)
-    except Exception as error:  # whatever its parts raise where they cannot be copied
+    except Exception as error:  # parts of an environment may raise anything
         warnings.warn(
-            f"{env.unwrapped!r} cannot be copied ({error}): there are no Monte-Carlo values to "
+            f"{env.unwrapped!r} cannot be copied ({error}), so there are no Monte-Carlo values to "
             "compare with",
             RuntimeWarning,
             stacklevel=3,

@@ -1,4 +1,4 @@
-"""Policy evaluation as a compositional problem: the paper's second example."""
+"""Policy evaluation as a compositional problem, the paper's second example."""
 
 from typing import Literal, get_args
 
@@ -15,19 +15,19 @@ Tracks = Literal["function", "scalar"]
 
 
 class PolicyEvaluator(ValueLearner):
-    """The value function of a fixed policy, by the gradient of the Bellman error.
+    """Learn the value function of a fixed policy by gradients of the Bellman error.
 
     Minimises ½E_x[(E[δ | x])²] + λ/2‖V‖² with δ = r + γV(x') − V(x) over a reproducing kernel
-    Hilbert space. The expectation of δ sits inside a square, so that one sample of x' does not
-    give an unbiased gradient: a tracker z of E[δ | x] stands in for one of the two factors.
+    Hilbert space. The expectation of δ is inside a square, so one sample of x' gives a biased
+    gradient. A tracker z of E[δ | x] therefore replaces one of the two factors:
 
         V~ = (1 − αλ)V − αz(x)(γκ(x', ·) − κ(x, ·))
         z~ = z + β(δ − z(x))κ(x, ·)
 
-    V moves with z(x) as it was before it saw this transition's δ: a z that already contains βδ
-    brings the bias of one sample back, in proportion to β. Both functions are compressed by KOMP
-    on one dictionary, V to within eps and z to within eps_ratio·eps in H-norm, at every step.
-    After a terminal state γV(x') and γκ(x', ·) are left out.
+    The step of V uses z(x) from before this transition: a z that already contains βδ would bring
+    back the bias, in proportion to β. KOMP compresses both functions on one dictionary at every
+    step, V to within eps and z to within eps_ratio·eps in H-norm. If x' is terminal, γV(x') and
+    γκ(x', ·) are 0.
 
     Parameters
     ----------
@@ -40,19 +40,19 @@ class PolicyEvaluator(ValueLearner):
     tracking_rate : float or PowerDecay
         β, in (0, 1].
     tracks : {"function", "scalar"}
-        What z is. "function": z is a function of x in the same space. "scalar": z is one number,
-        z ← (1 − β)z + βδ, as in the paper's formula and in PKGTD. It tracks E[δ], not E[δ | x],
-        and ends elsewhere than at V where transitions are random.
+        "function": z is a function of x in the same space. "scalar": z is one number,
+        z ← (1 − β)z + βδ, as in the paper's formula and in PKGTD. A scalar tracks E[δ], not
+        E[δ | x], and does not converge to V if transitions are random.
     regularization : float
         λ.
     compressor : KOMP
-        What V may forget in a step, 0.04·step_size² by default: 0.01 at the default step size. Its
-        unit is that of the rewards: scale it with them. What is forgotten at every step adds up
-        to a bias of order eps/step_size.
+        Bound on the compression error of V per step. Default: eps = 0.04·step_size², which is 0.01
+        at the default step size. Scale it with the rewards. The errors of all steps add up to a
+        bias of order eps/step_size.
     averaging : PolyakRuppert, Exponential or None
-        Average of the iterates that `value` and `function` use; None for the last iterate.
+        Average of the iterates for `value` and `function`; None uses the last iterate.
     eps_ratio : float
-        Bound on what z may forget in a step, in units of the compressor's.
+        Bound on the compression error of z per step, relative to that of V.
     trace : bool
         Whether to record what every step does, see `PolicyTrace`.
 
@@ -107,12 +107,12 @@ class PolicyEvaluator(ValueLearner):
 
     @property
     def eps_ratio(self) -> float:
-        """Bound on what z may forget in a step, in units of V's."""
+        """Bound on the compression error of z per step, relative to that of V."""
         return self._eps_ratio
 
     @property
     def tracked(self) -> KernelExpansion | float:
-        """z: a function of x, or a number."""
+        """The tracker z, a function of x or a number."""
         if self.tracks == "scalar":
             return float(self._state().window.g[0])
         return self._expansion(1, self._eps_ratio)

@@ -1,4 +1,4 @@
-"""Batch kernel LSTD: the truth to compare with where V has no closed form."""
+"""Batch kernel LSTD, a reference solution for value functions without a closed form."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +11,11 @@ from colk.rl.transitions import Transitions
 
 __all__ = ["kernel_lstd"]
 
-# Transitions whose kernel columns are in memory at a time.
+# Transitions per block.
 _BLOCK = 8192
-# States among which atoms are chosen.
+# Number of candidate states for atoms.
 _CANDIDATES = 4000
-# Novelty, as a share of κ(x, x), below which no further atom is chosen.
+# Smallest novelty of a new atom, relative to κ(x, x).
 _FLOOR = 1e-6
 
 
@@ -30,9 +30,9 @@ def kernel_lstd(
     regularization: float = 1e-6,
     seed: int = 0,
 ) -> KernelExpansion:
-    """V = Σ_j w_j κ(d_j, ·) with E[κ(d_i, x)δ] = λ(Kw)_i for every atom: one linear system.
+    """Solve E[κ(d_i, x)δ] = λ(Kw)_i over all atoms d_i for V = Σ_j w_j κ(d_j, ·).
 
-    Atoms are chosen among the states by pivoted Cholesky, most novel first.
+    Pivoted Cholesky chooses the atoms among the states, most novel first.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def kernel_lstd(
     discount : float
         γ.
     states, rewards, next_states, terminated : arrays
-        Transitions, as for `PolicyEvaluator.learn`.
+        Transitions, as in `PolicyEvaluator.learn`.
     n_atoms : int
-        At most this many atoms.
+        Largest number of atoms.
     regularization : float
         λ.
     seed : int
-        Seed of the choice of candidates for atoms.
+        Seed for the choice of candidate atoms.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def kernel_lstd(
 
 
 def _novel_states(kernel: Kernel, states: Array, n_atoms: int, seed: int) -> Array:
-    """Pivoted Cholesky over a sample of the states: the most novel first."""
+    """Choose states by pivoted Cholesky over a random sample, most novel first."""
     rng = np.random.default_rng(seed)
     chosen = rng.choice(len(states), size=min(_CANDIDATES, len(states)), replace=False)
     candidates = states[chosen]

@@ -1,4 +1,4 @@
-"""Built-in processes under a fixed policy: random transitions with known or computable values."""
+"""Built-in Markov processes under a fixed policy, with known or computable values."""
 
 from abc import ABC, abstractmethod
 
@@ -15,10 +15,10 @@ Outcome = tuple[Array, Array, NDArray[np.bool_]]
 
 
 class MDP(ABC):
-    """A Markov process with rewards, many chains at a time.
+    """A Markov process with rewards that simulates many chains at once.
 
-    A process of your own says how many features a state has, where chains start and how they go
-    on; `simulate` and `monte_carlo_values` then take it.
+    To add a process, define `n_features`, `reset` and `step`; `simulate` and `monte_carlo_values`
+    accept it.
 
     Examples
     --------
@@ -39,25 +39,25 @@ class MDP(ABC):
 
     @abstractmethod
     def reset(self, n_chains: int, rng: np.random.Generator) -> Array:
-        """Initial states, of shape (n_chains, n_features)."""
+        """Return initial states, of shape (n_chains, n_features)."""
 
     @abstractmethod
     def step(self, states: Array, rng: np.random.Generator) -> Outcome:
-        """Rewards, next states and whether they are terminal, one transition a chain."""
+        """Return rewards, next states and terminal flags, one transition per chain."""
 
 
 class LinearQuadratic(MDP):
     """x' = Ax + w with w normal of standard deviation `noise`, r = −xᵀQx.
 
-    A linear system under linear feedback with quadratic cost. V is known in closed form. Chains
-    start from the stationary law.
+    A linear system with linear feedback and quadratic cost. V has a closed form. Chains start from
+    the stationary distribution.
 
     Parameters
     ----------
     dynamics : array of shape (p, p)
-        A, all eigenvalues inside the unit circle.
+        A, with all eigenvalues inside the unit circle.
     cost : array of shape (p, p), optional
-        Q, symmetric; the identity by default.
+        Q, symmetric. Default: identity.
     noise : float
         Standard deviation of each component of w.
 
@@ -97,7 +97,7 @@ class LinearQuadratic(MDP):
     def spiral(
         cls, n_features: int, decay: float = 0.8, angle: float = 0.3, noise: float = 0.3
     ) -> "LinearQuadratic":
-        """Return a process whose A turns each pair of neighbouring axes by `angle` and shrinks.
+        """Return a process whose A rotates each pair of neighbouring axes by `angle` and shrinks.
 
         Examples
         --------
@@ -116,11 +116,11 @@ class LinearQuadratic(MDP):
         return cls(decay * rotation, noise=noise)
 
     def reset(self, n_chains: int, rng: np.random.Generator) -> Array:
-        """States of the stationary law."""
+        """Draw states from the stationary distribution."""
         return np.asarray(rng.normal(size=(n_chains, self.n_features)) @ self._spread.T)
 
     def step(self, states: Array, rng: np.random.Generator) -> Outcome:
-        """−xᵀQx and Ax + w; nothing is terminal."""
+        """Return −xᵀQx and Ax + w; no state is terminal."""
         rewards = -np.einsum("ni,ij,nj->n", states, self.cost, states)
         ahead = states @ self.dynamics.T + self.noise * rng.normal(size=states.shape)
         return rewards, ahead, np.zeros(len(states), dtype=np.bool_)
@@ -129,7 +129,9 @@ class LinearQuadratic(MDP):
         """V(x) = −xᵀPx − γ/(1 − γ)·noise²·tr P, where P = Q + γAᵀPA (discounted Lyapunov)."""
         gamma = check_fraction(discount, "discount")
         if gamma == 1.0:
-            raise ValueError("without discount the value of a process that never ends is infinite")
+            raise ValueError(
+                "the value is infinite at a discount of 1, because the process never ends"
+            )
         points = check_points(states, self.n_features, "states")
         P = solve_discrete_lyapunov(np.sqrt(gamma) * self.dynamics.T, self.cost)
         constant = gamma / (1.0 - gamma) * self.noise**2 * np.trace(P)
@@ -137,19 +139,19 @@ class LinearQuadratic(MDP):
 
 
 class DoubleWell(MDP):
-    """A particle in the potential (q² − 1)²/4, with friction and noise: nonlinear, in 2-D.
+    """A particle in the potential (q² − 1)²/4 with friction and noise, a nonlinear process in 2-D.
 
-    The state is (q, v). One transition is a time step of `time_step`; the reward is −(q − 1)², so
-    that the right-hand well is the good one. It ends, at value 0, where `|q|` exceeds 1.8.
+    The state is (q, v). A transition takes the time `time_step`. The reward is −(q − 1)², so the
+    right-hand well is better. The process ends, with value 0, if `|q|` exceeds 1.8.
 
     Parameters
     ----------
     friction : float
-        Share of the velocity that is lost in a unit of time.
+        Share of the velocity lost per unit of time.
     noise : float
-        Standard deviation of the velocity gained at random in a unit of time.
+        Standard deviation of the random change of velocity per unit of time.
     time_step : float
-        Length of a transition.
+        Duration of a transition.
 
     Examples
     --------
@@ -168,11 +170,11 @@ class DoubleWell(MDP):
         self.time_step = check_number(time_step, "time_step", above=0.0)
 
     def reset(self, n_chains: int, rng: np.random.Generator) -> Array:
-        """Particles at rest, anywhere between −1.5 and 1.5."""
+        """Return particles at rest, uniform between −1.5 and 1.5."""
         return np.column_stack([rng.uniform(-1.5, 1.5, n_chains), np.zeros(n_chains)])
 
     def step(self, states: Array, rng: np.random.Generator) -> Outcome:
-        """One step of the symplectic Euler scheme."""
+        """Make one step of the symplectic Euler scheme."""
         h, q, v = self.time_step, states[:, 0], states[:, 1]
         kick = self.noise * np.sqrt(h) * rng.normal(size=len(states))
         velocity = v + h * (q - q**3 - self.friction * v) + kick
@@ -181,20 +183,20 @@ class DoubleWell(MDP):
 
 
 def simulate(mdp: MDP, n_transitions: int, seed: int, n_chains: int = 100) -> Transitions:
-    """Transitions of independent chains, in turn: one of each chain, then the next of each.
+    """Simulate independent chains; transitions cycle through the chains.
 
-    Chains that reach a terminal state start again.
+    A chain that reaches a terminal state starts again.
 
     Parameters
     ----------
     mdp : MDP
         The process.
     n_transitions : int
-        How many transitions.
+        Number of transitions.
     seed : int
-        Seed of all randomness.
+        Random seed.
     n_chains : int
-        How many chains.
+        Number of chains.
 
     Examples
     --------

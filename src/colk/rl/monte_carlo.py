@@ -1,4 +1,4 @@
-"""Values by Monte Carlo, with confidence intervals, and how well a value function agrees."""
+"""Monte-Carlo values with confidence intervals, and their agreement with a value function."""
 
 import warnings
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ class MonteCarloValues:
     Attributes
     ----------
     states : array of shape (n, p)
-        Where the rollouts began.
+        Initial states of the rollouts.
     mean : array of shape (n,)
         Mean returns.
     half_width : array of shape (n,)
-        Half the width of the confidence interval, by Student's t.
+        Half-width of the confidence interval, from Student's t.
     n_rollouts, horizon : int
-        Rollouts from each state, and steps after which they were cut off.
+        Rollouts per state, and steps per rollout.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class MonteCarloValues:
     def from_returns(
         cls, states: Array, returns: Array, horizon: int, confidence: float
     ) -> "MonteCarloValues":
-        """Mean and interval of `returns`, of shape (n, n_rollouts)."""
+        """Return means and intervals of `returns`, of shape (n, n_rollouts)."""
         n_rollouts = returns.shape[1]
         quantile = float(stdtrit(n_rollouts - 1, 0.5 + 0.5 * confidence))
         error = returns.std(axis=1, ddof=1) / np.sqrt(n_rollouts)
@@ -61,7 +61,7 @@ class MonteCarloValues:
 
 
 def horizon_of(discount: float, tolerance: float = 1e-3) -> int:
-    """Steps after which γ^h is below `tolerance`: what is cut off weighs no more.
+    """Return the number h of steps after which γ^h is below `tolerance`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def horizon_of(discount: float, tolerance: float = 1e-3) -> int:
     gamma = check_fraction(discount, "discount")
     check_number(tolerance, "tolerance", above=0.0)
     if gamma == 1.0:
-        raise ValueError("without discount a rollout has no natural length; give horizon")
+        raise ValueError("a discount of 1 needs horizon")
     return int(np.ceil(np.log(tolerance) / np.log(gamma)))
 
 
@@ -85,24 +85,24 @@ def monte_carlo_values(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> MonteCarloValues:
-    """Mean discounted returns of rollouts from each state.
+    """Return mean discounted returns of rollouts from each state.
 
     Parameters
     ----------
     mdp : MDP
         The process.
     states : array of shape (n, p)
-        Where rollouts begin.
+        Initial states.
     discount : float
         γ.
     n_rollouts : int
         Rollouts from each state, at least 2.
     horizon : int, optional
-        Steps of a rollout; as many as it takes for γ^h to fall below 0.001 by default.
+        Steps per rollout. Default: the smallest h with γ^h ≤ 0.001.
     confidence : float
         Coverage of the intervals.
     seed : int
-        Seed of all randomness.
+        Random seed.
 
     Examples
     --------
@@ -129,15 +129,15 @@ def monte_carlo_values(
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well values agree with others that count as the truth, with bootstrap intervals.
+    """Agreement of values with reference values, with bootstrap intervals.
 
     Attributes
     ----------
     correlation, nrmse : float
-        Pearson's correlation, and the root mean square difference over the standard deviation of
-        the truth.
+        Pearson correlation, and root mean square difference divided by the standard deviation of
+        the reference values.
     correlation_interval, nrmse_interval : (float, float)
-        Percentile intervals, the states resampled.
+        Percentile intervals from resampled states.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def agreement(
     n_resamples: int = 1000,
     seed: int = 0,
 ) -> Agreement:
-    """Correlation and normalised RMS error of values, with bootstrap intervals.
+    """Return the correlation and normalised RMS error of values, with bootstrap intervals.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def agreement(
     draws = rng.integers(len(found), size=(n_resamples, len(found)))
     scores = np.array([_scores(found[draw], wanted[draw]) for draw in draws])
     tails = [0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence]
-    with warnings.catch_warnings():  # values that are all equal have no correlation
+    with warnings.catch_warnings():  # constant values have no correlation
         warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
         (low, best), (high, worst) = np.nanquantile(scores, tails, axis=0).tolist()
     correlation, nrmse = _scores(found, wanted)
@@ -193,7 +193,7 @@ def agreement(
 
 
 def _scores(found: Array, wanted: Array) -> tuple[float, float]:
-    """Correlation and normalised RMS error; NaN where a resample has no spread."""
+    """Return correlation and normalised RMS error; NaN if a sample is constant."""
     spread, own = wanted.std(), found.std()
     if spread == 0.0:
         return np.nan, np.nan

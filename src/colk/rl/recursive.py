@@ -1,4 +1,4 @@
-"""Kernel LSTD on a stream: the value function that solves for every transition seen so far."""
+"""Recursive kernel LSTD: V solves the LSTD system of all transitions seen so far."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ __all__ = ["KernelLSTD"]
 class KernelLSTD(ValueLearner):
     """Recursive least-squares temporal differences in an RKHS, compressed by KOMP.
 
-    V = Σ_j w_j κ(d_j, ·) solves Σ δ κ(x, ·) = λV in the span of the atoms, δ = r + γV(x') − V(x):
-    the temporal differences of all transitions so far are orthogonal to the functions that V is
-    made of, up to the prior. There is no step size, and each transition is used in full when it is
-    seen; that takes O(M²) for M atoms, as KOMP does. `kernel_lstd` solves the same system at once.
+    V = Σ_j w_j κ(d_j, ·) solves Σ δ κ(x, ·) = λV in the span of the atoms, with
+    δ = r + γV(x') − V(x): up to the prior, the temporal differences of all transitions so far are
+    orthogonal to the atoms' functions. There is no step size. A transition takes O(M²) operations
+    for M atoms, as KOMP does. `kernel_lstd` solves the same system in one batch.
 
-    Transitions should come from the policy's own stream, where the system is positive definite. A
-    state becomes an atom where leaving it out would cost V's step more than eps in H-norm.
+    Learn on-policy: there the system is positive definite. A state becomes an atom if leaving it
+    out would change the step of V by more than eps in H-norm.
 
     Parameters
     ----------
@@ -30,10 +30,11 @@ class KernelLSTD(ValueLearner):
     discount : float
         γ.
     prior : float
-        λ, beside the sum over the transitions: how many of them it counts for. From γκ(x, x)/2 on
-        the system of one unbroken trajectory is positive definite.
+        λ, in units of transitions. If λ ≥ γκ(x, x)/2, the system of a single trajectory is positive
+        definite.
     compressor : KOMP
-        What V may forget in a step, `KOMP(eps=0.01)` by default. Its unit is that of the rewards.
+        Bound on the compression error of V per step, in units of rewards. Default:
+        `KOMP(eps=0.01)`.
     trace : bool
         Whether to record what every step does, see `PolicyTrace`.
 
@@ -76,8 +77,8 @@ class KernelLSTD(ValueLearner):
         super()._check()
         if self.compressor.parsimony is not None or self.compressor.fraction is not None:
             raise ValueError(
-                "KernelLSTD needs KOMP with eps or max_atoms: it has no step size that the bound "
-                f"could refer to; got {self.compressor}"
+                "KernelLSTD needs KOMP with eps or max_atoms, because it has no step size; "
+                f"got {self.compressor}"
             )
 
     def _own_settings(self) -> dict[str, Any]:

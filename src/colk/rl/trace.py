@@ -1,4 +1,4 @@
-"""What each step of policy evaluation did."""
+"""Record of the steps of policy evaluation."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ __all__ = ["PolicyTrace"]
 
 @dataclass(frozen=True)
 class PolicyTrace:
-    """What each step did, one entry a transition.
+    """Record of the steps, one entry per transition.
 
     Attributes
     ----------
@@ -19,9 +19,9 @@ class PolicyTrace:
     tracked : array
         The tracker z(x) that V moved with; 0 for methods without one.
     n_atoms, added, dropped : array
-        Model order after the step, and how it came about.
+        Model order after the step, atoms added and atoms dropped.
     value_error, tracker_error : array
-        H-norms that compression cost V and z, each at most its own bound.
+        H-norms of the compression errors of V and z, each within its bound.
 
     Examples
     --------
