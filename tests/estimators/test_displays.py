@@ -180,7 +180,7 @@ def test_intervals_of_quantiles():
     np.testing.assert_array_equal(alone.position, X[:, 1])
     fitted = ConformalRegressor(Quantiles().fit(X, Y)).learn(X, Y)
     assert IntervalDisplay.from_estimator(fitted, X, Y, coverage=0.5).lower.shape == (400, 1)
-    with pytest.raises(TypeError, match="COLKRegressor gives no intervals"):
+    with pytest.raises(TypeError, match="COLKRegressor has no intervals"):
         IntervalDisplay.from_estimator(COLKRegressor().fit(X, Y), X, Y)
 
 
@@ -214,5 +214,5 @@ def test_the_race_of_a_pipeline_and_of_a_search():
 
 def test_without_a_race_there_is_nothing_to_draw():
     model = COLKRegressor(kernel="gaussian", bandwidth=1.0).fit(X, Y)
-    with pytest.raises(ValueError, match="there was no race"):
+    with pytest.raises(ValueError, match="has no race"):
         RaceDisplay.from_estimator(model)

@@ -1,4 +1,4 @@
-"""A fitted kernel estimator made small, with a certificate."""
+"""Compress a fitted kernel estimator, with a certificate."""
 
 from itertools import combinations
 from typing import Any, Self
@@ -45,41 +45,41 @@ def _is_classifier(compressor: "KernelCompressor") -> bool:
     ),
 )
 class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Fit a kernel estimator, then keep of its function only what is needed.
+    """Fit a kernel estimator, then compress its function.
 
-    The compressed function f~ is within a known distance of the original f in H-norm, so that
-    `|f~(x) − f(x)| ≤ error·√κ(x, x)` at every x: the certificate. Of several functions, as a
-    classifier of more than two classes has, the norm is the root of the sum of their squares.
+    The certificate bounds the H-norm of f − f~, where f is the original and f~ the compressed
+    function. It follows that `|f~(x) − f(x)| ≤ error·√κ(x, x)` at every x. A classifier of more
+    than two classes has several functions; their norm is the root of the sum of squared norms.
 
     Parameters
     ----------
     estimator : estimator
         SVR, NuSVR, KernelRidge, GaussianProcessRegressor, SVC, NuSVC, `COLKRegressor` or
-        `COLKClassifier`. A fitted one is taken as it is inside scikit-learn's `FrozenEstimator`.
+        `COLKClassifier`. Wrap a fitted estimator in `FrozenEstimator` of scikit-learn.
     eps : float, optional
         Largest H-norm of f − f~.
     max_atoms : int, optional
         Largest number of atoms.
     rel_error : float, optional
-        Largest H-norm of f − f~ as a share of that of f. Where none of the three is given, 0.01.
+        Largest ratio ‖f − f~‖/‖f‖. Default: 0.01 if eps and max_atoms are not given either.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted original.
+        The fitted original estimator.
     function_ : KernelExpansion
-        The compressed function; predictions are function_(X) + intercept_. Of an SVC of more than
-        two classes it has an output for each pair of them.
+        The compressed function; predictions are function_(X) + intercept_. For an SVC with more
+        than two classes it has one output per pair of classes.
     intercept_ : float or array
         The intercept of the original.
     error_ : float
-        The certificate: a bound on the H-norm of f − f~.
+        The certificate, a bound on the H-norm of f − f~.
     certificate_ : Compression
-        All that is known of the compression: also which atoms stay.
+        The result of the compression, with the indices of the atoms that stay.
     n_atoms_ : int
-        Atoms that stay.
+        Number of atoms that stay.
     classes_ : array
-        The labels, of a classifier.
+        The labels of a classifier.
     n_features_in_ : int
         Number of features.
 
@@ -190,7 +190,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _eps(self, affine: Affine) -> float | None:
-        """Return the bound that eps or rel_error sets, None where only atoms are counted."""
+        """Return the bound that eps or rel_error sets; None if only max_atoms is given."""
         if self.eps is not None and self.rel_error is not None:
             raise ValueError("give eps or rel_error, not both: rel_error r means eps = r·‖f‖")
         if self.eps is not None:
@@ -209,13 +209,13 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def error_(self) -> float:
-        """The certificate: a bound on the H-norm of f − f~."""
+        """The certificate, a bound on the H-norm of f − f~."""
         check_is_fitted(self, "certificate_")
         return float(self.certificate_.error)
 
     @property
     def n_atoms_(self) -> int:
-        """Atoms that stay."""
+        """Number of atoms that stay."""
         return self.function_.n_atoms
 
     def _values(self, X: Any) -> Array:
@@ -225,10 +225,10 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def decision_function(self, X: Any) -> Array:
-        """Return the scores of the estimator, by the compressed function.
+        """Return the scores from the compressed function.
 
-        Of shape (n,) for two classes, positive for the second; (n, C) for more, or as many as
-        there are pairs where an SVC has `decision_function_shape="ovo"`.
+        The shape is (n,) for two classes, positive for the second class, and (n, C) for C > 2. For
+        an SVC with `decision_function_shape="ovo"` there is one column per pair of classes.
 
         Parameters
         ----------
@@ -242,15 +242,15 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return _confidences(values, len(self.classes_))
 
     def _is_of_pairs(self) -> bool:
-        """Whether the functions are those of pairs of classes, as LIBSVM's are."""
+        """Whether there is one function per pair of classes, as in LIBSVM."""
         return hasattr(_inside(self.estimator), "decision_function_shape")
 
     def _breaks_ties(self) -> bool:
-        """Whether votes of pairs that are equal are told apart by their values."""
+        """Whether the values of the functions break ties between votes."""
         return bool(_inside(self.estimator).break_ties)
 
     def predict(self, X: Any) -> Any:
-        """Return what the estimator predicts, by the compressed function.
+        """Return the predictions of the compressed function.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[values.argmax(axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R² of a regressor, the accuracy of a classifier.
+        """Return R² for a regressor and the accuracy for a classifier.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (n,)
             Targets.
         sample_weight : array of shape (n,), optional
-            How much a sample counts.
+            Weights of the samples.
         """
         from sklearn.metrics import accuracy_score, r2_score
 
@@ -286,7 +286,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _votes(values: Array, n_classes: int) -> Array:
-    """Votes for each class of (n, pairs) values, a positive one for the first of a pair."""
+    """Count the votes of each pair; a positive value votes for the first class of the pair."""
     votes = np.zeros((len(values), n_classes))
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
         votes[:, i] += values[:, column] > 0.0
@@ -295,7 +295,7 @@ def _votes(values: Array, n_classes: int) -> Array:
 
 
 def _confidences(values: Array, n_classes: int) -> Array:
-    """Votes for each class, with fractions that break ties, as scikit-learn counts them."""
+    """Count votes as scikit-learn does, with fractions that break ties."""
     scores: Array = _ovr_decision_function(values < 0.0, -values, n_classes)
     return scores
 
@@ -324,7 +324,7 @@ def _read(estimator: Any) -> Affine:
         return from_sklearn(estimator)
     function = estimator.function_
     if hasattr(estimator, "classes_") and function.weights.shape[1:] == (2,):
-        # Two functions for two classes: what counts is their difference.
+        # With two classes only the difference of the two functions matters.
         weights = function.weights[:, 1] - function.weights[:, 0]
         function = KernelExpansion(function.kernel, function.atoms, weights)
     return Affine(function, getattr(estimator, "intercept_", 0.0))

@@ -1,4 +1,4 @@
-"""Pictures in scikit-learn's manner: `from_estimator` computes, `plot` draws."""
+"""Displays as in scikit-learn: `from_estimator` computes, `plot` draws."""
 
 from colk.estimators.displays.function import LearnedFunctionDisplay
 from colk.estimators.displays.intervals import IntervalDisplay

@@ -1,4 +1,4 @@
-"""The axes that a display draws on."""
+"""Axes for the displays."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ __all__ = ["axes_of"]
 
 
 def axes_of(ax: Any) -> Any:
-    """Return the axes given, or those of a new figure; says what to install where there is none."""
+    """Return the given axes, or those of a new figure."""
     if ax is not None:
         return ax
     with needed_for("a display", extra="plot"):

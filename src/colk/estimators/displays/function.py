@@ -1,4 +1,4 @@
-"""The learned function with its atoms and the data."""
+"""Display of the learned function with its atoms and the data."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -15,30 +15,30 @@ __all__ = ["LearnedFunctionDisplay"]
 
 @dataclass(eq=False)
 class LearnedFunctionDisplay:
-    """What was learned, over one or two features, with the atoms and the data.
+    """The learned function over one or two features, with its atoms and the data.
 
     Parameters
     ----------
     grid : list of arrays
-        The axis of each feature.
+        Grid points of each feature.
     values : array
-        Predictions (scores of a classifier of two classes, places of labels of more) on the grid.
+        Values on the grid: predictions, scores (two classes) or indices of labels (more classes).
     atoms : array of shape (M, p)
         The atoms.
     X : array of shape (n, p)
         The data.
     y : array of shape (n,) or None
-        Targets, or places of labels.
+        Targets, or indices of labels.
     names : list of str
         Names of the features.
     kind : {"value", "score", "label"}
-        What the values are: predictions; scores, with the boundary of two classes at 0; places
-        of labels.
+        Meaning of the values: predictions, scores with the class boundary at 0, or indices of
+        labels.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Where `plot` drew.
+        Axes and figure of `plot`.
 
     Examples
     --------
@@ -70,29 +70,29 @@ class LearnedFunctionDisplay:
         grid_resolution: int = 200,
         ax: Any = None,
     ) -> Self:
-        """Evaluate a fitted estimator of one or two features over the range of X, and draw.
+        """Evaluate a fitted estimator of one or two features over the range of X and draw it.
 
         Parameters
         ----------
         estimator : COLKRegressor or COLKClassifier
-            Fitted; also the end of a pipeline, or the best of a search. Atoms are drawn where the
-            steps before it can be inverted.
+            A fitted estimator, a pipeline that ends in one, or a fitted search. The atoms are drawn
+            if the steps of the pipeline can be inverted.
         X : array of shape (n, 1) or (n, 2)
             The data.
         y : array of shape (n,), optional
-            Its targets.
+            The targets.
         grid_resolution : int
-            Points on each axis.
+            Grid points per axis.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on. Default: a new figure.
         """
         estimator = unwrapped(estimator)
         names = [str(name) for name in getattr(X, "columns", [])]
         data = np.asarray(X, dtype=np.float64)
         if data.ndim != 2 or data.shape[1] not in (1, 2):
             raise ValueError(
-                f"X must have one or two features to be drawn, got shape {data.shape}; "
-                "fit an estimator on the features that you want to see"
+                f"X must have one or two features for this display, got shape {data.shape}; "
+                "fit an estimator on the features to draw"
             )
         grid = [np.linspace(low, high, grid_resolution) for low, high in _ranges(data)]
         mesh = np.meshgrid(*grid, indexing="ij")
@@ -111,12 +111,12 @@ class LearnedFunctionDisplay:
         return display.plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on. Default: a new figure.
         """
         self.ax_ = axes_of(ax)
         self.figure_ = self.ax_.figure
@@ -174,14 +174,14 @@ def _evaluate(estimator: Any, points: Array) -> tuple[Array, Any]:
     if not hasattr(estimator, "classes_"):
         values = np.asarray(estimator.predict(points))
         if values.ndim == 2:
-            raise ValueError(f"the estimator has {values.shape[1]} outputs; draw one at a time")
+            raise ValueError(f"the estimator has {values.shape[1]} outputs; this display draws one")
         return values, "value"
     scores = np.asarray(estimator.decision_function(points))
     return (scores, "score") if scores.ndim == 1 else (scores.argmax(axis=1) * 1.0, "label")
 
 
 def _atoms(estimator: Any, n_features: int) -> Array:
-    """Atoms in the units of the data; none where a step of a pipeline cannot be inverted."""
+    """Atoms in the units of the data; empty if a step of the pipeline cannot be inverted."""
     if not isinstance(estimator, Pipeline):
         atoms: Array = estimator.function_.atoms
         return atoms

@@ -1,4 +1,4 @@
-"""Prediction intervals, and the share of targets that they cover."""
+"""Display of prediction intervals and their coverage."""
 
 import copy
 from collections.abc import Sequence
@@ -19,31 +19,31 @@ _MISSED, _COVERED, _BAND = "C3", "0.65", "C0"
 
 @dataclass(eq=False)
 class IntervalDisplay:
-    """Intervals with the targets in and outside of them, and their coverage as it goes.
+    """Intervals with the targets inside and outside of them, and the moving coverage.
 
     Parameters
     ----------
     y : array of shape (n,)
         Targets.
     lower, upper : array of shape (n, k)
-        Ends of k intervals for each target, the widest first.
+        Ends of k intervals per target, the widest first.
     nominal : sequence of k floats
-        The coverage that they should have.
+        Nominal coverage of each interval.
     position : array of shape (n,)
-        Where targets are drawn: a feature, or the time.
+        Horizontal position of the targets: a feature or the time.
     label : str
-        What the positions are.
+        Label of the horizontal axis.
     baseline : array of shape (n,), optional
-        What is subtracted in the picture: predictions, where neighbours in time are none in space.
+        Values to subtract in the plot, usually the predictions of a stream.
 
     Attributes
     ----------
     coverage : array of shape (k,)
-        The share of targets in the intervals.
+        Share of targets inside the intervals.
     ax_, figure_ : matplotlib axes and figure
-        Where `plot` drew the intervals.
+        Axes and figure of `plot`.
     coverage_ax_ : matplotlib axes or None
-        Where it drew the coverage; None where axes were given.
+        Axes of the coverage; None if `plot` was given axes.
 
     Examples
     --------
@@ -76,13 +76,13 @@ class IntervalDisplay:
 
     @property
     def covered(self) -> Array:
-        """Whether each target lies in each of its intervals, of shape (n, k)."""
+        """1 where a target lies in its interval, else 0, of shape (n, k)."""
         y = self.y[:, None]
         return np.asarray((self.lower <= y) & (y <= self.upper), dtype=np.float64)
 
     @property
     def coverage(self) -> Array:
-        """The share of targets in the intervals, of shape (k,)."""
+        """Share of targets inside the intervals, of shape (k,)."""
         return np.asarray(self.covered.mean(axis=0))
 
     @classmethod
@@ -96,25 +96,25 @@ class IntervalDisplay:
         feature: int | None = None,
         ax: Any = None,
     ) -> Self:
-        """Ask a fitted model for its intervals at samples, and draw.
+        """Draw the intervals of a fitted model at samples.
 
         Parameters
         ----------
         estimator : estimator
-            Fitted: a `ConformalRegressor`, or one that predicts a column for each of its
-            `quantiles`, of which the first and the last make an interval, the second and the last
-            but one another. It may be the end of a pipeline.
+            A fitted `ConformalRegressor`, or a model that predicts one column for each of its
+            `quantiles`. The first and last quantile form an interval, the second and the last but
+            one another. A pipeline may end in such a model.
         X : array of shape (n, p)
             Points.
         y : array of shape (n,)
             Targets.
         coverage : float
-            Nominal coverage; that of quantiles is their own.
+            Nominal coverage; ignored for a model with quantiles.
         feature : int, optional
-            The feature to draw over. By default the only one; of several features, samples are
-            sorted by their prediction.
+            The feature on the horizontal axis. Default: the only one; with several features the
+            samples are sorted by prediction.
         ax : matplotlib axes, optional
-            Where to draw, the intervals alone.
+            Axes to draw the intervals on. Default: a new figure that shows coverage as well.
         """
         lower, upper, nominal = _ends(unwrapped(estimator), X, coverage)
         table = np.asarray(X, dtype=np.float64)
@@ -134,22 +134,22 @@ class IntervalDisplay:
     def from_stream(
         cls, model: Any, X: Any, y: ArrayLike, *, coverage: float = 0.9, ax: Any = None
     ) -> Self:
-        """Let a copy of the model predict each sample's interval and then learn it, and draw.
+        """Run a copy of the model over a stream, predict before learning, and draw.
 
-        Targets and intervals are drawn relative to the predictions.
+        Targets and intervals are shown relative to the predictions.
 
         Parameters
         ----------
         model : ConformalRegressor
-            It is not changed.
+            The model; it is not changed.
         X : array of shape (n, p)
             The stream.
         y : array of shape (n,)
-            Its targets.
+            The targets.
         coverage : float
             Nominal coverage.
         ax : matplotlib axes, optional
-            Where to draw, the intervals alone.
+            Axes to draw the intervals on. Default: a new figure that shows coverage as well.
         """
         model, targets, points = copy.deepcopy(model), np.asarray(y), np.asarray(X)
         ends, middle = np.empty((len(targets), 2)), np.array(targets, dtype=np.float64)
@@ -175,7 +175,7 @@ class IntervalDisplay:
         label: str = "samples",
         ax: Any = None,
     ) -> Self:
-        """Draw intervals that are known.
+        """Draw given intervals.
 
         Parameters
         ----------
@@ -184,11 +184,11 @@ class IntervalDisplay:
         coverage : float
             Nominal coverage.
         position : array of shape (n,), optional
-            Where to draw them; in their order by default.
+            Horizontal positions. Default: 0, 1, 2, …
         label : str
-            What the positions are.
+            Label of the horizontal axis.
         ax : matplotlib axes, optional
-            Where to draw, the intervals alone.
+            Axes to draw the intervals on. Default: a new figure that shows coverage as well.
         """
         targets = np.asarray(y, dtype=np.float64)
         places = np.arange(len(targets)) if position is None else position
@@ -198,12 +198,12 @@ class IntervalDisplay:
         )
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on a new figure with the coverage below.
+        """Draw the intervals, and on a new figure the coverage below them.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw, the intervals alone.
+            Axes to draw the intervals on. Default: a new figure that shows coverage as well.
         """
         self.ax_, self.coverage_ax_ = ax, None
         if ax is None:
@@ -233,7 +233,7 @@ class IntervalDisplay:
         margin = 0.1 * (np.ptp(y) or 1.0)
         limits = (y.min() - margin, y.max() + margin)
         for k, (nominal, found) in enumerate(zip(self.nominal, self.coverage, strict=True)):
-            # What is infinite reaches the edges.
+            # Infinite ends reach the edges of the plot.
             low, high = (
                 np.clip((ends[:, k] - base)[order], *limits) for ends in (self.lower, self.upper)
             )
@@ -245,7 +245,7 @@ class IntervalDisplay:
         ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
 
     def _plot_coverage(self, ax: Any, order: Any) -> None:
-        """Coverage of neighbouring samples, as many as make the curve readable."""
+        """Plot the coverage of neighbouring samples."""
         x, n = self.position[order], len(self.y)
         width = max(n // 40, min(n, 100))
         for k, nominal in enumerate(self.nominal):
@@ -259,15 +259,15 @@ class IntervalDisplay:
 
 
 def _ends(estimator: Any, X: Any, coverage: float) -> tuple[Array, Array, tuple[float, ...]]:
-    """Lower and upper ends of shape (n, k), the widest first, and their nominal coverage."""
+    """Return lower and upper ends of shape (n, k), widest first, and the nominal coverages."""
     if hasattr(estimator, "predict_interval"):
         ends = estimator.predict_interval(X, coverage)
         return ends[:, :1], ends[:, 1:], (coverage,)
     levels = np.asarray(getattr(final(estimator), "quantiles", ()), dtype=np.float64)
     if len(levels) < 2:
         raise TypeError(
-            f"{type(estimator).__name__} gives no intervals: it needs predict_interval, as "
-            "ConformalRegressor has, or two quantiles"
+            f"{type(estimator).__name__} has no intervals: it needs predict_interval, as "
+            "ConformalRegressor has, or at least two quantiles"
         )
     columns = np.asarray(estimator.predict(X))[:, np.argsort(levels)]
     levels, k = np.sort(levels), len(levels) // 2

@@ -1,4 +1,4 @@
-"""The distribution of the loss, with what risks look at."""
+"""Display of the distribution of the loss."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -13,7 +13,7 @@ __all__ = ["LossDistributionDisplay", "losses_of", "tail_mean"]
 
 
 def tail_mean(losses: Array, tail_fraction: float) -> float:
-    """CVaR: the mean of the largest losses, `tail_fraction` of them.
+    """Return CVaR, the mean of the largest losses, a share `tail_fraction` of all.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def tail_mean(losses: Array, tail_fraction: float) -> float:
 
 
 def losses_of(estimator: Any, X: Any, y: Any) -> Array:
-    """Losses of samples, by a fitted estimator or a pipeline that ends in one.
+    """Return the losses of samples under a fitted estimator or pipeline.
 
     Examples
     --------
@@ -44,21 +44,21 @@ def losses_of(estimator: Any, X: Any, y: Any) -> Array:
 
 @dataclass(eq=False)
 class LossDistributionDisplay:
-    """Histogram of the losses; mean, quantile and CVaR are marked.
+    """Histogram of the losses with mean, quantile and CVaR.
 
     Parameters
     ----------
     losses : array of shape (n,)
         Losses of the samples.
     tail_fraction : float
-        Share of the largest losses that CVaR averages; the quantile is where they begin.
+        Share of the largest losses that CVaR averages; the quantile is the smallest of these.
 
     Attributes
     ----------
     mean, quantile, cvar : float
-        What is marked.
+        The marked values.
     ax_, figure_ : matplotlib axes and figure
-        Where `plot` drew.
+        Axes and figure of `plot`.
 
     Examples
     --------
@@ -91,12 +91,12 @@ class LossDistributionDisplay:
         tail_fraction: float = 0.05,
         ax: Any = None,
     ) -> Self:
-        """Compute the losses of a fitted estimator at samples, and draw.
+        """Compute the losses of a fitted estimator and draw their histogram.
 
         Parameters
         ----------
         estimator : COLKRegressor or COLKClassifier
-            Fitted; also the end of a pipeline, or the best of a search.
+            A fitted estimator, a pipeline that ends in one, or a fitted search.
         X : array of shape (n, p)
             Points.
         y : array of shape (n,)
@@ -104,17 +104,17 @@ class LossDistributionDisplay:
         tail_fraction : float
             Share of the largest losses that CVaR averages.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on. Default: a new figure.
         """
         return cls(losses_of(unwrapped(estimator), X, y), tail_fraction).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on. Default: a new figure.
         """
         self.ax_ = axes_of(ax)
         self.figure_ = self.ax_.figure

@@ -1,4 +1,4 @@
-"""Model order over time."""
+"""Display of the model order over a stream."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,19 +14,19 @@ __all__ = ["ModelOrderDisplay"]
 
 @dataclass(eq=False)
 class ModelOrderDisplay:
-    """How the number of atoms settles while a stream goes by.
+    """Number of atoms over a stream.
 
     Parameters
     ----------
     samples : array
-        Samples seen.
+        Number of samples seen.
     n_atoms : array
-        Model order then.
+        Model order after these samples.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Where `plot` drew.
+        Axes and figure of `plot`.
 
     Examples
     --------
@@ -46,33 +46,33 @@ class ModelOrderDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, n_points: int = 200, ax: Any = None
     ) -> Self:
-        """Let a clone of the estimator learn the stream once, in its order, and draw.
+        """Let a clone of the estimator learn the stream once, in order, and draw its model order.
 
         Parameters
         ----------
         estimator : COLKRegressor or COLKClassifier
-            Fitted or not; it is not changed. In a pipeline, the steps before it learn from the
-            whole stream first.
+            The estimator, fitted or not; it is not changed. In a pipeline, the earlier steps are
+            fitted on the whole stream first.
         X : array of shape (n, p)
             The stream.
         y : array of shape (n,)
-            Its targets.
+            The targets.
         n_points : int
-            How often to look at the model order.
+            Number of points of the curve.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on. Default: a new figure.
         """
         copy = clone(unwrapped(estimator))
         points = prepared(copy, X, y, fit=True)
         return cls(*final(copy)._walk(points, y, n_points)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on. Default: a new figure.
         """
         self.ax_ = axes_of(ax)
         self.figure_ = self.ax_.figure

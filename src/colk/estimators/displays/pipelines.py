@@ -1,4 +1,4 @@
-"""Displays look at the estimator at the end of a pipeline, through what stands before it."""
+"""Find the final estimator of a pipeline or search, and transform data up to it."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ __all__ = ["final", "prepared", "unwrapped"]
 
 
 def unwrapped(estimator: Any) -> Any:
-    """Return the best estimator of a search that is fitted; any other as it is.
+    """Return the best estimator of a fitted search; return any other estimator unchanged.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def unwrapped(estimator: Any) -> Any:
 
 
 def final(estimator: Any) -> Any:
-    """Return the last step of a pipeline; any other estimator as it is.
+    """Return the last step of a pipeline; return any other estimator unchanged.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def final(estimator: Any) -> Any:
 
 
 def prepared(estimator: Any, X: Any, y: Any = None, *, fit: bool = False) -> Any:
-    """Return X as the last step of a pipeline sees it; with `fit` the steps learn from X first.
+    """Transform X by all steps before the last; with `fit`, fit these steps first.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How the data chose a kernel."""
+"""Display of the kernel race."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,20 +14,20 @@ __all__ = ["RaceDisplay"]
 
 @dataclass(eq=False)
 class RaceDisplay:
-    """Loss against bandwidth, one line a kernel.
+    """Loss against bandwidth, one line per kernel.
 
-    Dashed lines are kernels with a scale for each feature. Bandwidths are in units of the
-    standard one, since kernels of different distances share no other unit.
+    Dashed lines are kernels with one scale per feature. Bandwidths are relative to the standard
+    bandwidth of each kernel.
 
     Parameters
     ----------
     race : Race
-        Who ran, and who won.
+        The result of the race.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Where `plot` drew.
+        Axes and figure of `plot`.
 
     Examples
     --------
@@ -44,33 +44,33 @@ class RaceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Draw how a fitted estimator chose its kernel.
+        """Draw the race in which a fitted estimator chose its kernel.
 
         Parameters
         ----------
         estimator : COLKRegressor or COLKClassifier
-            Fitted, with kernel="auto" or bandwidth="auto"; also the end of a pipeline, or the best
-            of a search.
+            A fitted estimator with kernel="auto" or bandwidth="auto", a pipeline that ends in one,
+            or a fitted search.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on. Default: a new figure.
         """
         chosen = final(unwrapped(estimator))
         check_is_fitted(chosen)
         race = getattr(chosen, "race_", None)
         if race is None:
             raise ValueError(
-                "there was no race: set kernel='auto' or bandwidth='auto', and where samples come "
-                "by partial_fit, wait until there are enough of them"
+                "the estimator has no race: set kernel='auto' or bandwidth='auto'; with "
+                "partial_fit the race runs after the first 500 samples"
             )
         return cls(race).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on. Default: a new figure.
         """
         self.ax_ = axes_of(ax)
         self.figure_ = self.ax_.figure

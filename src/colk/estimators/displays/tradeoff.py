@@ -1,4 +1,4 @@
-"""What a risk costs in the mean and buys in the tail."""
+"""Display of mean loss against tail loss for several risks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ __all__ = ["RiskTradeoffDisplay"]
 
 @dataclass(eq=False)
 class RiskTradeoffDisplay:
-    """Mean against tail of the loss on test data, one point for each risk.
+    """Mean against CVaR of the test loss, one point per risk.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class RiskTradeoffDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Where `plot` drew.
+        Axes and figure of `plot`.
 
     Examples
     --------
@@ -68,24 +68,24 @@ class RiskTradeoffDisplay:
         tail_fraction: float = 0.05,
         ax: Any = None,
     ) -> Self:
-        """Fit a clone of the estimator under each risk, measure it on test data, and draw.
+        """Fit a clone of the estimator under each risk, evaluate it on test data and draw.
 
         Parameters
         ----------
         estimator : COLKRegressor or COLKClassifier
-            Fitted or not; it is not changed. It may be the end of a pipeline.
+            The estimator, or a pipeline that ends in one; it is not changed.
         X, y : arrays
-            Samples to learn from.
+            Training samples.
         X_test, y_test : arrays
-            Samples to measure on.
+            Test samples.
         risks : sequence of Risk or str
-            The risks, in the order in which their points are joined.
+            The risks; the curve joins their points in this order.
         labels : sequence of str, optional
-            Their names in the legend.
+            Names in the legend. Default: the risks.
         tail_fraction : float
             Share of the largest losses that CVaR averages.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on. Default: a new figure.
         """
         losses = []
         for risk in risks:
@@ -98,12 +98,12 @@ class RiskTradeoffDisplay:
         return cls(names, means, tails, tail_fraction).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on. Default: a new figure.
         """
         self.ax_ = axes_of(ax)
         self.figure_ = self.ax_.figure
