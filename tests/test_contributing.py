@@ -46,7 +46,7 @@ print(*sorted(seen))
 
 
 def source(path, name):
-    """Return the source of a class in a module or .pxd file, or an entry of a registry."""
+    """Return the source of a class or method, a class in a .pxd file, or an entry of a registry."""
     text = (ROOT / path).read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     if path.endswith(".pxd"):
@@ -55,11 +55,14 @@ def source(path, name):
         )
     if path.endswith("__init__.py"):
         return next(line.strip() + "\n" for line in lines if re.search(rf'": {name}\b', line))
-    found = next(
-        node
-        for node in ast.parse(text).body
-        if name in (getattr(node, "name", None), getattr(getattr(node, "target", 0), "id", None))
-    )
+    found = ast.parse(text)
+    for part in name.split("."):  # a class, its method, or a variable
+        found = next(
+            node
+            for node in found.body
+            if part
+            in (getattr(node, "name", None), getattr(getattr(node, "target", 0), "id", None))
+        )
     return "".join(lines[found.lineno - 1 : found.end_lineno])
 
 
