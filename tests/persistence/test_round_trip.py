@@ -22,7 +22,7 @@ from colk import COLK, KernelCompressor, KernelExpansion, estimators, from_sklea
 from colk import river as river_classes
 from colk.compressors import KOMP, Growing, Removal
 from colk.kernels import KERNELS, Gaussian, Linear, Polynomial
-from colk.learners import BSGD
+from colk.learners import BSGD, NewtonCOLK
 from colk.losses import LOSSES
 from colk.persistence import trusted_types
 from colk.persistence.trusted import is_model
@@ -263,6 +263,28 @@ def test_large_batches_are_loaded_from_the_first_sample_on(tmp_path):
     colk.save(learner, tmp_path / "m")
     assert (tmp_path / "m").stat().st_size < 2 * 10**7
     assert stored(colk.load(tmp_path / "m"), tmp_path) == (tmp_path / "m").read_bytes()
+
+
+def test_a_newton_learner_is_loaded_from_any_moment(tmp_path):
+    """Up to 8 updates of the inverse curvature are pending; with 112 atoms and more all 8 occur."""
+    rng = np.random.default_rng(11)
+    points = rng.uniform(-3.0, 3.0, size=(700, 2))
+    targets = np.sin(2.0 * points[:, 0]) * np.cos(2.0 * points[:, 1])
+    learner = NewtonCOLK(Gaussian(0.3), compressor=KOMP(eps=1e-4)).learn(
+        points[:300], targets[:300]
+    )
+    assert learner.n_atoms > 112
+    pending, start = set(), 300
+    for stop in (start + np.cumsum(rng.integers(1, 8, size=60))).tolist():
+        learner.learn(points[start:stop], targets[start:stop])
+        start = stop
+        pending.add(learner.get_state()["stream"]["P"]["pending"])
+        twin = by_file(learner, tmp_path)
+        assert stored(twin, tmp_path) == stored(learner, tmp_path)
+    assert pending == set(range(1, 9))
+    twin.learn(points[start:], targets[start:])
+    learner.learn(points[start:], targets[start:])
+    np.testing.assert_array_equal(twin.predict(points), learner.predict(points))
 
 
 def test_the_header_says_what_is_inside(tmp_path):

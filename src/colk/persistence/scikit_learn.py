@@ -9,6 +9,7 @@ import warnings
 from importlib import import_module
 from typing import Any
 
+from colk import _stored as stored
 from colk.errors import FileFormatError
 
 __all__ = [
@@ -24,12 +25,18 @@ __all__ = [
 # Modules whose classes are stored with what they have learned, and those of which only the
 # parameters are stored: a KernelCompressor has such an estimator.
 _FITTED = (
-    "compose", "cross_decomposition", "decomposition", "discriminant_analysis", "dummy",
-    "feature_extraction", "feature_extraction.text", "feature_selection", "frozen", "impute",
-    "kernel_approximation", "linear_model", "naive_bayes", "neural_network", "pipeline",
-    "preprocessing", "random_projection",
+    "cluster", "compose", "cross_decomposition", "decomposition", "discriminant_analysis", "dummy",
+    "ensemble", "feature_extraction", "feature_extraction.image", "feature_extraction.text",
+    "feature_selection", "frozen", "impute", "kernel_approximation", "linear_model", "naive_bayes",
+    "neural_network", "pipeline", "preprocessing", "random_projection",
 )  # fmt: skip
 _UNFITTED = ("svm", "kernel_ridge", "gaussian_process")
+
+# Classes of other modules that are stored with what they have learned.
+_CLASSES = ("neighbors.NeighborhoodComponentsAnalysis",)
+
+# Compiled code reads these centres and starts these threads without a check.
+_CENTRES, _THREADS, _MOST_THREADS = "cluster_centers_", "_n_threads", 4096
 
 # Attributes that hold pairs or triples of a name, an estimator and what else belongs to it.
 COMPOSED = ("steps", "transformers", "transformers_", "transformer_list", "estimators")
@@ -55,10 +62,7 @@ def tag_of(estimator: Any) -> str | None:
     if parts[0] != "sklearn":
         return None
     public = [part for part in parts[1:] if not part.startswith("_")]
-    home = ".".join(public)
-    if home not in (*_FITTED, *_UNFITTED):
-        return None
-    tag = f"sklearn.{home}.{kind.__name__}"
+    tag = ".".join(["sklearn", *public, kind.__name__])
     try:
         return tag if find_class(tag) is kind else None
     except FileFormatError:
@@ -74,20 +78,21 @@ def find_class(tag: str) -> type[Any]:
     'PCA'
     """
     home, name = _home(tag), tag.rpartition(".")[2]
-    if home in (*_FITTED, *_UNFITTED):
+    if home in (*_FITTED, *_UNFITTED) or f"{home}.{name}" in _CLASSES:
         from sklearn.base import BaseEstimator
 
-        module = import_module(f"sklearn.{home}")
-        kind = getattr(module, name, None) if name in module.__all__ else None
-        if isinstance(kind, type) and issubclass(kind, BaseEstimator):
-            return kind
+        kind = getattr(import_module(f"sklearn.{home}"), name, None)
+        is_class = isinstance(kind, type) and issubclass(kind, BaseEstimator)
+        if is_class and not name.startswith("_") and kind.__module__.startswith(f"sklearn.{home}"):
+            found: type[Any] = kind
+            return found
     raise FileFormatError(f"it holds a {tag!r}, which files must not hold")
 
 
 def attributes_of(tag: str, estimator: Any) -> dict[str, Any]:
     """Return the attributes of an estimator that are to be stored."""
     attributes: dict[str, Any] = estimator.get_params(deep=False)
-    if _home(tag) in _FITTED:
+    if _home(tag) not in _UNFITTED:
         attributes = dict(vars(estimator))
     elif hasattr(estimator, "n_features_in_"):
         raise TypeError(
@@ -112,6 +117,11 @@ def make(tag: str, attributes: Any) -> Any:
     estimator: Any = object.__new__(kind)
     vars(estimator).update(attributes)
     estimator.get_params(deep=False)  # an AttributeError names a parameter that is missing
+    if _CENTRES in attributes:
+        centres = stored.Array("n_clusters", attributes["n_features_in_"])
+        centres.read(attributes[_CENTRES], _CENTRES, {})
+    if _THREADS in attributes:
+        stored.Count(1, _MOST_THREADS).read(attributes[_THREADS], _THREADS, {})
     return estimator
 
 
@@ -150,16 +160,16 @@ def version() -> str:
     return str(sklearn.__version__)
 
 
-def warn_of_version(stored: Any) -> None:
+def warn_of_version(original: Any) -> None:
     """Warn if another version of scikit-learn wrote the estimators of a file."""
     from sklearn.exceptions import InconsistentVersionWarning
 
-    if stored != version():
+    if original != version():
         warnings.warn(
             InconsistentVersionWarning(
                 estimator_name="model",
                 current_sklearn_version=version(),
-                original_sklearn_version=str(stored)[:40],
+                original_sklearn_version=str(original)[:40],
             ),
             stacklevel=4,
         )

@@ -35,8 +35,9 @@ _TYPES: dict[str, type[Any]] = {
     },
 }  # fmt: skip
 
-# Functions of scikit-learn that its own estimators take as parameters.
+# Functions that estimators of scikit-learn take as parameters.
 _FUNCTIONS = {
+    "numpy": ("max", "mean", "median", "min"),
     "sklearn.feature_selection": (
         "chi2", "f_classif", "f_regression", "mutual_info_classif", "mutual_info_regression",
         "r_regression",
@@ -44,6 +45,9 @@ _FUNCTIONS = {
 }  # fmt: skip
 
 _SPARSE = ("csr_matrix", "csc_matrix", "csr_array", "csc_array")
+
+# Attributes of a spline of SciPy, which are the arguments of its constructor.
+_SPLINE = ("t", "c", "k", "extrapolate", "axis")
 
 _DTYPE = re.compile(r"[<>|=]?(O|b1|[iu][1248]|f[48]|[US]\d{1,6})")
 
@@ -79,6 +83,8 @@ def take_apart(value: Any) -> Tagged | None:
         return Tagged("set", {"items": items, "is_frozen": type(value) is frozenset})
     if type(value) is np.random.RandomState:
         return _random_parts(value)
+    if type(value).__name__ == "BSpline" and type(value).__module__.startswith("scipy."):
+        return Tagged("BSpline", {name: getattr(value, name) for name in _SPLINE})
     if type(value).__name__ in _SPARSE and type(value).__module__.startswith("scipy.sparse"):
         parts = {name: getattr(value, name) for name in ("data", "indices", "indptr")}
         return Tagged("sparse", {"kind": type(value).__name__, "shape": value.shape, **parts})
@@ -151,6 +157,15 @@ def _sparse(kind: Any, shape: Any, data: Any, indices: Any, indptr: Any) -> Any:
     return matrix
 
 
+def _spline(**parts: Any) -> Any:
+    knots, degree = parts["t"], stored.Count(at_most=100).read(parts["k"], "k of a BSpline", {})
+    stored.Array("n_knots").read(knots, "t of a BSpline", {})
+    if not isinstance(parts["c"], np.ndarray) or parts["c"].dtype != np.float64:
+        raise stored.refuse("c of a BSpline", "an array of float64", parts["c"])
+    spline = import_module("scipy.interpolate").BSpline
+    return spline(knots, parts["c"], degree, parts["extrapolate"], parts["axis"])
+
+
 def _random(**state: Any) -> np.random.RandomState:
     checked = _RANDOM.read(state, "RandomState", {})
     random = np.random.RandomState(0)
@@ -166,5 +181,6 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "set": _set,
     "function": _function,
     "sparse": _sparse,
+    "BSpline": _spline,
     "RandomState": _random,
 }

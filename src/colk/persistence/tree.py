@@ -101,13 +101,16 @@ class Encoder:
 
     def _array(self, value: NDArray[Any]) -> dict[str, Any]:
         if value.dtype.kind in "fiub":
+            # Products with a matrix round in another way if its memory has another order.
+            if self._is_exact and value.ndim > 1 and value.copy("K").T.flags.c_contiguous:
+                return {"is": "transposed", "array": self._store(value.T)}
             return {"is": "array", "array": self._store(value)}
         items = value.reshape(-1).tolist()
         if value.ndim == 1 and all(type(text) is str for text in items):
             kind = "array" if value.dtype.kind == "U" and not _is_uneven(items) else "objects"
             return {"is": "texts", "of": kind, **self._texts(items)}
         if value.dtype.kind != "O":
-            raise self._refusal(f"an array of dtype {value.dtype}")
+            raise self._refusal(f"array of {value.dtype}")
         return {"is": "objects", "items": self.encode(items), "shape": list(value.shape)}
 
     def _object(self, value: Any) -> dict[str, Any]:
@@ -131,7 +134,7 @@ class Encoder:
             return self._estimator(tag, value)
         if isinstance(value, Term) or (not self._path and hasattr(value, "transform")):
             return self._own(value)
-        raise self._refusal(f"{type(value).__name__} {repr(value)[:80]}")
+        raise self._refusal(type(value).__name__)
 
     def _all(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return {name: self.encode(value) for name, value in values.items()}
@@ -169,11 +172,12 @@ class Encoder:
         with self._within(f"step {name!r}"):
             return self.encode(item)
 
-    def _refusal(self, what: str) -> TypeError:
-        if not self._path:
-            return TypeError(f"{what} cannot be saved")
-        steps = [place for place in self._path[:-1] if place.startswith("step")]
-        return TypeError(f"{': '.join([*steps, self._path[-1]])}: {what} cannot be stored")
+    def _refusal(self, kind: str) -> TypeError:
+        """Return the error that names the step and the attribute that cannot be stored."""
+        steps = [place for place in self._path if place.startswith("step")]
+        is_attribute = bool(self._path) and self._path[-1] not in steps
+        what = f"{self._path[-1]} of type {kind}" if is_attribute else f"a value of type {kind}"
+        return TypeError(f"{': '.join([*steps, what])} cannot be stored in a file")
 
     def _own(self, term: Any) -> dict[str, Any]:
         name = name_of_own(term)
@@ -217,6 +221,8 @@ class Decoder:
             return dict(zip(keys, items, strict=True))
         if tag == "array":
             return self._find(tree["array"])
+        if tag == "transposed":
+            return self._find(tree["array"]).T
         if tag == "numbers":
             return _as_sequence(self._numbers(tree["array"]), tree["of"])
         if tag == "texts":
