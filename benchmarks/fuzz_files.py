@@ -37,8 +37,18 @@ LABELS = np.array(["low", "middle", "high"])[(Y > 0.0) * 1 + (Y > 0.6)]
 
 def corpus():
     """Return small models of every kind."""
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.compose import ColumnTransformer
+    from sklearn.decomposition import PCA
+    from sklearn.feature_selection import SelectKBest, f_regression
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import FeatureUnion, make_pipeline
+    from sklearn.preprocessing import (
+        KBinsDiscretizer,
+        QuantileTransformer,
+        SplineTransformer,
+        StandardScaler,
+    )
+    from sklearn.random_projection import SparseRandomProjection
     from sklearn.svm import SVC, SVR
 
     import colk
@@ -49,6 +59,19 @@ def corpus():
     from colk.rkhs.features import RBFNetwork
     from colk.tabular import TableModel
 
+    transformers = [
+        make_pipeline(SimpleImputer(), PCA(n_components=2, random_state=np.random.RandomState(0))),
+        ColumnTransformer(
+            [
+                ("bins", KBinsDiscretizer(n_bins=3), [0]),
+                ("rest", QuantileTransformer(n_quantiles=9), [1]),
+            ]
+        ),
+        FeatureUnion(
+            [("one", SplineTransformer()), ("two", SparseRandomProjection(n_components=2))]
+        ),
+        SelectKBest(f_regression, k=1),
+    ]
     kernel, variance = Gaussian(0.3), risks.Variance(0.1)
     features = RBFNetwork(12, 0.3, (0.0, 0.0), (1.0, 1.0))
     streams = [
@@ -84,6 +107,7 @@ def corpus():
         colk.COLKClassifier().fit(X, LABELS),
         colk.COLKClassifier(loss="hinge").fit(X, Y > 0.0),
         make_pipeline(StandardScaler(), colk.COLKRegressor()).fit(X, Y),
+        *(make_pipeline(step, colk.COLKRegressor(max_atoms=9)).fit(X, Y) for step in transformers),
         colk.COLKQuantileRegressor((0.2, 0.8), max_atoms=9, epochs=1).fit(X, Y),
         colk.COLKRegressor().partial_fit(X, Y),
         colk.COLKRegressor(solver="newton").fit(X, Y),
@@ -206,7 +230,6 @@ def work(folder, seed, start, stop):
     os.fsync = lambda _: None  # the disk is not what is tried here
     warnings.simplefilter("ignore")
     samples = [path.read_bytes() for path in sorted(folder.iterdir())]
-    present = [data for data in samples if not data.startswith(b"PK")]
     scratch = pathlib.Path(tempfile.mkdtemp(dir=folder.parent))
     for data in samples:  # loads every module that loading needs
         (scratch / "file").write_bytes(data)
@@ -216,7 +239,7 @@ def work(folder, seed, start, stop):
     watch = Watch()
     for number in range(start, stop):
         rng = random.Random(f"{seed}-{number}")
-        data = damage(rng.choice(samples), present, rng)
+        data = damage(rng.choice(samples), samples, rng)
         (scratch / "file").write_bytes(data)
         print("at", number, flush=True)
         faulthandler.dump_traceback_later(PATIENCE, exit=True)

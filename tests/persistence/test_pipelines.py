@@ -114,9 +114,9 @@ class Doubled(TransformerMixin, BaseEstimator):
     [
         (FunctionTransformer(np.log1p), r"step 'prepare': attribute 'func'"),
         (FunctionTransformer(lambda X: X), r"step 'prepare': attribute 'func'"),
-        (Doubled(), r"step 'prepare': Doubled"),
+        (Doubled(), r"step 'prepare': .*Doubled"),
         (SelectKBest(lambda X, y: np.ones(X.shape[1]), k=2), r"step 'prepare': .*'score_func'"),
-        (FeatureUnion([("mine", Doubled())]), r"step 'prepare': step 'mine': Doubled"),
+        (FeatureUnion([("mine", Doubled())]), r"step 'prepare': step 'mine': .*Doubled"),
         (PCA(2).set_params(random_state=np.random.default_rng(0)), "Generator"),
     ],
     ids=["ufunc", "lambda", "own class", "own score", "nested", "generator"],
@@ -152,6 +152,8 @@ def data_for(kind):
         return [tuple(row) for row in WORDS]
     if name in ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder"):
         return WORDS
+    if name == "PatchExtractor":
+        return X.reshape(-1, 4, 4)
     if name == "IsotonicRegression":
         return X[:, :1]
     return X @ X.T if name == "KernelCenterer" else np.abs(X)
@@ -172,6 +174,7 @@ def fitted(kind):
         "transformer_list": [("all", MinMaxScaler())],
         "steps": [("scale", MinMaxScaler())],
         "dictionary": X[:2],
+        "patch_size": (2, 2),
         "n_components": 1 if targets is LABELS or "cross_decomposition" in kind.__module__ else 2,
         "score_func": f_regression,
         "n_clusters": 3,
@@ -188,17 +191,25 @@ def fitted(kind):
         return model.fit(data, targets), data
 
 
+# Their attributes are trees, functions and other objects, or compiled code trusts them.
+REFUSED = (
+    "Birch", "BisectingKMeans", "Isomap", "IsotonicRegression", "KNeighborsTransformer",
+    "LocallyLinearEmbedding", "RadiusNeighborsTransformer", "RandomTreesEmbedding",
+    "StackingClassifier", "StackingRegressor", "TSNE", "VotingClassifier", "VotingRegressor",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("kind", [kind for _, kind in all_estimators("transformer")])
 def test_every_transformer_is_stored_exactly_or_refused(kind, tmp_path):
     transformer, data = fitted(kind)
     model = Pipeline([("first", transformer), ("model", regressor())])
     path = tmp_path / "m"
-    try:
-        colk.save(model, path)
-    except TypeError as error:
-        assert "step 'first'" in str(error)
+    if kind.__name__ in REFUSED:
+        with pytest.raises(TypeError, match="step 'first'"):
+            colk.save(model, path)
         assert not path.exists()
         return
+    colk.save(model, path)
     twin = colk.load(path)
     before = path.read_bytes()
     colk.save(twin, path)
@@ -212,19 +223,6 @@ def test_every_transformer_is_stored_exactly_or_refused(kind, tmp_path):
             result = one.transform(data)
         results.append(result.toarray() if hasattr(result, "toarray") else result)
     np.testing.assert_array_equal(*results)
-
-
-def test_most_transformers_are_stored(tmp_path):
-    stored = 0
-    for _, kind in all_estimators("transformer"):
-        try:
-            colk.save(
-                Pipeline([("first", fitted(kind)[0]), ("model", regressor())]), tmp_path / "m"
-            )
-            stored += 1
-        except TypeError:
-            pass
-    assert stored >= 68
 
 
 # -- files that lie ------------------------------------------------------------------------------

@@ -4,13 +4,13 @@ from colk.errors import FileFormatError
 
 __all__ = ["Memory", "padding"]
 
-# What a file may ask for, as a multiple of its own size, and beyond it.
+# Bytes that loading may take: this many times the size of the file, and this many more.
 _FACTOR = 64
 _FREE = 2**24
 
 
 def padding(needed: float) -> int:
-    """Return how many bytes a file must at least have for a model that takes so much memory.
+    """Return the least size of a file whose model takes this much memory.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def padding(needed: float) -> int:
 
 
 class Memory:
-    """A bound on what loading may allocate, in proportion to the file.
+    """A bound on the memory that loading takes, in proportion to the file.
 
     Parameters
     ----------
