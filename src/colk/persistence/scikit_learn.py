@@ -81,7 +81,7 @@ def find_class(tag: str) -> type[Any]:
     if home in (*_FITTED, *_UNFITTED) or f"{home}.{name}" in _CLASSES:
         from sklearn.base import BaseEstimator
 
-        kind = getattr(import_module(f"sklearn.{home}"), name, None)
+        kind: Any = getattr(import_module(f"sklearn.{home}"), name, None)
         is_class = isinstance(kind, type) and issubclass(kind, BaseEstimator)
         if is_class and not name.startswith("_") and kind.__module__.startswith(f"sklearn.{home}"):
             found: type[Any] = kind
