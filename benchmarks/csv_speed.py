@@ -60,10 +60,10 @@ class Memory:
 
 
 def parse(path: str, folder: str) -> None:
-    from colk.cli.reader_thread import ahead
+    from colk.cli.reader_thread import read_ahead
     from colk.tabular.reading import Columns, Source
 
-    for _ in ahead(Source([path]).rows(Columns((*NAMES, "y")))):
+    for _ in read_ahead(Source([path]).rows(Columns((*NAMES, "y")))):
         pass
 
 

@@ -20,6 +20,7 @@ TITLES = {
     "defaults_classification": "Defaults: classification",
     "defaults_regression": "Defaults: regression",
     "defaults_units": "Defaults: changed units",
+    "doors": "The command and the estimator on the same rows",
     "engines": "Speed of two builds",
     "headline": "One pass compared with a support vector machine",
     "lstd": "Policy evaluation",

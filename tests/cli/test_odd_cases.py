@@ -243,7 +243,7 @@ def test_pipes_that_nobody_holds(colk, tmp_path):
         ("set -o pipefail; colk show m | true", 141, ""),
         ("colk predict m t.csv >&-", 2, "standard output is closed"),
         ("colk predict m - <&-", 2, "standard input is closed"),
-        ("colk fit - --target y --model n < /dev/null", 2, "there is nothing in it"),
+        ("colk fit - --target y --model n < /dev/null", 2, "it is empty"),
         ("head -3 t.csv | colk fit - --target y --model n --epochs 2", 2, "--epochs needs files"),
     ):
         found, error = run(command, tmp_path)

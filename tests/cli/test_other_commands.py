@@ -155,7 +155,7 @@ def test_export(colk, tmp_path, model):
     ("arguments", "message"),
     [
         (["predict", "MODEL", "DATA", "--out", "no/such/p.csv"], "there is no folder no/such"),
-        (["predict", "MODEL", "DATA", "--out", "p.xyz"], "what format is that"),
+        (["predict", "MODEL", "DATA", "--out", "p.xyz"], "no known extension"),
         (["predict", "MODEL", "DATA", "--to", "parquet"], "name a file by --out"),
         (["predict", "MODEL", "DATA", "--out", "DATA"], "is what is read"),
         (["predict", "MODEL", "-", "--format", "parquet"], "cannot be read from standard input"),

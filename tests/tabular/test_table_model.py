@@ -130,7 +130,7 @@ def test_two_classes_by_their_margin():
     assert set(model.predict(columns)) == {"yes", "no"}
     with pytest.raises(TypeError, match="no probabilities"):
         model.predict_proba(columns)
-    with pytest.raises(ValueError, match="two classes apart"):
+    with pytest.raises(ValueError, match="two classes"):
         model.learn(columns, ["perhaps"] * N)
 
 
@@ -141,7 +141,7 @@ def test_compressed_models_predict():
     moved = np.abs(small.predict(columns) - model.predict(columns)).max()
     assert small.n_atoms == 10
     assert moved <= certificate.error * model.target_unit * (1.0 + 1e-9)
-    with pytest.raises(ValueError, match="does not learn on"):
+    with pytest.raises(ValueError, match="compressed model"):
         small.learn(columns, np.zeros(N))
 
 

@@ -21,7 +21,6 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
     parser = commands.add_parser(
         "compress",
-        help="make a model smaller, with a certificate",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

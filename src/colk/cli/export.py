@@ -11,7 +11,7 @@ __all__ = ["add_parser"]
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser("export", help="write a model as ONNX or as plain Python")
+    parser = commands.add_parser("export")
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that colk wrote")
     parser.add_argument("--to", choices=("onnx", "python"), required=True, help="what to write")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where")

@@ -1,4 +1,4 @@
-"""One line that lives: rows a second, error, atoms, time left."""
+"""A progress line: rows per second, error, atoms, time left."""
 
 import time
 from types import TracebackType
@@ -9,35 +9,33 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 __all__ = ["LiveLine"]
 
-# Seconds between two looks at the clock.
+# Seconds between two updates.
 _REFRESH = 0.2
 
 
 class LiveLine:
-    """Shows how a stream is learned; used as a context. Writes to standard error, if anybody looks.
+    """Shows on stderr how far a run is; used as a context.
 
     Parameters
     ----------
-    size : int or None
-        Of the data, in the units of `done`; None where it cannot be known.
+    work : float or None
+        The work of the run, in the units of `done`; None if it is unknown.
     error_name : str
-        What the error is called.
+        Name of the error.
     """
 
-    def __init__(self, size: int | None, error_name: str) -> None:
-        self._console = Console(stderr=True)
+    def __init__(self, work: float | None, error_name: str) -> None:
         columns = [TextColumn("{task.description}")]
-        if size is not None:
+        if work is not None:
             columns = [BarColumn(bar_width=20), *columns, TimeRemainingColumn()]  # type: ignore[list-item]
-        self._bars = Progress(*columns, console=self._console, transient=True)
-        self._bar = self._bars.add_task("", total=size)
-        self._size, self._name = size, error_name
+        self._bars = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar = self._bars.add_task("", total=work)
+        self._work, self._name = work, error_name
         self._began = self._shown = time.monotonic()
         self._rows = 0
 
     def __enter__(self) -> Self:
-        if self._console.is_terminal:
-            self._bars.start()
+        self._bars.start()
         return self
 
     def __exit__(
@@ -46,29 +44,35 @@ class LiveLine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._console.is_terminal:
-            self._bars.stop()
+        self._bars.stop()
 
-    @property
-    def seconds(self) -> float:
-        """Time since the start."""
-        return time.monotonic() - self._began
+    def show(self, phase: str, rows: int, done: float, error: float, n_atoms: int) -> None:
+        """Count rows, and update the line from time to time.
 
-    @property
-    def rows(self) -> int:
-        """Rows counted."""
-        return self._rows
-
-    def show(self, rows: int, done: int, error: float, n_atoms: int) -> None:
-        """Count rows; now and then, draw the line anew."""
+        Parameters
+        ----------
+        phase : str
+            What the pass is for.
+        rows : int
+            Rows learned since the last call.
+        done : float
+            Work done.
+        error : float
+            Error of the latest rows.
+        n_atoms : int
+            Atoms of the model.
+        """
         self._rows += rows
         now = time.monotonic()
         if now - self._shown < _REFRESH:
             return
         self._shown = now
-        speed = self._rows / max(now - self._began, 1e-9)
-        text = (
-            f"{self._rows:,} rows · {speed:,.0f} rows/s · {self._name} {error:.4g} · "
-            f"{n_atoms} atoms"
-        )
-        self._bars.update(self._bar, completed=done, description=text)
+        text = phase
+        if self._rows:
+            speed = self._rows / max(now - self._began, 1e-9)
+            text += (
+                f": {self._rows:,} rows · {speed:,.0f} rows/s · {self._name} {error:.4g} · "
+                f"{n_atoms} atoms"
+            )
+        completed = done if self._work is None else min(done, self._work)
+        self._bars.update(self._bar, completed=completed, description=text)

@@ -1,37 +1,52 @@
-"""`colk`: the parser, and one line for each error."""
+"""`colk`: the parser of the command line; each error is printed on one line."""
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
 from colk._version import __version__
-from colk.cli import compress, export, fit, predict, reproduce, show
 
 __all__ = ["main"]
 
 _INTERRUPTED = 130
 _UNREAD = 141
 
+# Each command is a module of this package, imported when it is used.
+_COMMANDS = {
+    "fit": "learn a model from a table",
+    "predict": "predict the rows of a table",
+    "show": "describe a model",
+    "compress": "make a model smaller, with a bound on the error",
+    "export": "write a model as ONNX or as plain Python",
+    "reproduce": "run the paper's experiments and write a report",
+}
+
 
 class _Parser(argparse.ArgumentParser):
-    """Errors of one line, without the usage in front."""
+    """A parser that prints an error on one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser, with the options of the command that is used."""
     parser = _Parser(
         prog="colk",
         description="Risk-sensitive online kernel learning in bounded memory.",
-        epilog="colk COMMAND --help tells more about a command.",
+        epilog="colk COMMAND --help describes a command.",
     )
     parser.add_argument("--version", action="version", version=f"colk {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (fit, predict, show, compress, export, reproduce):
-        command.add_parser(commands)
+    used = next((word for word in arguments if not word.startswith("-")), None)
+    for name, summary in _COMMANDS.items():
+        if name == used:
+            import_module(f"colk.cli.{name}").add_parser(commands)
+        else:
+            commands.add_parser(name, help=summary)
     return parser
 
 
@@ -41,35 +56,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What stands after `colk`; by default what the process was started with.
+        The words after `colk`; by default those of the process.
 
     Returns
     -------
     int
-        The exit code: 0, 2 for an error that the message explains, 130 after Ctrl-C,
-        141 where nobody reads the output.
+        The exit code: 0, 2 for an error, 130 after Ctrl-C, 141 if the output is a closed pipe.
     """
-    parsed = _parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    parsed = _parser(words).parse_args(words)
     try:
         parsed.run(parsed)
     except KeyboardInterrupt as interrupt:
-        told = str(interrupt) or "stopped"
-        print(f"colk: {told}", file=sys.stderr)
+        print(f"colk: {str(interrupt) or 'stopped'}", file=sys.stderr)
         return _INTERRUPTED
-    except BrokenPipeError:  # whoever read the output has left
+    except BrokenPipeError:  # the reader of the output is gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _UNREAD
     except MemoryError:
         print("colk: error: there is not enough memory", file=sys.stderr)
         return 2
     except (ValueError, TypeError, ArithmeticError, LookupError, OSError, ImportError) as error:
-        print(f"colk: error: {' '.join(_told(error).split())}", file=sys.stderr)
+        print(f"colk: error: {' '.join(_message(error).split())}", file=sys.stderr)
         return 2
     return 0
 
 
-def _told(error: Exception) -> str:
-    """What an error says; of the system's, without its number."""
+def _message(error: Exception) -> str:
+    """The message of an error; for an error of the system, without its number."""
     if isinstance(error, OSError) and error.strerror:
         said = error.strerror[:1].lower() + error.strerror[1:]
         return said if error.filename is None else f"{os.fsdecode(error.filename)}: {said}"

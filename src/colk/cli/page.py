@@ -103,7 +103,7 @@ def _settings(model: TableModel) -> dict[str, str]:
         "task": model.task,
         "target": model.target,
         "features": ", ".join(model.features),
-        **model.told(),
+        **model.description(),
         "colk": __version__,
     }
 

@@ -28,7 +28,6 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
     parser = commands.add_parser(
         "predict",
-        help="predict the rows of a table",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

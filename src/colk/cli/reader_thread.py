@@ -1,35 +1,37 @@
-"""Read ahead: the next batch is parsed while this one is learned."""
+"""A thread that parses the next batch while the current one is learned."""
 
 import queue
 import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-__all__ = ["ahead"]
+__all__ = ["read_ahead"]
 
 Item = TypeVar("Item")
 
-# Batches that wait to be learned.
+# Items in the queue.
 _DEPTH = 2
-# Seconds between two looks at whether to stop.
+# Seconds between two checks whether to stop.
 _PATIENCE = 0.1
 
 _END = object()
 
 
-def ahead(items: Iterator[Item], stopped: Callable[[], bool] = lambda: False) -> Iterator[Item]:
-    """Iterate in a thread of its own, at most two items ahead.
+def read_ahead(
+    items: Iterator[Item], stopped: Callable[[], bool] = lambda: False
+) -> Iterator[Item]:
+    """Iterate in a second thread, at most two items ahead of the consumer.
 
     Parameters
     ----------
     items : iterator
-        What to iterate over; its errors are raised here.
+        The items; an error that it raises is raised here.
     stopped : callable
-        Whether to end before the items do; asked while waiting.
+        Whether to end early; called while waiting.
 
     Examples
     --------
-    >>> list(ahead(iter([1, 2, 3])))
+    >>> list(read_ahead(iter([1, 2, 3])))
     [1, 2, 3]
     """
     waiting: queue.Queue[object] = queue.Queue(_DEPTH)
@@ -50,7 +52,7 @@ def ahead(items: Iterator[Item], stopped: Callable[[], bool] = lambda: False) ->
                 if left.is_set():
                     return
             put(_END)
-        except BaseException as error:  # raised where the items are used
+        except BaseException as error:  # raised in the consumer's thread
             put(error)
 
     threading.Thread(target=read, daemon=True).start()

@@ -1,4 +1,4 @@
-"""A run over a stream: batches are watched, learned and, now and then, saved with their place."""
+"""One run of `colk fit`: passes over the data, checkpoints, and the place where a run stands."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -10,44 +10,50 @@ from numpy.typing import NDArray
 
 from colk._engine.counter_rng import uniform
 from colk.cli.options import Rejects
-from colk.cli.reader_thread import ahead
+from colk.cli.reader_thread import read_ahead
 from colk.cli.record import Record, Score
 from colk.persistence import save
 from colk.tabular import TableModel
-from colk.tabular.reading import Columns, Position, Rows, Source
+from colk.tabular.passes import TableFit
+from colk.tabular.reading import Position, Rows, Source
 
 __all__ = ["Place", "Run"]
 
-# Rows that are predicted, then learned, at a time; fewer at the beginning.
+# Rows that are predicted and then learned at a time; fewer at the beginning.
 _PIECE = 4096
-# A piece has at most this share of the rows before it.
+# A piece is at most this fraction of the rows before it: 1/8.
 _SHARE = 8
 
-# Seed of the draw of rows that are held out.
+# Seed of the draw of held-out rows.
 _HOLDOUT_SEED = 0
+
+# Cost of a pass per row, relative to reading; the polish has that of all its passes.
+_COSTS = {"scan": 1.0, "learn": 8.0, "collect": 1.0, "polish": 8.0}
 
 
 @dataclass(frozen=True)
 class Place:
-    """How far a run is.
+    """The place of a run in its learning passes.
 
     Parameters
     ----------
     epoch : int
-        Passes that are finished.
+        Learning passes that are finished.
     position : Position
-        Where the batch begins that is being learned.
+        Start of the batch that is being learned.
     begun : bool
-        Whether its rejects are written.
+        Whether its rejected rows were counted.
     before, taken : int
-        Usable rows of this pass before the batch, and of the batch that were taken.
+        Usable rows of this pass before the batch, and usable rows of the batch that were learned.
     total : int
-        Usable rows taken in all passes.
+        Usable rows learned in all passes.
+    counts_rejects : bool
+        Whether the learning pass counts rejected rows, because no pass has read them before.
 
     Examples
     --------
     >>> Place.of({**Place(total=3).state, "epoch": 1})
-    Place(epoch=1, position=Position(file=0, offset=0, line=1), begun=False, ..., total=3)
+    Place(epoch=1, position=Position(file=0, offset=0, line=1), begun=False, ..., total=3, ...)
     """
 
     epoch: int = 0
@@ -56,151 +62,225 @@ class Place:
     before: int = 0
     taken: int = 0
     total: int = 0
+    counts_rejects: bool = False
 
     @property
     def state(self) -> dict[str, Any]:
-        """Everything, as numbers."""
+        """The place as numbers."""
         return asdict(self)
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> "Place":
-        """Return the place of a state, whose numbers count."""
+        """Return the place of a state; its numbers are checked."""
         place = cls(**{**state, "position": Position(**state["position"])})
         counts = (*asdict(place.position).values(), place.epoch, place.before, place.taken)
         if any(type(each) is not int or each < 0 for each in (*counts, place.total)):
-            raise ValueError("the place of a run is not counted")
+            raise ValueError("the place of a run has numbers that are not counts")
         return place
 
 
 class Run:
-    """Learns a stream.
+    """Fits a model to the rows of a source.
 
     Parameters
     ----------
     model : TableModel
-        What learns; its notes are those of the run.
-    source, wanted : Source, Columns
-        What to read.
+        The model; its notes are those of the run.
+    source : Source
+        The data.
     rejects : Rejects
-        Where rows go that cannot be used.
+        Counts rows that cannot be used.
     record : Record
-        What is noted.
+        Errors of the rows before they are learned.
     place : Place
         Where to begin.
+    fit : TableFit
+        The passes.
     holdout : float
-        Share of the rows that are never learned.
+        Fraction of the rows that is never learned.
     every : int or None
         Rows between two checkpoints.
     path : Path
-        Of the model.
+        File of the model.
     """
 
     def __init__(
         self,
         model: TableModel,
         source: Source,
-        wanted: Columns,
         rejects: Rejects,
         record: Record,
         place: Place,
+        fit: TableFit,
         holdout: float,
         every: int | None,
         path: Path,
     ) -> None:
-        self.model, self.source, self.wanted = model, source, wanted
+        self.model, self.source, self.fit = model, source, fit
         self.rejects, self.record, self.place = rejects, record, place
         self.holdout, self.every, self.path = holdout, every, path
+        self.work_done = 0.0
 
-    def learn(
-        self, epochs: int, stopped: Callable[[], bool], show: Callable[[int, int], None]
-    ) -> bool:
-        """Learn until so many passes are made; return whether they were.
+    def learn(self, stopped: Callable[[], bool], show: Callable[[int], None]) -> bool:
+        """Make the passes that are left; return whether they were finished.
 
         Parameters
         ----------
-        epochs : int
-            Passes in all.
         stopped : callable
-            Whether to stop; asked between pieces.
+            Whether to stop; called between pieces.
         show : callable
-            Called with the rows of each piece, and how much of the pass is read.
+            Called with the number of rows after each piece.
         """
-        while True:
-            for rows in ahead(self.source.rows(self.wanted, self.place.position), stopped):
-                if not self._learn_batch(rows, stopped, show):
-                    return False
-            if stopped():
+        while self.fit.phase != "done":
+            in_learning, before = self.fit.phase == "learn", self.work_done
+            one_pass = self._learning_pass if in_learning else self._whole_pass
+            if not one_pass(before, stopped, show) or stopped():
                 return False
-            if self.place.epoch + 1 >= epochs:
-                return True
-            self.place = Place(self.place.epoch + 1, total=self.place.total)
+            self._end_pass(in_learning)
+        return True
 
-    def _learn_batch(
-        self, rows: Rows, stopped: Callable[[], bool], show: Callable[[int, int], None]
+    def _end_pass(self, in_learning: bool) -> None:
+        rows, notes = self.model.rows, self.model.notes
+        is_last = self.place.epoch + 1 >= self.fit.epochs
+        if in_learning and is_last and notes.get("phase") == "done" and notes.get("rows") == rows:
+            self.fit.phase = "done"  # no row is new, so the weights stay
+            return
+        self.fit.end_pass()
+        if self.fit.phase == "learn":
+            self.place = Place(self.fit.epoch, total=self.place.total)
+        elif in_learning:  # rows that are appended later are new to every pass
+            self.place = replace(self.place, counts_rejects=True)
+        if self.every is not None and rows:
+            self.save()
+
+    # -- passes ------------------------------------------------------------------------------
+
+    def _whole_pass(
+        self, work_before: float, stopped: Callable[[], bool], show: Callable[[int], None]
     ) -> bool:
-        path = self.source.paths[rows.start.file]
-        known = self.place.begun and rows.start == self.place.position
-        if not known:
-            before = self.place.before + self.place.taken
-            self.rejects.add(path, rows.rejects)
-            self.place = replace(
-                self.place, position=rows.start, begun=True, before=before, taken=0
-            )
-        while self.place.taken < len(rows):
-            start = self.place.taken
-            stop = min(len(rows), start + self._piece())
-            self._learn_piece(rows, slice(start, stop), path)
-            self.place = replace(self.place, taken=stop, total=self.place.total + stop - start)
-            show(stop - start, rows.done)
-            if self.every is not None and self.place.total % self.every == 0:
-                self.save()
+        """Read all rows for the scan or for the polish, which restart if they are interrupted."""
+        is_scan = self.fit.phase == "scan"
+        before = 0
+        for rows in read_ahead(self._all_rows(), stopped):
+            if is_scan:
+                self.rejects.add(self._path(rows), rows.rejects)
+            columns, lines = self._kept(rows, slice(0, len(rows)), before)
+            before += len(rows)
+            self._feed(columns, self._path(rows), lines)
+            self._work(work_before, rows.done)
+            show(0)
             if stopped():
                 return False
         return True
 
+    def _learning_pass(
+        self, work_before: float, stopped: Callable[[], bool], show: Callable[[int], None]
+    ) -> bool:
+        """Learn from the place on."""
+        for rows in read_ahead(self.source.rows(self.model.wanted, self.place.position), stopped):
+            path = self._path(rows)
+            known = self.place.begun and rows.start == self.place.position
+            if not known:
+                before = self.place.before + self.place.taken
+                if self.place.counts_rejects:
+                    self.rejects.add(path, rows.rejects)
+                self.place = replace(
+                    self.place, position=rows.start, begun=True, before=before, taken=0
+                )
+            while self.place.taken < len(rows):
+                start = self.place.taken
+                stop = min(len(rows), start + self._piece())
+                self._learn_piece(rows, slice(start, stop), path)
+                self.place = replace(self.place, taken=stop, total=self.place.total + stop - start)
+                self._work(work_before, rows.done)
+                show(stop - start)
+                if self.every is not None and self.place.total % self.every == 0:
+                    self.save()
+                if stopped():
+                    return False
+        return True
+
     def _piece(self) -> int:
-        """Rows up to the next boundary: those depend on the number of rows before, nothing else."""
+        """Rows up to the next boundary, which depends only on the number of rows before."""
         total = self.place.total
         size = min(_PIECE, 1 << max((total // _SHARE).bit_length() - 1, 0))
         room = size - total % size
         return room if self.every is None else min(room, self.every - total % self.every)
 
     def _learn_piece(self, rows: Rows, which: slice, path: str) -> None:
-        columns = {name: values[which] for name, values in rows.columns.items()}
-        lines = rows.lines[which]
-        if self.holdout > 0.0:
-            kept = ~self._held(self.place.before + which.start, len(lines))
-            columns, lines = {name: v[kept] for name, v in columns.items()}, lines[kept]
-        y = columns[self.model.target]
-        self.record.watch(self.model, columns, y, path, lines)
+        columns, lines = self._kept(rows, which, self.place.before + which.start)
+        self.record.watch(self.model, columns, columns[self.model.target], path, lines)
+        self._feed(columns, path, lines)
+
+    def _feed(self, columns: Mapping[str, Any], path: str, lines: NDArray[np.int64]) -> None:
+        if len(lines) == 0:
+            return
         try:
-            self.model.learn(columns, y)
+            self.fit.add(columns, columns[self.model.target])
         except (ValueError, ArithmeticError) as error:
             raise type(error)(f"{path}, lines {lines[0]} to {lines[-1]}: {error}") from error
 
+    # -- rows --------------------------------------------------------------------------------
+
+    def _path(self, rows: Rows) -> str:
+        return self.source.paths[rows.start.file]
+
+    def _all_rows(self) -> Iterator[Rows]:
+        return self.source.rows(self.model.wanted)
+
+    def _kept(
+        self, rows: Rows, which: slice, first: int
+    ) -> tuple[dict[str, Any], NDArray[np.int64]]:
+        """Rows of a batch that are not held out, and their lines."""
+        columns = {name: values[which] for name, values in rows.columns.items()}
+        lines = rows.lines[which]
+        if self.holdout > 0.0:
+            kept = ~self._held(first, len(lines))
+            columns, lines = {name: v[kept] for name, v in columns.items()}, lines[kept]
+        return columns, lines
+
     def _held(self, first: int, size: int) -> NDArray[np.bool_]:
-        """Which rows of a pass are held out: the same in every pass."""
+        """Which rows of a pass are held out; the same rows in every pass."""
         numbers = (uniform(_HOLDOUT_SEED, row) for row in range(first, first + size))
         return np.fromiter(numbers, np.float64, size) < self.holdout
 
     def test(self) -> Score:
-        """Return the error of the model, as it is, on the rows that were held out."""
+        """Return the error of the model on the rows that were held out."""
         score, before = Score(), 0
-        for rows in ahead(self._again()):
+        for rows in read_ahead(self._all_rows()):
             held = self._held(before, len(rows))
             before += len(rows)
             columns = {name: values[held] for name, values in rows.columns.items()}
             score.count(self.model, columns, columns[self.model.target])
         return score
 
-    def _again(self) -> Iterator[Rows]:
-        return self.source.rows(self.wanted)
+    # -- progress and checkpoints ------------------------------------------------------------
+
+    def _work(self, before: float, done: int) -> None:
+        """Note how far the run is: bytes read, times the cost of the pass per row."""
+        phase = self.fit.phase
+        passes = 3.0 if phase == "polish" else 1.0
+        self.work_done = before + _COSTS[phase] / passes * done
+
+    @property
+    def work(self) -> float | None:
+        """The work of the passes that are left, in units of reading a byte; None for a pipe."""
+        size = self.source.size
+        if size is None:
+            return None
+        left = ["learn"] * (self.fit.epochs - self.fit.epoch)
+        left += ["polish"] if self.model.polish else []
+        left += [self.fit.phase] if self.fit.phase in ("scan", "collect") else []
+        return size * sum(_COSTS[phase] for phase in left)
 
     def save(self) -> None:
-        """Write the model, and with it where the run is."""
+        """Write the model, with the place of the run in its notes."""
         self.model.notes = {
             **self.model.notes,
+            "phase": self.fit.phase,
             "place": self.place.state,
+            "polish": self.fit.iterate_state,
+            "rows": self.model.rows,
             "rejected": self.rejects.count,
             "rejects_size": self.rejects.size,
             "record": self.record.state,

@@ -15,7 +15,7 @@ __all__ = ["add_parser"]
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser("show", help="tell what a model is and what it has learned")
+    parser = commands.add_parser("show")
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that colk wrote")
     parser.add_argument(
         "--plot",
@@ -62,7 +62,7 @@ def _table(model: "TableModel") -> dict[str, str]:
         f"{name} ({mean:.4g} ± {unit:.4g})"
         for name, mean, unit in zip(model.columns, model.center, model.unit, strict=True)
     )
-    told |= model.told()
+    told |= model.description()
     told |= {
         "rows": f"{model.rows:,}",
         "atoms": str(model.n_atoms),

@@ -1,5 +1,16 @@
-"""Learning from the rows of a table: columns by name, categories, running scales."""
+"""Models for tables: columns by name, categories, scales; `colk.tabular.reading` reads them."""
 
-from colk.tabular.model import TableModel
+from typing import TYPE_CHECKING
+
+from colk._lazy import lazy_attributes
+
+if TYPE_CHECKING:
+    from colk.tabular.model import TableModel
 
 __all__ = ["TableModel"]
+
+__getattr__ = lazy_attributes("colk.tabular", {"TableModel": "colk.tabular.model"})
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,43 +1,48 @@
-"""A learner of tables: named columns go in, numbers or labels come out."""
+"""A model for tables: named columns in, predicted numbers or labels out."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from colk import _stored as stored
 from colk._validation import Array
 from colk.kernels import Kernel
-from colk.learners.colk import KernelLearner
-from colk.losses import Loss, Softmax
-from colk.recipe import Recipe, Settings, Solver, as_averaging
+from colk.losses import Loss
+from colk.recipe import Recipe, Settings, Solver, classification_loss, regression_loss
 from colk.risks import Risk
 from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Rate
-from colk.tabular.columns import check_names, check_numbers
+from colk.selection import KeptSamples, Race
+from colk.tabular.columns import check_names
 from colk.tabular.encoder import Encoder
-from colk.tabular.making import choose_loss, told
+from colk.tabular.prediction import TablePredictor
 from colk.tabular.scale import RunningScales
 from colk.tabular.stored import FIELDS, StoredTable
+
+if TYPE_CHECKING:
+    from colk.tabular.reading import Source
 
 __all__ = ["TableModel", "Task"]
 
 Task = Literal["regression", "classification"]
 
-# Classes beyond which labels are taken for something else.
+# The most classes; a target with more is probably a number.
 MOST_CLASSES = 256
 
 _TASKS = ("regression", "classification")
 
 
 @stored.stores(FIELDS)
-class TableModel(StoredTable):
-    """COLK on the rows of a table, one step a row, with everything that turns rows into points.
+class TableModel(TablePredictor, StoredTable):
+    """COLK for the rows of a table, with everything that turns rows into points.
 
-    Numbers and targets are scaled by the means and deviations of the rows seen so far; values of
-    a categorical column become indicators, and labels classes, when they first appear. How the
-    rows are cut into batches changes nothing, to the bit.
+    Numbers and targets are standardised, each value of a categorical column gets an indicator, and
+    each label becomes a class. `fit` reads the rows several times and gives the same model as
+    `COLKRegressor().fit` or `COLKClassifier().fit` on the encoded rows in their order; it needs the
+    memory of 20,000 rows at most. `learn` reads the rows once. It standardises each row by the mean
+    and the deviation of the rows so far, so that the size of the batches does not change the model.
 
     Parameters
     ----------
@@ -46,35 +51,42 @@ class TableModel(StoredTable):
     features : sequence of str
         Names of the columns to predict it from.
     categorical : sequence of str
-        Those of them that hold text.
+        The features that hold text.
     task : {"regression", "classification"}
         Whether targets are numbers or labels.
-    kernel : Kernel or str
-        A kernel, or the name of one.
-    bandwidth : float or "scale"
-        Of a kernel that is named; "scale" suits scaled columns: √(p/2) for p features, p/2 for
-        the Laplacian.
+    kernel : Kernel or str, default "auto"
+        A kernel, or the name of one. With "auto" the data choose: `fit` compares kernels on 1,000
+        rows drawn from all rows, `learn` on the first 500 rows.
+    bandwidth : float, "scale" or "auto", default "scale"
+        Bandwidth of a kernel given by name, for standardised columns. "scale" is √(p/2) for p
+        features, and p/2 for the Laplacian.
     loss : Loss or str, optional
-        "huber" of scaled targets by default; for classes the softmax loss. Losses of a margin
-        tell two classes apart.
-    risk : Risk or str
-        How losses are put together.
+        Default: "huber" for numbers, "softmax" for labels. Thresholds are in units of the target's
+        standard deviation. Losses of a margin, such as "hinge", separate two classes.
+    risk : Risk or str, default "mean"
+        How the losses of the rows are combined.
     step_size, eps, max_atoms, averaging
         As in `colk.COLKRegressor`.
-    scale : bool
-        Whether to scale the numbers.
-    solver : {"gradient", "newton"}
-        Steps along gradients, or divided by the curvature of what was seen: those of "newton" learn
-        more of each row, and cost more.
+    scale : bool, default True
+        Whether to standardise the numbers.
+    solver : {"gradient", "newton"}, default "gradient"
+        "newton" divides steps by the curvature seen so far. It needs fewer rows and about twice the
+        time per row.
     prior, forgetting
-        Of `solver="newton"`, as in `colk.COLKRegressor`.
+        Settings of `solver="newton"`, as in `colk.COLKRegressor`.
+    polish : bool, default True
+        Whether `fit` ends with the weights that minimise the regularised objective on the atoms.
 
     Attributes
     ----------
     rows : int
-        Rows learned.
+        Number of rows learned, over all passes.
+    labels : list of str
+        The classes, in the order in which they appeared.
+    race : Race or None
+        How the kernel was chosen; None if it was given, or until it is chosen.
     notes : dict
-        Whatever is to be kept with the model: text, numbers, lists and dictionaries of them.
+        Anything to be kept with the model: text, numbers, lists and dictionaries of them.
 
     Examples
     --------
@@ -83,14 +95,10 @@ class TableModel(StoredTable):
     >>> rng = np.random.default_rng(0)
     >>> columns = {"x": rng.uniform(0, 100, 2000), "side": rng.choice(["left", "right"], 2000)}
     >>> y = np.where(columns["side"] == "left", 3.0, -2.0) * columns["x"]
-    >>> model = TableModel("y", ["x", "side"], categorical=["side"]).learn(columns, y)
-    >>> predicted = model.predict({"x": [50.0, 50.0], "side": ["left", "right"]})
-    >>> bool(np.abs(predicted - [150.0, -100.0]).max() < 20.0)
-    True
+    >>> model = TableModel("y", ["x", "side"], categorical=["side"]).fit([(columns, y)])
+    >>> model.predict({"x": [50.0, 50.0], "side": ["left", "right"]}).round()
+    array([ 150., -100.])
     """
-
-    step_size: Rate | None
-    averaging: Averaging | bool | None
 
     def __init__(
         self,
@@ -98,28 +106,30 @@ class TableModel(StoredTable):
         features: Sequence[str],
         categorical: Sequence[str] = (),
         task: Task = "regression",
-        kernel: Kernel | str = "laplacian",
-        bandwidth: float | Literal["scale"] = "scale",
+        kernel: Kernel | str = "auto",
+        bandwidth: float | Literal["scale", "auto"] = "scale",
         loss: Loss | str | None = None,
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
         eps: float | None = None,
-        max_atoms: int | None = 200,
+        max_atoms: int | None = 400,
         averaging: Averaging | bool = True,
         scale: bool = True,
         solver: Solver = "gradient",
-        prior: float | None = None,
-        forgetting: float = 1.0,
+        prior: float | Literal["auto"] | None = None,
+        forgetting: float | Literal["auto"] = 1.0,
+        polish: bool = True,
     ) -> None:
         self.target, self.features = target, tuple(features)
         self.categorical, self.task = tuple(categorical), task
         check_names(self.target, self.features, self.categorical)
         if task not in _TASKS:
             raise ValueError(f"task must be one of {list(_TASKS)}, got {task!r}")
-        settings = Settings(
+        self.scale, self.polish = bool(scale), bool(polish)
+        self.settings = Settings(
             kernel=kernel,
             bandwidth=bandwidth,
-            loss=choose_loss(loss, task),
+            loss=_loss(loss, task),
             risk=risk,
             solver=solver,
             step_size=step_size,
@@ -129,101 +139,142 @@ class TableModel(StoredTable):
             prior=prior,
             forgetting=forgetting,
         )
-        self._recipe = recipe = Recipe.from_shape(settings, len(self.features))
-        self.kernel, self.loss, self.risk = recipe.kernel, recipe.loss, recipe.risk
-        self.solver, self.prior, self.forgetting = solver, prior, forgetting
-        self.step_size = recipe.step_size
-        self.averaging = None if recipe.is_newton else as_averaging(averaging)
-        self.eps, self.max_atoms = eps, max_atoms
-        self.scale = bool(scale)
+        self.notes: dict[str, Any] = {}
+        self._reset()
+
+    def _reset(self) -> None:
+        """Forget all rows."""
+        self.recipe = Recipe.from_shape(self.settings, len(self.features))
         self.rows = 0
         self.labels: list[str] = []
-        self.notes: dict[str, Any] = {}
+        self.race: Race | None = None
         numbers = [name for name in self.features if name not in self.categorical]
         self._encoder = Encoder(numbers, self.categorical)
         self._inputs = RunningScales(len(numbers))
         self._targets = RunningScales(1)
+        self._has_fixed_scales = False
         self._fixed: KernelExpansion | None = None
-        self._learner = self._new_learner()
+        self._kept = KeptSamples() if self.settings.is_open else None
+        self._learner = self.recipe.learner(self._n_outputs)
 
-    def _new_learner(self) -> KernelLearner:
-        """Return a learner that has seen no row: two classes at first, more as they appear."""
-        return self._recipe.learner(2 if self.loss.kind == "multiclass" else 1)
-
-    def told(self) -> dict[str, str]:
-        """Return what the model is made of, in words."""
-        return told(self, self._learner)
+    @property
+    def _n_outputs(self) -> int:
+        return max(2, len(self.labels)) if self.loss.kind == "multiclass" else 1
 
     # -- learning ----------------------------------------------------------------------------
 
+    def fit(self, source: "Source | Iterable[tuple[Mapping[str, Any], Any]]") -> Self:
+        """Learn anew from rows that can be read several times, in bounded memory.
+
+        The first pass finds the scales of the columns, the second the atoms. If the model is
+        polished and there are more than 20,000 rows, more passes find the weights.
+
+        Parameters
+        ----------
+        source : Source or iterable of (columns, y)
+            Files, or batches as `learn` takes them.
+
+        Examples
+        --------
+        >>> from importlib.resources import files
+        >>> from colk.tabular import TableModel
+        >>> from colk.tabular.reading import Source
+        >>> source = Source([str(files("colk.data") / "lidar.csv")])
+        >>> TableModel("logratio", ["range"]).fit(source).rows
+        221
+        """
+        from colk.tabular.passes import TableFit, batches
+
+        self._reset()
+        fit = TableFit(self)
+        while fit.phase != "done":
+            for columns, y in batches(source, self):
+                fit.add(columns, y)
+            fit.end_pass()
+        return self
+
     def learn(self, columns: Mapping[str, Any], y: Any) -> Self:
-        """Learn from rows in their order.
+        """Learn from rows in their order, one step a row.
 
         Parameters
         ----------
         columns : mapping of str to array
-            The features, by name: finite numbers, and text where they are categorical.
+            The features by name: finite numbers, and text for categorical features.
         y : array of shape (n,)
             Finite numbers, or labels, which are text.
         """
         if self._fixed is not None:
-            raise ValueError("a compressed model does not learn on; learn with the original")
-        known = self._checked(columns)
-        n = len(known[self.features[0]])
-        if self.task == "regression":
-            targets = check_numbers(y, self.target)[:, None].copy()
-        else:
-            targets = np.array([str(label) for label in y], dtype=object)[:, None]
-        if len(targets) != n:
-            raise ValueError(f"{self.target} has {len(targets)} rows, expected {n}")
-        if n == 0:
+            raise ValueError("a compressed model cannot learn; use the original model")
+        X, targets = self._encoded(columns, y)
+        if len(X) == 0:
             return self
-        self._encoder.admit(known)
-        X = self._encoder.encode(known)
-        if self.scale:
-            self._inputs.absorb(X)
+        (self.standardize if self._has_fixed_scales else self.update_scales)(X, targets)
         self._grow(self._learner.n_outputs or 1)
         if self.task == "regression":
-            self._targets.absorb(targets)
             self._learn_rows(X, targets)
         else:
             self._learn_labels(X, targets[:, 0])
-        self.rows += n
+        self.rows += len(X)
         return self
 
     def _grow(self, n_outputs: int) -> None:
-        """Let the learner have all columns, and this many outputs."""
+        """Give the learner a column for each name and this many outputs."""
         width = len(self._encoder.names)
         if self.rows == 0 and self._learner.loss_sums[1] == 0.0:
             return
         if (width, n_outputs) != (self._learner.n_features, self._learner.n_outputs):
-            self._learner.grow(width, n_outputs)
+            is_scaled = self.race is not None and self.race.winner.scaled
+            if self.race is not None and is_scaled:
+                self.recipe = Recipe.from_kernel(self.settings, self.race.kernel_for(width))
+            self._learner.grow(width, n_outputs, self.kernel if is_scaled else None)
 
     def _learn_labels(self, X: Array, labels: Any) -> None:
-        """Learn up to the next label that is new: it grows the learner."""
+        """Learn up to the next new label, which makes the learner grow."""
         start = 0
         while start < len(labels):
-            self._meet(labels[start])
+            self._add_label(labels[start])
             end = start + 1
             while end < len(labels) and labels[end] in self.labels:
                 end += 1
-            places = np.array([self.labels.index(label) for label in labels[start:end]], float)
-            if self.loss.kind == "binary":
-                places = 2.0 * places - 1.0
-            self._learn_rows(X[start:end], places[:, None])
+            self._learn_rows(X[start:end], self._class_targets(labels[start:end]))
             start = end
 
     def _learn_rows(self, X: Array, targets: Array) -> None:
-        """Learn rows that are checked; the first ones show the learner their shape."""
+        """Learn checked rows; the first ones are kept until they choose the kernel."""
+        if self._kept is not None:
+            n = self._kept.lacking
+            self._feed(X[:n], targets[:n])
+            self._kept = self._kept.including(X[:n], targets[:n], np.ones(len(X[:n])))
+            X, targets = X[n:], targets[n:]
+            if self._kept.lacking == 0:
+                points, kept_targets, _ = self._kept.arrays()
+                if self._choose_kernel(points, kept_targets, prefers_narrow=False):
+                    self._feed(points, kept_targets)
+        if len(X):
+            self._feed(X, targets)
+
+    def _feed(self, X: Array, targets: Array) -> None:
         self._learner.learn_checked(X, targets[:, 0], np.ones(len(X)))
 
-    def _meet(self, label: str) -> None:
+    def _choose_kernel(self, X: Array, targets: Array, prefers_narrow: bool) -> bool:
+        """Let rows choose the kernel; return whether that made a new learner."""
+        self.race = self.settings.race(
+            X, targets, np.ones(len(X)), self._n_outputs, prefers_narrow=prefers_narrow
+        )
+        self._kept = None
+        if self.race.default_won:
+            return False
+        self.recipe = Recipe.from_kernel(self.settings, self.race.kernel)
+        self._learner = self.recipe.learner(self._n_outputs)
+        return True
+
+    def _add_label(self, label: str) -> None:
         if label in self.labels:
             return
         if self.loss.kind == "binary" and len(self.labels) == 2:
             raise ValueError(
-                f"{type(self.loss).__name__} tells two classes apart, {self.labels[0]!r} and "
-                f"{self.labels[1]!r}; for {label!r} too leave the loss out"
+                f"{type(self.loss).__name__} separates two classes, {self.labels[0]!r} and "
+                f"{self.labels[1]!r}; with {label!r} there are three, so leave the loss out"
             )
         if len(self.labels) == MOST_CLASSES:
             raise ValueError(
@@ -233,140 +284,99 @@ class TableModel(StoredTable):
         if self.loss.kind == "multiclass" and len(self.labels) > 2:
             self._grow(len(self.labels))
 
-    def _checked(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        missing = [name for name in self.features if name not in columns]
-        if missing:
-            raise ValueError(f"column {missing[0]!r} is missing")
-        return {
-            name: [str(value) for value in columns[name]]
-            if name in self.categorical
-            else check_numbers(columns[name], name)
-            for name in self.features
-        }
+    # -- the steps of a fit ------------------------------------------------------------------
 
-    # -- predicting --------------------------------------------------------------------------
-
-    def points(self, columns: Mapping[str, Any]) -> Array:
-        """Return rows as the learner sees them: encoded and scaled.
+    def encode(self, columns: Mapping[str, Any], y: Any) -> tuple[Array, Array]:
+        """Return rows and targets as numbers, not standardised; add new categories and labels.
 
         Parameters
         ----------
-        columns : mapping of str to array
-            The features, by name.
+        columns, y
+            As for `learn`.
         """
-        X = self._encoder.encode(self._checked(columns))
-        if self.scale:
-            self._inputs.scale(X)
-        return X
-
-    def _scores(self, columns: Mapping[str, Any]) -> Array:
-        X = self.points(columns)
-        if self.rows == 0:
-            raise ValueError("this model has not seen a row yet")
-        values: Array = self._learner.predict(X) if self._fixed is None else self._fixed(X)
-        return values
-
-    def predict(self, columns: Mapping[str, Any]) -> Any:
-        """Return predicted numbers or labels, of shape (n,).
-
-        Parameters
-        ----------
-        columns : mapping of str to array
-            The features, by name.
-        """
-        scores = self._scores(columns)
+        X, targets = self._encoded(columns, y)
         if self.task == "regression":
-            return scores * self._targets.units[0] + self._targets.means[0]
-        if self.loss.kind == "binary":
-            places = np.minimum((scores > 0.0).astype(int), len(self.labels) - 1)
-        else:
-            places = scores[:, : len(self.labels)].argmax(axis=1)
-        return np.array(self.labels, dtype=object)[places]
+            return X, targets
+        for label in dict.fromkeys(targets[:, 0]):
+            self._add_label(label)
+        return X, self._class_targets(targets[:, 0])
 
-    def predict_proba(self, columns: Mapping[str, Any]) -> Array:
-        """Return probabilities of shape (n, C), of the classes in `labels`.
+    def start(self, X: Array, targets: Array, n_raced: int) -> None:
+        """Fix the scales and make the learner from a sample of standardised rows.
 
         Parameters
         ----------
-        columns : mapping of str to array
-            The features, by name.
+        X, targets : arrays
+            The sample, in random order.
+        n_raced : int
+            How many of them choose the kernel, if the settings leave it open.
         """
-        if not isinstance(self.loss, Softmax):
-            raise TypeError(f"{type(self.loss).__name__} gives no probabilities; Softmax does")
-        known = self._scores(columns)[:, : len(self.labels)]
-        return self.loss.probability(known) if len(self.labels) > 1 else np.ones_like(known)
+        self._has_fixed_scales = True
+        self.recipe = Recipe.from_data(self.settings, X)
+        self._learner = self.recipe.learner(self._n_outputs)
+        if self._kept is not None:
+            self._choose_kernel(X[:n_raced], targets[:n_raced], prefers_narrow=True)
 
-    # -- what was learned --------------------------------------------------------------------
+    def set_weights(self, weights: Array) -> None:
+        """Go on from other weights of the atoms.
 
-    @property
-    def n_atoms(self) -> int:
-        """Model order M."""
-        return self._learner.n_atoms if self._fixed is None else self._fixed.n_atoms
+        Parameters
+        ----------
+        weights : array of shape (M,) or (M, q)
+            One for each atom and output.
+        """
+        f = self.function
+        self._learner.adopt(KernelExpansion(f.kernel, f.atoms, weights.reshape(f.weights.shape)))
 
-    @property
-    def inner_estimate(self) -> Array:
-        """The tracked value g of the risk."""
-        return self._learner.inner_estimate
+    # -- what it is made of ------------------------------------------------------------------
 
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns that the learner sees."""
-        return self._encoder.names
+    def parameters(self) -> dict[str, Any]:
+        """Return the arguments that make a model with the same settings.
 
-    @property
-    def indicators(self) -> list[tuple[str, str]]:
-        """Column and value of each indicator, in the order of appearance."""
-        return list(self._encoder.indicators)
-
-    @property
-    def function(self) -> KernelExpansion:
-        """The learned function of scaled columns, in units of the target's deviation."""
-        if self._fixed is not None:
-            return self._fixed
-        if self.rows == 0:
-            raise ValueError("this model has not seen a row yet")
-        return self._learner.function
-
-    @property
-    def center(self) -> Array:
-        """Means of the columns that the learner sees; 0 for indicators."""
-        return self._inputs_or(self._inputs.means, 0.0)
-
-    @property
-    def unit(self) -> Array:
-        """Deviations of the columns that the learner sees; 1 for indicators."""
-        return self._inputs_or(self._inputs.units, 1.0)
-
-    def _inputs_or(self, values: Array, otherwise: float) -> Array:
-        filled = np.full(len(self.columns), otherwise)
-        if self.scale:
-            filled[: len(values)] = values
-        return filled
-
-    @property
-    def target_center(self) -> float:
-        """Mean of the targets; 0 for classes."""
-        return float(self._targets.means[0])
-
-    @property
-    def target_unit(self) -> float:
-        """Deviation of the targets; 1 for classes."""
-        return float(self._targets.units[0])
+        Once the kernel is chosen it is among them.
+        """
+        is_open = self._kept is not None
+        return {
+            "target": self.target,
+            "features": self.features,
+            "categorical": self.categorical,
+            "task": self.task,
+            "kernel": self.settings.kernel if is_open else self.kernel,
+            "bandwidth": self.settings.bandwidth if is_open else "scale",
+            "loss": self.loss,
+            "risk": self.risk,
+            "step_size": self.settings.step_size if is_open else self.step_size,
+            "eps": self.settings.eps,
+            "max_atoms": self.settings.max_atoms,
+            "averaging": self.averaging or False,
+            "scale": self.scale,
+            "solver": self.settings.solver,
+            "prior": self.settings.prior,
+            "forgetting": self.settings.forgetting,
+            "polish": self.polish,
+        }
 
     def compressed(
         self, *, eps: float | None = None, max_atoms: int | None = None
     ) -> tuple["TableModel", Compression]:
-        """Return a smaller model that predicts, and the certificate of what it lost.
+        """Return a smaller model that only predicts, and the certificate of its error.
 
         Parameters
         ----------
         eps, max_atoms
-            As in `colk.compress`; eps is in units of the target's deviation.
+            As in `colk.compress`; eps is in units of the target's standard deviation.
         """
         compression = compress(self.function, eps=eps, max_atoms=max_atoms)
         smaller = TableModel.__new__(TableModel)
         smaller.__dict__.update(self.__dict__)
         smaller._fixed = compression.function
-        smaller._learner = self._new_learner()
+        smaller._learner = self.recipe.learner(self._n_outputs)
         smaller.notes = {}
         return smaller, compression
+
+
+def _loss(loss: Loss | str | None, task: Task) -> Loss:
+    """The loss of a task; the logistic loss becomes the softmax loss, which can add classes."""
+    if task == "regression":
+        return regression_loss("huber" if loss is None else loss)
+    return classification_loss("softmax" if loss is None else loss, None)

@@ -1,6 +1,5 @@
 """What a TableModel stores: its settings, the scales and values of columns, and its learner."""
 
-from inspect import signature
 from typing import Any
 
 from colk import _stored as stored
@@ -8,6 +7,7 @@ from colk.errors import FileFormatError
 from colk.learners.colk import KernelLearner
 from colk.recipe import has_solver
 from colk.rkhs.expansion import KernelExpansion
+from colk.selection import KeptSamples, Race
 from colk.tabular.encoder import Encoder
 from colk.tabular.scale import MOST_ROWS, RunningScales
 
@@ -22,6 +22,9 @@ FIELDS: dict[str, stored.Field] = {
     "targets": stored.Object(RunningScales),
     "learner": stored.Object(KernelLearner),
     "fixed": stored.Optional(stored.Object(KernelExpansion)),
+    "has_fixed_scales": stored.Flag(),
+    "race": stored.Optional(stored.Object(Race)),
+    "kept": stored.Optional(stored.Object(KeptSamples)),
     "notes": stored.Object(dict),
 }
 
@@ -30,10 +33,8 @@ class StoredTable:
     """The part of a TableModel that takes it apart for a file and puts it together again."""
 
     def _to_file(self: Any) -> dict[str, Any]:
-        names = [name for name in signature(type(self)).parameters if name != "bandwidth"]
-        settings = {name: getattr(self, name) for name in names}
         return {
-            "settings": {**settings, "averaging": settings["averaging"] or False},
+            "settings": self.parameters(),
             "rows": self.rows,
             "labels": self.labels,
             "indicators": [list(pair) for pair in self.indicators],
@@ -41,6 +42,9 @@ class StoredTable:
             "targets": self._targets,
             "learner": self._learner,
             "fixed": self._fixed,
+            "has_fixed_scales": self._has_fixed_scales,
+            "race": self.race,
+            "kept": self._kept,
             "notes": self.notes,
         }
 
@@ -61,7 +65,10 @@ class StoredTable:
         elif values["learner"].has_learned != (model.rows > 0):
             raise FileFormatError("rows were learned, but not by the learner")
         model._learner, model._fixed = values["learner"], values["fixed"]
-        model.notes = values["notes"]
+        if (values["kept"] is not None) != model.settings.is_open:
+            raise FileFormatError("rows are kept to choose a kernel that the settings name")
+        model._has_fixed_scales, model.race = values["has_fixed_scales"], values["race"]
+        model._kept, model.notes = values["kept"], values["notes"]
         return model
 
 
@@ -80,7 +87,7 @@ def _encoder(indicators: list[list[str]], fresh: Encoder) -> Encoder:
 
 def _check_learner(model: Any, learner: KernelLearner) -> None:
     same = repr(learner.kernel) == repr(model.kernel) and learner.loss == model.loss
-    if not has_solver(learner, model.solver) or not same or learner.risk != model.risk:
+    if not has_solver(learner, model.settings.solver) or not same or learner.risk != model.risk:
         raise FileFormatError("the learner is not that of the settings")
     if learner.has_learned:
         _check_shape(model, learner, "learner")

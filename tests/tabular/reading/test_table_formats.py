@@ -88,7 +88,7 @@ def test_libsvm(tmp_path):
         found, (batch,) = read(source, Columns(("label", "1", "2", "3")))
     assert np.column_stack(list(found.values())).tolist() == [[1, 0.5, 0, 2], [-1, 0, 1000, 0]]
     assert [reject.line for reject in batch.rejects] == [4, 5]
-    assert "--n-features" in batch.rejects[0].reason
+    assert "n_features" in batch.rejects[0].reason
 
 
 def test_rows_that_cannot_be_used(tmp_path):
@@ -213,15 +213,15 @@ def test_a_line_without_end_takes_no_memory(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("t.csv", "", "there is nothing in it"),
+        ("t.csv", "", "it is empty"),
         ("t.csv", "1,2\n3,4\n", "numbers, not names"),
         ("t.csv", "\n\r\n", "blank"),
         ("t.csv", '"a,b\n1,2\n', "quote is never closed"),
         ("t.csv", "a,a\n3,4\n", "'a' appears twice"),
-        ("t.jsonl", "1\n", "no JSON objects"),
-        ("t.parquet", "PAR1", "no Parquet file"),
+        ("t.jsonl", "1\n", "not JSON objects"),
+        ("t.parquet", "PAR1", "not a Parquet file"),
         ("t.libsvm", "1\n", "no features"),
-        ("t.xyz", "1\n", "--format"),
+        ("t.xyz", "1\n", "set `format`"),
     ],
 )
 def test_what_is_no_table(tmp_path, name, text, message):

@@ -53,7 +53,7 @@ class Span:
         self._kernel, self._points = kernel, points
         self._atoms = points if atoms is None else atoms
         self._table: Array | None = None  # κ(X, D) or, where that is not raw, κ(X, D)B
-        self._is_raw = self._is_triangular = False
+        self._is_raw = self._is_triangular = self.is_well_conditioned = False
         if atoms is None or not self._by_pivots():
             self._by_eigenvalues(atoms is None)
         if atoms is not None and len(points) * self.rank <= _KEPT:
@@ -81,8 +81,8 @@ class Span:
         self.basis: Array = dtrtri(L.T)[0]
         self._is_triangular = True
         self._inverse, self.rank = L.T, len(L)
-        is_well = pivots.min() > _WELL_INDEPENDENT * pivots.max()
-        self._is_raw = bool(is_well and len(self._points) > _MANY * len(L))
+        self.is_well_conditioned = bool(pivots.min() > _WELL_INDEPENDENT * pivots.max())
+        self._is_raw = self.is_well_conditioned and len(self._points) > _MANY * len(L)
         return True
 
     def _by_eigenvalues(self, on_points: bool) -> None:

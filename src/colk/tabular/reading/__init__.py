@@ -1,10 +1,10 @@
-"""Tables in files and pipes, read in batches of bounded memory: CSV, Parquet, JSON lines, LIBSVM.
+"""Readers of tables in batches of bounded memory: CSV, Parquet, JSON lines, LIBSVM.
 
-Rows that cannot be used are told apart from the others, with their line and a reason.
+Rows that cannot be used are reported separately, with their line and a reason.
 """
 
 try:
-    import pyarrow  # noqa: F401  # to say what to install where it is missing
+    import pyarrow  # noqa: F401  # fails with advice if it is not installed
 except ImportError as error:
     raise ImportError("colk.tabular.reading needs pyarrow: pip install 'colk[data]'") from error
 

@@ -6,14 +6,14 @@ from typing import Protocol
 
 __all__ = ["BLOCK", "Block", "blocks"]
 
-# Blocks end at the last record before a multiple of so many bytes, wherever reading began.
+# Blocks end at the last record before a multiple of this many bytes of the file.
 BLOCK = 1 << 20
-# A record of so many bytes is none.
+# Longer records are rejected.
 _LONGEST = 4 * BLOCK
 
 
 class Readable(Protocol):
-    """A binary stream whose `read` returns what there is, up to so many bytes; b"" at the end."""
+    """A binary stream whose `read` returns the bytes that are available, and b"" at the end."""
 
     def read(self, size: int, /) -> bytes | None:
         """Return bytes."""
@@ -26,13 +26,13 @@ class Block:
     Parameters
     ----------
     data : bytes
-        Lines, the last one with its end. Empty where a line was too long to be kept.
+        Lines, the last one with its line feed. Empty if a line was too long.
     offset : int
-        Bytes before the block.
+        Position of the block in the stream.
     line : int
-        Number of its first line, from 1.
+        Number of its first line, counted from 1.
     size : int
-        Bytes that it takes of the stream.
+        Bytes of the stream that it covers.
 
     Examples
     --------
@@ -47,28 +47,28 @@ class Block:
 
     @property
     def n_lines(self) -> int:
-        """Ends of lines in the data."""
+        """Number of lines."""
         return self.data.count(b"\n")
 
 
 def blocks(
     stream: Readable, offset: int = 0, line: int = 1, quoted: bool = False
 ) -> Iterator[Block]:
-    r"""Cut a stream into blocks of whole records, as they arrive, in bounded memory.
+    r"""Split a stream into blocks of whole records as they arrive, in bounded memory.
 
     Parameters
     ----------
     stream : binary stream
-        Standing at `offset`.
+        A stream at position `offset`.
     offset, line : int
-        Bytes before its first, and the number of its first line.
+        Position of the stream, and the number of the line there.
     quoted : bool
-        Whether ends of lines between quotes belong to a record.
+        Whether a quoted cell may contain line feeds.
 
     Yields
     ------
     Block
-        None is empty but for a line too long to be a record, which is left out.
+        Its data are empty if a line was too long; that line is skipped.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def blocks(
             return
         end = _end(data, quoted)
         if end == 0 and len(data) >= _LONGEST:
-            end = data.find(b"\n") + 1  # of a quote that is never closed
+            end = data.find(b"\n") + 1  # after a quote that is never closed
             if end == 0:
                 skipped, rest = _skip_line(stream)
                 yield Block(b"", offset, line, len(data) + skipped)
@@ -101,7 +101,7 @@ def blocks(
 
 
 def _end(data: bytes, quoted: bool) -> int:
-    """Where the last whole record ends; 0 where there is none."""
+    """Return the end of the last whole record; 0 if there is none."""
     end = data.rfind(b"\n") + 1
     while quoted and end and data.count(b'"', 0, end) % 2:
         end = data.rfind(b"\n", 0, data.rfind(b'"', 0, end)) + 1
@@ -109,7 +109,7 @@ def _end(data: bytes, quoted: bool) -> int:
 
 
 def _skip_line(stream: Readable) -> tuple[int, bytes]:
-    """Read to the end of the line; return how many bytes that took, and what was read beyond."""
+    """Skip to the end of the line; return the bytes skipped and those read beyond the line."""
     skipped = 0
     while read := stream.read(BLOCK):
         end = read.find(b"\n") + 1

@@ -12,14 +12,14 @@ from colk.tabular.reading.rows import Column
 
 __all__ = ["as_number", "column", "is_number"]
 
-# What pyarrow takes for a missing value.
+# Values that pyarrow reads as missing.
 _MISSING = frozenset(pa.csv.ConvertOptions().null_values)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SHOWN = 40
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number as one writes it.
+    """Whether a cell is a decimal number.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def is_number(cell: str) -> bool:
 
 
 def as_number(cell: str, name: str) -> float:
-    """Return the number in a cell; NaN where it is missing.
+    """Return the number in a cell; NaN if it is missing.
 
     Examples
     --------

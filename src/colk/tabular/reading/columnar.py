@@ -17,7 +17,7 @@ _BATCH = 16384
 
 
 class ParquetTable:
-    """A Parquet file. Its rows are counted from 1, as lines are.
+    """Reads a Parquet file. Rows are numbered from 1, as lines are.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class ParquetTable:
         try:
             self._file = pa.parquet.ParquetFile(path, buffer_size=1 << 16, pre_buffer=False)
         except pa.ArrowException as error:
-            raise ValueError(f"it is no Parquet file ({_first_line(error)})") from error
+            raise ValueError(f"it is not a Parquet file ({_first_line(error)})") from error
         self.size = self._file.metadata.num_rows
         schema = self._file.schema_arrow
         twice = [name for name in schema.names if schema.names.count(name) > 1]
@@ -51,7 +51,7 @@ class ParquetTable:
         }
 
     def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
-        """Read on from `start`, which may be the beginning or that of a batch."""
+        """Yield batches from `start`, which is the start of the file or of a batch."""
         for name in wanted.names:
             kind = self._file.schema_arrow.field(name).type
             if not _is_plain(kind):

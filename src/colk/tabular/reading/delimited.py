@@ -1,4 +1,4 @@
-"""CSV: parsed by pyarrow; a block that it refuses, record by record."""
+"""CSV: pyarrow parses a block; if it fails, the block is parsed record by record."""
 
 import csv
 import io
@@ -15,23 +15,23 @@ from colk.tabular.reading.rows import Column, Columns, Kind, Reject
 
 __all__ = ["Delimited"]
 
-# Records that kinds of columns are judged by.
+# Records that decide which columns hold numbers.
 _LOOKED_AT = 1000
-# Lines that a quoted record may have.
+# The most lines of a record with quotes.
 _MOST_LINES = 100
-# Characters of a reason that are kept.
+# The most characters of a reason.
 _SHOWN = 200
 
 
 class Delimited:
-    r"""Records of cells between delimiters, below a line of names.
+    r"""Parser of CSV.
 
     Parameters
     ----------
     delimiter : str
         One character.
     names : sequence of str, optional
-        Of the columns, where the first line does not hold them.
+        Names of the columns, if the first line does not hold them.
 
     Examples
     --------
@@ -52,12 +52,12 @@ class Delimited:
         self.kinds: dict[str, Kind] = {}
 
     def look(self, block: Block) -> int:
-        """Take names and kinds of columns from the first block; return the header's size."""
+        """Find names and kinds of the columns in the first block; return the size of the header."""
         header, size = (self._given, 0) if self._given is not None else self._header(block)
         twice = {name for name in header if header.count(name) > 1}
         if twice:
             name = min(twice)[:_SHOWN]
-            raise ValueError(f"column {name!r} appears twice; name them with --columns")
+            raise ValueError(f"column {name!r} appears twice; set `columns` to other names")
         self._names = header
         self.kinds = dict.fromkeys(header, "number")
         body = Block(block.data[size:], block.offset + size, block.line, block.size)
@@ -65,7 +65,7 @@ class Delimited:
         return size
 
     def _header(self, block: Block) -> tuple[list[str], int]:
-        """Return the names in the first record, and the bytes up to its end."""
+        """Return the names in the first record, and its end."""
         line, text = next(self._records(block), (0, ""))
         if not text:
             raise ValueError("its first lines are blank")
@@ -76,14 +76,14 @@ class Delimited:
             raise ValueError(f"its first line holds no names: {_reason(error)}") from error
         if all(is_number(name) for name in names):
             raise ValueError(
-                "the first line holds numbers, not names of columns; name them with --columns"
+                "the first line holds numbers, not names of columns; set `columns` to their names"
             )
         blank = block.data.split(b"\n", line - block.line)[:-1]
         before = sum(len(each) + 1 for each in blank)
         return names, before + len(text.encode(errors="surrogateescape"))
 
     def _judge(self, block: Block) -> dict[str, Kind]:
-        """Columns of which most cells are no numbers hold text."""
+        """Return the kind of each column: text if most of its cells are not numbers."""
         balance = dict.fromkeys(self._names, 0)
         for _, (_, text) in zip(range(_LOOKED_AT), self._records(block), strict=False):
             try:
@@ -97,12 +97,12 @@ class Delimited:
         return {name: "text" if sign < 0 else "number" for name, sign in balance.items()}
 
     def parse(self, block: Block, wanted: Columns) -> Parsed:
-        """Return the columns wanted, the lines of their rows, and rows that have no such cells."""
+        """Return the wanted columns, the lines of their rows, and rejected rows."""
         return self._parse_whole(block, wanted) or self._parse_records(block, wanted)
 
     def _parse_whole(self, block: Block, wanted: Columns) -> Parsed | None:
         data = block.data
-        # Pyarrow would close a last quote, and take a lone \r for the end of a line.
+        # Pyarrow would close an open quote, and treat a lone \r as the end of a line.
         if data.count(b'"') % 2 or data.count(b"\r") != data.count(b"\r\n"):
             return None
         types = {name: pa.float64() for name in wanted.numbers}
@@ -122,7 +122,7 @@ class Delimited:
             )
         except (pa.ArrowException, UnicodeError):
             return None
-        if len(table) != block.n_lines:  # lines that are blank, or belong to one record
+        if len(table) != block.n_lines:  # some lines are blank, or a record has several lines
             return None
         columns: dict[str, Column] = {name: column(table[name]) for name in types}
         return columns, np.arange(block.line, block.line + len(table)), []
@@ -160,7 +160,9 @@ class Delimited:
         except csv.Error as error:
             if "expected after" not in str(error):
                 raise
-            rows = self._read(text, strict=False)  # text behind a closing quote, as pyarrow has it
+            rows = self._read(
+                text, strict=False
+            )  # text after a closing quote, which pyarrow accepts
         return rows[0] if len(rows) == 1 else []
 
     def _read(self, text: str, strict: bool) -> list[list[str]]:
@@ -168,7 +170,7 @@ class Delimited:
         return list(csv.reader(lines, delimiter=self.delimiter, strict=strict))
 
     def _records(self, block: Block) -> Iterator[tuple[int, str]]:
-        """Lines, or as many of them as it takes to close a quote, with the number of the first."""
+        """Yield records, which may have several lines, with the number of their first line."""
         lines = io.StringIO(block.data.decode(errors="surrogateescape"), newline="\n").readlines()
         first = 0
         while first < len(lines):
@@ -181,7 +183,7 @@ class Delimited:
             first = last
 
     def _closing(self, lines: Sequence[str], first: int) -> int:
-        """One past the line that closes the record; the next line where none does."""
+        """Return the index after the last line of the record; the next line if none closes it."""
         for last in range(first + 1, min(first + _MOST_LINES, len(lines)) + 1):
             try:
                 self._cells("".join(lines[first:last]))
@@ -194,7 +196,7 @@ class Delimited:
 
 
 def _decoded(cell: str) -> str:
-    """Return a cell that is text, and not bytes of something else."""
+    """Return a cell; raise if it was not UTF-8."""
     try:
         cell.encode()
     except UnicodeEncodeError as error:

@@ -1,4 +1,4 @@
-"""LIBSVM's format: a label, then pairs of a feature's number and its value."""
+"""The LIBSVM format: a label, then pairs of feature number and value."""
 
 import re
 from collections.abc import Iterable
@@ -12,10 +12,10 @@ from colk.tabular.reading.rows import Column, Columns, Kind, Reject
 
 __all__ = ["LABEL", "LibSVM", "largest_feature"]
 
-# Name of the column of labels; features are named by their numbers.
+# Name of the column of labels; the names of features are their numbers.
 LABEL = "label"
 
-# Around a line; the first of a file may begin with a mark of its encoding.
+# Characters stripped from a line; the first line may begin with a byte order mark.
 _BLANK = " \t\r\n\v\f\ufeff"
 
 _PAIR = re.compile(r"(\d{1,9}):(\S+)", re.ASCII)
@@ -23,12 +23,12 @@ _MOST_FEATURES = 100_000
 
 
 class LibSVM:
-    r"""Lines such as `1 1:0.5 3:2`; features that a line leaves out are 0 there.
+    r"""Parser of lines such as `1 1:0.5 3:2`; features missing from a line are 0.
 
     Parameters
     ----------
     n_features : int, optional
-        The largest number of a feature; by default the largest in the first block.
+        The largest feature number. Default: the largest in the first block.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class LibSVM:
         self.kinds: dict[str, Kind] = {}
 
     def look(self, block: Block) -> int:
-        """Take features from the first block, and whether they are counted from 0 or 1."""
+        """Find the features in the first block, and whether their numbers begin at 0 or 1."""
         found = [int(place) for place, _ in _PAIR.findall(block.data.decode(errors="replace"))]
         if not found:
             raise ValueError("its first lines have no features such as 1:0.5")
@@ -61,7 +61,7 @@ class LibSVM:
         return 0
 
     def parse(self, block: Block, wanted: Columns) -> Parsed:
-        """Return the columns wanted, the lines of their rows, and lines that are no rows."""
+        """Return the wanted columns, the lines of their rows, and rejected rows."""
         places = {name: place for place, name in enumerate(wanted.numbers)}
         matrix, labels, lines, rejects = [], [], [], []
         for line, data in enumerate(block.data.split(b"\n")[:-1], block.line):
@@ -92,12 +92,12 @@ class LibSVM:
                 continue
             match = _PAIR.fullmatch(pair)
             if match is None:
-                raise ValueError(f"{pair[:40]!r} is no feature such as 1:0.5")
+                raise ValueError(f"{pair[:40]!r} is not a feature such as 1:0.5")
             name = str(int(match[1]))
             if name not in self.kinds:
                 raise ValueError(
-                    f"feature {name} is beyond those of the first lines; "
-                    "say how many there are with --n-features"
+                    f"feature {name} is beyond those of the first lines; set `n_features` to the "
+                    "number of features"
                 )
             if name in places:
                 values[places[name]] = as_number(match[2], name)
@@ -105,7 +105,7 @@ class LibSVM:
 
 
 def largest_feature(names: Iterable[str]) -> int | None:
-    """Return the largest number that names a feature, if there is one.
+    """Return the largest name that is a number, if there is one.
 
     Examples
     --------

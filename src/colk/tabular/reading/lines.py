@@ -1,4 +1,4 @@
-"""Tables whose rows are lines: a file or a pipe, and what parses its blocks."""
+"""Tables whose rows are lines of a file or a pipe."""
 
 import os
 from collections.abc import Iterator
@@ -17,27 +17,27 @@ Parsed = tuple[dict[str, Column], NDArray[np.int64], list[Reject]]
 
 
 class Parser(Protocol):
-    """What a format knows: which columns there are, and how to read them from a block."""
+    """A format: it finds the columns of a table, and reads them from a block."""
 
     quoted: bool
     kinds: dict[str, Kind]
 
     def look(self, block: Block) -> int:
-        """Take names and kinds of columns from the first block; return the header's size."""
+        """Find names and kinds of the columns in the first block; return the size of the header."""
 
     def parse(self, block: Block, wanted: Columns) -> Parsed:
-        """Return the columns wanted, the lines of their rows, and rows that have no such cells."""
+        """Return the wanted columns, the lines of their rows, and rejected rows."""
 
 
 class LineTable:
-    r"""A file of lines, or a pipe, behind a parser.
+    r"""Reads a file or a pipe with a parser.
 
     Parameters
     ----------
     path : path or int
-        A file, or the descriptor of a pipe.
+        A file, or the file descriptor of a pipe.
     parser : Parser
-        Of its format.
+        Parser of its format.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class LineTable:
     """
 
     def __init__(self, path: str | os.PathLike[str] | int, parser: Parser) -> None:
-        # Unbuffered: what is there is read at once, and no lock is held while waiting.
+        # Unbuffered: available bytes are returned at once, and no lock is held while waiting.
         self._stream: BinaryIO = open(path, "rb", buffering=0, closefd=not isinstance(path, int))  # noqa: SIM115
         self._parser = parser
         self._waits = not self._stream.seekable()
@@ -72,18 +72,18 @@ class LineTable:
         """Return the first block, and the size of the header in it."""
         first = next(self._blocks, None)
         if first is None:
-            raise ValueError("there is nothing in it")
+            raise ValueError("it is empty")
         if not first.data:
             raise ValueError("its first line is too long")
         return first, self._parser.look(first)
 
     @property
     def kinds(self) -> dict[str, Kind]:
-        """Names of the columns, and what they hold."""
+        """Kind of each column, by name."""
         return self._parser.kinds
 
     def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
-        """Read on from `start`, which may be the beginning or that of a batch."""
+        """Yield batches from `start`, which is the start of the file or of a batch."""
         for block in self._from(start):
             if not block.data:
                 columns, lines, rejects = self._nothing(wanted)

@@ -1,4 +1,4 @@
-"""JSON lines: parsed by pyarrow; a block that it refuses, line by line."""
+"""JSON lines: pyarrow parses a block; if it fails, the block is parsed line by line."""
 
 import json
 import math
@@ -16,13 +16,13 @@ from colk.tabular.reading.rows import Column, Columns, Kind, Reject
 
 __all__ = ["Objects"]
 
-# Lines that kinds of columns are judged by.
+# Lines that decide which columns hold numbers.
 _LOOKED_AT = 1000
 _SHOWN = 40
 
 
 class Objects:
-    r"""An object of numbers and strings in each line.
+    r"""Parser of JSON lines: each line is an object of numbers and strings.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class Objects:
         self.kinds: dict[str, Kind] = {}
 
     def look(self, block: Block) -> int:
-        """Take names and kinds of columns from the first block; there is no header."""
+        """Find names and kinds of the columns in the first block; there is no header."""
         balance: dict[str, int] = {}
         for line in block.data.split(b"\n")[:_LOOKED_AT]:
             try:
@@ -50,18 +50,18 @@ class Objects:
                     balance[name] = balance.get(name, 0) + (1 if _is_number(value) else -1)
         if not balance:
             raise ValueError(
-                "its first lines are no JSON objects, one to a line; what is one list becomes that "
-                "by jq -c '.[]', or say what it is with --format"
+                "its first lines are not JSON objects, one to a line; convert a list of objects "
+                "with jq -c '.[]', or set `format`"
             )
         self.kinds = {name: "text" if sign < 0 else "number" for name, sign in balance.items()}
         return 0
 
     def parse(self, block: Block, wanted: Columns) -> Parsed:
-        """Return the columns wanted, the lines of their rows, and rows that have no such values."""
+        """Return the wanted columns, the lines of their rows, and rejected rows."""
         return self._parse_whole(block, wanted) or self._parse_lines(block, wanted)
 
     def _parse_whole(self, block: Block, wanted: Columns) -> Parsed | None:
-        # A `null` in place of the first object would crash pyarrow.
+        # Pyarrow crashes if the first object is `null`.
         if not block.data.startswith(b"{") or block.data.count(b"\n{") + 1 != block.n_lines:
             return None
         schema = pa.schema(
@@ -112,9 +112,9 @@ def _object(line: bytes) -> Mapping[str, Any]:
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     except ValueError as error:
-        raise ValueError("it is no JSON") from error
+        raise ValueError("it is not JSON") from error
     if not isinstance(value, dict):
-        raise ValueError("it is no JSON object")  # noqa: TRY004, it is a row that is wrong
+        raise ValueError("it is not a JSON object")  # noqa: TRY004, the row is wrong
     return value
 
 

@@ -1,4 +1,4 @@
-"""Rows of a table, a batch at a time, and those that cannot be used."""
+"""Batches of rows, and rejected rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ Column = NDArray[Any]  # float64, or objects that are str
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns to read as numbers, and which as text.
+    """Names of the columns to read as numbers and as text.
 
     Parameters
     ----------
     numbers, texts : tuple of str
-        Their names.
+        Names of the columns.
 
     Examples
     --------
@@ -35,22 +35,22 @@ class Columns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Numbers first."""
+        """All names, those of numbers first."""
         return self.numbers + self.texts
 
 
 @dataclass(frozen=True)
 class Position:
-    """Where a batch begins.
+    """Start of a batch.
 
     Parameters
     ----------
     file : int
-        Which of the files.
+        Index of the file.
     offset : int
-        Bytes of it before the batch; rows for Parquet.
+        Bytes before the batch; rows for Parquet.
     line : int
-        Number of the first line of the batch, from 1; of the first row for Parquet.
+        Number of the first line of the batch, counted from 1; of the first row for Parquet.
 
     Examples
     --------
@@ -70,9 +70,9 @@ class Reject:
     Parameters
     ----------
     line : int
-        Its line in the file, from 1.
+        Its line in the file, counted from 1.
     reason : str
-        What is wrong with it.
+        Why it cannot be used.
 
     Examples
     --------
@@ -93,11 +93,11 @@ class Rows:
     columns : mapping of str to array
         Finite numbers and non-empty text, one entry for each usable row.
     lines : array of int
-        Lines of the usable rows.
+        Line numbers of the usable rows.
     rejects : sequence of Reject
-        The others.
+        The rows that cannot be used.
     start : Position
-        Where the batch begins.
+        Start of the batch.
     done : int
         Bytes of all files (rows for Parquet) up to its end.
 
@@ -121,7 +121,7 @@ class Rows:
 def sift(
     columns: Mapping[str, Column], lines: NDArray[np.int64], wanted: Columns
 ) -> tuple[dict[str, Column], NDArray[np.int64], list[Reject]]:
-    """Divide rows into those that have a finite number or a text in each column, and the others.
+    """Separate rows that have a finite number or a text in each column from the others.
 
     Examples
     --------

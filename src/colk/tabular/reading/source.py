@@ -1,4 +1,4 @@
-"""Several files, or standard input, as one stream of batches."""
+"""Several files, or standard input, read as one stream of batches."""
 
 import os
 from collections.abc import Collection, Iterator, Sequence
@@ -14,7 +14,7 @@ from colk.tabular.reading.rows import Columns, Kind, Position, Rows
 
 __all__ = ["FORMATS", "Format", "Source", "format_of", "listed"]
 
-# Names that a message lists, and letters of each.
+# The most names in a message, and the most characters of each.
 _LISTED = 20
 _LONGEST = 40
 
@@ -36,7 +36,7 @@ FORMATS: dict[str, Format] = {
 
 
 def format_of(path: str) -> Format:
-    """Return the format that a name's extension says; standard input is CSV.
+    """Return the format for the extension of a file; CSV for standard input.
 
     Examples
     --------
@@ -48,25 +48,25 @@ def format_of(path: str) -> Format:
         return "csv"
     if extension not in FORMATS:
         known = ", ".join(sorted(set(FORMATS.values())))
-        raise ValueError(f"{path}: what format is that? Say it with --format, one of {known}")
+        raise ValueError(f"{path} has no known extension; set `format` to one of {known}")
     return FORMATS[extension]
 
 
 class Source:
-    """Tables that are read one after the other, a batch at a time, in bounded memory.
+    """Tables that are read one after the other, in batches of bounded memory.
 
     Parameters
     ----------
     paths : sequence of str
         Files; "-" is standard input.
     format : {"csv", "parquet", "jsonl", "libsvm"}, optional
-        Of all of them; by default what their extensions say.
+        Format of all files. Default: by their extensions.
     delimiter : str, optional
-        Between cells of CSV; a comma, or a tab in files named .tsv.
-    names : sequence of str, optional
-        Names of the columns of CSV that has no line of names.
+        Delimiter of CSV. Default: a comma, or a tab for .tsv files.
+    columns : sequence of str, optional
+        Names of the columns of a CSV file whose first line does not hold them.
     n_features : int, optional
-        Features of LIBSVM's format.
+        Number of features of the LIBSVM format.
 
     Examples
     --------
@@ -84,29 +84,29 @@ class Source:
         paths: Sequence[str],
         format: Format | None = None,  # noqa: A002, what users call it
         delimiter: str | None = None,
-        names: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
         n_features: int | None = None,
     ) -> None:
         if not paths:
-            raise ValueError("there are no data: name files, or - for standard input")
+            raise ValueError("there are no files; `-` is standard input")
         if paths.count("-") > 1:
-            raise ValueError("standard input can be read once")
+            raise ValueError("standard input can be read only once")
         self.paths = list(paths)
         self._format, self._delimiter = format, delimiter
-        self._names, self._n_features = names, n_features
+        self._names, self._n_features = columns, n_features
         self._first: LineTable | ParquetTable | None = self._open(0)
         self.kinds: dict[str, Kind] = dict(self._first.kinds)
         if self._n_features is None and self._format_of(0) == "libsvm":
-            self._n_features = largest_feature(self.kinds)  # what other files have too
+            self._n_features = largest_feature(self.kinds)  # the other files have as many
 
     @property
     def waits(self) -> bool:
-        """Whether something is read as it arrives, and cannot be read again."""
+        """Whether a pipe is among the files, which can be read only once."""
         return any(path == "-" or not Path(path).is_file() for path in self.paths)
 
     @property
     def size(self) -> int | None:
-        """Bytes of all files (rows of Parquet files); None where it cannot be known."""
+        """Bytes of all files (rows of Parquet files); None for a pipe."""
         if self.waits:
             return None
         return sum(self._size(number) for number in range(len(self.paths)))
@@ -117,19 +117,19 @@ class Source:
         return os.path.getsize(self.paths[number])
 
     def rows(self, wanted: Columns, start: Position = Position()) -> Iterator[Rows]:  # noqa: B008
-        """Read batches from the beginning, or on from where one began.
+        """Yield batches from the beginning, or from the start of a batch.
 
         Parameters
         ----------
         wanted : Columns
-            What to read.
+            The columns to read.
         start : Position
             The `start` of a batch.
 
         Yields
         ------
         Rows
-            Batches, not empty unless all their rows were rejected.
+            Batches; one is empty only if all its rows were rejected.
         """
         before = 0 if self.waits else sum(self._size(number) for number in range(start.file))
         for number in range(start.file, len(self.paths)):
@@ -155,7 +155,7 @@ class Source:
             before += done
 
     def _take(self, number: int) -> LineTable | ParquetTable:
-        """Return a table to read: the first one is open already."""
+        """Open a table; the first one is open already."""
         if number == 0 and self._first is not None:
             table, self._first = self._first, None
             return table
@@ -163,7 +163,7 @@ class Source:
         return self._open(number)
 
     def close(self) -> None:
-        """Close what is open and was never read."""
+        """Close the first file if it was not read."""
         if self._first is not None:
             self._first.close()
             self._first = None
@@ -196,7 +196,7 @@ class Source:
 
 
 def _standard_input() -> int:
-    """Return its descriptor."""
+    """Return the file descriptor of standard input."""
     try:
         os.fstat(0)
     except OSError as error:
@@ -205,7 +205,7 @@ def _standard_input() -> int:
 
 
 def listed(names: Collection[str]) -> str:
-    """Return the first of the names, for a message.
+    """Return the first names, for a message.
 
     Examples
     --------

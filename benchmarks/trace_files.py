@@ -1,0 +1,103 @@
+"""The files of the package that one row passes, and those that `colk fit` of 60 rows passes.
+
+A copy of the package without its compiled modules is traced: a file counts if one of its functions
+is called. For `partial_fit` the model is made first, and 20 more rows are learned and predicted one
+at a time. For `colk fit` everything counts, from the command line to the model's file.
+
+    python benchmarks/trace_files.py
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "src" / "colk"
+
+_TRACER = """
+import sys
+from pathlib import Path
+
+seen, home = set(), Path("colk").resolve()
+
+def note(frame, event, argument):
+    # The body of a module or of a class runs when it is imported.
+    if event == "call" and not frame.f_code.co_name.startswith("<mod") and not _is_class(frame):
+        path = Path(frame.f_code.co_filename)
+        if home in path.parents:
+            seen.add(path.relative_to(home).as_posix())
+
+def _is_class(frame):
+    return not frame.f_code.co_flags & 2  # CO_NEWLOCALS: functions have it, bodies of classes not
+"""
+
+_PARTIAL_FIT = """
+import numpy as np
+from colk import COLKRegressor
+
+X = np.random.default_rng(0).normal(size=(80, 2))
+model = COLKRegressor(kernel="laplacian", risk="variance", step_size=0.05)
+model.partial_fit(X[:60], np.sin(X[:60, 0]))
+sys.setprofile(note)
+for i in range(60, 80):
+    model.partial_fit(X[i : i + 1], np.sin(X[i : i + 1, 0]))
+    model.predict(X[i : i + 1])
+sys.setprofile(None)
+print(*sorted(seen))
+"""
+
+_FIT = """
+import numpy as np
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+rows = np.column_stack([X, np.sin(X[:, 0])])
+np.savetxt("rows.csv", rows, delimiter=",", header="a,b,y", comments="")
+import colk.cli
+
+command = ["fit", "rows.csv", "--target", "y", "--model", "m.colk", "--overwrite"]
+colk.cli.main(command)  # imports what the command needs
+sys.setprofile(note)
+code = colk.cli.main(command)
+sys.setprofile(None)
+assert code == 0
+print(*sorted(seen))
+"""
+
+
+def files_of_partial_fit() -> list[str]:
+    """Files that a row passes in `COLKRegressor.partial_fit` and `predict`."""
+    return _trace(_PARTIAL_FIT)
+
+
+def files_of_fit() -> list[str]:
+    """Files that `colk fit` of 60 rows passes."""
+    return _trace(_FIT)
+
+
+def _trace(program: str) -> list[str]:
+    with tempfile.TemporaryDirectory() as name:
+        ignored = shutil.ignore_patterns("*.so", "*.pyd", "*.pyc")
+        shutil.copytree(PACKAGE, Path(name, "colk"), ignore=ignored)
+        run = subprocess.run(
+            [sys.executable, "-c", _TRACER + program],
+            check=True,
+            env={**os.environ, "PYTHONPATH": name},
+            cwd=name,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+    return run.stdout.splitlines()[-1].split()
+
+
+def main() -> None:
+    for title, files in (
+        ("partial_fit of one row", files_of_partial_fit()),
+        ("colk fit of 60 rows", files_of_fit()),
+    ):
+        print(f"{title}: {len(files)} files", *files, sep="\n  ")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""The options of `colk fit` beside those of the data."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from colk.cli.options import count, names
+
+__all__ = ["SETTINGS", "add_running", "add_settings"]
+
+# Options that are settings of the model; with --resume the model has them already.
+SETTINGS = (
+    "target",
+    "features",
+    "categorical",
+    "task",
+    "kernel",
+    "bandwidth",
+    "loss",
+    "risk",
+    "step_size",
+    "eps",
+    "max_atoms",
+    "averaging",
+    "scale",
+    "solver",
+    "forgetting",
+    "polish",
+)
+
+
+def add_settings(group: Any) -> None:
+    """Add the options that are settings of the model."""
+    group.add_argument("--target", metavar="NAME", help="column to predict")
+    group.add_argument(
+        "--features",
+        type=names,
+        metavar="NAMES",
+        help="columns to predict from (default: all others)",
+    )
+    group.add_argument(
+        "--categorical",
+        type=names,
+        metavar="NAMES",
+        help="features that hold text; each value becomes an indicator (default: none)",
+    )
+    group.add_argument(
+        "--task",
+        choices=("regression", "classification"),
+        help="default: classification if the target holds text, else regression",
+    )
+    group.add_argument(
+        "--kernel",
+        metavar="NAME",
+        help="auto, laplacian, gaussian, matern, ... (default: auto, chosen by 1000 rows)",
+    )
+    group.add_argument(
+        "--bandwidth",
+        type=float,
+        metavar="C",
+        help="bandwidth of --kernel, for standardised columns (default: by their number)",
+    )
+    group.add_argument(
+        "--loss",
+        metavar="NAME",
+        help="squared, huber, pinball, ... (default: huber; softmax for classes)",
+    )
+    group.add_argument("--risk", metavar="NAME", help="mean, variance, cvar, ... (default: mean)")
+    group.add_argument(
+        "--solver",
+        choices=("gradient", "newton"),
+        help="newton needs fewer rows and about twice the time per row "
+        "(default: gradient for files, newton for standard input)",
+    )
+    group.add_argument(
+        "--forgetting",
+        type=float,
+        metavar="G",
+        help="for --solver newton on data that change over time: with 0.999 the last 1000 rows "
+        "near a point count most (default: 1, nothing is forgotten)",
+    )
+    group.add_argument(
+        "--step-size",
+        type=float,
+        metavar="A",
+        help="step size of --solver gradient (default: 1 / the scale of the loss, "
+        "0.2 times that for cvar)",
+    )
+    group.add_argument(
+        "--eps",
+        type=float,
+        metavar="E",
+        help="H-norm that one step may drop (default: 0.05 times the RMS step norm)",
+    )
+    group.add_argument(
+        "--max-atoms", type=count, metavar="M", help="most atoms of the model (default: 400)"
+    )
+    group.add_argument(
+        "--averaging",
+        action=argparse.BooleanOptionalAction,
+        help="predict with an average of the iterates (default: yes)",
+    )
+    group.add_argument(
+        "--scale",
+        action=argparse.BooleanOptionalAction,
+        help="standardise the numbers (default: yes)",
+    )
+    group.add_argument(
+        "--polish",
+        action=argparse.BooleanOptionalAction,
+        help="find the best weights for the atoms in more passes over the files (default: yes)",
+    )
+
+
+def add_running(group: Any) -> None:
+    """Add the options of the run."""
+    group.add_argument(
+        "--epochs",
+        type=count,
+        metavar="N",
+        help="passes that learn (default: 1; 5 with --no-polish and --solver gradient)",
+    )
+    group.add_argument(
+        "--holdout",
+        type=_share,
+        metavar="SHARE",
+        help="share of the rows to test the model on; they are not learned (default: none)",
+    )
+    group.add_argument(
+        "--checkpoint-every",
+        type=count,
+        metavar="N",
+        help="save the model after every N rows (default: at the end)",
+    )
+    group.add_argument(
+        "--resume", action="store_true", help="continue with the model in --model, if there is one"
+    )
+    group.add_argument("--overwrite", action="store_true", help="replace an existing model")
+    group.add_argument(
+        "--report", type=Path, metavar="FILE", help="write a report (HTML) to this file"
+    )
+
+
+def _share(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < 1.0:
+        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text}")
+    return number

@@ -1,0 +1,273 @@
+"""Fitting a model for tables in passes over the rows, in bounded memory.
+
+1. "scan": the scales of the columns, their categories, the labels, and a uniform sample of at most
+   20,000 rows. At its end the sample chooses the kernel.
+2. "learn": COLK finds the atoms, one step a row. There may be several such passes.
+3. "collect": the sample is drawn again, if the fit was interrupted while it learned.
+4. "polish": the weights. On the sample they are found in memory; if there are more rows than it
+   holds and the objective is the mean of a smooth loss, each pass over all rows makes one step of
+   Newton's method. Other objectives keep the weights of the sample.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from colk._validation import Array
+from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing import polish
+from colk.rkhs.polishing.passes import Iterate, PassNewton, Sums
+from colk.selection import LARGEST
+from colk.tabular.sample import RowSample
+
+if TYPE_CHECKING:
+    from colk.tabular.model import TableModel
+    from colk.tabular.reading import Source
+
+__all__ = ["Phase", "TableFit", "batches"]
+
+Phase = Literal["scan", "learn", "collect", "polish", "done"]
+
+# Passes of gradient steps without a polish, which finds the weights otherwise.
+_EPOCHS = 5
+# Rows whose kernel values are in memory at a time.
+_BLOCK = 1024
+_TOLERANCE = 1e-3
+_LEAST_REGULARIZATION = 1e-12
+_RACE_SEED = 0
+
+_CHANGED = "there are no rows any more: the data changed between two passes"
+
+
+def batches(
+    source: "Source | Iterable[tuple[Mapping[str, Any], Any]]", model: "TableModel"
+) -> Iterator[tuple[Mapping[str, Any], Any]]:
+    """Yield the columns and targets of all rows, once more with each call.
+
+    Examples
+    --------
+    >>> from colk.tabular import TableModel
+    >>> model = TableModel("y", ["x"])
+    >>> [y for _, y in batches([({"x": [1.0]}, [2.0])], model)]
+    [[2.0]]
+    """
+    if not isinstance(source, Iterable):
+        if source.waits:
+            raise ValueError("a pipe can be read only once: use `learn` instead of `fit`")
+        for rows in source.rows(model.wanted):
+            yield rows.columns, rows.columns[model.target]
+        return
+    if iter(source) is source:
+        raise TypeError(
+            "fit reads the rows several times, and an iterator can be read only once: "
+            "pass a list, or use `learn`"
+        )
+    yield from source
+
+
+class TableFit:
+    """A fit that is fed rows and told when a pass ends.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model to fit.
+    epochs : int, optional
+        Passes that learn. Default: 1 with the polish or `solver="newton"`, else 5.
+    phase : {"scan", "learn", "collect", "polish", "done"}
+        Where to begin: with a new model at "scan", otherwise where a fit was interrupted.
+    epoch : int
+        Learning passes that are finished.
+    iterate : mapping, optional
+        The `iterate_state` of a fit that was interrupted while it polished.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.tabular import TableModel
+    >>> model, x = TableModel("y", ["x"]), np.linspace(0.0, 6.0, 300)
+    >>> fit = TableFit(model)
+    >>> while fit.phase != "done":
+    ...     fit.add({"x": x}, np.sin(x))
+    ...     fit.end_pass()
+    >>> bool(np.abs(model.predict({"x": x}) - np.sin(x)).max() < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        model: "TableModel",
+        epochs: int | None = None,
+        *,
+        phase: Phase = "scan",
+        epoch: int = 0,
+        iterate: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._model = model
+        one_pass = model.polish or model.settings.solver == "newton"
+        self.epochs = (1 if one_pass else _EPOCHS) if epochs is None else epochs
+        self.epoch = epoch
+        self._iterate, self._decay = _restored(iterate, model)
+        self._newton: PassNewton | None = None
+        self.phase: Phase = phase
+        if phase == "polish":
+            self._start_passes()
+        self._sample = RowSample()
+        self._sums: Sums | None = None
+        self._block: list[tuple[Array, Array]] = []
+
+    # -- rows --------------------------------------------------------------------------------
+
+    def add(self, columns: Mapping[str, Any], y: Any) -> None:
+        """Take the next rows of the pass.
+
+        Parameters
+        ----------
+        columns : mapping of str to array
+            The features by name.
+        y : array of shape (n,)
+            Numbers or labels.
+        """
+        if self.phase == "learn":
+            self._model.learn(columns, y)
+            return
+        X, targets = self._model.encode(columns, y)
+        if self.phase == "polish":
+            self._model.standardize(X, targets)
+            self._add_to_sums(X, targets)
+        else:
+            self._sample.add(X, targets)
+            if self.phase == "scan":
+                self._model.update_scales(X, targets)
+
+    def end_pass(self) -> None:
+        """Finish the pass: go on to the next phase."""
+        if self.phase == "scan":
+            self._choose_kernel()
+            self.phase = "learn"
+        elif self.phase == "learn":
+            self.epoch += 1
+            if self.epoch >= self.epochs:
+                self.finish_learning()
+        elif self.phase == "collect":
+            self._polish()
+        else:
+            self._end_polish_pass()
+
+    def finish_learning(self) -> None:
+        """Go on to the polish, or to the end."""
+        if not self._model.polish or self._model.n_atoms == 0:
+            self.phase = "done"
+        elif self._sample.n_seen == 0:
+            self.phase = "collect"
+        else:
+            self._polish()
+
+    # -- the kernel --------------------------------------------------------------------------
+
+    def _sample_arrays(self) -> tuple[Array, Array]:
+        """The sample as the learner sees it."""
+        X, targets = self._sample.arrays()
+        self._model.standardize(X, targets)
+        return X, targets
+
+    def _choose_kernel(self) -> None:
+        """Make the learner for the rows that were scanned."""
+        if self._sample.n_seen == 0:
+            return
+        X, targets = self._sample_arrays()
+        order = np.random.default_rng(_RACE_SEED).permutation(len(X))
+        self._model.start(X[order], targets[order], LARGEST)
+
+    # -- the weights -------------------------------------------------------------------------
+
+    def _polish(self) -> None:
+        """Find the weights on the sample; begin the passes if there are more rows."""
+        model, sample = self._model, self._sample
+        if sample.n_seen == 0:
+            raise ValueError(_CHANGED)
+        X, targets = self._sample_arrays()
+        least = max(model.recipe.regularization, _LEAST_REGULARIZATION)
+        function, terms = model.function, (model.loss, model.risk)
+        found = polish(function, X, targets, *terms, least, choose=True, tolerance=_TOLERANCE)
+        model.set_weights(found.function.weights)
+        if sample.is_complete or model.risk.n_inner > 0 or model.loss.kinks:
+            self.phase = "done"
+            return
+        # λ counts in rows: the sum of the losses over n rows has n/m times the curvature.
+        self._decay = max(found.regularization * len(X) / sample.n_seen, least)
+        self._iterate = Iterate(found.function.weights.reshape(function.n_atoms, -1))
+        self._sample, self.phase = RowSample(), "polish"
+        self._start_passes()
+
+    def _start_passes(self) -> None:
+        self._newton = PassNewton(self._model.function, self._model.loss, self._decay)
+
+    def _add_to_sums(self, X: Array, targets: Array) -> None:
+        """Add rows in blocks of a fixed size, so that batches do not change the rounding."""
+        self._block.append((X, targets))
+        if sum(len(rows) for rows, _ in self._block) < _BLOCK:
+            return
+        points, values = self._joined_block()
+        end = len(points) - len(points) % _BLOCK
+        for start in range(0, end, _BLOCK):
+            self._add_block(points[start : start + _BLOCK], values[start : start + _BLOCK])
+        self._block = [(points[end:], values[end:])]
+
+    def _joined_block(self) -> tuple[Array, Array]:
+        points, targets = zip(*self._block, strict=True)
+        return np.concatenate(points), np.concatenate(targets)
+
+    def _add_block(self, X: Array, targets: Array) -> None:
+        if self._newton is None or self._iterate is None or len(X) == 0:
+            return
+        sums = self._newton.sums(self._iterate.weights, X, targets)
+        self._sums = sums if self._sums is None else self._sums + sums
+
+    def _end_polish_pass(self) -> None:
+        if self._block:
+            self._add_block(*self._joined_block())
+        if self._newton is None or self._iterate is None or self._sums is None:
+            raise ValueError(_CHANGED)
+        self._iterate = self._newton.advance(self._iterate, self._sums)
+        self._sums, self._block = None, []
+        if self._iterate.best is not None:
+            self._model.set_weights(self._iterate.best)
+        if self._iterate.is_done:
+            self.phase, self._iterate, self._newton = "done", None, None
+
+    @property
+    def iterate_state(self) -> dict[str, Any] | None:
+        """The state of the polish between two passes, as numbers and lists."""
+        if self._iterate is None:
+            return None
+        best = self._iterate.best
+        return {
+            "weights": self._iterate.weights.tolist(),
+            "best": None if best is None else best.tolist(),
+            "objective": None if best is None else self._iterate.objective,
+            "n_passes": self._iterate.n_passes,
+            "regularization": self._decay,
+        }
+
+
+def _restored(state: Mapping[str, Any] | None, model: "TableModel") -> tuple[Iterate | None, float]:
+    """The iterate of a state, checked, and its λ."""
+    if state is None:
+        return None, 0.0
+    function: KernelExpansion = model.function
+    shape = (function.n_atoms, function.n_outputs)
+    arrays = [
+        None if state[name] is None else np.array(state[name], dtype=np.float64)
+        for name in ("weights", "best")
+    ]
+    decay, n_passes = float(state["regularization"]), state["n_passes"]
+    weights, best = arrays
+    for each in arrays:
+        if each is not None and (each.shape != shape or not np.isfinite(each).all()):
+            raise ValueError(f"the polish has weights of shape {each.shape}, expected {shape}")
+    if weights is None or not decay > 0.0 or type(n_passes) is not int or n_passes < 0:
+        raise ValueError("the state of the polish has a λ or a count that is not positive")
+    objective = np.inf if best is None else float(state["objective"])
+    return Iterate(weights, best, objective, n_passes), decay

@@ -1,0 +1,260 @@
+"""Rows of a table as numbers, predictions, and what a model has learned."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from colk._validation import Array
+from colk.kernels import Kernel
+from colk.learners.colk import KernelLearner
+from colk.losses import Loss, Softmax
+from colk.recipe import Recipe, Settings, as_averaging
+from colk.risks import Risk
+from colk.rkhs.expansion import KernelExpansion
+from colk.schedules import Averaging, Rate
+from colk.tabular.columns import check_numbers
+from colk.tabular.encoder import Encoder
+from colk.tabular.scale import RunningScales
+
+if TYPE_CHECKING:
+    from colk.tabular.reading import Columns
+
+__all__ = ["TablePredictor"]
+
+
+class TablePredictor:
+    """The part of `TableModel` that encodes rows, predicts and describes, without the learning."""
+
+    target: str
+    features: tuple[str, ...]
+    categorical: tuple[str, ...]
+    task: str
+    scale: bool
+    settings: Settings
+    recipe: Recipe
+    rows: int
+    labels: list[str]
+    _encoder: Encoder
+    _inputs: RunningScales
+    _targets: RunningScales
+    _learner: KernelLearner
+    _fixed: KernelExpansion | None
+
+    # -- rows as numbers ---------------------------------------------------------------------
+
+    @property
+    def wanted(self) -> "Columns":
+        """The columns to read, as numbers and as text."""
+        from colk.tabular.reading import Columns
+
+        numbers = [name for name in self.features if name not in self.categorical]
+        texts = list(self.categorical)
+        (numbers if self.task == "regression" else texts).append(self.target)
+        return Columns(tuple(numbers), tuple(texts))
+
+    def _checked(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        missing = [name for name in self.features if name not in columns]
+        if missing:
+            raise ValueError(f"column {missing[0]!r} is missing")
+        return {
+            name: [str(value) for value in columns[name]]
+            if name in self.categorical
+            else check_numbers(columns[name], name)
+            for name in self.features
+        }
+
+    def _encoded(self, columns: Mapping[str, Any], y: Any) -> tuple[Array, Any]:
+        """Return checked rows as a matrix, and targets as a column of numbers or texts."""
+        known = self._checked(columns)
+        n = len(known[self.features[0]])
+        if self.task == "regression":
+            targets = check_numbers(y, self.target)[:, None].copy()
+        else:
+            targets = np.array([str(label) for label in y], dtype=object)[:, None]
+        if len(targets) != n:
+            raise ValueError(f"{self.target} has {len(targets)} rows, expected {n}")
+        self._encoder.admit(known)
+        return self._encoder.encode(known), targets
+
+    def _class_targets(self, labels: Any) -> Array:
+        """Return classes as the loss takes them, of shape (n, 1)."""
+        places = {label: place for place, label in enumerate(self.labels)}
+        targets = np.array([places[label] for label in labels], dtype=np.float64)[:, None]
+        return 2.0 * targets - 1.0 if self.loss.kind == "binary" else targets
+
+    def update_scales(self, X: Array, targets: Array) -> None:
+        """Add rows to the means and deviations, and standardise them in place.
+
+        Parameters
+        ----------
+        X, targets : arrays
+            What `encode` returns.
+        """
+        if self.scale:
+            self._inputs.absorb(X)
+        if self.task == "regression":
+            self._targets.absorb(targets)
+
+    def standardize(self, X: Array, targets: Array) -> None:
+        """Standardise rows in place.
+
+        Parameters
+        ----------
+        X, targets : arrays
+            What `encode` returns.
+        """
+        if self.scale:
+            self._inputs.scale(X)
+        if self.task == "regression":
+            self._targets.scale(targets)
+
+    # -- predicting --------------------------------------------------------------------------
+
+    def points(self, columns: Mapping[str, Any]) -> Array:
+        """Return rows as the learner sees them: encoded and standardised.
+
+        Parameters
+        ----------
+        columns : mapping of str to array
+            The features by name.
+        """
+        X = self._encoder.encode(self._checked(columns))
+        if self.scale:
+            self._inputs.scale(X)
+        return X
+
+    def _scores(self, columns: Mapping[str, Any]) -> Array:
+        X = self.points(columns)
+        if self.rows == 0:
+            raise ValueError("this model has not seen a row yet")
+        values: Array = self._learner.predict(X) if self._fixed is None else self._fixed(X)
+        return values
+
+    def predict(self, columns: Mapping[str, Any]) -> Any:
+        """Return predicted numbers or labels, of shape (n,).
+
+        Parameters
+        ----------
+        columns : mapping of str to array
+            The features by name.
+        """
+        scores = self._scores(columns)
+        if self.task == "regression":
+            return scores * self._targets.units[0] + self._targets.means[0]
+        if self.loss.kind == "binary":
+            places = np.minimum((scores > 0.0).astype(int), len(self.labels) - 1)
+        else:
+            places = scores[:, : len(self.labels)].argmax(axis=1)
+        return np.array(self.labels, dtype=object)[places]
+
+    def predict_proba(self, columns: Mapping[str, Any]) -> Array:
+        """Return probabilities of shape (n, C), in the order of `labels`.
+
+        Parameters
+        ----------
+        columns : mapping of str to array
+            The features by name.
+        """
+        if not isinstance(self.loss, Softmax):
+            raise TypeError(f"{type(self.loss).__name__} gives no probabilities; Softmax does")
+        known = self._scores(columns)[:, : len(self.labels)]
+        return self.loss.probability(known) if len(self.labels) > 1 else np.ones_like(known)
+
+    # -- the terms in use --------------------------------------------------------------------
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel in use."""
+        return self.recipe.kernel
+
+    @property
+    def loss(self) -> Loss:
+        """The loss."""
+        return self.recipe.loss
+
+    @property
+    def risk(self) -> Risk:
+        """The risk."""
+        return self.recipe.risk
+
+    @property
+    def step_size(self) -> Rate | None:
+        """The step size; None for `solver="newton"`."""
+        return self.recipe.step_size
+
+    @property
+    def averaging(self) -> Averaging | None:
+        """The average of the iterates; None for `solver="newton"` and if it is off."""
+        return None if self.recipe.is_newton else as_averaging(self.settings.averaging)
+
+    def description(self) -> dict[str, str]:
+        """Return the settings in use as text."""
+        learner: Any = self._learner
+        words = {name: str(getattr(self, name)) for name in ("kernel", "loss", "risk")}
+        words["solver"] = self.settings.solver
+        if self.recipe.is_newton:
+            words |= {"prior": str(learner.prior), "forgetting": str(learner.forgetting)}
+        else:
+            words |= {"step size": str(self.step_size), "averaging": str(self.averaging)}
+        rule = learner.compressor
+        share = rule.fraction is not None
+        eps = f"{rule.fraction:g} of the RMS step norm" if share else f"{rule.eps:g}"
+        return {**words, "eps": eps, "max atoms": str(self.settings.max_atoms)}
+
+    # -- what was learned --------------------------------------------------------------------
+
+    @property
+    def n_atoms(self) -> int:
+        """Model order M."""
+        return self._learner.n_atoms if self._fixed is None else self._fixed.n_atoms
+
+    @property
+    def inner_estimate(self) -> Array:
+        """The tracked value g of the risk."""
+        return self._learner.inner_estimate
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that the learner sees."""
+        return self._encoder.names
+
+    @property
+    def indicators(self) -> list[tuple[str, str]]:
+        """Column and value of each indicator, in the order of appearance."""
+        return list(self._encoder.indicators)
+
+    @property
+    def function(self) -> KernelExpansion:
+        """The learned function of standardised columns, in units of the target's deviation."""
+        if self._fixed is not None:
+            return self._fixed
+        if self.rows == 0:
+            raise ValueError("this model has not seen a row yet")
+        return self._learner.function
+
+    @property
+    def center(self) -> Array:
+        """Means of the columns that the learner sees; 0 for indicators."""
+        return self._inputs_or(self._inputs.means, 0.0)
+
+    @property
+    def unit(self) -> Array:
+        """Standard deviations of the columns that the learner sees; 1 for indicators."""
+        return self._inputs_or(self._inputs.units, 1.0)
+
+    def _inputs_or(self, values: Array, otherwise: float) -> Array:
+        filled = np.full(len(self.columns), otherwise)
+        if self.scale:
+            filled[: len(values)] = values
+        return filled
+
+    @property
+    def target_center(self) -> float:
+        """Mean of the targets; 0 for classes."""
+        return float(self._targets.means[0])
+
+    @property
+    def target_unit(self) -> float:
+        """Standard deviation of the targets; 1 for classes."""
+        return float(self._targets.units[0])
