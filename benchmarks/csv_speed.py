@@ -71,6 +71,7 @@ def fit(path: str, folder: str) -> None:
     from colk.cli import main
 
     options = ["--kernel", "gaussian", "--max-atoms", str(MAX_ATOMS), "--overwrite"]
+    options += ["--no-polish", "--epochs", "1"]
     main(["fit", path, "--target", "y", "--model", f"{folder}/m.colk", *options])
 
 

@@ -261,7 +261,7 @@ def test_standard_input_is_learned_as_it_arrives(tmp_path):
         ([*NUMBERS, "--epochs", "0"], "at least 1"),
         ([*NUMBERS, "--strict"], "line 12: size is '?', not a number (--strict)"),
         ([*NUMBERS, "--report", "no/such/page.html"], "there is no folder no/such"),
-        ([*NUMBERS, "--rejects", "/dev/null/r"], "/dev/null is no folder"),
+        ([*NUMBERS, "--rejects", "/dev/null/r"], "/dev/null is not a folder"),
         ([*NUMBERS, "--loss", "hinge"], "Hinge is a loss for classification"),
         ([*NUMBERS, "--delimiter", "::"], "one character"),
     ],

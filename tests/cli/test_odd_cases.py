@@ -57,11 +57,11 @@ def test_libsvm_counts_from_zero_or_one(colk, tmp_path, zeroth):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--model", "t.csv", "--overwrite"), "--model t.csv is what is read"),
-        (("--model", "m", "--report", "t.csv"), "--report t.csv is what is read"),
-        (("--model", "m", "--rejects", "./t.csv"), "--rejects t.csv is what is read"),
-        (("--model", "m", "--report", "m"), "--report m is where --model goes"),
-        (("--model", "m", "--rejects", "m"), "--rejects m is where --model goes"),
+        (("--model", "t.csv", "--overwrite"), "--model t.csv is an input"),
+        (("--model", "m", "--report", "t.csv"), "--report t.csv is an input"),
+        (("--model", "m", "--rejects", "./t.csv"), "--rejects t.csv is an input"),
+        (("--model", "m", "--report", "m"), "--report m is also the file of --model"),
+        (("--model", "m", "--rejects", "m"), "--rejects m is also the file of --model"),
     ],
 )
 def test_nothing_is_written_over_what_is_read(colk, tmp_path, monkeypatch, options, message):
@@ -90,7 +90,7 @@ def test_a_model_is_not_written_over_by_what_is_made_of_it(colk, tmp_path):
     ):
         code, _, error = colk(*arguments)
         assert code == 2
-        assert "is what is read; write elsewhere" in error
+        assert "is an input; choose another file" in error
     assert model.read_bytes() == before
     assert path.read_text() == ROWS
 

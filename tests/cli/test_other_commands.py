@@ -117,7 +117,7 @@ def test_show_other_models(colk, tmp_path):
     assert f"norm       {f.norm():.6g}" in out
     code, _, error = colk("predict", tmp_path / "f.colk", tmp_path / "f.colk", "--format", "csv")
     assert code == 2
-    assert "knows no columns by name" in error
+    assert "columns have no names" in error
 
 
 def test_compress_says_its_certificate(colk, tmp_path, model):
@@ -157,7 +157,7 @@ def test_export(colk, tmp_path, model):
         (["predict", "MODEL", "DATA", "--out", "no/such/p.csv"], "there is no folder no/such"),
         (["predict", "MODEL", "DATA", "--out", "p.xyz"], "no known extension"),
         (["predict", "MODEL", "DATA", "--to", "parquet"], "name a file by --out"),
-        (["predict", "MODEL", "DATA", "--out", "DATA"], "is what is read"),
+        (["predict", "MODEL", "DATA", "--out", "DATA"], "is an input"),
         (["predict", "MODEL", "-", "--format", "parquet"], "cannot be read from standard input"),
         (["predict", "none.colk", "DATA"], "there is no file none.colk"),
         (["predict", "DATA", "DATA"], "not a model"),
@@ -182,4 +182,4 @@ def test_reproduce_tries_its_folder_first(colk, tmp_path, monkeypatch):
     (tmp_path / "README.md").write_text("a file")
     code, _, error = colk("reproduce", "outliers", "--runs", 2, "--out", tmp_path / "README.md")
     assert code == 2
-    assert "it is no folder" in error
+    assert "it is not a folder" in error

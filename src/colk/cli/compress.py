@@ -1,4 +1,4 @@
-"""`colk compress`: a smaller model at a known distance."""
+"""`colk compress`: make a model smaller, with a bound on the error."""
 
 import argparse
 from pathlib import Path
@@ -9,9 +9,9 @@ from colk.cli.paths import check_apart, check_file
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Remove the atoms of a model that cost least, by kernel orthogonal matching pursuit,
-and say how far the result is from the original. The compressed model predicts; it
-does not learn on.
+Remove the atoms of a model that matter least, by kernel orthogonal matching pursuit,
+and print how far the result is from the original. The smaller model predicts; it
+cannot learn.
 
     colk compress houses.colk --max-atoms 20 --out small.colk
 """
@@ -24,10 +24,16 @@ def add_parser(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that colk wrote")
-    parser.add_argument("--eps", type=float, metavar="E", help="most H-norm that may be lost")
-    parser.add_argument("--max-atoms", type=int, metavar="M", help="most atoms that may stay")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the small model")
+    parser.add_argument("model", type=Path, metavar="MODEL", help="file of the model")
+    parser.add_argument(
+        "--eps", type=float, metavar="E", help="largest H-norm error (default: no bound)"
+    )
+    parser.add_argument(
+        "--max-atoms", type=int, metavar="M", help="largest number of atoms (default: no bound)"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="file for the smaller model"
+    )
     parser.set_defaults(run=_run)
 
 
@@ -55,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> None:
         smaller = found.function
     else:
         raise TypeError(
-            f"a {type(model).__name__} learns on and is not compressed; save its function first"
+            f"a {type(model).__name__} cannot be compressed; save its function and compress that"
         )
     save(smaller, arguments.out)
     peak = float(found.function.kernel.diagonal(found.function.atoms).max(initial=0.0)) ** 0.5

@@ -1,4 +1,4 @@
-"""`colk export`: a model that runs without colk."""
+"""`colk export`: write a model that runs without colk."""
 
 import argparse
 from pathlib import Path
@@ -12,9 +12,9 @@ __all__ = ["add_parser"]
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
     parser = commands.add_parser("export")
-    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that colk wrote")
-    parser.add_argument("--to", choices=("onnx", "python"), required=True, help="what to write")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where")
+    parser.add_argument("model", type=Path, metavar="MODEL", help="file of the model")
+    parser.add_argument("--to", choices=("onnx", "python"), required=True, help="format")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="file to write")
     parser.set_defaults(run=_run)
 
 

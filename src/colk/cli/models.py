@@ -1,4 +1,4 @@
-"""Models of files, for commands."""
+"""Loading models for commands."""
 
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,18 @@ __all__ = ["load_model", "load_table_model"]
 
 
 def load_model(path: Path) -> Any:
-    """Return the model in a file; a missing file is one clear error."""
+    """Return the model in a file; raise a clear error if the file is missing."""
     if not path.exists():
         raise OSError(f"there is no file {path}")
     return load(path)
 
 
 def load_table_model(path: Path) -> TableModel:
-    """Return a model of tables, which knows its columns by name."""
+    """Return a TableModel, which has columns with names."""
     model = load_model(path)
     if not isinstance(model, TableModel):
         raise ValueError(  # noqa: TRY004, the file is wrong
-            f"{path} holds a {type(model).__name__}, which knows no columns by name; "
-            "colk fit makes models of tables"
+            f"{path} holds a {type(model).__name__}, whose columns have no names; use a model "
+            "that colk fit made"
         )
     return model

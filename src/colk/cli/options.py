@@ -1,4 +1,4 @@
-"""Options that commands share: which data, and what becomes of rows that cannot be used."""
+"""Options that commands share: the data, and rows that cannot be used."""
 
 import argparse
 import csv
@@ -16,7 +16,7 @@ __all__ = ["Rejects", "add_data", "count", "names", "need", "open_source"]
 
 
 def need(command: str, *packages: str) -> None:
-    """Name the packages that a command needs and that are not there.
+    """Raise if a package that a command needs is not installed.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def need(command: str, *packages: str) -> None:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Return names between commas; one that holds a comma stands in quotes.
+    """Return names separated by commas; a name that contains a comma is in quotes.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def count(text: str) -> int:
-    """Return a whole number from 1 on.
+    """Return a whole number of at least 1.
 
     Examples
     --------
@@ -57,26 +57,34 @@ def _delimiter(text: str) -> str:
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the options of data and of rows that cannot be used."""
+    """Add the options for the data and for rows that cannot be used."""
     data = parser.add_argument_group("data")
-    data.add_argument("data", nargs="+", metavar="DATA", help="files; - is standard input")
+    data.add_argument("data", nargs="+", metavar="DATA", help="files to read; - is standard input")
     data.add_argument(
         "--format",
         choices=("csv", "parquet", "jsonl", "libsvm"),
-        help="of the data (default: by extension; CSV for standard input)",
+        help="format of the data (default: by extension; CSV for standard input)",
     )
     data.add_argument(
-        "--delimiter", type=_delimiter, metavar="C", help="between cells of CSV (default: ,)"
+        "--delimiter",
+        type=_delimiter,
+        metavar="C",
+        help="delimiter of CSV (default: a comma, a tab for .tsv)",
     )
     data.add_argument(
-        "--columns", type=names, metavar="NAMES", help="of CSV without a line of names: a,b,c"
+        "--columns",
+        type=names,
+        metavar="NAMES",
+        help="names of the columns, if the first line of a CSV file does not hold them: a,b,c",
     )
-    data.add_argument("--n-features", type=count, metavar="N", help="of LIBSVM's format")
+    data.add_argument(
+        "--n-features", type=count, metavar="N", help="number of features of the LIBSVM format"
+    )
     data.add_argument(
         "--rejects",
         type=Path,
         metavar="FILE",
-        help="write rows that cannot be used there: file, line and reason",
+        help="file for a list of the rows that cannot be used, with line and reason",
     )
     data.add_argument(
         "--strict", action="store_true", help="stop at the first row that cannot be used"
@@ -84,30 +92,30 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def open_source(arguments: argparse.Namespace, features: Sequence[str] = ()) -> "Source":
-    """Open the data that were named; `features` are those that a model knows."""
+    """Open the data of a command; `features` are those of its model."""
     from colk.tabular.reading import Source
-    from colk.tabular.reading.libsvm import largest_feature
 
+    numbers = [int(name) for name in features if name.isdecimal()]
     return Source(
         arguments.data,
         arguments.format,
         arguments.delimiter,
         arguments.columns,
-        arguments.n_features or largest_feature(features),
+        arguments.n_features or max(numbers, default=None),
     )
 
 
 class Rejects:
-    """Counts rows that cannot be used, and writes them down.
+    """Counts rows that cannot be used, and lists them in a file.
 
     Parameters
     ----------
     path : Path or None
-        A file of lines "file<tab>line<tab>reason".
+        The file; its lines are "file<tab>line<tab>reason".
     strict : bool
-        Whether the first one is an error.
+        Whether such a row is an error.
     size, count : int
-        Bytes of the file and rows that stay, of a run that goes on.
+        Bytes of the file and number of rows to keep, for a run that continues.
 
     Examples
     --------
@@ -126,20 +134,20 @@ class Rejects:
         if path is not None:
             path.touch()
             self._file = open(path, "r+b")  # noqa: SIM115, closed by `close`
-            size = min(size, os.path.getsize(path))  # of what was there, if it is gone
+            size = min(size, os.path.getsize(path))  # the file may have been removed
             self._file.truncate(size)
             self._file.seek(size)
 
     @property
     def size(self) -> int:
-        """Bytes written so far; they are in the file."""
+        """Bytes written so far, after a flush."""
         if self._file is None:
             return 0
         self._file.flush()
         return self._file.tell()
 
     def add(self, path: str, rejects: "Sequence[Reject]") -> None:
-        """Count and write rows of a file; under `strict`, refuse the first."""
+        """Count and list rows of a file; raise at the first one if `strict`."""
         for reject in rejects:
             told = f"{path}, line {reject.line}: {reject.reason}"
             self.first = self.first or told

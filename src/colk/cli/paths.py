@@ -1,4 +1,4 @@
-"""Every path that is written to is tried before work begins."""
+"""Checks of output paths before the work begins."""
 
 import os
 import secrets
@@ -9,33 +9,33 @@ __all__ = ["check_apart", "check_file", "check_folder"]
 
 
 def check_apart(written: Sequence[tuple[Path | None, str]], read: Iterable[str | Path]) -> None:
-    """Refuse to write over what is read, or two things to one file.
+    """Raise if an output would overwrite an input or another output.
 
     Parameters
     ----------
     written : sequence of (Path or None, str)
-        Where files are to be, and what named them; None is nowhere.
+        Output files and the options that name them; None if there is no output.
     read : iterable of path
-        What is read; "-" is standard input.
+        Input files; "-" is standard input.
 
     Examples
     --------
     >>> check_apart([(Path("a.csv"), "--model")], ["a.csv"])
     Traceback (most recent call last):
-    ValueError: --model a.csv is what is read; write elsewhere
+    ValueError: --model a.csv is an input; choose another file
     """
-    taken = {_identity(path): "what is read" for path in read if str(path) != "-"}
+    taken = {_identity(path): "an input" for path in read if str(path) != "-"}
     for path, option in written:
         if path is None or (path.exists() and not path.is_file()):
             continue
         place = _identity(path)
         if place in taken:
-            raise ValueError(f"{option} {path} is {taken[place]}; write elsewhere")
-        taken[place] = f"where {option} goes"
+            raise ValueError(f"{option} {path} is {taken[place]}; choose another file")
+        taken[place] = f"also the file of {option}"
 
 
 def _identity(path: str | Path) -> object:
-    """What two names of one file have in common."""
+    """Return a value that is the same for all paths of a file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -44,14 +44,14 @@ def _identity(path: str | Path) -> object:
 
 
 def check_file(path: Path | None, option: str) -> None:
-    """Refuse a path at which no file can be written; nothing is left there.
+    """Raise if a file cannot be written; nothing is left behind.
 
     Parameters
     ----------
     path : Path or None
-        Where a file is to be; None for nowhere.
+        The file; None if there is none.
     option : str
-        What named it.
+        The option that names it.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def check_file(path: Path | None, option: str) -> None:
     if path.is_dir():
         raise OSError(f"{option} {path} cannot be written: it is a folder")
     if not folder.is_dir():
-        why = f"{folder} is no folder" if folder.exists() else f"there is no folder {folder}"
+        why = f"{folder} is not a folder" if folder.exists() else f"there is no folder {folder}"
         raise OSError(f"{option} {path} cannot be written: {why}")
     if path.exists() and not os.access(path, os.W_OK):
         raise OSError(f"{option} {path} cannot be written: it is read-only")
@@ -73,16 +73,16 @@ def check_file(path: Path | None, option: str) -> None:
 
 
 def check_folder(path: Path, option: str) -> None:
-    """Refuse a path at which no folder can be made or written to; it is made.
+    """Make a folder; raise if that fails or files cannot be written to it.
 
     Examples
     --------
     >>> check_folder(Path("/dev/null"), "--out")
     Traceback (most recent call last):
-    OSError: --out /dev/null cannot be written: it is no folder
+    OSError: --out /dev/null cannot be written: it is not a folder
     """
     if path.exists() and not path.is_dir():
-        raise OSError(f"{option} {path} cannot be written: it is no folder")
+        raise OSError(f"{option} {path} cannot be written: it is not a folder")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Predict each row of a table, in its order. A row that cannot be used has an empty
-prediction, so that there are as many lines as rows. For classes there is a share
-of each. What comes by standard input is predicted as it arrives.
+Predict each row of a table, in its order. The prediction of a row that cannot be
+used is empty, so that there are as many lines as rows. For classes there is a
+column with the probability of each. Rows from standard input are predicted as they
+arrive.
 
     colk predict houses.colk new.csv --out predicted.csv
 """
@@ -31,13 +32,18 @@ def add_parser(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", type=Path, metavar="MODEL", help="what colk fit wrote")
+    parser.add_argument("model", type=Path, metavar="MODEL", help="model that colk fit wrote")
     add_data(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="(default: standard output)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="file for the predictions (default: standard output)",
+    )
     parser.add_argument(
         "--to",
         choices=("csv", "jsonl", "parquet"),
-        help="format of the predictions (default: by extension; CSV)",
+        help="format of the predictions (default: by the extension of --out, else CSV)",
     )
     parser.set_defaults(run=_run)
 
@@ -68,7 +74,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _predicted(model: "TableModel", rows: "Rows") -> Mapping[str, list[Any]]:
-    """Columns of predictions, with None for rows that cannot be used."""
+    """Return columns of predictions, with None for rows that cannot be used."""
     lines = [*rows.lines.tolist(), *(reject.line for reject in rows.rejects)]
     order = sorted(range(len(lines)), key=lines.__getitem__)
     found: dict[str, list[Any]] = {"prediction": []}

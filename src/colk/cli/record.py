@@ -1,4 +1,4 @@
-"""What a run leaves behind: errors before learning, model order, a sample, the worst rows."""
+"""Errors of the rows before they are learned, model order, a sample, the worst rows."""
 
 import heapq
 import math
@@ -12,29 +12,29 @@ from colk.tabular import TableModel
 
 __all__ = ["Record", "Score"]
 
-# Predictions, |residuals|, and what each row counts as an error.
+# Predictions, |residuals|, and the error of each row.
 Counted = tuple[Any, Array, Array]
 
-# Stretches of the stream that are told apart; two are made one when there are more.
+# The most segments of the curve; neighbours are merged if there are more.
 _STRETCHES = 200
-# Pairs of target and prediction that are kept; every second goes when there are more.
+# The most pairs of target and prediction; every second one is dropped if there are more.
 _SAMPLE = 1000
-# Rows with the largest residuals.
+# Number of rows with the largest residuals.
 _WORST = 20
 
 
 class Score:
     """Sums of errors.
 
-    A residual is target − prediction; for classes it is 1 − the probability of the label, or 1
-    for a wrong label where there are no probabilities.
+    A residual is target − prediction. For classes it is 1 − the probability of the label, or 1 for
+    a wrong label if the loss gives no probabilities.
 
     Parameters
     ----------
     rows : int
-        How many rows.
+        Number of rows.
     absolute, squares : float
-        Sums of |residual|, or of wrong labels, and of squared residuals.
+        Sums of |residual| (of wrong labels for classes) and of squared residuals.
 
     Examples
     --------
@@ -56,12 +56,12 @@ class Score:
         return math.sqrt(self.squares / self.rows) if self.rows else math.nan
 
     def count(self, model: TableModel, columns: Mapping[str, Any], y: Any) -> "Counted":
-        """Predict rows and count their errors; returns what was found.
+        """Predict rows and add up their errors; return predictions, residuals and errors.
 
         Parameters
         ----------
         model : TableModel
-            What predicts.
+            The model.
         columns, y
             The rows.
         """
@@ -74,12 +74,12 @@ class Score:
 
 
 class Record(Score):
-    """Errors of rows before they are learned, in a size that does not grow.
+    """Errors of rows before they are learned, in bounded memory.
 
     Parameters
     ----------
     state : mapping, optional
-        The `state` of a record to go on with.
+        The `state` of a record to continue.
 
     Examples
     --------
@@ -96,27 +96,27 @@ class Record(Score):
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         state = {} if state is None else state
         if not isinstance(state, Mapping):
-            raise TypeError(f"the record of a run is no mapping, but a {type(state).__name__}")
+            raise TypeError(f"the record of a run must be a mapping, got a {type(state).__name__}")
         super().__init__(
             int(state.get("rows", 0)),
             float(state.get("absolute", 0.0)),
             float(state.get("squares", 0.0)),
         )
         self.width = int(state.get("width", 1))
-        # Rows, sum of |residual| (wrong labels for classes) and last model order of each stretch.
+        # For each segment: rows, sum of |residual| (wrong labels for classes), last model order.
         self.curve: list[list[float]] = _rows_of(state.get("curve", ()))
         self.stride = int(state.get("stride", 1))
         self.sample: list[list[Any]] = _rows_of(state.get("sample", ()))
-        # |residual|, then file, line, target and prediction: a heap, least first.
+        # A heap of |residual|, file, line, target and prediction, least first.
         self.worst: list[tuple[Any, ...]] = [
             tuple(each) for each in _rows_of(state.get("worst", ()))
         ]
         if min(self.rows, self.width - 1, self.stride - 1) < 0:
-            raise ValueError("the record of a run counts below 0")
+            raise ValueError("the record of a run has counts below 0")
 
     @property
     def state(self) -> dict[str, Any]:
-        """Everything, as numbers and columns of them."""
+        """The record as numbers and lists."""
         return {
             "rows": self.rows,
             "absolute": self.absolute,
@@ -130,7 +130,7 @@ class Record(Score):
 
     @property
     def recent(self) -> float:
-        """The mean error over the last two stretches."""
+        """The mean error over the last two segments."""
         last = self.curve[-2:]
         rows = sum(each[0] for each in last)
         return sum(each[1] for each in last) / rows if rows else math.nan
@@ -138,16 +138,16 @@ class Record(Score):
     def watch(
         self, model: TableModel, columns: Mapping[str, Any], y: Any, path: str, lines: Any
     ) -> None:
-        """Predict rows that are about to be learned, and note how well.
+        """Predict rows that are about to be learned, and record their errors.
 
         Parameters
         ----------
         model : TableModel
-            As it is before the rows.
+            The model before it learns them.
         columns, y
             The rows.
         path, lines
-            Where they stand.
+            Their file and lines.
         """
         if model.rows == 0 or len(y) == 0:
             return
@@ -195,7 +195,7 @@ class Record(Score):
 def _residuals(
     model: TableModel, columns: Mapping[str, Any], y: Any, predictions: Any
 ) -> tuple[Array, Array]:
-    """|residual| of each row, and what its error counts."""
+    """Return |residual| and error of each row."""
     if model.task == "regression":
         sizes = np.abs(y - predictions)
         return sizes, sizes

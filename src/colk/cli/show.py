@@ -1,4 +1,4 @@
-"""`colk show`: what a model is, and what it has learned."""
+"""`colk show`: describe a model."""
 
 import argparse
 from pathlib import Path
@@ -16,12 +16,12 @@ __all__ = ["add_parser"]
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
     parser = commands.add_parser("show")
-    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that colk wrote")
+    parser.add_argument("model", type=Path, metavar="MODEL", help="file of the model")
     parser.add_argument(
         "--plot",
         type=Path,
         metavar="FILE",
-        help="draw the function along each feature: .png, .svg or .pdf",
+        help="draw the function along each feature into this .png, .svg or .pdf file",
     )
     parser.set_defaults(run=_run)
 
@@ -71,12 +71,12 @@ def _table(model: "TableModel") -> dict[str, str]:
     }
     if "record" in model.notes:
         score = tell_score(Record(model.notes["record"]), model)
-        told["error"] = f"{score} (each row before its step)"
+        told["error"] = f"{score} (each row before it is learned)"
     return told
 
 
 def _any(model: Any) -> dict[str, str]:
-    """What can be told of a function, a learner or an estimator."""
+    """Describe a function, a learner or an estimator."""
     told = {"class": f"{type(model).__module__}.{type(model).__name__}", "settings": repr(model)}
     for name in ("steps", "n_steps_", "feature_names_in_", "inner_estimate", "inner_estimate_"):
         if hasattr(model, name):

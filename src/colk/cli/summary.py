@@ -1,4 +1,4 @@
-"""What a run found, in a few lines."""
+"""The summary of a run."""
 
 import math
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ __all__ = ["summary", "tell_score"]
 
 
 def tell_score(score: Score, model: TableModel) -> str:
-    """Tell an error in words.
+    """Return an error as text.
 
     Examples
     --------
@@ -30,12 +30,12 @@ def tell_score(score: Score, model: TableModel) -> str:
 
 
 def summary(run: "Run") -> dict[str, str]:
-    """Return what a run found, line by line."""
+    """Return the lines of the summary by name."""
     model, record = run.model, run.record
     lines = {"rows": f"{model.rows:,} learned, {run.rejects.count:,} rejected"}
     passes = run.place.epoch + 1
     over = "" if passes == 1 else f", over {passes} passes"
-    lines["error"] = f"{tell_score(record, model)} (each row before its step{over})"
+    lines["error"] = f"{tell_score(record, model)} (each row before it is learned{over})"
     if run.holdout > 0.0:
         score = run.test()
         lines["holdout"] = f"{tell_score(score, model)} on {score.rows:,} rows never learned"

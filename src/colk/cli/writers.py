@@ -1,4 +1,4 @@
-"""Tables that are written as they come: CSV, JSON lines, Parquet."""
+"""Writers of tables, batch by batch: CSV, JSON lines, Parquet."""
 
 import csv
 import io
@@ -20,14 +20,14 @@ Write = Callable[[Mapping[str, list[Any]]], None]
 
 @contextmanager
 def writer(path: Path | None, to: str | None, labels: bool = False) -> Iterator[Write]:
-    """Open a table to write: a file whole or not at all, or standard output, flushed each time.
+    """Open a table for writing. A file appears when it is complete; standard output is flushed.
 
     Parameters
     ----------
     path : Path or None
         The file; None for standard output.
     to : str or None
-        Its format, by default what its extension says, or CSV.
+        Its format. Default: by its extension, or CSV for standard output.
     labels : bool
         Whether the first column holds text.
     """
@@ -62,7 +62,7 @@ def _csv(file: BinaryIO, labels: bool) -> Iterator[Write]:
         if not begun:
             rows.writerow(columns)
             begun.append(True)
-        # A row of one empty cell would be a blank line, which readers leave out.
+        # A row with one empty cell would be a blank line, which readers skip.
         for row in zip(*columns.values(), strict=True):
             if row == (None,):
                 text.write('""\n')

@@ -1,4 +1,4 @@
-"""What columns must be before a model looks at them."""
+"""Checks of the names and the values of columns."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["check_names", "check_numbers"]
 
 
 def check_names(target: str, features: Sequence[str], categorical: Sequence[str]) -> None:
-    """Refuse columns that are missing, named twice or in two roles."""
+    """Raise if columns are missing, named twice or used twice."""
     if not features:
         raise ValueError("there are no features to learn from")
     if len(set(features)) < len(features):
@@ -25,12 +25,12 @@ def check_names(target: str, features: Sequence[str], categorical: Sequence[str]
 
 
 def check_numbers(values: Any, name: str) -> Array:
-    """Return a column as floats; what is missing or too large is refused."""
+    """Return a column as floats; raise if a value is missing or too large."""
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must be a column of numbers, got {array.dtype} {array.shape}")
     numbers = array.astype(np.float64, copy=False)
-    # Both comparisons fail where a value is missing.
+    # Both comparisons are false if a value is missing.
     if len(numbers) and not (numbers.min() >= -LARGEST and numbers.max() <= LARGEST):
         raise ValueError(f"{name} has values that are missing or beyond ±{LARGEST:g}")
     return numbers

@@ -1,4 +1,4 @@
-"""Named columns as a matrix: numbers as they are, a category as an indicator of each value."""
+"""Named columns as a matrix: numbers unchanged, an indicator for each value of a category."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,21 +9,21 @@ from colk._validation import Array
 
 __all__ = ["MOST_CATEGORIES", "Encoder"]
 
-# Values of one column that get an indicator of their own; those that come later share "none".
+# The most indicators of a column; later values have none.
 MOST_CATEGORIES = 64
 
 
 class Encoder:
-    """Columns of the matrix: first the numbers, then indicators in the order of appearance.
+    """Makes a matrix of columns: first the numbers, then indicators in the order of appearance.
 
-    The order does not depend on how rows are cut into batches.
+    The order does not depend on the size of the batches.
 
     Parameters
     ----------
     numbers, categorical : sequence of str
-        Names of columns that hold numbers, and of those that hold text.
+        Names of the columns of numbers, and of the columns of text.
     indicators : sequence of (str, str)
-        Column and value of each indicator that there is already.
+        Column and value of each indicator so far.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Encoder:
         self.indicators.append((name, value))
 
     def admit(self, columns: Mapping[str, Any]) -> None:
-        """Give an indicator to values that have none yet."""
+        """Add an indicator for each new value."""
         new: list[tuple[int, int, str]] = []
         for place, name in enumerate(self.categorical):
             known = set(self._places[name])
@@ -74,7 +74,7 @@ class Encoder:
                 self._add(name, value)
 
     def encode(self, columns: Mapping[str, Any]) -> Array:
-        """Return the matrix of these rows; values without an indicator have none set."""
+        """Return the matrix of rows; a value without an indicator is all zeros."""
         width = len(self.numbers) + len(self.indicators)
         matrix = np.zeros((_length(columns, self.numbers + self.categorical), width))
         for place, name in enumerate(self.numbers):

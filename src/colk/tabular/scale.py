@@ -1,4 +1,4 @@
-"""Units of columns: means and deviations, taken in row by row (Welford, 1962)."""
+"""Running means and standard deviations of columns (Welford, 1962)."""
 
 import math
 from typing import Any
@@ -20,15 +20,15 @@ MOST_ROWS = 2**62
 class RunningScales:
     """Means and standard deviations of the first columns of matrices, over all rows seen so far.
 
-    Each row is scaled by what was known with it, so that batches of any size give the same
-    numbers to the bit.
+    A row is standardised by the rows up to it, so that the size of the batches does not change the
+    numbers.
 
     Parameters
     ----------
     n_columns : int
-        How many columns.
+        Number of columns.
     count, means, squares : float and arrays of shape (n_columns,)
-        Rows seen, their means and sums of squared deviations; by default none.
+        Number of rows seen, their means and sums of squared deviations. Default: no rows.
 
     Examples
     --------
@@ -71,12 +71,12 @@ class RunningScales:
 
     @property
     def units(self) -> Array:
-        """Standard deviations; 1 where all rows are equal, or there are none."""
+        """Standard deviations; 1 for a constant column, and before the first row."""
         deviations = np.sqrt(self.squares / max(self.count, 1.0))
         return np.where(deviations > 0.0, deviations, 1.0)
 
     def absorb(self, X: Array) -> int:
-        """Take in the rows, in their order, and scale them in place.
+        """Add rows in their order, and standardise them in place.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class RunningScales:
         Returns
         -------
         int
-            How many rows.
+            Number of rows.
         """
         n, width = len(X), len(self._means)
         for i in range(n):
@@ -102,7 +102,7 @@ class RunningScales:
         return n
 
     def scale(self, X: Array) -> int:
-        """Scale the rows in place by what is known, without taking them in.
+        """Standardise rows in place, without adding them.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class RunningScales:
         Returns
         -------
         int
-            How many rows.
+            Number of rows.
         """
         n, width, units = len(X), len(self._means), self.units
         for i in range(n):
