@@ -61,11 +61,12 @@ class StoredLearner:
             raise FileFormatError(f"a {cls.__name__} must have both a state and features")
         if learned["lines"] is not None and not learner.is_traced:
             raise FileFormatError(f"a {cls.__name__} with trace=False has a trace")
+        learner.set_state({**learned, "stream": None})
         if packed is not None:
             n_features = learned["n_features"]
             budget(bytes_needed(learner, packed, n_features), f"a {cls.__name__}")
-            packed = _checked(learner, learner.empty_stream(n_features, packed), packed)
-        learner.set_state({**learned, "stream": packed})
+            stream = learner.empty_stream(n_features, packed)
+            stream.unpack(_checked(learner, stream, packed))
         if learner.is_traced:
             learner.trace  # noqa: B018  # refuses lines of another width
         restored: Self = learner
