@@ -1,4 +1,4 @@
-"""Copy the results of `colk reproduce` to docs: the table of verdicts and a picture.
+"""Copy the verdicts of `colk reproduce` and one of its figures into the documents.
 
 colk reproduce all --out results && python benchmarks/verdicts.py results
 """

@@ -188,11 +188,9 @@ class Links(html.parser.HTMLParser):
     def handle_starttag(self, tag, attrs):
         self._in_heading = tag == "h2"
         for name, value in attrs:
-            if name in ("src", "href"):
-                if value.startswith("data:"):
-                    self.pictures += 1
-                else:
-                    self.fetched.append(value)
+            if name in ("src", "href") and not value.startswith(("data:", "#")):
+                self.fetched.append(value)
+            self.pictures += (tag, name, value) == ("svg", "role", "img")
         assert tag not in ("script", "link", "iframe")
 
     def handle_data(self, data):
@@ -215,7 +213,7 @@ def test_the_page_stands_alone(colk, houses, tmp_path, target):
     assert links.fetched == []
     assert links.pictures == 3
     assert links.headings == [
-        "Over the stream",
+        "Error and size during learning",
         "Predictions and targets",
         "Largest residuals",
         "The learned function",

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 import colk as package
-from colk.cli.figures import _telling
+from colk.cli.figures import _most_varying
 
 ROWS = "a,y\n1,2\n2,3\n3,5\n"
 
@@ -120,7 +120,7 @@ def test_the_page_shows_features_that_matter(colk, tmp_path):
     rows = "\n".join(",".join(map(str, row)) for row in np.column_stack([X, y]))
     path = write(tmp_path, "t.csv", f"{header}\n{rows}\n")
     assert colk("fit", path, "--target", "y", "--model", tmp_path / "m")[0] == 0
-    shown = _telling(package.load(tmp_path / "m"))
+    shown = _most_varying(package.load(tmp_path / "m"))
     assert len(shown) == 12
     assert {"c13", "c15"} <= set(shown)
 

@@ -1,4 +1,4 @@
-"""What stands on the page: sentences and plots of one set of numbers, and nothing that misleads."""
+"""The report: sentences and plots show the same numbers, and nothing misleads."""
 
 import csv
 import html
@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from colk._pages.colors import DARK, PALETTE
+from colk._pages.formulas import plain, typeset
 from colk.experiments.chapter import Plan
-from colk.experiments.choices import CHOSEN_AFTER, TAKEN
-from colk.experiments.forest import axis, forest
-from colk.experiments.mathematics import plain, typeset
+from colk.experiments.choices import ASSUMPTIONS, CHOSEN_AFTER
+from colk.experiments.forest import axis
 from colk.experiments.methods import METHODS
 from colk.experiments.origin import observe_origin
 from colk.experiments.page import page
 from colk.experiments.statistics import Interval, mean_interval, slope_interval
-from colk.experiments.style import DARK, PALETTE
 from colk.experiments.verdict import Check
 
 ROOT = Path(__file__).parents[2]
@@ -37,11 +37,13 @@ def verdict_of(made, claim):
     return found
 
 
-def drawn(verdict, label, column=""):
-    """The line of a check in the plot: its three places in per cent of the width."""
+def drawn(folder, verdict, label, column=""):
+    """The line of a check in the report's plot: its three places in per cent of the width."""
     columns = list(dict.fromkeys(check.column for check in verdict.checks))
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    article = report.partition(f"<h3>{typeset(verdict.claim)}</h3>")[2].partition("</article>")[0]
     pattern = rf"<tr><th>{re.escape(typeset(label))}</th>(.*?)</tr>"
-    cells = re.findall(r"<td>(.*?)</td>", re.search(pattern, forest(verdict))[1])
+    cells = re.findall(r"<td>(.*?)</td>", re.search(pattern, article, re.S)[1], re.S)
     cell = cells[columns.index(column)]
     low, high = re.search(r'x1="([\d.]+)%" x2="([\d.]+)%" y1="50%"', cell).groups()
     return float(low), float(re.search(r'<svg x="([\d.]+)%"', cell)[1]), float(high)
@@ -76,7 +78,7 @@ def test_budgeted_methods_from_the_data(made, folder):
                 said = f"{number(times, 1 if times < 10.0 else 0)} times {label}'s"
             noise = " (within the noise)" if found[0] < 0.0 < found[2] else ""
             assert said + noise in sentence
-            assert list(drawn(verdict, label, protocol)) == placed(verdict, found)
+            assert list(drawn(folder, verdict, label, protocol)) == placed(verdict, found)
 
 
 def test_growth_of_the_model_order_from_the_data(made, folder):
@@ -88,7 +90,7 @@ def test_growth_of_the_model_order_from_the_data(made, folder):
     for law, ratios in growth.items():
         found = mean_interval([100.0 * (ratio - 1.0) for ratio in ratios])
         where = [found.low, found.value, found.high]
-        assert list(drawn(verdict, law)) == placed(verdict, where)
+        assert list(drawn(folder, verdict, law)) == placed(verdict, where)
     most = max(growth, key=lambda law: np.mean(growth[law]))
     value = 100.0 * (np.mean(growth[most]) - 1.0)
     said = f"{value:+.{0 if abs(value) >= 9.95 else 1}f}".replace("-", "−").replace("+0.0", "0.0")
@@ -124,7 +126,7 @@ def test_theorem_2_from_the_data(made, folder):
         found = slope_interval(x, y)
         assert f"exponent {number(found.value, 2)}" in verdict.found[0]
         where = [found.low, found.value, found.high]
-        assert list(drawn(verdict, check.label)) == placed(verdict, where)
+        assert list(drawn(folder, verdict, check.label)) == placed(verdict, where)
         # What is drawn decides: the shaded region is the one that the state follows from.
         inside = check.low <= found.low and found.high <= check.high
         assert (check.state == "supports") == inside
@@ -168,7 +170,7 @@ def test_no_paragraph_of_semicolons(made):
 def test_what_was_chosen_stands_on_the_page_and_in_the_documents(folder):
     words = " ".join(visible(folder).split())
     told = " ".join((ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8").split())
-    for text in (*TAKEN, *CHOSEN_AFTER):
+    for text in (*ASSUMPTIONS, *CHOSEN_AFTER):
         assert text in words
         assert text in told
 
@@ -177,7 +179,7 @@ def test_head(folder):
     head = re.search(
         r"<header>.*?</header>", (folder / "report.html").read_text(encoding="utf-8"), re.S
     )[0]
-    for word in ("Bedi", "UTC", "colk 0.", "cores", "Python 3.", " runs computed"):
+    for word in ("Bedi", "UTC", "colk 0.", "cores", "Python 3.", " tasks"):
         assert word in head
 
 
@@ -225,13 +227,26 @@ def test_tuned_settings_that_are_equal_say_so(made, folder):
     assert visible(folder).count("the same trial as in") >= len(same)
 
 
+def words(markup):
+    """The text of a formula, without tags."""
+    return html.unescape(re.sub(r"<[^>]+>", "", str(markup)))
+
+
 def test_formulas():
-    assert plain(r"$O((\alpha/\epsilon)^{2p})$") == "O((α/ε)^(2p))"
-    assert typeset(r"$\frac{1}{T}$") == (
-        "<math><mfrac><mrow><mn>1</mn></mrow><mrow><mi>T</mi></mrow></mfrac></math>"
-    )
-    assert typeset("$f_t^2$") == ("<math><msubsup><mi>f</mi><mi>t</mi><mn>2</mn></msubsup></math>")
+    assert plain(r"$O((\alpha/\varepsilon)^{2p})$") == "O((α/ε)^(2p))"
+    assert plain(r"$\alpha = \log\,T/(\lambda T)$") == "α = log T/(λ T)"
+    assert "<msqrt><mrow><mi>T</mi></mrow></msqrt>" in typeset(r"$2/\sqrt{T}$")
+    assert "<msubsup><mi>f</mi><mi>t</mi><mn>2</mn></msubsup>" in typeset("$f_t^2$")
     assert typeset("a < b") == "a &lt; b"
+
+
+def test_every_formula_of_the_report_is_converted(made, folder):
+    """Page and terminal show the same symbols; none is left as a command."""
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert len(re.findall(r"<math.*?</math>", report, flags=re.S)) > 100
+    for text in (v.claim for c in made.chapters for v in c.verdicts):
+        shown, flat = words(typeset(text)), plain(text)
+        assert re.sub(r"[\s^()]", "", shown) == re.sub(r"[\s^()]", "", flat)
 
 
 def test_an_interval_beyond_the_plot_ends_at_its_edge():

@@ -1,65 +1,37 @@
-"""Pictures of a model: its error and size over the stream, its predictions, its shape."""
+"""Figures of a model: error and size over the stream, predictions, learned function."""
 
-import io
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from colk._pages.colors import PALETTE
 from colk._validation import Array
 from colk.cli.record import Record
-from colk.experiments.style import PALETTE, RC
 from colk.tabular import TableModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "features", "predictions", "stream"]
+__all__ = ["features", "predictions", "stream"]
 
-# Features that are drawn; classes that are told apart.
+# Most features that are drawn, and most classes that have a colour.
 _MOST_FEATURES = 12
-# Features that are compared for it, at so many points each.
+_MOST_CLASSES = 6
+# Most features that are compared to choose those, and points at which each is evaluated.
 _COMPARED = 300
 _PROBES = 15
-_MOST_CLASSES = 6
 _COLUMNS = 3
-# Deviations to each side of the mean along which a function is drawn.
+# Standard deviations on each side of the mean over which the function is drawn.
 _REACH = 2.5
-# Deviations beyond the outermost atoms.
+# Standard deviations beyond the outermost atoms.
 _MARGIN = 0.1
 _COLORS = ("blue", "vermillion", "green", "orange", "purple", "sky")
 
 
-def draw(paint: "Callable[[Figure], None]", width: float, height: float, kind: str) -> bytes:
-    """Return a picture in this format.
-
-    Parameters
-    ----------
-    paint : callable
-        Draws on a figure.
-    width, height : float
-        Inches.
-    kind : str
-        What matplotlib calls the format: "svg", "png", "pdf".
-    """
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    settings: Any = RC
-    stamp: dict[str, Any] = {"svg": {"Date": None}, "png": {"Software": None}}.get(kind, {})
-    with mpl.rc_context(settings):
-        figure = Figure(figsize=(width, height))
-        FigureCanvasAgg(figure)
-        paint(figure)
-        picture = io.BytesIO()
-        figure.savefig(picture, format=kind, metadata=stamp)
-    return picture.getvalue()
-
-
 def stream(record: Record, model: TableModel) -> "Callable[[Figure], None]":
-    """Error before learning, and model order, over the rows."""
+    """Draw the error of rows before they are learned, and the number of atoms, over the rows."""
     sizes, errors, atoms = (np.array(column) for column in zip(*record.curve, strict=True))
     ends = np.cumsum(sizes)
 
@@ -70,7 +42,7 @@ def stream(record: Record, model: TableModel) -> "Callable[[Figure], None]":
         left.set_title(
             f"mean |residual| of {model.target}"
             if model.task == "regression"
-            else f"share of wrong {model.target}"
+            else f"error rate of {model.target}"
         )
         right.step(ends, atoms, where="pre", color=PALETTE["vermillion"])
         right.set_ylim(bottom=0.0)
@@ -83,7 +55,7 @@ def stream(record: Record, model: TableModel) -> "Callable[[Figure], None]":
 
 
 def predictions(record: Record, model: TableModel) -> "Callable[[Figure], None]":
-    """Predictions against targets: a cloud of points, or counts of labels."""
+    """Draw predictions over targets: points for regression, counts for classification."""
     targets, predicted = zip(*record.sample, strict=True)
 
     def cloud(figure: "Figure") -> None:
@@ -92,7 +64,7 @@ def predictions(record: Record, model: TableModel) -> "Callable[[Figure], None]"
         ends = [min(*targets, *predicted), max(*targets, *predicted)]
         axes.plot(ends, ends, color=PALETTE["grey"], linewidth=0.8)
         axes.set_xlabel(model.target)
-        axes.set_ylabel("predicted before the step")
+        axes.set_ylabel("predicted before learning")
         axes.set_aspect("equal", adjustable="datalim")
 
     def counts(figure: "Figure") -> None:
@@ -110,15 +82,15 @@ def predictions(record: Record, model: TableModel) -> "Callable[[Figure], None]"
             axes.text(j, i, f"{table[i, j]:.0f}", ha="center", va="center", color=color)
         axes.set_xticks(range(len(labels)), labels)
         axes.set_yticks(range(len(labels)), labels)
-        axes.set_xlabel("predicted before the step")
+        axes.set_xlabel("predicted before learning")
         axes.set_ylabel(model.target)
 
     return cloud if model.task == "regression" else counts
 
 
 def features(model: TableModel) -> "tuple[Callable[[Figure], None], int]":
-    """The learned function along each feature, the others at their mean; and rows of panels."""
-    shown = _telling(model)
+    """Draw the function along each feature, the others at their mean; also the rows of panels."""
+    shown = _most_varying(model)
     n_rows = -(-len(shown) // _COLUMNS)
 
     def paint(figure: "Figure") -> None:
@@ -130,7 +102,7 @@ def features(model: TableModel) -> "tuple[Callable[[Figure], None], int]":
             axes.set_xlabel(name)
         for row in panels:
             row[0].set_ylabel(
-                model.target if model.task == "regression" else f"share of each {model.target}"
+                model.target if model.task == "regression" else f"predicted {model.target}"
             )
         if model.task == "classification" and len(model.labels) > 1:
             panels.flat[0].legend(title=None)
@@ -138,8 +110,8 @@ def features(model: TableModel) -> "tuple[Callable[[Figure], None], int]":
     return paint, n_rows
 
 
-def _telling(model: TableModel) -> list[str]:
-    """The features along which the function varies most, in their order."""
+def _most_varying(model: TableModel) -> list[str]:
+    """Return the features along which the function varies most, in their order."""
     names = list(model.features)
     if len(names) <= _MOST_FEATURES:
         return names
@@ -159,7 +131,7 @@ def _telling(model: TableModel) -> list[str]:
 def _reach(
     model: TableModel, name: str, atoms: Array, center: Array, unit: Array
 ) -> tuple[float, float, Array]:
-    """From where to where a function is drawn along a feature, and where its atoms are."""
+    """Return the interval over which a feature is drawn, and the atoms' values of it."""
     place = model.columns.index(name)
     along = atoms[:, place] * unit[place] + center[place]
     middle, spread = _extent(model, place, along)
@@ -200,14 +172,14 @@ def _bars(axes: "Axes", model: TableModel, name: str) -> None:
 
 
 def _extent(model: TableModel, place: int, atoms: Array) -> tuple[float, float]:
-    """Mean and deviation of a column; those of its atoms where columns are not scaled."""
+    """Mean and standard deviation of a column, or of its atoms if columns are not scaled."""
     if model.scale:
         return float(model.center[place]), float(model.unit[place])
     return (float(atoms.mean()), float(atoms.std()) or 1.0) if len(atoms) else (0.0, 1.0)
 
 
 def _typical(model: TableModel, size: int) -> dict[str, Any]:
-    """Rows whose numbers are at their mean, and whose categories are the first that were seen."""
+    """Rows with numbers at their mean and categories at the first value seen."""
     first = dict(reversed(model.indicators))
     rows: dict[str, Any] = {name: [value] * size for name, value in first.items()}
     for name, mean in zip(model.columns, model.center, strict=True):
@@ -217,7 +189,7 @@ def _typical(model: TableModel, size: int) -> dict[str, Any]:
 
 
 def _values(model: TableModel, rows: Any) -> Sequence[tuple[str, Any, str]]:
-    """Series to draw: label, values and colour."""
+    """Return the series to draw: label, values and colour."""
     if model.task == "regression":
         return [("", model.predict(rows), PALETTE["blue"])]
     if model.loss.kind != "multiclass":

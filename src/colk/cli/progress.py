@@ -1,7 +1,8 @@
-"""A line that says what runs, how much is done, and the time that is left."""
+"""The progress of `colk reproduce`: share done, time left, and what runs."""
 
+import math
 import sys
-from threading import Event, Thread
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -9,71 +10,105 @@ from colk._extras import needed_for
 
 with needed_for("colk.cli.progress", extra="cli"):
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
+    from rich.progress import BarColumn, ProgressColumn, TextColumn
     from rich.progress import Progress as Bars
+    from rich.progress import Task as Bar
+    from rich.text import Text
 
-from colk.experiments.forecast import Forecast
 from colk.experiments.origin import duration
+from colk.experiments.runner import Watch
 
-__all__ = ["Progress", "describe"]
+__all__ = ["Progress", "time_left"]
 
-# Seconds between looks on a terminal, and between lines elsewhere.
-_LOOK = 0.5
-_LINE = 30.0
-# A step that runs longer is told with its own time.
-_LONG = 15.0
-
-
-def describe(forecast: Forecast) -> str:
-    """What runs, since when if that is long, and the time that is left.
-
-    Examples
-    --------
-    >>> forecast = Forecast([("Lidar: POLK", 40.0)], costs={"Lidar: POLK": 0.5})
-    >>> forecast.begin("Lidar: POLK", 40.0)
-    >>> describe(forecast)
-    'about 20 s left, Lidar: POLK'
-    """
-    since = f" (for {duration(forecast.running_for)})" if forecast.running_for >= _LONG else ""
-    return f"about {duration(_rounded(forecast.seconds_left))} left, {forecast.running}{since}"
+# Share of the work below which a range is shown.
+_EARLY = 0.2
+# Seconds before the first line and between lines, if there is no terminal.
+_FIRST, _LINE = 10.0, 30.0
 
 
-def _rounded(seconds: float) -> float:
-    """No more digits than the estimate has."""
-    if seconds < 20.0:
-        return seconds
-    step = 5.0 if seconds < 120.0 else 30.0
-    return step * round(seconds / step)
+def time_left(done: float, total: float, elapsed: float, last: float) -> tuple[float, float]:
+    """Estimate the time left from the work that is done: least and most seconds.
 
-
-class Progress:
-    """Shows a forecast while it comes true; used as a context. Writes to standard error.
-
-    A bar on a terminal; elsewhere a line every half minute.
+    The most is twice the least as long as little is done; later both are equal.
 
     Parameters
     ----------
-    forecast : Forecast
-        What is to be done.
+    done, total : float
+        Work, in any unit.
+    elapsed : float
+        Seconds since the start.
+    last : float
+        Seconds from the start to the moment when a task finished last.
+
+    Examples
+    --------
+    >>> time_left(50.0, 100.0, elapsed=70.0, last=60.0)
+    (50.0, 50.0)
+    >>> time_left(10.0, 100.0, elapsed=10.0, last=10.0)
+    (90.0, 180.0)
+    >>> time_left(0.0, 100.0, elapsed=1.0, last=0.0)
+    (0.0, inf)
+    """
+    if done <= 0.0:
+        return 0.0, math.inf
+    left = last * (total - done) / done
+    # The tasks that run now are partly done; how far is not known.
+    left -= min(elapsed - last, 0.5 * left)
+    return left, left if done >= _EARLY * total else 2.0 * left
+
+
+def _rounded(seconds: float) -> str:
+    """Round to the accuracy of an estimate."""
+    step = 1.0 if seconds < 20.0 else 5.0 if seconds < 120.0 else 30.0
+    return duration(step * round(seconds / step))
+
+
+class _TimeLeft(ProgressColumn):
+    """A column with the time left."""
+
+    def render(self, task: Bar) -> Text:
+        """Return the text of the column."""
+        return Text(_told(task))
+
+
+def _told(bar: Bar) -> str:
+    done, total, elapsed = bar.completed, bar.total or 0.0, bar.elapsed or 0.0
+    least, most = time_left(done, total, elapsed, bar.fields["last"])
+    if math.isinf(most):
+        return "time left not known yet"
+    if least == most:
+        return f"about {_rounded(least)} left"
+    return f"{_rounded(least)} to {_rounded(most)} left"
+
+
+class Progress(Watch):
+    """Shows progress on stderr; a context manager.
+
+    On a terminal it draws a bar, elsewhere it writes a line every half minute.
+
+    Parameters
+    ----------
+    total : float
+        Seconds of all tasks, from `colk.experiments.reproduce.expected_seconds`.
     """
 
-    def __init__(self, forecast: Forecast) -> None:
-        self._forecast = forecast
+    def __init__(self, total: float) -> None:
+        console = Console(stderr=True)
         self._bars = Bars(
             BarColumn(bar_width=20),
             TextColumn("{task.percentage:>3.0f} %"),
+            _TimeLeft(),
             TextColumn("{task.description}", markup=False),
-            console=Console(stderr=True),
+            console=console,
             transient=True,
+            disable=not console.is_terminal,
         )
-        self._bar = self._bars.add_task("", total=1.0)
-        self._ended = Event()
-        self._watcher = Thread(target=self._watch, daemon=True)
+        self._bar = self._bars.add_task("", total=total, last=0.0)
+        self._running: list[str] = []
+        self._next_line = _FIRST
 
     def __enter__(self) -> Self:
-        if self._bars.console.is_terminal:
-            self._bars.start()
-        self._watcher.start()
+        self._bars.start()
         return self
 
     def __exit__(
@@ -82,15 +117,25 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._ended.set()
-        self._watcher.join()
-        if self._bars.console.is_terminal:
-            self._bars.stop()
+        self._bars.stop()
 
-    def _watch(self) -> None:
-        while not self._ended.wait(_LOOK if self._bars.console.is_terminal else _LINE):
-            share, text = self._forecast.share, describe(self._forecast)
-            if self._bars.console.is_terminal:
-                self._bars.update(self._bar, completed=share, description=text)
-            else:
-                print(f"colk: {100.0 * share:.0f} %, {text}", file=sys.stderr, flush=True)
+    def begin(self, names: Sequence[str]) -> None:
+        """Show the first of the tasks that run next."""
+        self._running = list(names)
+        self._bars.update(self._bar, description=self._running[0] if self._running else "")
+
+    def finish(self, name: str, seconds: float, *, found: bool = False) -> None:
+        """Count a finished task; one from the cache is taken off the total."""
+        bar = self._bars.tasks[0]
+        if found:
+            self._bars.update(self._bar, total=max((bar.total or 0.0) - seconds, 0.0))
+            return
+        if name in self._running:
+            self._running.remove(name)
+        shown = self._running[0] if self._running else name
+        elapsed = bar.elapsed or 0.0
+        self._bars.update(self._bar, advance=seconds, description=shown, last=elapsed)
+        if self._bars.disable and elapsed >= self._next_line:
+            self._next_line = elapsed + _LINE
+            line = f"colk: {bar.percentage:.0f} %, {_told(bar)}, {shown}"
+            print(line, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""`colk reproduce`: the paper's experiments, and a report that says what holds."""
+"""`colk reproduce`: run the paper's experiments and report which results reproduce."""
 
 import argparse
 import importlib.util
@@ -17,22 +17,23 @@ __all__ = ["add_parser"]
 
 _EXPERIMENTS = ("outliers", "lidar", "risk", "theory", "policy")
 _DESCRIPTION = """\
-Draw the data, run every method and write one report, results/report.html: a
-verdict on each claim of the paper, then the figures, settings and versions.
-CSV, PNG and SVG of each figure are written beside it. Everything takes about
-five minutes on two cores; --runs 2 --scale 0.05 is a look of half a minute, in
-which no claim is judged.
+Run the paper's experiments and write one report, results/report.html. It has a
+verdict on each claim of the paper, then the figures, settings and versions. The
+data of each figure (CSV) and its images (PNG, SVG) are written beside it. A full
+run takes about five minutes on two cores. --runs 2 --scale 0.05 takes half a
+minute; that is too little to judge a claim.
 
 experiments:
-  outliers  regression with outliers, every method, printed and tuned settings
+  outliers  regression with outliers, all methods, printed and tuned settings
   lidar     the lidar data, with and without added outliers
-  risk      what risk-aversion buys on skewed and heteroscedastic noise
-  theory    Theorems 1 to 3 and Lemma 1 against measured exponents
+  risk      effect of a risk measure on skewed and heteroscedastic noise
+  theory    Theorems 1 to 3 and Lemma 1 compared with measured exponents
   policy    policy evaluation
-  all       everything (the default)
+  all       all of them (the default)
 
-Ctrl-C keeps what is finished; the same command continues there. Results are kept
-in results/cache by settings and seed: the same seed gives the same numbers.
+Ctrl-C keeps the results of finished tasks in results/cache; the same command
+continues the run. The same seed gives the same numbers with any number of
+processes.
 """
 
 
@@ -53,22 +54,24 @@ def add_parser(commands: Any) -> None:
         help="one of the above (default: all)",
     )
     parser.add_argument(
-        "--runs", type=int, default=20, metavar="N", help="training sets (default: 20)"
+        "--runs", type=int, default=20, metavar="N", help="number of training sets (default: 20)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of all random draws (default: 0)"
+    )
     parser.add_argument(
         "--jobs",
         type=int,
         default=min(2, os.cpu_count() or 1),
         metavar="N",
-        help="processes (default: %(default)s)",
+        help="number of processes (default: %(default)s)",
     )
     parser.add_argument(
         "--scale",
         type=float,
         default=1.0,
         metavar="S",
-        help="share of the full sample sizes, for a quick look (default: 1)",
+        help="share of the full sample sizes, below 1 for a quick run (default: 1)",
     )
     parser.add_argument(
         "--out",
@@ -81,56 +84,46 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    need("reproduce", "matplotlib", "rich")
+    need("reproduce", "matplotlib", "rich", "jinja2", "latex2mathml")
     from colk._validation import check_count
     from colk.cli.progress import Progress
     from colk.experiments.chapter import Plan
-    from colk.experiments.origin import duration
-    from colk.experiments.reproduce import STUDIES, forecast, reproduce
+    from colk.experiments.reproduce import STUDIES, expected_seconds, reproduce
 
     plan = Plan(arguments.runs, arguments.seed, arguments.scale)
     check_count(arguments.jobs, "jobs")
     names = _choose(arguments.experiment, tuple(STUDIES))
     check_folder(arguments.out, "--out")
     check_file(arguments.out / "report.html", "the report")
-    watch = forecast(names, plan, arguments.jobs)
-    print(
-        f"colk: reproducing {', '.join(names)}; about {duration(watch.seconds_left)} if nothing "
-        f"is in {arguments.out / 'cache'} yet",
-        file=sys.stderr,
-    )
+    print(f"colk: reproducing {', '.join(names)} in {arguments.out}", file=sys.stderr)
     try:
-        with Progress(watch):
-            made = reproduce(names, plan, arguments.out, arguments.jobs, watch)
+        with Progress(expected_seconds(names, plan, arguments.jobs)) as progress:
+            made = reproduce(names, plan, arguments.out, arguments.jobs, progress)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped; the same command continues where it was") from None
+        raise KeyboardInterrupt("stopped; the same command continues the run") from None
     _summarise(made)
 
 
-def _title(names: tuple[str, ...]) -> str:
-    return f"{len(names)} experiments" if len(names) > 1 else names[0]
-
-
 def _choose(experiment: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The named experiment, or all of them; the environments of policy need gymnasium."""
+    """Return the named experiment or all of them, without policy if gymnasium is missing."""
     names = known if experiment == "all" else (experiment,)
     if "policy" not in names or importlib.util.find_spec("gymnasium") is not None:
         return names
     message = "policy evaluation needs gymnasium: pip install 'colk[cli,rl]'"
     if experiment == "policy":
         raise ImportError(message)
-    print(f"colk: left out: {message}", file=sys.stderr)
+    print(f"colk: policy is left out: {message}", file=sys.stderr)
     return tuple(name for name in names if name != "policy")
 
 
 def _summarise(made: "Reproduction") -> None:
-    """Print each verdict, then the path of the report."""
+    """Print the verdicts and the path of the report."""
     from rich.console import Console
     from rich.table import Table
 
-    from colk.experiments.mathematics import plain
+    from colk._pages.formulas import plain
 
-    table = Table("found", "what the paper says", box=None, padding=(0, 2, 0, 0))
+    table = Table("verdict", "claim of the paper", box=None, padding=(0, 2, 0, 0))
     styles = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}
     for chapter in made.chapters:
         for verdict in chapter.verdicts:

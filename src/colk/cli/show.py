@@ -40,12 +40,13 @@ def _run(arguments: argparse.Namespace) -> None:
     for name, text in told.items():
         print(f"{name:<11}{text}")
     if arguments.plot is not None:
-        from colk.cli.figures import draw, features
+        from colk._pages.drawing import draw
+        from colk.cli.figures import features
         from colk.persistence.atomic import write_whole
 
         paint, n_rows = features(load_table_model(arguments.model))
-        picture = draw(paint, 9.0, 0.6 + 2.4 * n_rows, arguments.plot.suffix[1:])
-        write_whole(arguments.plot, [picture])
+        pictures = draw(paint, 9.0, 0.6 + 2.4 * n_rows, arguments.plot.suffix[1:])
+        write_whole(arguments.plot, pictures)
         print(f"{'plot':<11}{arguments.plot}")
 
 

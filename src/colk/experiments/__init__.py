@@ -1,4 +1,4 @@
-"""The paper's experiments, one file a figure."""
+"""The experiments of the paper."""
 
 from colk.experiments.chapter import Chapter, Plan
 from colk.experiments.reproduce import STUDIES, reproduce

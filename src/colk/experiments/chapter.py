@@ -1,4 +1,4 @@
-"""What an experiment hands to the report: figures with their data and tables; the plan of a run."""
+"""The size of a run, and the parts of the report: chapters, figures and tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
 __all__ = ["WIDTH", "Chapter", "Figure", "Plan", "Table", "as_columns"]
 
-# Inches: figures of one width have type of one size on the page.
+# Inches. All figures have the same width, so their text has the same size on the page.
 WIDTH = 7.4
 _RUNS = 20
-# With fewer runs, or a smaller share of the samples, no claim is judged.
+# No claim is judged with fewer runs or a smaller share of the samples.
 _FEWEST_RUNS = 5
 _LEAST_SCALE = 0.5
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is run.
+    """The size of a run.
 
     Parameters
     ----------
     runs : int
-        Training sets, each with its own draws; at least 2, as a spread is measured.
+        Number of training sets, each drawn on its own; at least 2, to measure a spread.
     seed : int
-        What all draws follow from.
+        Seed of all random draws.
     scale : float
-        Share of the full numbers of samples, in (0, 1]; below 1 for a quick look.
+        Share of the full sample sizes, in (0, 1]; below 1 for a quick run.
 
     Examples
     --------
@@ -51,42 +51,42 @@ class Plan:
             raise ValueError(f"scale must lie in (0, 1], got {self.scale!r}")
 
     def size(self, full: int) -> int:
-        """A number of samples at this scale, even, as COLK takes them in pairs."""
+        """Scale a number of samples. The result is even, because COLK takes samples in pairs."""
         return max(2 * round(0.5 * full * self.scale), 200)
 
     @property
     def lacks(self) -> Literal["", "runs", "samples"]:
-        """What there is less of than by default; runs come first."""
+        """Whether the run has fewer runs or fewer samples than the default."""
         if self.runs < _RUNS:
             return "runs"
         return "samples" if self.scale < 1.0 else ""
 
     @property
     def can_judge(self) -> bool:
-        """Whether there is enough to judge a claim at all.
+        """Whether the run is large enough to judge a claim.
 
-        The claims are about the full numbers of samples: much shorter runs end elsewhere. And of
-        very few runs one interval in twenty is narrow by chance, and many are drawn.
+        The claims are about the full sample sizes, and much shorter runs end elsewhere. With very
+        few runs, some of the many intervals are narrow by chance.
         """
         return self.runs >= _FEWEST_RUNS and self.scale >= _LEAST_SCALE
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture, and the numbers that it shows.
+    """A figure and its data.
 
     Parameters
     ----------
     name : str
-        Name of its files.
+        Name of the files.
     title, caption : str
-        What it shows; what is to be seen in it.
+        Texts of the report.
     columns : mapping of str to sequence
-        The data, for the CSV file.
+        The data of the CSV file.
     draw : callable
         Draws on an empty matplotlib figure.
     height : float
-        In inches; all figures have one width.
+        Height in inches.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text or numbers under a head."""
+    """A table of the report."""
 
     name: str
     title: str
@@ -110,7 +110,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Chapter:
-    """One experiment: its story, figures, tables, verdicts and settings.
+    """One experiment: text, figures, tables, verdicts and settings.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class Chapter:
 
 
 def as_columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, Sequence[Any]]:
-    """Rows as named columns.
+    """Turn rows into named columns.
 
     Examples
     --------

@@ -1,29 +1,107 @@
-"""A verdict's intervals as lines of one plot, in HTML, so that type and colours are the page's."""
+"""The forest plot of a verdict: one line for each interval, placed for the report's template.
+
+The template draws the plot in HTML and SVG, so it has the page's font and colours.
+"""
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from colk.experiments.mathematics import plain, typeset
-from colk.experiments.verdict import Check, Verdict
+from colk._pages.formulas import plain
+from colk.experiments.verdict import Check, State, Verdict
 from colk.experiments.words import MINUS, percent, show, span
 
-__all__ = ["COLUMNS", "forest", "region"]
+__all__ = ["Axis", "Forest", "Line", "Tick", "axis", "forest", "region"]
 
-COLUMNS = {"printed": "printed settings", "tuned": "tuned alike", "": ""}
 _PERCENT_TICKS = (0.0, -50.0, 100.0, -90.0, 900.0, 9900.0, -20.0, 25.0, -99.0, -5.0, 5.0, -1.0, 1.0)
-# Two ticks are no closer than this share of the width.
+# Least distance of two ticks as a share of the width, on a wide and on a narrow screen.
 _GAP = 0.24
 _NARROW_GAP = 0.55
-# Nor closer than this to an end; where it is close, the label stands beside its place.
+# Least distance of a tick from the ends of the axis. Labels closer than _END are shifted inwards.
 _EDGE, _END = 0.03, 0.2
-# How far the axis goes beyond the outermost estimate and region, on its own scale.
+# How far the axis reaches beyond the outermost estimate or region, in units of its own scale.
 _BEYOND = {"%": 1.6, "exponent": 1.0}
 
 
 @dataclass(frozen=True)
+class Tick:
+    """A mark of the axis.
+
+    Parameters
+    ----------
+    place : float
+        From 0 to 1.
+    text : str
+        The label.
+    narrow : bool
+        Whether a narrow screen has room for the label.
+    """
+
+    place: float
+    text: str
+    narrow: bool
+
+    @property
+    def shift(self) -> str:
+        """Class of a label near an end of the axis."""
+        return "first" if self.place < _END else "last" if self.place > 1.0 - _END else ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """An interval over the region in which it has to lie; places from 0 to 1.
+
+    Parameters
+    ----------
+    low, value, high : float
+        The interval and its estimate. `value` is None if there is no estimate.
+    left, right : float
+        The region.
+    zero : float or None
+        No change; None on an axis of exponents.
+    color : str
+        A name of the palette.
+    state : {"supports", "contradicts", "open"}
+        What the interval means for the claim.
+    text : str
+        The same in words, for screen readers.
+    """
+
+    low: float
+    value: float | None
+    high: float
+    left: float
+    right: float
+    zero: float | None
+    color: str
+    state: State
+    text: str
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The plot of a verdict.
+
+    Parameters
+    ----------
+    columns : list of str
+        The protocols or phases that are compared; one empty name if there is only one.
+    groups : dict
+        By the title of a part: the labels, and for each the lines of the columns.
+    ticks : list of Tick
+        Marks of the axis, which all columns share.
+    """
+
+    columns: list[str]
+    groups: dict[str, dict[str, list[Line | None]]]
+    ticks: list[Tick]
+
+
+@dataclass(frozen=True)
 class Axis:
-    """Places along a plot, from 0 to 1; of per cents, half and twice are equally far from none.
+    """The horizontal axis: maps values to places from 0 to 1.
+
+    The axis of percentages is logarithmic: half and twice are equally far from no change.
 
     Examples
     --------
@@ -38,18 +116,21 @@ class Axis:
     high: float
 
     def place(self, value: float) -> float:
-        """Where a value lies, within the plot."""
+        """Place of a value; values beyond the axis are placed at its end."""
         low, high = (_scaled(x, self.unit) for x in (self.low, self.high))
         return min(max((_scaled(value, self.unit) - low) / (high - low), 0.0), 1.0)
 
-    def ticks(self) -> list[tuple[float, str]]:
-        """Places and labels, the most telling first."""
-        chosen: list[tuple[float, str]] = []
+    def ticks(self) -> "list[Tick]":
+        """Choose ticks that do not overlap, the most useful values first."""
+        chosen: list[Tick] = []
         for value in _PERCENT_TICKS if self.unit == "%" else self._round_numbers():
             place = self.place(value)
             inside = self.low <= value <= self.high and _EDGE <= place <= 1.0 - _EDGE
-            if inside and all(abs(place - x) >= _GAP for x, _ in chosen):
-                chosen.append((place, _tick(value, self.unit)))
+            if inside and all(abs(place - tick.place) >= _GAP for tick in chosen):
+                narrow = all(
+                    abs(place - tick.place) >= _NARROW_GAP for tick in chosen if tick.narrow
+                )
+                chosen.append(Tick(place, _tick(value, self.unit), narrow))
         return chosen
 
     def _round_numbers(self) -> list[float]:
@@ -76,7 +157,7 @@ def _tick(value: float, unit: str) -> str:
 
 
 def axis(checks: Iterable[Check], unit: str) -> Axis:
-    """An axis that shows every estimate, the edges of the regions, and intervals as far as it can.
+    """Choose an axis that shows all estimates and regions, and most of each interval.
 
     Examples
     --------
@@ -101,7 +182,7 @@ def axis(checks: Iterable[Check], unit: str) -> Axis:
 
 
 def region(check: Check, unit: str) -> str:
-    r"""Where the interval has to lie, in words.
+    r"""Describe the region in which an interval has to lie.
 
     Examples
     --------
@@ -117,70 +198,34 @@ def region(check: Check, unit: str) -> str:
     return f"above {low}" if math.isinf(check.high) else f"between {low} and {high}"
 
 
-def forest(verdict: Verdict) -> str:
-    """The plot of a verdict."""
+def forest(verdict: Verdict) -> Forest:
+    """Place the intervals of a verdict."""
     columns = list(dict.fromkeys(check.column for check in verdict.checks))
     labels = list(dict.fromkeys(check.label for check in verdict.checks))
     scale = axis(verdict.checks, verdict.unit)
-    head = "".join(f"<th>{typeset(COLUMNS.get(c, c))}</th>" for c in columns)
-    lines = [f"<thead><tr><th></th>{head}</tr></thead>"] if any(columns) else []
-    lines.append("<tbody>")
+    groups: dict[str, dict[str, list[Line | None]]] = {}
     for title in dict.fromkeys(part.title for part in verdict.parts):
         checks = [c for part in verdict.parts if part.title == title for c in part.checks]
-        span_ = len(columns) + 1
-        lines.append(f'<tr class="group"><th colspan="{span_}">{typeset(title)}</th></tr>')
+        groups[title] = {}
         for label in sorted({check.label for check in checks}, key=labels.index):
             found = {check.column: check for check in checks if check.label == label}
-            cells = "".join(
-                f"<td>{_line(found[c], scale) if c in found else ''}</td>" for c in columns
-            )
-            lines.append(f"<tr><th>{typeset(label)}</th>{cells}</tr>")
-    lines.append(f"</tbody><tfoot><tr><th></th>{len(columns) * _ruler(scale)}</tr></tfoot>")
-    return f'<table class="forest columns{len(columns)}">{"".join(lines)}</table>'
+            groups[title][label] = [
+                _line(found[column], scale) if column in found else None for column in columns
+            ]
+    return Forest(columns, groups, scale.ticks())
 
 
-def _ruler(scale: Axis) -> str:
-    marks: list[str] = []
-    roomy: list[float] = []
-    for place, text in scale.ticks():
-        # On a narrow screen only ticks are shown that are far apart.
-        far = all(abs(place - other) >= _NARROW_GAP for other in roomy)
-        roomy += [place] * far
-        end = "first" if place < _END else "last" if place > 1.0 - _END else ""
-        kind = f"{end} {'' if far else 'wide'}".strip()
-        marks.append(f'<span class="{kind}" style="left:{100.0 * place:.1f}%">{text}</span>')
-    return f'<td><div class="ruler">{"".join(marks)}</div></td>'
-
-
-def _line(check: Check, scale: Axis) -> str:
-    """One interval over its region."""
+def _line(check: Check, scale: Axis) -> Line:
     found = check.interval
-    low, high, value = (100.0 * scale.place(x) for x in (found.low, found.high, found.value))
-    left, right = (100.0 * scale.place(x) for x in (check.low, check.high))
-    said = plain(f"{check.label}: {span(found, scale.unit)}, {check.state} the claim")
-    if check.state == "open":
-        said = said.replace("open the claim", "leaves it open")
-    parts = [
-        f"<title>{said}</title>",
-        f'<rect class="region" x="{left:.1f}%" width="{right - left:.1f}%" height="100%"/>',
-    ]
-    if scale.unit == "%":
-        zero = 100.0 * scale.place(0.0)
-        parts.append(f'<line class="zero" x1="{zero:.1f}%" x2="{zero:.1f}%" y2="100%"/>')
-    color = f"var(--{check.color})"
-    parts.append(
-        f'<line x1="{low:.1f}%" x2="{high:.1f}%" y1="50%" y2="50%" style="stroke:{color}"/>'
+    meaning = "leaves the claim open" if check.state == "open" else f"{check.state} the claim"
+    return Line(
+        low=scale.place(found.low),
+        value=None if math.isnan(found.value) else scale.place(found.value),
+        high=scale.place(found.high),
+        left=scale.place(check.low),
+        right=scale.place(check.high),
+        zero=scale.place(0.0) if scale.unit == "%" else None,
+        color=check.color,
+        state=check.state,
+        text=plain(f"{check.label}: {span(found, scale.unit)}, {meaning}"),
     )
-    if not math.isnan(found.value):
-        parts.append(
-            f'<svg x="{value:.1f}%" y="50%" overflow="visible">{_mark(check, color)}</svg>'
-        )
-    return f'<svg class="line" role="img" aria-label="{said}">{"".join(parts)}</svg>'
-
-
-def _mark(check: Check, color: str) -> str:
-    """A disc supports the claim, a ring leaves it open, a cross contradicts it."""
-    if check.state == "contradicts":
-        return f'<path d="M-4-4 4 4M-4 4 4-4" style="stroke:{color};stroke-width:2.5"/>'
-    fill = color if check.state == "supports" else "var(--paper)"
-    return f'<circle r="4.5" style="fill:{fill};stroke:{color};stroke-width:2"/>'

@@ -1,4 +1,4 @@
-"""The laws that samples are drawn from."""
+"""Distributions of the samples."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -13,7 +13,7 @@ __all__ = ["LAWS", "OutlierLaw", "generator", "signal", "signal_on_grid"]
 
 
 def generator(seed: int, *names: str | int) -> np.random.Generator:
-    """A stream of random numbers of its own for each seed and purpose.
+    """Return a random generator of its own for each seed and purpose.
 
     Examples
     --------
@@ -40,17 +40,17 @@ def signal_on_grid(n: int) -> dict[str, NDArray[Any]]:
 
 @dataclass(frozen=True)
 class OutlierLaw:
-    """y = 2x + 3 sin(6x) + noise·N(0, 1), and with probability `share` an outlier on top.
+    """y = 2x + 3 sin(6x) + noise·N(0, 1), plus an outlier with probability `share`.
 
     Parameters
     ----------
     share : float
         Share of samples with an outlier, in [0, 1].
     size : float
-        Symmetric: the standard deviation of a normal outlier. Skewed: the mean of an exponential
-        one, always upwards. In the units of y.
+        Standard deviation of a symmetric (normal) outlier, or mean of a skewed (exponential,
+        positive) outlier, in the units of y.
     kind : {"symmetric", "skewed"}
-        The outlier's law.
+        Distribution of the outliers.
     noise : float
         Standard deviation of the Gaussian noise of every sample.
 
@@ -84,7 +84,7 @@ class OutlierLaw:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its parameters, for the settings of a task."""
+        """The parameters, for the settings of a task."""
         return asdict(self)
 
     def __str__(self) -> str:

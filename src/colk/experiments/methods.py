@@ -1,4 +1,4 @@
-"""The methods of the comparison, by name: how each is made, printed and tuned."""
+"""The methods of the comparison: constructors, printed settings, ranges for tuning."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,20 +52,20 @@ _RATES = {"tracking_rate": (0.003, 0.3)}
 
 @dataclass(frozen=True)
 class Method:
-    """A method as the experiments know it.
+    """A method of the comparison.
 
     Parameters
     ----------
     name, label : str
-        In settings and files; in figures.
+        Its name in settings and files, and in figures.
     color : str
-        Its colour, a name of `colk.experiments.style.PALETTE`.
+        A name of `colk._pages.colors.PALETTE`.
     make : callable
-        Makes a learner from settings, the model order that budgets share, and a seed.
+        Makes a learner from settings, the budget of atoms, and a seed.
     printed : mapping
-        Settings of the paper; where it prints none, COLK's.
+        Settings of the paper, or COLK's if the paper prints none.
     space : mapping of str to (float, float)
-        Ranges of the settings that are tuned, on a logarithmic scale.
+        Ranges of the tuned settings, on a logarithmic scale.
     """
 
     name: str
@@ -77,13 +77,13 @@ class Method:
 
 
 def _common(settings: Settings) -> dict[str, Any]:
-    """Arguments that all methods know; the last iterate counts, as in the paper."""
+    """Arguments that all methods share. As in the paper, the last iterate predicts."""
     names = ("step_size", "tracking_rate", "gradient_bound", "gradient_gain")
     return {"averaging": None, **{name: settings[name] for name in names if name in settings}}
 
 
 def _komp(settings: Settings, order: int) -> KOMP:
-    """The printed parsimony; where tuned, α/ε as printed for COLK, and no more atoms than it."""
+    """Printed parsimony. If tuned: COLK's printed α/ε, and at most its number of atoms."""
     if "parsimony" in settings:
         return KOMP(parsimony=settings["parsimony"])
     return KOMP(eps=0.1 * settings["step_size"], max_atoms=order)
@@ -120,7 +120,7 @@ def _npbsgd(settings: Settings, order: int, seed: int) -> OnlineLearner:
         Gaussian(BANDWIDTH),
         Squared(),
         max_atoms=order,
-        # A horizon beyond every stream: the budget never grows.
+        # The horizon is beyond every stream, so the budget never grows.
         horizon=1_000_000_000,
         maintenance="projection",
         regularization=1e-6,
@@ -193,12 +193,12 @@ METHODS = {
     )
 }
 
-# The methods of the paper's comparison; the others are this library's own.
+# The methods of the paper's comparison. The others are additions of this library.
 COMPARED = tuple(name for name, method in METHODS.items() if method.printed)
 
 
 def trials(method: Method, count: int, seed: int) -> list[dict[str, float]]:
-    """Settings to try: `count` points spread over the method's space, the middle first.
+    """Return `count` settings spread over the method's ranges, the middle first.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def trials(method: Method, count: int, seed: int) -> list[dict[str, float]]:
 def choose(
     tried: Mapping[str, list[dict[str, float]]], scores: Sequence[float]
 ) -> dict[str, dict[str, float]]:
-    """For each method the trial of least score; scores are listed method by method.
+    """Return the best trial of each method; scores are listed method by method.
 
     Examples
     --------

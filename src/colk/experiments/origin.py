@@ -1,4 +1,4 @@
-"""Where a report comes from: the paper, the day, the code, the machine, and how long it took."""
+"""The head of a report: paper, date, code, machine and running time."""
 
 import os
 import platform
@@ -25,46 +25,56 @@ class Origin:
 
     Parameters
     ----------
-    date, code, machine, took : str
-        As they are printed.
-    packages : str
-        Versions of what the numbers depend on.
+    date, code, machine, packages, took : str
+        The texts that the report prints. `packages` lists versions.
     """
 
     date: str
     code: str
     machine: str
-    took: str
     packages: str
+    took: str
+
+    @property
+    def pairs(self) -> dict[str, str]:
+        """Names and texts, in the order of the report."""
+        return {
+            "Paper": PAPER,
+            "Date": self.date,
+            "Code": self.code,
+            "Machine": self.machine,
+            "Versions": self.packages,
+            "Took": self.took,
+        }
 
 
 def observe_origin(seconds: float, computed: int, found: int) -> Origin:
-    """Look at clock, code and machine.
+    """Read the clock, the version of the code and the machine's name.
 
     Parameters
     ----------
     seconds : float
-        How long the run took.
+        Running time.
     computed, found : int
-        Runs that were computed, and that were found in the cache.
+        Number of tasks that ran, and of those whose result was in the cache.
 
     Examples
     --------
     >>> observe_origin(150.0, 40, 2).took
-    '2 min 30 s, with 40 runs computed and 2 found in the cache'
+    '2 min 30 s for 40 tasks; 2 more were in the cache'
     """
     versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES]
     return Origin(
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         code=f"colk {__version__}{_commit()}",
         machine=f"{_processor()}, {os.cpu_count()} cores, {platform.system()}",
-        took=f"{duration(seconds)}, with {computed} runs computed and {found} found in the cache",
+        took=f"{duration(seconds)} for {computed} tasks; {found} more were in the cache",
         packages=", ".join([f"Python {platform.python_version()}", *versions]),
     )
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person would say them.
+    """Write a duration in hours, minutes and seconds.
 
     Examples
     --------
@@ -92,7 +102,7 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    """The commit of the sources, where this file belongs to a repository."""
+    """Return the commit of the sources, or nothing if they are not in a repository."""
     here = Path(__file__).resolve()
     if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
         return ""
@@ -102,7 +112,7 @@ def _commit() -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git says, or None where there is no git or no repository."""
+    """Return the output of git, or None if git or the repository is missing."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *arguments],

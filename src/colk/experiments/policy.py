@@ -1,4 +1,4 @@
-"""Policy evaluation: values against a closed form and against Monte Carlo.
+"""Policy evaluation: learned values compared with a closed form and with Monte Carlo.
 
 `run` computes plain numbers, `table` puts them in rows and `figures` draws them. Each drawing of
 `DRAWINGS` takes an empty matplotlib figure and the numbers.
@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk._extras import needed_for
+from colk._pages.colors import FAINT, PALETTE, RC
 from colk._validation import Array, check_count, check_fraction
 from colk.compressors import KOMP
 from colk.experiments.chapter import WIDTH
-from colk.experiments.style import FAINT, PALETTE, RC, letter
+from colk.experiments.panels import letter
 from colk.kernels import Gaussian
 from colk.rl import (
     TDC,
@@ -46,7 +47,7 @@ N_TRANSITIONS = 400_000
 N_SEEDS = 5
 N_MARKS = 40
 GRID = 61
-# On a coloured surface, whatever the page.
+# Colours on a coloured surface. They do not follow the page's light or dark mode.
 _WHITE, _BLACK = "#fefefe", "#010101"
 
 Results = dict[str, Any]
@@ -60,7 +61,7 @@ METHODS: dict[str, Callable[[], ValueLearner]] = {
 
 
 def swing_up(seed: int) -> Policy:
-    """Policy of the pendulum: pump energy, then hold it upright; torque noise 0.5.
+    """Policy of the pendulum: increase its energy, then hold it upright; torque noise 0.5.
 
     u = ω(5 − E) with the energy E = ω²/6 + 5 cos θ, and −12θ − 2.5ω where cos θ > 0.9 and
     |ω| < 3; plus normal noise, clipped to [−2, 2].
@@ -79,7 +80,7 @@ def swing_up(seed: int) -> Policy:
 
 
 def push_along(seed: int) -> Policy:
-    """Policy of the car: push the way it moves, 100v clipped to [−1, 1]; noise 0.3."""
+    """Policy of the car: push in the direction of motion, 100v clipped to [−1, 1]; noise 0.3."""
     rng = np.random.default_rng(seed)
 
     def act(observation: Array) -> NDArray[np.float32]:
@@ -91,7 +92,7 @@ def push_along(seed: int) -> Policy:
 
 @dataclass(frozen=True)
 class Setting:
-    """How an environment is learned; bandwidths are in standard deviations of each feature."""
+    """Settings of an environment. The bandwidth is in standard deviations of each feature."""
 
     environment: str
     policy: Callable[[int], Policy]
@@ -114,19 +115,20 @@ ENVIRONMENTS = {
 
 
 def run(seed: int = 0, scale: float = 1.0) -> Results:
-    """All numbers of the experiment.
+    """Compute all numbers of the experiment.
 
     Parameters
     ----------
     seed : int
-        What all draws follow from.
+        Seed of all random draws.
     scale : float
-        Share of the full numbers of transitions, in (0, 1].
+        Share of the full number of transitions, in (0, 1].
 
     Returns
     -------
     dict
-        "linear_quadratic": one entry a dimension, 1 and 2; "environments": one entry a name.
+        "linear_quadratic" has an entry for each dimension, 1 and 2; "environments" has an entry
+        for each name.
     """
     check_count(seed, "seed", at_least=0)
     check_fraction(scale, "scale")
@@ -137,7 +139,7 @@ def run(seed: int = 0, scale: float = 1.0) -> Results:
 
 
 def _learn_in_parts(learner: ValueLearner, transitions: Transitions) -> tuple[Array, Array]:
-    """Learn; returns transitions seen and model orders along the way."""
+    """Learn in parts; return the numbers of transitions and the model orders after each."""
     size = transitions.n_transitions
     marks = np.unique(np.linspace(0, size, N_MARKS + 1).astype(int))
     orders = [0]
@@ -148,7 +150,7 @@ def _learn_in_parts(learner: ValueLearner, transitions: Transitions) -> tuple[Ar
 
 
 def _linear_quadratic(n_features: int, seed: int, scale: float) -> Results:
-    """Errors of every method over the seeds, and what the first one learned."""
+    """Errors of every method over the seeds, and the function of the first seed."""
     mdp = LinearQuadratic.spiral(n_features)
     n_seeds = max(2, round(N_SEEDS * scale)) if scale < 1.0 else N_SEEDS
     states = simulate(mdp, 5000, seed=10_000 + seed).states
@@ -173,7 +175,7 @@ def _linear_quadratic(n_features: int, seed: int, scale: float) -> Results:
 
 
 def _surface(states: Array, **functions: Callable[[Array], Array]) -> Results:
-    """Functions on a grid over the box of the visited states, where they have two features."""
+    """Evaluate functions on a grid over the visited states, if states have two features."""
     if states.shape[1] != 2:
         return {}
     low, high = np.quantile(states, [0.001, 0.999], axis=0)
@@ -184,7 +186,7 @@ def _surface(states: Array, **functions: Callable[[Array], Array]) -> Results:
 
 
 def _environment(name: str, seed: int, scale: float) -> Results:
-    """The online learner and batch LSTD on the same transitions, against Monte Carlo."""
+    """Compare the online learner and batch LSTD on the same transitions with Monte Carlo."""
     setting = ENVIRONMENTS[name]
     size, n_states = max(2000, round(scale * N_TRANSITIONS)), max(30, round(scale * 200))
     transitions = rollout(setting.environment, setting.policy(seed), size, seed)
@@ -219,7 +221,7 @@ def _environment(name: str, seed: int, scale: float) -> Results:
 
 
 def table(results: Results) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of all numbers."""
+    """Return head and rows of the table of all numbers."""
     rows = []
     for n_features, part in results["linear_quadratic"].items():
         for name, found in part["methods"].items():
@@ -255,7 +257,7 @@ def table(results: Results) -> tuple[list[str], list[list[str]]]:
 
 
 def draw_surfaces(canvas: "Figure", results: Results) -> None:
-    """V over two-dimensional states, with the atoms."""
+    """Draw V over two-dimensional states, with the atoms."""
     linear, car = results["linear_quadratic"][2], results["environments"]["Mountain car"]
     left, right = canvas.subplots(1, 2)
     for axes, part in ((left, linear), (right, car)):
@@ -286,7 +288,7 @@ def draw_surfaces(canvas: "Figure", results: Results) -> None:
 
 
 def draw_monte_carlo(canvas: "Figure", results: Results) -> None:
-    """Learned values against Monte Carlo, at states that were not learned from."""
+    """Draw learned values over Monte Carlo values at held-out states."""
     names = list(results["environments"])
     for axes, mark, name in zip(canvas.subplots(1, len(names)), "ab", names, strict=True):
         part = results["environments"][name]
@@ -317,7 +319,7 @@ def draw_monte_carlo(canvas: "Figure", results: Results) -> None:
 
 
 def draw_orders(canvas: "Figure", results: Results) -> None:
-    """Model order over the transitions."""
+    """Draw the model order over the transitions."""
     axes = canvas.subplots()
     curves = {f"linear-quadratic, {n}-D": part for n, part in results["linear_quadratic"].items()}
     curves |= results["environments"]
@@ -336,7 +338,7 @@ DRAWINGS: dict[str, Callable[["Figure", Results], None]] = {
 
 
 def figures(results: Results) -> "dict[str, Figure]":
-    """All figures, drawn from the numbers of `run`."""
+    """Draw all figures from the numbers of `run`."""
     with needed_for("a figure", extra="cli"):
         import matplotlib as mpl
         from matplotlib.figure import Figure

@@ -1,69 +1,78 @@
-"""One HTML file with everything in it, and the data and pictures of each figure beside it."""
+"""Write the report, and beside it the data and images of each figure."""
 
 import csv
 import io
-import os
-import re
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from colk._extras import needed_for
+from markupsafe import Markup
+
+from colk._pages.drawing import draw
+from colk._pages.formulas import plain
+from colk._pages.render import inline
 from colk.experiments.chapter import WIDTH, Chapter, Figure, Plan, as_columns
-from colk.experiments.forecast import DRAWING, Forecast
-from colk.experiments.mathematics import plain
 from colk.experiments.origin import Origin
 from colk.experiments.page import page
-from colk.experiments.style import FAINT, PALETTE, RC
 from colk.experiments.verdict import Verdict
+from colk.persistence.atomic import write_whole
 
 __all__ = ["draw_figures", "write_report"]
 
 
 def draw_figures(
-    chapters: Sequence[Chapter], out: str | os.PathLike[str], forecast: Forecast
-) -> dict[str, str]:
-    """Write CSV, PNG and SVG of every figure; return them as SVG for the page, by name."""
-    folder = Path(out)
+    chapters: Sequence[Chapter], folder: Path, drawn: Callable[[Figure], None]
+) -> dict[str, Markup]:
+    """Write CSV, PNG and SVG of every figure; return the SVG images for the page, by name.
+
+    Parameters
+    ----------
+    chapters : sequence of Chapter
+        The results.
+    folder : Path
+        Where the files go. It is made if it does not exist.
+    drawn : callable
+        Called with each figure when its files are written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     pictures = {}
     for figure in (figure for chapter in chapters for figure in chapter.figures):
-        forecast.begin(DRAWING + figure.name, 1.0)
-        start = time.process_time()
-        pictures[figure.name] = inlined(_write_figure(figure, folder), figure)
-        forecast.finish(DRAWING + figure.name, 1.0, time.process_time() - start)
+        png, svg = draw(figure.draw, WIDTH, figure.height, "png", "svg")
+        _write(folder / f"{figure.name}.csv", _csv(figure.columns))
+        write_whole(folder / f"{figure.name}.png", [png])
+        write_whole(folder / f"{figure.name}.svg", [svg])
+        pictures[figure.name] = inline(svg, figure.name, plain(figure.title))
+        drawn(figure)
     return pictures
 
 
 def write_report(
     chapters: Sequence[Chapter],
     plan: Plan,
-    out: str | os.PathLike[str],
-    pictures: Mapping[str, str],
+    folder: Path,
+    pictures: Mapping[str, Markup],
     origin: Origin,
 ) -> Path:
-    """Write the verdicts' numbers and `report.html`; return the path of the last.
+    """Write `verdicts.csv` and `report.html`; return the path of the report.
 
     Parameters
     ----------
     chapters : sequence of Chapter
-        What was found.
+        The results.
     plan : Plan
-        How much was run.
-    out : path
-        The folder.
-    pictures : mapping of str to str
-        What `draw_figures` returned.
+        Size of the run.
+    folder : Path
+        Where the files go.
+    pictures : mapping of str to Markup
+        The result of `draw_figures`.
     origin : Origin
-        Where the report comes from.
+        Date, code and machine.
 
     Returns
     -------
     Path
-        The report. But for its head it depends on settings, seed and versions only.
+        The report. Except for its head it depends only on settings, seed and versions.
     """
-    folder = Path(out)
     _write_verdicts([v for chapter in chapters for v in chapter.verdicts], folder)
     path = folder / "report.html"
     _write(path, page(chapters, plan, origin, pictures))
@@ -71,48 +80,7 @@ def write_report(
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)
-
-
-def _write_figure(figure: Figure, folder: Path) -> str:
-    """Write CSV, PNG and SVG; return the last."""
-    with needed_for("a figure", extra="cli"):
-        import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure as Canvas
-
-    _write(folder / f"{figure.name}.csv", _csv(figure.columns))
-    with mpl.rc_context(cast(Any, RC)):
-        canvas = Canvas(figsize=(WIDTH, figure.height))
-        FigureCanvasAgg(canvas)
-        figure.draw(canvas)
-        canvas.savefig(folder / f"{figure.name}.png", metadata={"Software": None})
-        vector = io.BytesIO()
-        canvas.savefig(vector, format="svg", metadata={"Date": None})
-    text = vector.getvalue().decode()
-    _write(folder / f"{figure.name}.svg", text)
-    return text
-
-
-def inlined(picture: str, figure: Figure) -> str:
-    """An SVG as part of the page: colours follow the page's, names are the figure's own.
-
-    Parameters
-    ----------
-    picture : str
-        As matplotlib writes it.
-    figure : Figure
-        What it shows.
-    """
-    text = re.sub(r"<metadata>.*?</metadata>", "", picture[picture.index("<svg") :], flags=re.S)
-    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{figure.name}-", text)
-    for name, value in {**PALETTE, "faint": FAINT, "paper": "#ffffff"}.items():
-        text = text.replace(value.lower(), f"var(--{name})")
-    title = plain(figure.title).replace('"', "”").replace("&", "and")
-    return text.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1).strip()
+    write_whole(path, [text.encode()])
 
 
 def _csv(columns: Mapping[str, Sequence[Any]]) -> str:
@@ -125,7 +93,7 @@ def _csv(columns: Mapping[str, Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """Numbers as Python's own: the shortest text that gives them back exactly."""
+    """Convert a NumPy number to Python's, whose text gives the number back exactly."""
     return value.item() if hasattr(value, "item") else value
 
 

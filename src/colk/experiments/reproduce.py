@@ -1,77 +1,72 @@
 """Run experiments and write the report."""
 
-import csv
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from colk.experiments import lidar, outliers, policy_chapter, risk, theory
-from colk.experiments.chapter import Chapter, Plan
-from colk.experiments.forecast import DRAWING, Forecast
+from colk.experiments.chapter import Chapter, Figure, Plan
 from colk.experiments.origin import observe_origin
 from colk.experiments.report import draw_figures, write_report
-from colk.experiments.runner import Runner
-from colk.experiments.tasks import Run, Store, Task
+from colk.experiments.runner import Runner, Watch
+from colk.experiments.tasks import Run, Task
 
-__all__ = ["STUDIES", "Reproduction", "Study", "forecast", "reproduce"]
+__all__ = ["STUDIES", "Reproduction", "Study", "expected_seconds", "reproduce"]
+
+# Rough processor seconds to draw a figure.
+_DRAWING = 1.1
 
 
 @dataclass(frozen=True)
 class Study:
-    """An experiment: the tasks it takes, what it makes of them, and the figures that it draws."""
+    """An experiment.
 
-    expect: Callable[[Plan], list[Task]]
-    tell: Callable[[Plan, Run], Chapter]
-    figures: tuple[str, ...]
+    Parameters
+    ----------
+    tasks : callable
+        Returns the tasks that `chapter` will run. Settings that depend on earlier results are
+        guessed; names and seconds are right.
+    chapter : callable
+        Runs the tasks and returns the chapter.
+    n_figures : int
+        Number of figures of the chapter.
+    """
 
-
-def _figures(chapter: str, *names: str) -> tuple[str, ...]:
-    return tuple(f"{chapter}-{name}" for name in names)
+    tasks: Callable[[Plan], list[Task]]
+    chapter: Callable[[Plan, Run], Chapter]
+    n_figures: int
 
 
 STUDIES = {
-    "outliers": Study(
-        outliers.expected_tasks,
-        outliers.outliers,
-        _figures("outliers", "boxes", "curves", "functions", "features", "laws"),
-    ),
-    "lidar": Study(
-        lidar.expected_tasks,
-        lidar.lidar,
-        _figures("lidar", "errors", "with-outliers", "without-outliers"),
-    ),
-    "risk": Study(risk.expected_tasks, risk.risk, _figures("risk", "frontier")),
-    "theory": Study(
-        theory.expected_tasks,
-        theory.theory,
-        _figures("theory", "model-order", "tracking", "convergence", "stationarity"),
-    ),
-    "policy": Study(
-        policy_chapter.expected_tasks,
-        policy_chapter.policy_evaluation,
-        _figures("policy", "value-surface", "monte-carlo", "model-order"),
-    ),
+    "outliers": Study(outliers.expected_tasks, outliers.outliers, n_figures=5),
+    "lidar": Study(lidar.expected_tasks, lidar.lidar, n_figures=3),
+    "risk": Study(risk.expected_tasks, risk.risk, n_figures=1),
+    "theory": Study(theory.expected_tasks, theory.theory, n_figures=4),
+    "policy": Study(policy_chapter.expected_tasks, policy_chapter.policy_evaluation, n_figures=3),
 }
 
 
-def forecast(names: Sequence[str], plan: Plan, jobs: int = 1) -> Forecast:
-    """How long the named experiments will take, drawing included.
+def expected_seconds(names: Sequence[str], plan: Plan, jobs: int = 1) -> float:
+    """Return the weight of the named experiments: rough processor seconds of all tasks.
+
+    Figures are drawn by one process while the others are idle, so they count `jobs` times.
 
     Examples
     --------
     >>> from colk.experiments import Plan
-    >>> forecast(["policy"], Plan(), jobs=2).total > 0.0
+    >>> expected_seconds(["policy"], Plan()) > expected_seconds(["policy"], Plan(scale=0.1)) > 0.0
     True
     """
-    work = [(task.name, task.size) for name in names for task in STUDIES[name].expect(plan)]
-    drawing = [(DRAWING + figure, 1.0) for name in names for figure in STUDIES[name].figures]
-    return Forecast([*work, *drawing], jobs)
+    studies = [STUDIES[name] for name in names]
+    tasks = sum(task.seconds for study in studies for task in study.tasks(plan))
+    return tasks + _DRAWING * jobs * sum(study.n_figures for study in studies)
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What `reproduce` made: the chapters, the report's path, and how many tasks were computed."""
+    """The result of `reproduce`: chapters, path of the report, number of tasks that ran."""
 
     chapters: Sequence[Chapter]
     report: Path
@@ -83,27 +78,27 @@ def reproduce(
     plan: Plan,
     out: str | os.PathLike[str] = "results",
     jobs: int = 1,
-    watch: Forecast | None = None,
+    watch: Watch | None = None,
 ) -> Reproduction:
-    """Run the named experiments, or continue them, and write the report.
+    """Run the named experiments and write the report; continue them if they were interrupted.
 
     Parameters
     ----------
     names : sequence of str
         Keys of `STUDIES`.
     plan : Plan
-        How much to run.
+        Size of the run.
     out : path
-        Where the report goes; finished runs are kept in its folder `cache`.
+        Folder of the report. Results of finished tasks are kept in its folder `cache`.
     jobs : int
-        Processes.
-    watch : Forecast, optional
-        What `forecast` returned: it is told what runs and what has finished.
+        Number of processes.
+    watch : Watch, optional
+        Is told which tasks run and which have finished.
 
     Returns
     -------
     Reproduction
-        The same for the same plan, whatever `jobs` and however often it was interrupted.
+        The same for the same plan, for any number of processes and interruptions.
 
     Examples
     --------
@@ -115,21 +110,19 @@ def reproduce(
     unknown = [name for name in names if name not in STUDIES]
     if unknown:
         raise ValueError(f"no experiment {unknown[0]!r}; there are {', '.join(STUDIES)}")
-    known = watch or forecast(names, plan, jobs)
-    with Runner(Store(Path(out) / "cache"), jobs, known) as run:
-        chapters = [STUDIES[name].tell(plan, run) for name in names]
-        computed, found = run.computed, run.found
-    pictures = draw_figures(chapters, out, known)
-    origin = observe_origin(known.elapsed, computed, found)
-    _write_durations(known, Path(out))
-    return Reproduction(chapters, write_report(chapters, plan, out, pictures, origin), computed)
+    start, folder, watch = time.monotonic(), Path(out), watch or Watch()
+    run = Runner(folder / "cache", jobs, watch)
+    chapters = [STUDIES[name].chapter(plan, run) for name in names]
+
+    def drawn(figure: Figure) -> None:
+        watch.finish(_drawing(figure), _DRAWING * jobs)
+
+    watch.begin([_drawing(figure) for chapter in chapters for figure in chapter.figures])
+    pictures = draw_figures(chapters, folder, drawn)
+    origin = observe_origin(time.monotonic() - start, run.computed, run.found)
+    report = write_report(chapters, plan, folder, pictures, origin)
+    return Reproduction(chapters, report, run.computed)
 
 
-def _write_durations(known: Forecast, out: Path) -> None:
-    """Processor seconds of every task and figure; `benchmarks/costs.py` reads it."""
-    with (out / "durations.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("name", "size", "seconds"))
-        writer.writerows(
-            (name, f"{size:g}", f"{seconds:.4f}") for name, size, seconds in known.records
-        )
+def _drawing(figure: Figure) -> str:
+    return f"Drawing {figure.name}"

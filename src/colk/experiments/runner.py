@@ -1,144 +1,150 @@
-"""Run tasks in parallel processes, and skip those whose result is already there."""
+"""Run tasks in parallel processes and keep their results on disk, both by joblib."""
 
-import multiprocessing
 import os
 import signal
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from types import TracebackType
-from typing import Self
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
 
+from joblib import Memory, Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from colk._validation import check_count
-from colk.experiments.forecast import Forecast
-from colk.experiments.tasks import Result, Store, Task
+from colk.experiments.tasks import Result, Task, fingerprint
 
-__all__ = ["Runner"]
+__all__ = ["Runner", "Watch"]
+
+
+class Watch:
+    """Is told what runs. This one ignores it; a subclass shows progress."""
+
+    def begin(self, names: Sequence[str]) -> None:
+        """Take the names of the tasks that run next, in their order."""
+
+    def finish(self, name: str, seconds: float, *, found: bool = False) -> None:
+        """Take a finished task: its name, its rough seconds, whether it was in the cache."""
 
 
 class Runner:
-    """Runs tasks; used as a context, which ends its processes.
+    """Runs tasks, or loads their results from the cache.
 
-    Numbers do not depend on the number of processes: linear algebra runs on one thread in each.
+    The results do not depend on the number of processes, because linear algebra runs on one
+    thread in each.
 
     Parameters
     ----------
-    store : Store
-        Where results are looked up and kept.
+    folder : path
+        The cache. A finished task stays there even if a later one fails or is interrupted.
     jobs : int
-        Processes. With 1 the tasks run in this one.
-    forecast : Forecast, optional
-        Told what begins, and what has finished or was found.
+        Number of processes. With 1 the tasks run in this process.
+    watch : Watch, optional
+        Is told about each task.
+
+    Attributes
+    ----------
+    computed, found : int
+        Number of tasks that ran, and of those whose result was in the cache.
 
     Examples
     --------
     >>> import tempfile
     >>> from colk.experiments.laws import signal_on_grid
-    >>> from colk.experiments.tasks import Store, Task
-    >>> with tempfile.TemporaryDirectory() as folder, Runner(Store(folder)) as run:
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = Runner(folder)
     ...     results = run([Task(signal_on_grid, {"n": n}) for n in (2, 3)])
-    >>> [len(result["x"]) for result in results]
-    [2, 3]
+    >>> [len(result["x"]) for result in results], run.computed
+    ([2, 3], 2)
     """
 
-    def __init__(self, store: Store, jobs: int = 1, forecast: Forecast | None = None) -> None:
-        self.store = store
+    def __init__(
+        self, folder: str | os.PathLike[str], jobs: int = 1, watch: Watch | None = None
+    ) -> None:
         self.jobs = check_count(jobs, "jobs")
         self.computed = 0
         self.found = 0
-        self.forecast = forecast or Forecast([])
-        self._pool: ProcessPoolExecutor | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._pool is None:
-            return
-        workers = list((self._pool._processes or {}).values())
-        self._pool.shutdown(wait=kind is None, cancel_futures=True)
-        if kind is not None:  # what runs now is lost, what is finished is on disk
-            for worker in workers:
-                worker.terminate()
-        self._pool = None
+        self._watch = watch or Watch()
+        self._call: Any = Memory(Path(folder), verbose=0).cache(_call)
 
     def __call__(self, tasks: Sequence[Task]) -> list[Result]:
-        """Results of the tasks, in their order."""
-        results = [self.store.load(task) for task in tasks]
-        missing = []
-        for task, result in zip(tasks, results, strict=True):
+        """Return the results of the tasks, in their order."""
+        results: dict[int, Result] = {}
+        missing: dict[int, Task] = {}
+        for place, task in enumerate(tasks):
+            result = self._load(task)
             if result is None:
-                missing.append(task)
+                missing[place] = task
             else:
+                results[place] = result
                 self.found += 1
-                self.forecast.finish(task.name, task.size)
-        if self.jobs == 1:
-            with threadpool_limits(1):
-                for task in missing:
-                    self.forecast.begin(task.name, task.size)
-                    self._count(task, _compute(self.store, task))
-        elif missing:
-            self._distribute(missing)
-        return [
-            _present(self.store.load(task)) if result is None else result
-            for task, result in zip(tasks, results, strict=True)
-        ]
+                self._watch.finish(task.name, task.seconds, found=True)
+        if missing:
+            self._watch.begin([task.name for task in missing.values()])
+            self._compute(missing, results)
+        return [results[place] for place in range(len(tasks))]
 
-    def _count(self, task: Task, seconds: float) -> None:
-        self.computed += 1
-        self.forecast.finish(task.name, task.size, seconds)
+    def _load(self, task: Task) -> Result | None:
+        """Return a result of the cache, or None if there is none or it cannot be read."""
+        arguments = _arguments(task)
+        if not self._call.check_call_in_cache(*arguments):
+            return None
+        kept = self._call.call_and_shelve(*arguments)
+        try:
+            result: Result = kept.get()
+        except Exception:  # a damaged file may fail in any way
+            kept.clear()
+            return None
+        return result
 
-    def _distribute(self, tasks: list[Task]) -> None:
-        if self._pool is None:
-            # A fresh interpreter, not a fork: threads of this process are not copied half-way.
-            self._pool = ProcessPoolExecutor(
-                self.jobs, multiprocessing.get_context("spawn"), initializer=_begin_worker
-            )
-        waiting: dict[Future[float], Task] = {
-            self._pool.submit(_compute, self.store, task): task for task in tasks
-        }
-        # Workers take tasks in their order.
-        begun = 0
-        while waiting:
-            while begun < len(tasks) - len(waiting) + self.jobs and begun < len(tasks):
-                self.forecast.begin(tasks[begun].name, tasks[begun].size)
-                begun += 1
-            finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in finished:
-                self._count(waiting.pop(future), future.result())
-
-
-def _present(result: Result | None) -> Result:
-    if result is None:
-        raise OSError("a result vanished from the cache while it was in use; run again")
-    return result
+    def _compute(self, tasks: Mapping[int, Task], results: dict[int, Result]) -> None:
+        """Run tasks and enter their results by their places."""
+        calls = (
+            delayed(_numbered)(place, self._call, _arguments(task)) for place, task in tasks.items()
+        )
+        with (
+            warnings.catch_warnings(),
+            threadpool_limits(1),
+            parallel_config("loky", inner_max_num_threads=1, initializer=_start_worker),
+        ):
+            _ignore_slow_disk()
+            # Tasks that are lost by an interruption.
+            warnings.filterwarnings("ignore", r"[\s\S]*adjusting the input task iterator")
+            with closing(Parallel(self.jobs, return_as="generator_unordered")(calls)) as outputs:
+                for place, result in outputs:
+                    results[place] = result
+                    self.computed += 1
+                    self._watch.finish(tasks[place].name, tasks[place].seconds)
 
 
-def _begin_worker() -> None:
-    """Leave Ctrl-C to the first process, end with it, and give linear algebra one thread."""
+def _arguments(task: Task) -> tuple[Callable[..., Result], Mapping[str, Any], str]:
+    return task.function, task.settings, fingerprint(task.function.__module__)
+
+
+def _call(function: Callable[..., Result], settings: Mapping[str, Any], code: str) -> Result:
+    """Run a task. The code's fingerprint is part of the cache's key."""
+    return function(**settings)
+
+
+def _numbered(place: int, call: Any, arguments: tuple[Any, ...]) -> tuple[int, Result]:
+    return place, call(*arguments)
+
+
+def _ignore_slow_disk() -> None:
+    """Ignore joblib's warning that writing to the cache takes long."""
+    warnings.filterwarnings("ignore", "Persisting input arguments took")
+
+
+def _start_worker() -> None:
+    """Leave Ctrl-C to the parent process, and end if the parent is killed."""
+    _ignore_slow_disk()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    threadpool_limits(1)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    """A killed parent cannot say goodbye: its workers would wait for tasks for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _compute(store: Store, task: Task) -> float:
-    """Run a task and keep its result; returns the processor seconds that it took."""
-    start = time.process_time()
-    store.save(task, task.run())
-    return time.process_time() - start
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)

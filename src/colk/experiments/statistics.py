@@ -1,4 +1,4 @@
-"""Intervals over runs: of a mean, a change in per cent, a ratio of spreads, a share, a slope."""
+"""Confidence intervals over runs: mean, percentage change, ratio of spreads, share, slope."""
 
 from dataclasses import dataclass
 
@@ -33,7 +33,7 @@ class Interval:
 
     @property
     def half(self) -> float:
-        """Half of the interval's width."""
+        """Half of the width of the interval."""
         return 0.5 * (self.high - self.low)
 
     @property
@@ -49,7 +49,7 @@ def _quantile(degrees: int) -> float:
 
 
 def mean_interval(values: ArrayLike) -> Interval:
-    """Mean of n values, with Student's interval. Differences of paired runs go in here.
+    """Mean of n values with Student's interval. For paired runs, pass their differences.
 
     Examples
     --------
@@ -65,10 +65,10 @@ def mean_interval(values: ArrayLike) -> Interval:
 
 
 def percent_change(first: ArrayLike, second: ArrayLike) -> Interval:
-    """Per cent by which `first` lies above `second`, paired runs of positive numbers.
+    """Percentage by which `first` lies above `second`; paired runs of positive numbers.
 
-    The mean is that of the logarithms of the ratios, with Student's interval, so that "twice" and
-    "half" weigh the same. Of one pair, or where a run diverged, the interval is everything.
+    The mean and Student's interval are those of the logarithms of the ratios, so "twice" and
+    "half" weigh the same. With one pair, or if a run diverged, the interval is unbounded.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def percent_change(first: ArrayLike, second: ArrayLike) -> Interval:
 
 
 def share_interval(hits: int, runs: int) -> Interval:
-    """Per cent of runs in which something happened, with Clopper and Pearson's interval.
+    """Percentage of runs with an event, with Clopper and Pearson's interval.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def share_interval(hits: int, runs: int) -> Interval:
 
 
 def spread_change(first: ArrayLike, second: ArrayLike) -> Interval:
-    """Per cent by which the standard deviation of `first` lies above that of `second`.
+    """Percentage by which the standard deviation of `first` lies above that of `second`.
 
     Examples
     --------
@@ -123,10 +123,10 @@ def spread_change(first: ArrayLike, second: ArrayLike) -> Interval:
 
 
 def spread_ratio(first: ArrayLike, second: ArrayLike) -> Interval:
-    """Standard deviation of `first` over that of `second`, paired runs.
+    """Ratio of the standard deviations of `first` and `second`; paired runs.
 
-    The interval is Pitman and Morgan's: sums and differences of the pairs, each scaled, are
-    uncorrelated exactly where the spreads are equal.
+    The interval is Pitman and Morgan's. It rests on the fact that sums and differences of scaled
+    pairs are uncorrelated if and only if the spreads are equal.
 
     Examples
     --------
@@ -152,8 +152,8 @@ def spread_ratio(first: ArrayLike, second: ArrayLike) -> Interval:
 def slope_interval(x: ArrayLike, y: ArrayLike) -> Interval:
     """Slope of log y over log x by least squares; y of shape (runs, len(x)) or (len(x),).
 
-    With several runs each has its own slope, and the interval is that of their mean; with one,
-    the interval is the regression's.
+    With several runs, the interval is that of the mean of their slopes. With one run, it is the
+    interval of the regression.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Training sets of the synthetic experiment, and what a method makes of one."""
+"""Training sets of the synthetic experiment, and methods that learn them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,10 +21,10 @@ _POINTS = GRID[:, None]
 def draw_data(
     law: OutlierLaw, n_samples: int, seed: int, run: int
 ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Training set number `run` and the test set, which all runs share.
+    """Return training set number `run` and the test set, which all runs share.
 
-    As in the paper: all samples are drawn once, a fifth is the test set, and a training set is a
-    random half of the rest, in random order.
+    As in the paper, all samples are drawn once, a fifth of them is the test set, and a training
+    set is a random half of the rest, in random order.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def draw_data(
 
 
 def model_order(learner: OnlineLearner) -> int:
-    """Numbers of atoms or features that carry the learner's weights."""
+    """Number of atoms or features of a learner."""
     order = getattr(learner, "n_atoms", None)
     return int(getattr(learner, "n_components", 0) if order is None else order)
 
@@ -53,26 +53,26 @@ def moments(predictions: Array, y: Array) -> list[float]:
 
 
 def checkpoints(n: int, count: int) -> NDArray[np.int64]:
-    """Even numbers of samples at which to look, the last being n: closer in the beginning."""
+    """Even numbers of samples at which to evaluate: dense at the beginning, the last is n."""
     places = 2 * np.round(0.5 * n * np.linspace(0.0, 1.0, count + 1)[1:] ** 2).astype(np.int64)
     return np.unique(np.append(places[(places > 0) & (places < n)], n))
 
 
 def follow(
-    learner: OnlineLearner, train: tuple[Array, Array], test: tuple[Array, Array], looks: int
+    learner: OnlineLearner, train: tuple[Array, Array], test: tuple[Array, Array], evaluations: int
 ) -> dict[str, NDArray[Any]]:
-    """Learn a stream and look at the function `looks` times.
+    """Learn a stream and evaluate the function at up to `evaluations` points of it.
 
     Returns
     -------
     dict of arrays
         samples, order, error (mean squared distance to the signal on the test points), moments
-        (mean loss and central moments 2 to 4 on the test set), function (on a grid, at the end),
-        diverged (samples until a divergence, or −1).
+        (mean loss and central moments 2 to 4 on the test set), function (values on a grid at the
+        end), diverged (number of samples at a divergence, or −1).
     """
     X, y = train
     truth = signal(test[0][:, 0])
-    marks = checkpoints(len(X), looks)
+    marks = checkpoints(len(X), evaluations)
     order, error = np.full(len(marks), np.nan), np.full(len(marks), np.nan)
     laws, function, diverged, start = np.full((len(marks), 4), np.nan), np.full(201, np.nan), -1, 0
     for i, stop in enumerate(marks):
@@ -106,11 +106,11 @@ def learn_stream(
     n_samples: int,
     seed: int,
     run: int,
-    looks: int,
+    evaluations: int,
 ) -> dict[str, NDArray[Any]]:
-    """One method on one training set; see `follow`."""
+    """Learn one training set with one method; see `follow`."""
     train, test = draw_data(OutlierLaw(**law), n_samples, seed, run)
-    return follow(METHODS[method].make(settings, order, run), train, test, looks)
+    return follow(METHODS[method].make(settings, order, run), train, test, evaluations)
 
 
 def validate(
@@ -122,7 +122,7 @@ def validate(
     seed: int,
     run: int,
 ) -> dict[str, NDArray[Any]]:
-    """Mean absolute error on the last fifth of a training set after learning the rest."""
+    """Mean absolute error on the last fifth of a training set; the rest is learned."""
     (X, y), _ = draw_data(OutlierLaw(**law), n_samples, seed, run)
     split = 2 * (2 * len(X) // 5)
     learner = METHODS[method].make(settings, order, run)

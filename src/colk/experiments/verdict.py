@@ -1,4 +1,4 @@
-"""A claim of the paper, the intervals that it is judged by, and the judgement."""
+"""A claim of the paper, the intervals that judge it, and the verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,28 +20,28 @@ OUTCOMES: tuple[Outcome, ...] = (
     "not enough runs",
     "not enough samples",
 )
-# A difference of fewer per cent counts as none.
+# A difference below this percentage counts as no difference.
 NEGLIGIBLE = 2.0
 
 
 @dataclass(frozen=True)
 class Check:
-    """An interval, and the region in which it has to lie: one line of a verdict's plot.
+    """An interval and the region in which it has to lie: one line of a plot.
 
     Parameters
     ----------
     label : str
-        What was measured, or with whom COLK was compared.
+        The quantity, or the method that COLK is compared with.
     interval : Interval
-        What was found, in the verdict's unit.
+        The measured interval, in the verdict's unit.
     low, high : float
-        The region: the claim is supported where the whole interval lies in it.
+        The region. The claim is supported if the whole interval lies in it.
     column : str
-        The plot's column: "printed", "tuned", a phase, or empty.
+        Column of the plot: "printed", "tuned", a phase, or empty.
     color : str
-        A name of `colk.experiments.style.PALETTE`.
+        A name of `colk._pages.colors.PALETTE`.
     slack : float
-        The claim is contradicted where the interval does not reach this far into the region.
+        The claim is contradicted if the interval does not reach this far into the region.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Check:
 
     @property
     def state(self) -> State:
-        """What the interval says of the claim."""
+        """Whether the interval supports or contradicts the claim, or leaves it open."""
         found = self.interval
         if self.low <= found.low and found.high <= self.high:
             return "supports"
@@ -74,16 +74,16 @@ class Check:
 
 @dataclass(frozen=True)
 class Part:
-    """Checks that stand or fall together.
+    """Checks that are judged together.
 
     Parameters
     ----------
     title : str
-        Said above them in the plot.
+        Title above the checks in the plot.
     checks : sequence of Check
         At least one.
     needs : {"all", "any"}
-        How many have to support the claim.
+        Whether all checks or any check has to support the claim.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Part:
 
     @property
     def state(self) -> State:
-        """What the checks together say of the claim."""
+        """Whether the checks together support or contradict the claim, or leave it open."""
         states = {check.state for check in self.checks}
         wins: State = "supports" if self.needs == "any" else "contradicts"
         loses: State = "contradicts" if self.needs == "any" else "supports"
@@ -110,7 +110,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Measured:
-    """A number that is told beside a verdict, and decides nothing.
+    """A number that the report shows beside a verdict. It does not affect the verdict.
 
     Examples
     --------
@@ -125,26 +125,26 @@ class Measured:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a sentence of the paper.
+    """The verdict on a claim of the paper.
 
     Parameters
     ----------
     claim : str
-        The sentence, in short. Mathematics stands between dollars.
+        The claim in short. Formulas are TeX between dollar signs.
     quote, where : str
-        The paper's own words, and where they stand.
+        The paper's own words, and their place in the paper.
     found : sequence of str
-        What was found, in sentences made from the numbers.
+        The results, in sentences made from the numbers.
     rule : str
-        When the claim holds.
+        The condition under which the claim holds.
     parts : sequence of Part
-        What it is judged by, and what is drawn.
+        The checks that judge the claim and that are drawn.
     plan : Plan
-        How much was run.
+        Size of the run.
     unit : {"%", "exponent"}
-        Of all intervals.
+        Unit of all intervals.
     numbers : sequence of Measured
-        Told besides.
+        Other numbers.
 
     Examples
     --------
@@ -168,7 +168,7 @@ class Verdict:
 
     @property
     def outcome(self) -> Outcome:
-        """The judgement. An open part counts as not shown; in a reduced run it leaves all open."""
+        """The verdict. An open part counts as not shown, in a reduced run as unknown."""
         short: Outcome = "not enough samples" if self.plan.lacks == "samples" else "not enough runs"
         states = [part.state for part in self.parts]
         supported, contradicted = "supports" in states, "contradicts" in states

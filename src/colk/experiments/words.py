@@ -1,17 +1,27 @@
-"""Numbers as a person would say them, with one minus sign throughout."""
+"""Numbers and comparisons as text. The minus sign is always U+2212."""
 
 from colk.experiments.statistics import Interval
 
-__all__ = ["MINUS", "compared", "count", "exponent", "listed", "percent", "show", "span", "told"]
+__all__ = [
+    "MINUS",
+    "compared",
+    "comparisons",
+    "count",
+    "exponent",
+    "listed",
+    "percent",
+    "show",
+    "span",
+]
 
 MINUS = "\N{MINUS SIGN}"
 _SPACE = "\N{NO-BREAK SPACE}"
-# Above this a change is said in times.
+# Changes above this percentage are written as a factor.
 _MANY = 200.0
 
 
 def show(value: float) -> str:
-    """Three digits, with an exponent only where it is needed.
+    """Write a number with three digits, with an exponent only if it is needed.
 
     Examples
     --------
@@ -35,7 +45,7 @@ def show(value: float) -> str:
 
 
 def exponent(value: float) -> str:
-    """Two decimals.
+    """Write an exponent with two decimals.
 
     Examples
     --------
@@ -46,7 +56,7 @@ def exponent(value: float) -> str:
 
 
 def percent(value: float, *, signed: bool = False) -> str:
-    r"""A change in per cent, two digits.
+    r"""Write a percentage with two digits.
 
     Examples
     --------
@@ -63,7 +73,7 @@ def percent(value: float, *, signed: bool = False) -> str:
 
 
 def compared(found: Interval, other: str, *, brackets: bool = False) -> str:
-    r"""How something lies to another, in words: far above, below, or within the noise.
+    r"""Compare with another value: above, below, a factor, or within the noise.
 
     Examples
     --------
@@ -88,7 +98,7 @@ def compared(found: Interval, other: str, *, brackets: bool = False) -> str:
 
 
 def span(found: Interval, unit: str) -> str:
-    r"""A number with its interval, for tables.
+    r"""Write a number with its interval.
 
     Examples
     --------
@@ -105,7 +115,7 @@ def span(found: Interval, unit: str) -> str:
 
 
 def count(number: int, total: int) -> str:
-    """How many of a total.
+    """Write a number of a total.
 
     Examples
     --------
@@ -118,7 +128,7 @@ def count(number: int, total: int) -> str:
 
 
 def listed(names: list[str]) -> str:
-    """Names with commas and an "and".
+    """Join names with commas and "and".
 
     Examples
     --------
@@ -130,20 +140,20 @@ def listed(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def told(comparisons: dict[str, Interval], what: str) -> str:
-    """What is lower than whose, and higher than whose: a clause over several comparisons.
+def comparisons(changes: dict[str, Interval], what: str) -> str:
+    """Sum up several comparisons: lower than some, higher than others.
 
     Examples
     --------
     >>> found = {"POLK": Interval(-9.0, -12.0, -6.0), "BSGD": Interval(1.0, -1.0, 3.0)}
-    >>> told(found, "COLK's error")
+    >>> comparisons(found, "COLK's error")
     "COLK's error is lower than that of POLK and within the noise of BSGD"
     """
-    below = [name for name, found in comparisons.items() if found.below_zero]
-    above = [name for name, found in comparisons.items() if found.above_zero]
-    same = [name for name in comparisons if name not in (*below, *above)]
+    below = [name for name, found in changes.items() if found.below_zero]
+    above = [name for name, found in changes.items() if found.above_zero]
+    same = [name for name in changes if name not in (*below, *above)]
     clauses = [
-        f"{way} {_whose(names, len(comparisons))}"
+        f"{way} {_whose(names, len(changes))}"
         for way, names in (
             ("lower than that of", below),
             ("higher than that of", above),

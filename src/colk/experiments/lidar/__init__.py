@@ -1,4 +1,4 @@
-"""The lidar data, with and without added outliers: the paper's Figure 3."""
+"""The lidar data, with and without added outliers: Figure 3 of the paper."""
 
 from colk.experiments.chapter import Chapter, Plan
 from colk.experiments.lidar.errors import errors_figure, lidar_verdict
@@ -19,26 +19,27 @@ __all__ = ["expected_tasks", "lidar"]
 
 
 def lidar(plan: Plan, run: Run) -> Chapter:
-    """Run the experiment and tell its story.
+    """Run the experiment and return its chapter.
 
     Parameters
     ----------
     plan : Plan
-        How much to run.
+        Size of the run.
     run : callable
-        Runs tasks: a `Runner`.
+        Runs tasks, such as a `Runner`.
     """
     found = run_all(plan, run)
     settings = {
-        "data": "221 points; ranges scaled to [0, 1]; three quarters to learn from, a quarter for "
-        "the test; each run draws its own split",
-        "outliers": f"{100 * OUTLIER_SHARE:g} % of the training points, plus a normal number of "
-        f"standard deviation {OUTLIER_SIZE:g}",
+        "data": "221 points, ranges scaled to [0, 1]. Each run draws its own split: three quarters "
+        "for training, one quarter for the test",
+        "outliers": f"a normal number of standard deviation {OUTLIER_SIZE:g} is added to "
+        f"{100 * OUTLIER_SHARE:g} % of the training points",
         "passes": f"{max(2, round(N_PASSES * plan.scale))}, each in a new order",
         "budgets": f"{found.order} atoms",
-        "tuning": f"{N_TRIALS} trials for each method and condition, least mean absolute error on "
-        "a fifth of the first training set, its outliers included; the trials are those of "
-        "regression with outliers, so that settings that are equal there and here are one trial",
+        "tuning": f"{N_TRIALS} trials for each method and condition; the best has the least mean "
+        "absolute error on a fifth of the first training set, including its outliers. The trials "
+        "are those of regression with outliers, so equal settings there and here are the same "
+        "trial",
     }
     for condition, by_method in found.chosen.items():
         for name, values in by_method.items():
@@ -48,8 +49,8 @@ def lidar(plan: Plan, run: Run) -> Chapter:
         name="lidar",
         title="Lidar",
         text=(
-            "Log ratio of light received from two lasers over the range. The kernel and the "
-            "printed settings are those of the synthetic experiment."
+            "The data are the log ratio of the light received from two lasers, over the range. "
+            "The kernel and the printed settings are those of the synthetic experiment."
         ),
         figures=[
             errors_figure(found),

@@ -1,33 +1,34 @@
-"""Test error on the lidar data over the training sets, and the verdict."""
+"""Test error on the lidar data, and the verdict."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from colk._pages.colors import PALETTE
 from colk._validation import Array
 from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.lidar.runs import CONDITIONS, LidarRuns
 from colk.experiments.methods import COMPARED, METHODS
+from colk.experiments.panels import letter
 from colk.experiments.statistics import Interval, percent_change
-from colk.experiments.style import PALETTE, letter
 from colk.experiments.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
-from colk.experiments.words import compared, percent, told
+from colk.experiments.words import compared, comparisons, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 __all__ = ["errors_figure", "lidar_verdict"]
 
-_PROTOCOLS = {"printed": "At the printed settings", "tuned": "Tuned alike"}
-# An error that outliers raise by fewer per cent is called robust.
+_PROTOCOLS = {"printed": "With printed settings", "tuned": "With tuned settings"}
+# A method is robust if outliers raise its error by less than this percentage.
 _ROBUST = 50.0
-# A model with more than this many times COLK's atoms is called larger.
+# A model is larger if it has more than this many times COLK's atoms.
 _LARGER = 1.1
 
 
 def values(found: LidarRuns, condition: str, protocol: str, name: str, what: str) -> Array:
-    """Errors or orders of all runs."""
+    """Errors or model orders of all runs."""
     return np.array([float(result[what]) for result in found.results[condition, protocol][name]])
 
 
@@ -37,8 +38,8 @@ def errors_figure(found: LidarRuns) -> Figure:
         name="lidar-errors",
         title="Lidar: test error with and without outliers",
         caption=(
-            "Mean squared error on held-out points without outliers. Hollow: learned without "
-            "outliers; filled: with outliers in the training set. Dots are medians over the "
+            "Mean squared error on held-out points without outliers. Hollow dots: training "
+            "without outliers. Filled dots: training with outliers. Dots are medians over the "
             "training sets, bars their middle 80 %."
         ),
         columns=_columns(found),
@@ -78,7 +79,7 @@ def _draw(canvas: "Canvas", found: LidarRuns) -> None:
                     color=color,
                     markerfacecolor="white" if CONDITIONS[condition] == 0.0 else color,
                 )
-        letter(axes, mark, "Printed settings" if protocol == "printed" else "Tuned alike")
+        letter(axes, mark, "Printed settings" if protocol == "printed" else "Tuned settings")
         axes.set_xscale("log")
         axes.set_xlabel("test error (squared log ratio)")
         axes.grid(visible=False, axis="y")
@@ -105,11 +106,12 @@ def lidar_verdict(found: LidarRuns) -> Verdict:
         checks = [
             _alternative(name, changes[METHODS[name].label], orders, protocol) for name in others
         ]
-        parts.append(Part("error with outliers beside that without", [raised]))
-        parts += [Part("COLK's error beside that of (atoms)", [check]) for check in checks]
+        parts.append(Part("error with outliers compared with that without", [raised]))
+        parts += [Part("COLK's error compared with (atoms)", [check]) for check in checks]
         sentences.append(
-            f"{when}, outliers leave COLK's error {compared(raised.interval, 'that without')}, and "
-            f"{told(changes, 'it')}."
+            f"{when}, COLK's error with outliers is "
+            f"{compared(raised.interval, 'its error without')}. With outliers, "
+            f"{comparisons(changes, 'it')}."
         )
         for name in COMPARED:
             label = METHODS[name].label
@@ -123,10 +125,10 @@ def lidar_verdict(found: LidarRuns) -> Verdict:
         "or overfitting.",
         where="Section V, on Figure 3",
         found=sentences,
-        rule=f"Robust: outliers raise the error by less than {percent(_ROBUST)}. An alternative "
-        "falls short if COLK's error is lower, the interval below 0, or if it takes over "
-        f"{percent(100.0 * (_LARGER - 1.0))} more atoms or features: then its whole line is "
-        "shaded.",
+        rule=f"Robust means that outliers raise the error by less than {percent(_ROBUST)}. An "
+        "alternative falls short if COLK's error is lower (the interval lies below 0), or if it "
+        f"has over {percent(100.0 * (_LARGER - 1.0))} more atoms or features than COLK. In the "
+        "second case its whole line is shaded.",
         parts=parts,
         plan=found.plan,
         numbers=numbers,
@@ -134,7 +136,7 @@ def lidar_verdict(found: LidarRuns) -> Verdict:
 
 
 def _alternative(name: str, change: Interval, orders: Mapping[str, float], protocol: str) -> Check:
-    """COLK beside a method; a larger model falls short whatever its error."""
+    """Compare COLK with a method. A larger model falls short for any error."""
     method = METHODS[name]
     larger = orders[name] > _LARGER * orders["colk"]
     return Check(

@@ -1,16 +1,16 @@
-"""Every method's function over the lidar data: the paper's Figure 3."""
+"""The function of every method over the lidar data: Figure 3 of the paper."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from colk._pages.colors import FAINT, PALETTE
 from colk.data import load_lidar
 from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.lidar.runs import CONDITIONS, LidarRuns, prepare
 from colk.experiments.methods import METHODS
 from colk.experiments.streams import GRID
-from colk.experiments.style import FAINT, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -24,9 +24,10 @@ def functions_figure(found: LidarRuns, condition: str) -> Figure:
         name="lidar-" + condition.replace(" ", "-"),
         title=f"Lidar {condition} (Figure 3)",
         caption=(
-            "Functions of the first training set, solid tuned, dashed at the printed settings; "
-            "the band spans the middle 80 % of the training sets, tuned. Dots: training points; "
-            "some outliers lie outside the panel. In brackets the mean model order, tuned."
+            "Functions of the first training set, with tuned settings (solid) and printed "
+            "settings (dashed). The band is the middle 80 % of the training sets, with tuned "
+            "settings. Dots are training points; some outliers lie outside the panel. The numbers "
+            "in brackets are mean model orders with tuned settings."
         ),
         columns=_columns(found, condition),
         draw=lambda canvas: _draw(canvas, found, condition),

@@ -1,4 +1,4 @@
-"""All runs on the lidar data: with and without outliers, printed and tuned."""
+"""All runs on the lidar data: with and without outliers, printed and tuned settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Group = dict[str, list[Result]]
 
 @dataclass(frozen=True)
 class LidarRuns:
-    """Results by condition, protocol and method, and what tuning chose."""
+    """Results by condition, protocol and method, and the tuned settings."""
 
     plan: Plan
     order: int
@@ -38,7 +38,7 @@ class LidarRuns:
 
 
 def prepare(share: float, seed: int, run: int) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """A random three quarters to learn from, some made outliers, and a clean quarter for the test.
+    """Draw three quarters for training, some of them outliers, and a clean quarter for the test.
 
     Ranges are scaled to [0, 1].
     """
@@ -63,7 +63,7 @@ def learn_lidar(
     run: int,
     validating: bool,
 ) -> dict[str, NDArray[Any]]:
-    """Several passes over a training set, each in a new order.
+    """Learn a training set in several passes, each in a new order.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def learn_lidar(
 
 
 def expected_tasks(plan: Plan) -> list[Task]:
-    """The tasks that `run_all` will ask for, some settings of which are not known beforehand."""
+    """The tasks that `run_all` will run. Some of their settings are not known beforehand."""
     printed = {name: METHODS[name].printed for name in COMPARED}
     tuned = {name: trials(method, 1, plan.seed)[0] for name, method in METHODS.items()}
     return [
@@ -110,13 +110,13 @@ def expected_tasks(plan: Plan) -> list[Task]:
 
 
 def run_all(plan: Plan, run: Run) -> LidarRuns:
-    """Run everything, COLK first: its model order is the budget of the others."""
+    """Run everything. COLK comes first, because its model order is the budget of the others."""
     results: dict[tuple[str, str], Group] = {}
     order = 0
     for condition, share in reversed(CONDITIONS.items()):
         alone = {"colk": dict(METHODS["colk"].printed)}
         first = _learn(plan, run, alone, max(order, 1), share)
-        # The order with outliers, the larger, is the budget under both conditions.
+        # The order with outliers is the larger one. It is the budget under both conditions.
         order = order or round(np.mean([float(result["order"]) for result in first["colk"]]))
         others = {name: dict(METHODS[name].printed) for name in COMPARED if name != "colk"}
         results[condition, "printed"] = {**first, **_learn(plan, run, others, order, share)}
@@ -138,7 +138,7 @@ def _task(
     values: dict[str, Any] = {
         "method": name,
         "settings": dict(settings),
-        # COLK's printed settings know no budget.
+        # COLK's printed settings have no budget.
         "order": 0 if "parsimony" in settings else order,
         "share": share,
         "passes": max(2, round(N_PASSES * plan.scale)),
@@ -147,7 +147,12 @@ def _task(
         "validating": validating,
     }
     stage = "Lidar, tuning" if validating else "Lidar"
-    return Task(learn_lidar, values, name=f"{stage}: {METHODS[name].label}", size=values["passes"])
+    return Task(
+        learn_lidar,
+        values,
+        name=f"{stage}: {METHODS[name].label}",
+        seconds=1.8e-4 * values["passes"],
+    )
 
 
 def _learning(

@@ -22,24 +22,24 @@ __all__ = ["expected_tasks", "outliers"]
 
 
 def outliers(plan: Plan, run: Run) -> Chapter:
-    """Run the experiment and tell its story.
+    """Run the experiment and return its chapter.
 
     Parameters
     ----------
     plan : Plan
-        How much to run.
+        Size of the run.
     run : callable
-        Runs tasks: a `Runner`.
+        Runs tasks, such as a `Runner`.
     """
     found = run_all(plan, run)
     return Chapter(
         name="outliers",
         title="Regression with outliers",
         text=(
-            rf"$y = 2x + 3 \sin(6x)$ plus Gaussian noise of standard deviation {LAW.noise:g}, $x$ "
-            f"uniform on [0, 1]; outliers: {LAW}. {plan.size(N_SAMPLES)} samples are drawn, a "
-            f"fifth of them is the test set, and each of {plan.runs} training sets takes a random "
-            "half of the rest. Every method learns each training set in one pass."
+            rf"The target is $y = 2x + 3 \sin(6x)$ plus Gaussian noise of standard deviation "
+            f"{LAW.noise:g}, and $x$ is uniform on [0, 1]. Outliers: {LAW}. Of "
+            f"{plan.size(N_SAMPLES)} samples a fifth is the test set. Each of {plan.runs} training "
+            "sets is a random half of the rest. Every method learns each training set in one pass."
         ),
         figures=[
             boxes_figure(found),
@@ -58,11 +58,11 @@ def _settings(found: OutlierRuns) -> dict[str, str]:
         return ", ".join(f"{name} {value:g}" for name, value in settings.items())
 
     rows = {
-        "kernel": f"Gaussian({BANDWIDTH:g}) for all; squared loss; risk of COLK and the other "
-        f"compositional methods {RISK}",
-        "budgets": f"{found.order} atoms, COLK's mean model order at its printed settings",
-        "tuning": f"{N_TRIALS} trials for each method, least mean absolute error on a fifth of the "
-        "first training set; the lidar data try the same settings",
+        "kernel": f"Gaussian({BANDWIDTH:g}) and squared loss for all methods; the risk of COLK and "
+        f"of the other compositional methods is {RISK}",
+        "budgets": f"{found.order} atoms, COLK's mean model order with printed settings",
+        "tuning": f"{N_TRIALS} trials for each method; the best has the least mean absolute error "
+        "on a fifth of the first training set. The lidar experiment tries the same settings",
     }
     for name in COMPARED:
         rows[f"{METHODS[name].label}, printed"] = listed(dict(METHODS[name].printed))

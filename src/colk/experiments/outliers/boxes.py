@@ -1,14 +1,15 @@
-"""Test error over all training sets, every method: the paper's Figure 2."""
+"""Test error of every method over the training sets: Figure 2 of the paper."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from colk._pages.colors import INK, PALETTE
 from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.methods import METHODS
 from colk.experiments.outliers.runs import OutlierRuns, final, objective
-from colk.experiments.style import INK, PALETTE, letter
+from colk.experiments.panels import letter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,14 +19,15 @@ __all__ = ["boxes_figure"]
 
 
 def boxes_figure(found: OutlierRuns) -> Figure:
-    """Draw a box for each method, printed and tuned side by side."""
+    """Draw a box for each method, with printed and with tuned settings."""
     return Figure(
         name="outliers-boxes",
-        title="Test error over the training sets (Figure 2), printed settings and tuned alike",
+        title="Test error over the training sets (Figure 2), printed and tuned settings",
         caption=(
-            "Mean squared distance to the noiseless function at the end of a training set. Boxes: "
-            "quartiles; whiskers: all runs; dots: the runs; at the right, the mean model order. "
-            "The grey method is not in the paper: the mean of a Huber loss with averaged iterates."
+            "Mean squared distance to the noiseless function at the end of a training set. Boxes "
+            "show quartiles, whiskers the range, dots the runs. The numbers at the right are mean "
+            "model orders. The grey method is not in the paper: it minimises the mean of a Huber "
+            "loss and averages its iterates."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),
@@ -60,7 +62,7 @@ def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
     left.set_xscale("log")
     left.set_yticks(range(len(names)), [METHODS[name].label for name in names])
     letter(left, "a", "Printed settings")
-    letter(right, "b", "Tuned alike")
+    letter(right, "b", "Tuned settings")
     for axes in (left, right):
         axes.set_xlabel("test error (units of $y^2$)")
         axes.grid(visible=False, axis="y")

@@ -1,12 +1,13 @@
-"""Objective, test error and model order over the samples: the paper's Figures 1a to 1c."""
+"""Objective, test error and model order over the samples: Figures 1a to 1c of the paper."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from colk._pages.colors import INK, PALETTE
 from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.methods import COMPARED, METHODS
 from colk.experiments.outliers.runs import OutlierRuns, objective, signal_objective, stack
-from colk.experiments.style import INK, PALETTE, band, letter
+from colk.experiments.panels import band, letter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -15,15 +16,16 @@ __all__ = ["curves_figure"]
 
 
 def curves_figure(found: OutlierRuns) -> Figure:
-    """Draw the three curves of every method of the paper."""
+    """Draw three curves for every method of the paper."""
     return Figure(
         name="outliers-curves",
         title="Objective, test error and model order over the samples (Figures 1a to 1c)",
         caption=(
             "Printed settings. Lines are medians, bands the middle 80 % of the training sets. "
-            "(a) Mean loss plus 0.1 times its central moments 2 to 4 on the test set; dashed, that "
-            "of the noiseless function. (b) Mean squared distance to the noiseless function. "
-            "(c) Atoms, or features of the RBF networks and random features."
+            "(a) Mean loss plus 0.1 times its central moments 2 to 4 on the test set. The dashed "
+            "line is the value of the noiseless function. (b) Mean squared distance to the "
+            "noiseless function. (c) Number of atoms, or of features for the RBF networks and "
+            "random features."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),

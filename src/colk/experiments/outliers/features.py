@@ -1,14 +1,15 @@
-"""How many features an RBF network needs for the error of COLK."""
+"""Number of features that an RBF network needs to reach the error of COLK."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from colk._pages.colors import PALETTE
 from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.methods import METHODS
 from colk.experiments.outliers.runs import SIZES, OutlierRuns, final
-from colk.experiments.style import PALETTE, band, letter
+from colk.experiments.panels import band, letter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -17,15 +18,15 @@ __all__ = ["features_figure"]
 
 
 def features_figure(found: OutlierRuns) -> Figure:
-    """Draw the error of the RBF network over its number of features, and that of COLK."""
+    """Draw the errors of RBF networks of several sizes and the error of COLK."""
     return Figure(
         name="outliers-features",
-        title="Features of an RBF network against atoms of COLK",
+        title="Features of an RBF network and atoms of COLK",
         caption=(
-            "Test error of the network trained by SCGD over its number of features, radius 0.06; "
-            "the cross is COLK at its mean model order, bars the middle 80 % of the training "
-            "sets. (a) Printed settings. (b) Tuned alike. The network's step size goes with "
-            "1/features."
+            "Test error of the network of radius 0.06, trained by SCGD, over its number of "
+            "features. The cross is COLK at its mean model order; its bar is the middle 80 % of "
+            "the training sets. (a) Printed settings. (b) Tuned settings. The network's step size "
+            "is proportional to 1/features."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),
@@ -67,7 +68,7 @@ def _draw(canvas: "Canvas", found: OutlierRuns) -> None:
             markersize=7,
             label="COLK",
         )
-        letter(axes, mark, "Printed settings" if protocol == "printed" else "Tuned alike")
+        letter(axes, mark, "Printed settings" if protocol == "printed" else "Tuned settings")
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xticks(SIZES, [str(size) for size in SIZES])

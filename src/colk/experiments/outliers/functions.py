@@ -1,14 +1,15 @@
-"""The functions of COLK and POLK from two training sets: the paper's Figure 1d."""
+"""Functions of COLK and POLK from two training sets: Figure 1d of the paper."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from colk._pages.colors import FAINT, INK, PALETTE
 from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.laws import signal
 from colk.experiments.methods import METHODS
 from colk.experiments.outliers.runs import LAW, N_SAMPLES, OutlierRuns
+from colk.experiments.panels import letter
 from colk.experiments.streams import GRID, draw_data
-from colk.experiments.style import FAINT, INK, PALETTE, letter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -25,9 +26,9 @@ def functions_figure(found: OutlierRuns) -> Figure:
         name="outliers-functions",
         title="Learned functions from two training sets (Figure 1d)",
         caption=(
-            "Solid and dashed: two training sets. Dots: 1500 samples of the first; some outliers "
-            "lie outside the panel. Thin line: the noiseless function. Left column, the printed "
-            "settings; right, tuned alike."
+            "Solid and dashed lines show two training sets. Dots are 1500 samples of the first; "
+            "some outliers lie outside the panel. The thin line is the noiseless function. Left: "
+            "printed settings. Right: tuned settings."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),

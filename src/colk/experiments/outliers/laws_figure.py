@@ -1,15 +1,16 @@
-"""Test error and model order under other laws of outliers, which the paper leaves open."""
+"""Test error and model order with other distributions of outliers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from colk._pages.colors import FAINT, PALETTE
 from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.laws import LAWS
 from colk.experiments.methods import COMPARED, METHODS
 from colk.experiments.outliers.runs import OutlierRuns, final
-from colk.experiments.style import FAINT, PALETTE, letter
+from colk.experiments.panels import letter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -18,14 +19,15 @@ __all__ = ["laws_figure"]
 
 
 def laws_figure(found: OutlierRuns) -> Figure:
-    """Draw every method's error and order under each law, at the printed settings."""
+    """Draw every method's error and order for each distribution, with printed settings."""
     return Figure(
         name="outliers-laws",
-        title="Other laws of outliers",
+        title="Other distributions of outliers",
         caption=(
-            "Printed settings. Dots are medians over the training sets, bars their middle 80 %. "
-            "(a) Mean squared distance to the noiseless function; under a skewed law the mean of "
-            "y lies above it. (b) Model order at the end of the training set."
+            "The paper does not state the distribution. Printed settings. Dots are medians over "
+            "the training sets, bars their middle 80 %. (a) Mean squared distance to the noiseless "
+            "function. If outliers are skewed, the mean of y lies above this function. (b) Model "
+            "order at the end of the training set."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),
@@ -45,7 +47,7 @@ def _columns(found: OutlierRuns) -> dict[str, Sequence[Any]]:
 
 
 def halfway_order(result: Any) -> float:
-    """Model order at the look nearest to half of the samples."""
+    """Model order at the evaluation nearest to half of the samples."""
     samples = result["samples"]
     return float(result["order"][np.argmin(np.abs(samples - samples[-1] / 2))])
 

@@ -1,4 +1,4 @@
-"""All runs of the synthetic experiment: both protocols, other laws, other sizes."""
+"""All runs of the synthetic experiment: both protocols, other distributions, other sizes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ LAW = LAWS[1]
 N_SAMPLES = 60_000
 N_TRIALS = 16
 SIZES = (12, 25, 50, 100, 200)
-_LOOKS = 40
-# The other methods need the model order of COLK before they can start.
+_EVALUATIONS = 40
+# COLK runs first: its model order is the budget of these methods.
 _OTHERS = tuple(name for name in COMPARED if name != "colk")
 _OTHER_LAWS = tuple(law for law in LAWS if law != LAW)
 
@@ -48,15 +48,15 @@ class OutlierRuns:
     Attributes
     ----------
     plan : Plan
-        How much was run.
+        Size of the run.
     order : int
-        COLK's model order at its printed settings, the budget of the others.
+        COLK's model order with printed settings, which is the budget of the others.
     printed, tuned : dict of str to list
         Results by method, one for each training set.
     chosen : dict of str to dict
-        The settings that tuning chose.
+        The tuned settings.
     laws : dict of OutlierLaw to dict
-        Results of the printed settings by law and method.
+        Results with printed settings by distribution and method.
     networks : dict of (str, int) to list
         Results of SCGD by protocol and number of features.
     literal : list
@@ -74,17 +74,17 @@ class OutlierRuns:
 
 
 def stack(results: Sequence[Result], name: str) -> Array:
-    """An array of all runs, one row for each."""
+    """Stack an array of all runs, one row for each."""
     return np.stack([result[name] for result in results])
 
 
 def final(results: Sequence[Result], name: str) -> Array:
-    """The last look of each run."""
+    """The last evaluation of each run."""
     return np.array([result[name][-1] for result in results])
 
 
 def objective(results: Sequence[Result]) -> Array:
-    """Mean loss plus η times the moments 2 to 4 of the test losses, at each look of each run."""
+    """Mean loss plus η times the moments 2 to 4 of the test losses, at each evaluation."""
     parts = stack(results, "moments")
     total: Array = parts[..., 0] + RISK.weight * parts[..., 1:].sum(axis=-1)
     return total
@@ -98,7 +98,7 @@ def signal_objective(plan: Plan) -> float:
 
 
 def disagreement(results: Sequence[Result]) -> Array:
-    """Root mean square distance of the functions of runs (0, 1), (2, 3), … on the grid."""
+    """Root mean square distance between the functions of runs 0 and 1, 2 and 3, and so on."""
     functions, pairs = stack(results, "function"), len(results) // 2
     gaps = functions[0 : 2 * pairs : 2] - functions[1 : 2 * pairs : 2]
     distances: Array = np.sqrt((gaps**2).mean(axis=1))
@@ -106,30 +106,30 @@ def disagreement(results: Sequence[Result]) -> Array:
 
 
 def expected_tasks(plan: Plan) -> list[Task]:
-    """The tasks that `run_all` will ask for, some settings of which are not known beforehand."""
+    """The tasks that `run_all` will run. Some of their settings are not known beforehand."""
     printed = {name: METHODS[name].printed for name in COMPARED}
     tuned = {name: trials(method, 1, plan.seed)[0] for name, method in METHODS.items()}
-    tasks = [task for law in LAWS for task in _learning(plan, printed, law, 1, looks=8)]
+    tasks = [task for law in LAWS for task in _learning(plan, printed, law, 1, evaluations=8)]
     tasks += _tuning(plan, 1)[1]
-    tasks += _learning(plan, {**tuned, "literal": _UNBOUNDED}, LAW, 1, _LOOKS)
+    tasks += _learning(plan, {**tuned, "literal": _UNBOUNDED}, LAW, 1, _EVALUATIONS)
     for settings in (printed["scgd"], tuned["scgd"]):
         for resized in _resized(settings).values():
-            tasks += _learning(plan, {"scgd": resized}, LAW, 1, looks=1)
+            tasks += _learning(plan, {"scgd": resized}, LAW, 1, evaluations=1)
     return tasks
 
 
 def run_all(plan: Plan, run: Run) -> OutlierRuns:
-    """Run everything, COLK first: its model order is the budget of the others."""
-    first = _learn(plan, run, {"colk": METHODS["colk"].printed}, LAW, 1, _LOOKS)["colk"]
+    """Run everything. COLK comes first, because its model order is the budget of the others."""
+    first = _learn(plan, run, {"colk": METHODS["colk"].printed}, LAW, 1, _EVALUATIONS)["colk"]
     order = int(np.round(np.nanmean(final(first, "order"))))
     others = {name: METHODS[name].printed for name in _OTHERS}
-    printed = {"colk": first, **_learn(plan, run, others, LAW, order, _LOOKS)}
+    printed = {"colk": first, **_learn(plan, run, others, LAW, order, _EVALUATIONS)}
     everyone = {"colk": METHODS["colk"].printed, **others}
     laws = {LAW: printed}
     for law in _OTHER_LAWS:
-        laws[law] = _learn(plan, run, everyone, law, order, looks=8)
+        laws[law] = _learn(plan, run, everyone, law, order, evaluations=8)
     chosen = _tune(plan, run, order)
-    tuned = _learn(plan, run, chosen, LAW, order, _LOOKS)
+    tuned = _learn(plan, run, chosen, LAW, order, _EVALUATIONS)
     networks = {
         **_resize(plan, run, "printed", METHODS["scgd"].printed, printed["scgd"]),
         **_resize(plan, run, "tuned", chosen["scgd"], tuned["scgd"]),
@@ -142,7 +142,7 @@ def run_all(plan: Plan, run: Run) -> OutlierRuns:
         chosen=chosen,
         laws={law: laws[law] for law in LAWS},
         networks=networks,
-        literal=_learn(plan, run, {"literal": _UNBOUNDED}, LAW, order, looks=1)["literal"],
+        literal=_learn(plan, run, {"literal": _UNBOUNDED}, LAW, order, evaluations=1)["literal"],
     )
 
 
@@ -151,9 +151,9 @@ def _learning(
     settings: Mapping[str, Mapping[str, float]],
     law: OutlierLaw,
     order: int,
-    looks: int,
+    evaluations: int,
 ) -> list[Task]:
-    """Each method on each training set; "literal" is COLK."""
+    """Each method on each training set; "literal" is COLK without a gradient bound."""
     n_samples = plan.size(N_SAMPLES)
     return [
         Task(
@@ -166,10 +166,10 @@ def _learning(
                 "n_samples": n_samples,
                 "seed": plan.seed,
                 "run": i,
-                "looks": looks,
+                "evaluations": evaluations,
             },
             name=_named(name, values),
-            size=n_samples,
+            seconds=(2e-7 + 5e-8 * evaluations) * n_samples,
         )
         for name, values in settings.items()
         for i in range(plan.runs)
@@ -178,7 +178,7 @@ def _learning(
 
 def _named(name: str, settings: Mapping[str, float]) -> str:
     if name == "literal":
-        return "Regression with outliers: COLK, its gradient not bounded"
+        return "Regression with outliers: COLK without gradient bound"
     features = f", {settings['features']:g} features" if "features" in settings else ""
     return f"Regression with outliers: {METHODS[name].label}{features}"
 
@@ -189,16 +189,16 @@ def _learn(
     settings: Mapping[str, Mapping[str, float]],
     law: OutlierLaw,
     order: int,
-    looks: int,
+    evaluations: int,
 ) -> Group:
-    results = iter(run(_learning(plan, settings, law, order, looks)))
+    results = iter(run(_learning(plan, settings, law, order, evaluations)))
     return {name: [next(results) for _ in range(plan.runs)] for name in settings}
 
 
 def _resized(settings: Mapping[str, float]) -> dict[int, dict[str, float]]:
     """Settings of SCGD with other numbers of features than the paper's.
 
-    The step size goes with 1/features, so that a step moves a prediction equally far.
+    The step size is proportional to 1/features, so a step changes a prediction equally.
     """
     return {
         size: {
@@ -214,15 +214,15 @@ def _resized(settings: Mapping[str, float]) -> dict[int, dict[str, float]]:
 def _resize(
     plan: Plan, run: Run, protocol: str, settings: Mapping[str, float], known: list[Result]
 ) -> dict[tuple[str, int], list[Result]]:
-    """SCGD with other numbers of features; those with the paper's number are known."""
+    """Run SCGD with other numbers of features; the runs with the paper's number are known."""
     found = {(protocol, N_FEATURES): known}
     for size, resized in _resized(settings).items():
-        found[protocol, size] = _learn(plan, run, {"scgd": resized}, LAW, 1, looks=1)["scgd"]
+        found[protocol, size] = _learn(plan, run, {"scgd": resized}, LAW, 1, evaluations=1)["scgd"]
     return {(protocol, size): found[protocol, size] for size in SIZES}
 
 
 def _tuning(plan: Plan, order: int) -> tuple[dict[str, list[dict[str, float]]], list[Task]]:
-    """The same number of trials for each method, on a split of one training set."""
+    """Trials of each method, all on the same split of one training set."""
     tried = {name: trials(method, N_TRIALS, plan.seed) for name, method in METHODS.items()}
     n_samples = plan.size(N_SAMPLES)
     tasks = [
@@ -238,7 +238,7 @@ def _tuning(plan: Plan, order: int) -> tuple[dict[str, list[dict[str, float]]], 
                 "run": 0,
             },
             name=f"Regression with outliers, tuning: {METHODS[name].label}",
-            size=n_samples,
+            seconds=2.5e-7 * n_samples,
         )
         for name, listed in tried.items()
         for settings in listed
@@ -247,6 +247,6 @@ def _tuning(plan: Plan, order: int) -> tuple[dict[str, list[dict[str, float]]], 
 
 
 def _tune(plan: Plan, run: Run, order: int) -> dict[str, dict[str, float]]:
-    """The best of the trials of each method."""
+    """Return the best trial of each method."""
     tried, tasks = _tuning(plan, order)
     return choose(tried, [float(result["score"]) for result in run(tasks)])

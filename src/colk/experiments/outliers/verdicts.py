@@ -1,4 +1,4 @@
-"""What the runs say about each sentence of the paper on the synthetic experiment."""
+"""Verdicts on the paper's claims about the synthetic experiment."""
 
 from collections.abc import Iterator
 
@@ -25,14 +25,14 @@ from colk.experiments.statistics import (
     spread_change,
 )
 from colk.experiments.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
-from colk.experiments.words import compared, count, listed, percent, told
+from colk.experiments.words import compared, comparisons, count, listed, percent
 
 __all__ = ["PROTOCOLS", "outlier_verdicts"]
 
-PROTOCOLS = {"printed": "At the printed settings", "tuned": "Tuned alike"}
+PROTOCOLS = {"printed": "With printed settings", "tuned": "With tuned settings"}
 _BUDGETED = ("bsgd", "compositional_bsgd", "npbsgd")
 _NETWORKS = ("scgd", "nasa")
-# Per cent: what counts as settled, as comparable, as a rare divergence.
+# Percentages below which an order is settled, an error comparable, a divergence rare.
 _SETTLED = 5.0
 _COMPARABLE = 5.0
 _RARE = 20.0
@@ -62,14 +62,14 @@ def _others(group: Group) -> list[str]:
 
 
 def _against(name: str, interval: Interval, column: str, high: float = 0.0) -> Check:
-    """COLK beside a method, in per cent; the claim is that it lies below."""
+    """Compare COLK with a method, in per cent; the claim is that COLK is lower."""
     slack = NEGLIGIBLE if high == 0.0 else 0.0
     method = METHODS[name]
     return Check(method.label, interval, high=high, column=column, color=method.color, slack=slack)
 
 
 def _tell(checks: list[Check], column: str, what: str) -> str:
-    return f"{PROTOCOLS[column]}, {told({c.label: c.interval for c in checks}, what)}."
+    return f"{PROTOCOLS[column]}, {comparisons({c.label: c.interval for c in checks}, what)}."
 
 
 def _literal(found: OutlierRuns) -> Verdict:
@@ -83,16 +83,16 @@ def _literal(found: OutlierRuns) -> Verdict:
         "problem, but the gradient of the projected version after applying KOMP is bounded.",
         where="Section V, below the update",
         found=[
-            f"As printed, {count(stopped, runs)} runs diverge; with the gradient bounded, as "
-            f"Assumption 5 has it, {count(bounded, runs)}."
-            + (" Everything below uses the bound." if stopped else "")
+            f"As printed, {count(stopped, runs)} runs diverge. With a bound on the gradient, as in "
+            f"Assumption 5, {count(bounded, runs)} diverge."
+            + (" All other results use the bound." if stopped else "")
         ],
-        rule=f"Holds if the share of runs that diverge is below {percent(_RARE)}.",
+        rule=f"Holds if less than {percent(_RARE)} of the runs diverge.",
         parts=[Part("runs that diverge", [check])],
         plan=found.plan,
         numbers=[
             Measured("runs that diverge as printed", stopped),
-            Measured("runs that diverge with the gradient bounded", bounded),
+            Measured("runs that diverge with a gradient bound", bounded),
             Measured("runs", runs),
         ],
     )
@@ -107,10 +107,10 @@ def _objective_falls(found: OutlierRuns) -> Verdict:
         fall = percent_change(values[:, -1], values[:, 0])
         checks.append(Check(what, fall, high=0.0, column="printed"))
         numbers += [
-            Measured(f"{what}, first look", float(values[:, 0].mean()), "printed"),
-            Measured(f"{what}, last look", float(values[:, -1].mean()), "printed"),
+            Measured(f"{what}, first evaluation", float(values[:, 0].mean()), "printed"),
+            Measured(f"{what}, last evaluation", float(values[:, -1].mean()), "printed"),
         ]
-    first, second = (compared(check.interval, "where it began") for check in checks)
+    first, second = (compared(check.interval, "its first value") for check in checks)
     return Verdict(
         claim="Mean plus dispersion of the loss, and the test error, fall as samples are "
         "processed.",
@@ -119,8 +119,8 @@ def _objective_falls(found: OutlierRuns) -> Verdict:
         "training samples increases.",
         where="Section V, on Figures 1a and 1b",
         found=[f"COLK's objective ends {first}, its test error {second}."],
-        rule="Holds if both end below where they began: each interval below 0.",
-        parts=[Part("last look beside the first", [check]) for check in checks],
+        rule="Holds if both end below their first value: each interval has to lie below 0.",
+        parts=[Part("last evaluation compared with the first", [check]) for check in checks],
         plan=found.plan,
         numbers=numbers,
     )
@@ -139,7 +139,7 @@ def _suboptimality(found: OutlierRuns) -> Verdict:
             )
             for name in _others(group)
         ]
-        parts += [Part("COLK's objective beside that of", [check]) for check in checks]
+        parts += [Part("COLK's objective compared with", [check]) for check in checks]
         sentences.append(_tell(checks, protocol, "COLK's objective"))
         numbers += [
             Measured(f"objective, {METHODS[name].label}", float(values.mean()), protocol)
@@ -156,14 +156,16 @@ def _suboptimality(found: OutlierRuns) -> Verdict:
         where="Section V, on Figure 1a",
         found=[
             *sentences,
-            f"The noiseless function itself has {percent(share)} of the objective of COLK, tuned: "
-            "most of it are the outliers' own moments, which no function changes."
+            f"The objective of the noiseless function is {percent(share)} of that of tuned COLK. "
+            "Most of the objective comes from the moments of the outliers, which no function can "
+            "change."
             if share > 50.0
-            else f"The noiseless function has {percent(share)} of the objective of COLK, tuned.",
+            else f"The objective of the noiseless function is {percent(share)} of that of tuned "
+            "COLK.",
         ],
-        rule=f"Each comparison counts. Smaller: the interval below 0; comparable, for the "
-        f"networks: below {percent(_COMPARABLE)}. Less than {percent(NEGLIGIBLE)} is no "
-        "difference.",
+        rule=f"Each comparison counts. Smaller means that the interval lies below 0. Comparable, "
+        f"for the networks, means that it lies below {percent(_COMPARABLE)}. Less than "
+        f"{percent(NEGLIGIBLE)} is no difference.",
         parts=parts,
         plan=found.plan,
         numbers=numbers,
@@ -188,10 +190,11 @@ def _order_settles(found: OutlierRuns) -> Verdict:
         found=[
             f"Over the second half of the samples the order changes by "
             f"{percent(most.interval.value, signed=True)} at most ({most.label}). Outliers make "
-            f"the model larger: {harsh:.0f} atoms under the harshest law, {clean:.0f} without."
+            f"the model larger: it has up to {harsh:.0f} atoms with outliers and {clean:.0f} "
+            "without."
         ],
         rule=f"Holds if the order grows by less than {percent(_SETTLED)} over the second half of "
-        "the samples, under every law.",
+        "the samples, for every distribution of outliers.",
         parts=[Part("growth over the second half", [check]) for check in checks],
         plan=found.plan,
         numbers=[Measured(f"atoms, {law}", number) for law, number in atoms.items()],
@@ -211,13 +214,13 @@ def _features(found: OutlierRuns) -> Verdict:
             (few if size <= 2.0 * atoms else many).append(
                 Check(f"{size} features", change, column=protocol, color="purple", **region)
             )
-        parts.append(Part("up to twice the atoms: error beside COLK's", few))
-        parts.append(Part("more than twice the atoms: error beside COLK's", many, "any"))
+        parts.append(Part("up to twice the atoms: error compared with COLK's", few))
+        parts.append(Part("more than twice the atoms: error compared with COLK's", many, "any"))
         best = min((*few, *many), key=lambda check: check.interval.value)
         beside = compared(best.interval, "COLK's")
         sentences.append(
-            f"{PROTOCOLS[protocol]}, COLK takes {atoms:.0f} atoms, and the best network has "
-            f"{best.label}: its error is {beside}."
+            f"{PROTOCOLS[protocol]}, COLK has {atoms:.0f} atoms. The best network has "
+            f"{best.label}, and its error is {beside}."
         )
         numbers.append(Measured("atoms of COLK", atoms, protocol))
         numbers.append(Measured("error of COLK", float(error.mean()), protocol))
@@ -228,9 +231,9 @@ def _features(found: OutlierRuns) -> Verdict:
         "than twice as many RBF features.",
         where="Section V, on Figure 1c",
         found=sentences,
-        rule=f"Comparable: an error at most {percent(_COMPARABLE)} above COLK's. Two parts under "
-        "each protocol: every network of up to twice COLK's atoms is worse than that, and some "
-        "larger network is not.",
+        rule=f"Comparable means an error at most {percent(_COMPARABLE)} above COLK's. There are "
+        "two parts for each protocol: no network of up to twice COLK's atoms is comparable, and "
+        "some larger network is.",
         parts=parts,
         plan=found.plan,
         numbers=numbers,
@@ -245,7 +248,7 @@ def _budgeted(found: OutlierRuns) -> Verdict:
             _against(name, percent_change(errors["colk"], errors[name]), protocol)
             for name in _BUDGETED
         ]
-        parts += [Part("COLK's error beside that of", [check]) for check in checks]
+        parts += [Part("COLK's error compared with", [check]) for check in checks]
         clauses = [compared(check.interval, f"{check.label}'s", brackets=True) for check in checks]
         sentences.append(f"{PROTOCOLS[protocol]}, COLK's error is {listed(clauses)}.")
         numbers += [
@@ -257,8 +260,8 @@ def _budgeted(found: OutlierRuns) -> Verdict:
         quote="Moreover, BSGD and other budgeted approaches yield lower accuracy estimators.",
         where="Section V, on Figure 1",
         found=sentences,
-        rule="Each comparison counts: COLK's error has to be lower at the same model order, the "
-        f"interval below 0. Less than {percent(NEGLIGIBLE)} is no difference.",
+        rule="Each comparison counts. COLK's error has to be lower at the same model order: the "
+        f"interval has to lie below 0. Less than {percent(NEGLIGIBLE)} is no difference.",
         parts=parts,
         plan=found.plan,
         numbers=numbers,
@@ -270,7 +273,7 @@ def _variation(found: OutlierRuns) -> Verdict:
     for protocol, group in _protocols(found):
         apart = {name: disagreement(group[name]) for name in ("colk", "polk")}
         check = _against("polk", percent_change(apart["colk"], apart["polk"]), protocol)
-        parts.append(Part("distance between two training sets, COLK's beside that of", [check]))
+        parts.append(Part("COLK's distance between two training sets compared with", [check]))
         beside = compared(check.interval, "POLK's")
         sentences.append(
             f"{PROTOCOLS[protocol]}, the distance between COLK's functions from two training sets "
@@ -287,8 +290,8 @@ def _variation(found: OutlierRuns) -> Verdict:
         "while COLK is robust to this change.",
         where="Section V, on Figure 1d",
         found=[*sentences, f"POLK's printed step size is {steps:g} times COLK's."],
-        rule="Root mean square distance between the functions of two training sets, over disjoint "
-        "pairs of runs. Each protocol counts: the interval has to lie below 0.",
+        rule="The distance is the root mean square distance between the functions of two training "
+        "sets, over disjoint pairs of runs. Each protocol counts: the interval has to lie below 0.",
         parts=parts,
         plan=found.plan,
         numbers=numbers,
@@ -304,7 +307,7 @@ def _lowest(found: OutlierRuns) -> Verdict:
                 _against(name, measure(errors["colk"], errors[name]), protocol)
                 for name in _others(group)
             ]
-            parts.append(Part(f"COLK's {what} beside that of", checks))
+            parts.append(Part(f"COLK's {what} compared with", checks))
             sentences.append(_tell(checks, protocol, f"COLK's {what}"))
         for name, values in errors.items():
             label = METHODS[name].label
@@ -318,8 +321,8 @@ def _lowest(found: OutlierRuns) -> Verdict:
         "meaning it yields inferences that are both low bias and low variance.",
         where="Section V, on Figure 2",
         found=sentences,
-        rule="Four parts: lowest error and lowest standard deviation, under each protocol. A part "
-        "holds if all seven intervals lie below 0.",
+        rule="There are four parts: lowest error and lowest standard deviation, for each protocol. "
+        "A part holds if all seven intervals lie below 0.",
         parts=parts,
         plan=found.plan,
         numbers=numbers,

@@ -1,4 +1,4 @@
-"""Where risk-aversion pays: skewed and heteroscedastic noise."""
+"""Effect of risk measures on skewed and heteroscedastic noise."""
 
 import numpy as np
 
@@ -27,30 +27,31 @@ __all__ = ["expected_tasks", "risk"]
 
 
 def risk(plan: Plan, run: Run) -> Chapter:
-    """Run the experiment and tell its story.
+    """Run the experiment and return its chapter.
 
     Parameters
     ----------
     plan : Plan
-        How much to run.
+        Size of the run.
     run : callable
-        Runs tasks: a `Runner`.
+        Runs tasks, such as a `Runner`.
     """
     found = run_all(plan, run)
     return Chapter(
         name="risk",
-        title="Where risk pays",
+        title="Effect of risk measures",
         text=(
-            "y = 2x + 3 sin(6x) plus bounded noise that is skewed upwards. Here the risk-averse "
-            "optimum differs from the mean's: a little mean loss buys a thinner tail. All runs "
-            "share one step size; iterates are averaged."
+            r"The target is $y = 2x + 3 \sin(6x)$ plus bounded noise that is skewed upwards. Here "
+            "the risk-averse optimum differs from the optimum of the mean: it has a slightly "
+            "higher mean loss and a thinner tail. All runs use the same step size and average "
+            "their iterates."
         ),
         figures=[frontier_figure(found)],
         verdicts=[_verdict(found, plan)],
         settings={
-            "noise": "Beta(1, 5), centred, standard deviation 0.5 (skewed), 0.1 + 0.8x (skewed "
-            "and heteroscedastic)",
-            "samples": f"{plan.size(N_TRAIN)} to learn from, {plan.size(N_TEST)} for the test",
+            "noise": "Beta(1, 5), centred; the standard deviation is 0.5 (skewed) or 0.1 + 0.8x "
+            "(skewed and heteroscedastic)",
+            "samples": f"{plan.size(N_TRAIN)} for training, {plan.size(N_TEST)} for the test",
             "COLK": f"{KERNEL}, step size {STEP_SIZE:g}, tracking rate {TRACKING_RATE:g}, eps "
             f"{EPS:g}, gradient bound {GRADIENT_BOUND:g}",
             **{
@@ -69,7 +70,7 @@ def _verdict(found: RiskRuns, plan: Plan) -> Verdict:
             cost, gain = (percent_change(points[-1, :, k], points[0, :, k]) for k in (0, 1))
             label = f"{form.label}, $\\eta = {form.weights[-1]:g}$"
             check = Check(label, gain, high=0.0, column=noise, slack=NEGLIGIBLE)
-            parts.append(Part("dispersion that the risk pays for, beside Mean's", [check]))
+            parts.append(Part("dispersion of the risk, compared with the mean alone", [check]))
             gains.append(gain.value)
             costs.append(cost.value)
             numbers.append(Measured(f"change of the mean loss in %, {label}", cost.value, noise))
@@ -82,16 +83,16 @@ def _verdict(found: RiskRuns, plan: Plan) -> Verdict:
         "attuned to data points associated with high variance objective evaluation …",
         where="Section II, Example 1",
         found=[
-            f"Beside the mean alone the dispersion changes by {percent(min(gains), signed=True)} "
-            f"to {percent(max(gains), signed=True)}, and is clearly lower in "
-            f"{count(lower, len(parts))} cases. The mean loss changes by "
+            "Compared with the mean alone, the dispersion changes by "
+            f"{percent(min(gains), signed=True)} to {percent(max(gains), signed=True)}; it is "
+            f"lower beyond the noise in {count(lower, len(parts))} cases. The mean loss changes by "
             f"{percent(min(costs), signed=True)} to {percent(max(costs), signed=True)}.",
-            "No run passes the batch optimum of its risk."
+            "No run is below the batch optimum of its risk."
             if least >= 0.0
-            else "A run passes the batch optimum of its risk, which cannot be.",
+            else "A run is below the batch optimum of its risk, which is impossible.",
         ],
-        rule="At equal step size, each risk at its largest weight, beside the mean alone. Each "
-        "case counts: the interval has to lie below 0.",
+        rule="Each risk at its largest weight is compared with the mean alone, at the same step "
+        "size. Each case counts: the interval has to lie below 0.",
         parts=parts,
         plan=plan,
         numbers=numbers,

@@ -1,15 +1,16 @@
-"""Mean loss against dispersion as the weight of the risk grows."""
+"""Mean loss and dispersion for growing weights of a risk."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from colk._pages.colors import INK, PALETTE
 from colk.experiments.chapter import Figure, as_columns
 from colk.experiments.methods import METHODS
+from colk.experiments.panels import letter
 from colk.experiments.risk.runs import FAMILIES, NOISES, RiskRuns
 from colk.experiments.statistics import mean_interval
-from colk.experiments.style import INK, PALETTE, letter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -21,12 +22,13 @@ def frontier_figure(found: RiskRuns) -> Figure:
     """Draw a panel for each family of risks."""
     return Figure(
         name="risk-frontier",
-        title="Mean loss against dispersion as the weight of the risk grows",
+        title="Mean loss and dispersion for growing weights of the risk",
         caption=(
-            r"Test set; every dot is a weight $\eta$, the hollow one $\eta = 0$, the risk Mean, at "
-            "the same step size. Dots are means over the training sets, crosses their 95 % "
-            "intervals. Left: skewed noise; right: skewed and heteroscedastic. Small dots: the "
-            "optimum of each risk on the test set; no function has a lower risk there."
+            r"Measured on the test set. Every dot is a weight $\eta$; the hollow dot is "
+            r"$\eta = 0$, the mean alone, at the same step size. Dots are means over the training "
+            "sets, crosses their 95 % intervals. Left: skewed noise. Right: skewed and "
+            "heteroscedastic noise. Small dots are the optimum of each risk on the test set; no "
+            "function has a lower risk there."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),

@@ -1,4 +1,4 @@
-"""Runs of COLK over risks and weights on skewed noise, and the batch optima beside them."""
+"""Runs of COLK with several risks and weights on skewed noise, and the batch optima."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ N_TEST = 4_000
 _BATCH_REGULARIZATION = 1e-6
 
 
-# How the standard deviation of the noise depends on x.
+# Standard deviation of the noise as a function of x.
 NOISES: dict[str, Callable[[Array], Array]] = {
     "skewed": lambda x: np.full_like(x, 0.5),
     "skewed and heteroscedastic": lambda x: 0.1 + 0.8 * x,
@@ -40,7 +40,7 @@ NOISES: dict[str, Callable[[Array], Array]] = {
 
 @dataclass(frozen=True)
 class Family:
-    """A risk as a function of its weight, and the dispersion that it pays for."""
+    """A risk as a function of its weight, and the dispersion that it penalises."""
 
     label: str
     make: Callable[[float], Risk]
@@ -110,7 +110,7 @@ class RiskRuns:
 
 
 def draw(noise: str, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Bounded noise, skewed upwards: Beta(1, 5), centred and scaled to a standard deviation."""
+    """Draw samples with bounded noise: Beta(1, 5), centred and scaled."""
     X = rng.random((n, 1))
     beta = (rng.beta(1.0, 5.0, size=n) - 1.0 / 6.0) / np.sqrt(5.0 / 252.0)
     return X, signal(X[:, 0]) + NOISES[noise](X[:, 0]) * beta
@@ -123,7 +123,7 @@ def _risk(family: str, weight: float) -> Risk:
 def learn_risk(
     noise: str, family: str, weight: float, n_train: int, n_test: int, seed: int, run: int
 ) -> dict[str, NDArray[Any]]:
-    """COLK with one risk on one training set: the losses' law on the test set."""
+    """Learn one training set with one risk; return mean, dispersion and risk on the test set."""
     X, y = draw(noise, n_train, generator(seed, noise, "training", run))
     risk = _risk(family, weight)
     learner = COLK(
@@ -141,7 +141,7 @@ def learn_risk(
 def best_risk(
     noise: str, family: str, weight: float, n_test: int, seed: int
 ) -> dict[str, NDArray[Any]]:
-    """The least risk on the test set over functions on a dense grid of atoms."""
+    """Minimise a risk on the test set over functions on a dense grid of atoms."""
     X, y = draw(noise, n_test, generator(seed, noise, "test"))
     risk = _risk(family, weight)
     atoms = np.linspace(-0.1, 1.1, 41)[:, None]
@@ -192,8 +192,8 @@ def _optima(plan: Plan) -> list[Task]:
                 "n_test": plan.size(N_TEST),
                 "seed": plan.seed,
             },
-            name=f"Where risk pays, batch optimum: {family}",
-            size=plan.size(N_TEST),
+            name=f"Effect of risk measures, batch optimum: {family}",
+            seconds=(5e-4 if family == "cvar" else 1e-5) * plan.size(N_TEST),
         )
         for noise, family, weight in _cells()
     ]
@@ -213,8 +213,8 @@ def _learning(plan: Plan) -> list[Task]:
                 "n_test": plan.size(N_TEST),
                 "seed": plan.seed,
             },
-            name=f"Where risk pays: {family}",
-            size=plan.size(N_TRAIN),
+            name=f"Effect of risk measures: {family}",
+            seconds=3.4e-7 * plan.size(N_TRAIN),
         )
         for noise, family, weight in _cells()
         for i in range(plan.runs)
@@ -222,7 +222,7 @@ def _learning(plan: Plan) -> list[Task]:
 
 
 def expected_tasks(plan: Plan) -> list[Task]:
-    """The tasks that `run_all` will ask for."""
+    """The tasks that `run_all` will run."""
     return _optima(plan) + _learning(plan)
 
 

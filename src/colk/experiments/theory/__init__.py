@@ -1,4 +1,4 @@
-"""The theorems, measured: model order, tracking, convergence, stationarity, Table I."""
+"""Theorems 1 to 3, Lemma 1 and Table I, compared with measurements."""
 
 import numpy as np
 
@@ -41,19 +41,19 @@ def _tasks(plan: Plan) -> dict[str, list[Task]]:
 
 
 def expected_tasks(plan: Plan) -> list[Task]:
-    """The tasks that `theory` will ask for."""
+    """The tasks that `theory` will run."""
     return [task for tasks in _tasks(plan).values() for task in tasks]
 
 
 def theory(plan: Plan, run: Run) -> Chapter:
-    """Measure what the theorems bound.
+    """Run the experiment and return its chapter.
 
     Parameters
     ----------
     plan : Plan
-        How much to run.
+        Size of the run.
     run : callable
-        Runs tasks: a `Runner`.
+        Runs tasks, such as a `Runner`.
     """
     found = {name: run(tasks) for name, tasks in _tasks(plan).items()}
     orders = np.reshape(
@@ -62,11 +62,11 @@ def theory(plan: Plan, run: Run) -> Chapter:
     ends = found["convergence"][len(STEP_SIZES) * plan.runs :]
     return Chapter(
         name="theory",
-        title="The theorems, measured",
+        title="Measured rates of the theorems",
         text=(
-            "Streams are drawn from a finite population, so that expectations, the optimum "
-            r"$f^{\star}$ and gradients are exact. Exponents are slopes of least squares on "
-            "logarithms. Brackets are 95 % intervals, over the runs for Theorems 1 and 2, of the "
+            "Streams are drawn from a finite population, so expectations, the optimum "
+            r"$f^{\star}$ and gradients are exact. Exponents are slopes of a least-squares fit of "
+            "logarithms. Brackets are 95 % intervals: over the runs for Theorems 1 and 2, of the "
             "regression for Theorem 3."
         ),
         figures=[

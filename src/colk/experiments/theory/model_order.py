@@ -1,4 +1,4 @@
-"""Theorem 1: the model order over α/ε, in one, two and three dimensions."""
+"""Theorem 1: model order over α/ε in one, two and three dimensions."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._pages.colors import INK, PALETTE
 from colk._validation import Array
 from colk.compressors import KOMP
 from colk.experiments.chapter import Figure, Plan, as_columns
 from colk.experiments.laws import generator
 from colk.experiments.statistics import slope_interval
-from colk.experiments.style import INK, PALETTE
 from colk.experiments.tasks import Task
 from colk.experiments.theory.tolerance import TOLERANCE
 from colk.experiments.verdict import Check, Part, Verdict
@@ -38,7 +38,7 @@ _MARKERS = ("o", "s", "^")
 def measure_order(
     dimension: int, ratio: float, n_samples: int, seed: int, run: int
 ) -> dict[str, NDArray[Any]]:
-    """Largest model order of a stream of points uniform on the unit cube."""
+    """Largest model order during a stream of points that are uniform on the unit cube."""
     rng = generator(seed, "model order", dimension, run)
     X = rng.random((n_samples, dimension))
     y = np.sin(6.0 * X).sum(axis=1) + 0.1 * rng.normal(size=n_samples)
@@ -55,7 +55,7 @@ def measure_order(
 
 
 def model_order_tasks(plan: Plan) -> list[Task]:
-    """By dimension, ratio and run."""
+    """Tasks by dimension, ratio and run."""
     return [
         Task(
             measure_order,
@@ -67,7 +67,7 @@ def model_order_tasks(plan: Plan) -> list[Task]:
                 "run": i,
             },
             name=f"Theorem 1: dimension {dimension}, α/ε = {ratio:g}",
-            size=plan.size(N_SAMPLES),
+            seconds=6e-7 * plan.size(N_SAMPLES),
         )
         for dimension in DIMENSIONS
         for ratio in RATIOS
@@ -79,12 +79,12 @@ def model_order_figure(orders: Array) -> Figure:
     """Draw orders of shape (dimensions, ratios, runs)."""
     return Figure(
         name="theory-model-order",
-        title=r"Theorem 1: model order over $\alpha/\epsilon$",
+        title=r"Theorem 1: model order over $\alpha/\varepsilon$",
         caption=(
-            f"Largest model order of a run of COLK; step size {STEP_SIZE:g}, Gaussian kernel of "
-            f"bandwidth {BANDWIDTH:g}, points uniform on the unit cube. Bars span the runs. "
-            r"Dashed: the growth $(\alpha/\epsilon)^{2p}$ that the theorem allows, from the first "
-            "point."
+            f"Largest model order during a run of COLK with step size {STEP_SIZE:g}, a Gaussian "
+            f"kernel of bandwidth {BANDWIDTH:g} and points uniform on the unit cube. Bars show the "
+            r"range of the runs. The dashed lines are the growth $(\alpha/\varepsilon)^{2p}$ that "
+            "the theorem allows, starting at the first point."
         ),
         columns=_columns(orders),
         draw=lambda canvas: _draw(canvas, orders),
@@ -123,13 +123,13 @@ def _draw(canvas: "Canvas", orders: Array) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_ylim(1.0, 3.0 * orders.max())
-    axes.set_xlabel(r"$\alpha/\epsilon$")
+    axes.set_xlabel(r"$\alpha/\varepsilon$")
     axes.set_ylabel("model order $M$ (atoms)")
     canvas.legend(loc="outside lower center")
 
 
 def model_order_verdict(orders: Array, plan: Plan) -> Verdict:
-    """The bound's exponent is not exceeded."""
+    """Judge whether the exponents stay below those of the bound."""
     checks = [
         Check(
             f"$p = {dimension}$, at most {2 * dimension}",
@@ -141,16 +141,15 @@ def model_order_verdict(orders: Array, plan: Plan) -> Verdict:
     values = [exponent(check.interval.value) for check in checks]
     allowed = [str(2 * dimension) for dimension in DIMENSIONS]
     return Verdict(
-        claim=r"Theorem 1: the model order is bounded by $O((\alpha/\epsilon)^{2p})$.",
-        quote=r"… $M_t$ satisfies $1 \leq M_t \leq O(\alpha/\epsilon)^{2p}$.",
+        claim=r"Theorem 1: the model order is bounded by $O((\alpha/\varepsilon)^{2p})$.",
+        quote=r"… $M_t$ satisfies $1 \leq M_t \leq O(\alpha/\varepsilon)^{2p}$.",
         where="Section IV, Theorem 1",
         found=[
             f"In {listed([str(d) for d in DIMENSIONS])} dimensions the order grows with exponents "
-            f"{listed(values)}, where {listed(allowed)} are allowed.",
+            f"{listed(values)}. The theorem allows {listed(allowed)}.",
         ],
-        rule=f"Holds if every interval of the exponent lies below {exponent(TOLERANCE)} above "
-        "$2p$.",
-        parts=[Part(r"exponent of the order in $\alpha/\epsilon$", [check]) for check in checks],
+        rule=f"Holds if every interval of the exponent lies below $2p + {TOLERANCE:g}$.",
+        parts=[Part(r"exponent of the order in $\alpha/\varepsilon$", [check]) for check in checks],
         plan=plan,
         unit="exponent",
     )

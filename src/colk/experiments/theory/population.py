@@ -1,4 +1,4 @@
-"""A finite population, where expectations, the optimum and gradients are exact."""
+"""A finite population, for which expectations, the optimum and gradients are exact."""
 
 from functools import lru_cache
 from typing import Any, Literal
@@ -24,8 +24,8 @@ N_POINTS = 400
 # Assumption 5.
 GRADIENT_BOUND = 10.0
 
-# Mean plus semivariance: convex and monotone where its weight is small, so that R is strongly
-# convex; central moments: not convex in f.
+# With a small weight the semivariance is convex and monotone, so R is strongly convex. The central
+# moments are not convex in f.
 RISKS: dict[str, Risk] = {
     "mean": Mean(),
     "semivariance": Semivariance(0.3),
@@ -52,7 +52,7 @@ def _optimum(risk: str, seed: int, offset: float) -> KernelExpansion:
 def _gradient_norm(
     risk: Risk, f: KernelExpansion, values: Array, population: tuple[Array, Array, Array]
 ) -> float:
-    """Squared H-norm of the gradient of the regularised risk at f, with its values."""
+    """Squared H-norm of the gradient of the regularised risk at f, given its values."""
     _, y, K = population
     c = risk.gradient_at(_LOSS, values, y)
     cross, own = REGULARIZATION * float(c @ values), (REGULARIZATION * f.norm()) ** 2
@@ -65,30 +65,30 @@ def observe(
     tracking_rate: float,
     eps: float,
     n_steps: int,
-    looks: int,
+    evaluations: int,
     seed: int,
     run: int,
     tracker: Literal["momentum", "average"] = "momentum",
     offset: float = 0.0,
 ) -> dict[str, NDArray[Any]]:
-    """Run on samples of the population and look at `looks` steps, evenly spaced.
+    """Learn samples of the population and evaluate at evenly spaced steps.
 
     Parameters
     ----------
     risk, step_size, tracking_rate, n_steps, tracker
-        Of the run; `risk` is a key of `RISKS`.
+        Settings of the run; `risk` is a key of `RISKS`.
     eps : float
         The compression bound.
-    looks : int
-        How often to look.
+    evaluations : int
+        Number of evaluations.
     seed, run : int
-        Population; samples.
+        Seed of the population; number of the stream of samples.
     offset : float
         Added to all targets.
 
     Returns
     -------
-    dict of arrays, one entry a look
+    dict of arrays, one entry for each evaluation
         distance (‖f − f*‖²), gradient (‖∇R(f)‖²), order, tracking ((g − E inner)²), spread (the
         variance of the inner value), slope (E ℓ'²) and moved (‖f_{t+1} − f_t‖²).
     """
@@ -109,7 +109,7 @@ def observe(
     )
     pace = 2 if form.n_inner else 1
     rows = generator(seed, "stream", run).integers(N_POINTS, size=pace * (n_steps + 1))
-    marks = np.unique(np.linspace(1, n_steps, looks).astype(np.int64))
+    marks = np.unique(np.linspace(1, n_steps, evaluations).astype(np.int64))
     names = ("distance", "gradient", "order", "tracking", "spread", "slope", "moved")
     table, start = np.full((len(marks), len(names)), np.nan), 0
     for i, mark in enumerate(marks):

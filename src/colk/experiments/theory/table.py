@@ -1,4 +1,4 @@
-"""The paper's Table I, beside measured model orders and rates."""
+"""Table I of the paper with measured model orders and rates."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ __all__ = ["rates_table"]
 
 
 def _row(accuracy: Array, orders: Array, plan: Plan) -> tuple[str, str, str]:
-    """Exponents of M and T in 1/δ, from means over the runs, and the last model order."""
+    """Exponents of M and T in 1/δ, fitted to means over the runs, and the last model order."""
     inverse = 1.0 / accuracy.mean(axis=1)
     atoms = orders.mean(axis=1)
     return (
@@ -38,9 +38,9 @@ def rates_table(
     Parameters
     ----------
     plan : Plan
-        How much was run.
+        Size of the run.
     convex, moments, mean : sequence of results
-        Ends by horizon and run: COLK strongly convex, COLK non-convex, POLK.
+        Results by horizon and run: COLK strongly convex, COLK non-convex, POLK.
     """
     rows = [
         (
@@ -71,7 +71,7 @@ def rates_table(
         (
             "random features",
             "mean, strongly convex",
-            r"$\Omega(\sqrt{T} \log d_\lambda)$",
+            r"$\Omega(\sqrt{T} \log\,d_\lambda)$",
             r"$O(1/\delta^2)$",
             "fixed in advance",
             "—",
@@ -94,12 +94,14 @@ def rates_table(
     ]
     return Table(
         name="theory-table",
-        title="Table I of the paper, beside what was measured ($p = 1$)",
+        title="Table I of the paper with measured exponents ($p = 1$)",
         caption=(
-            r"$\delta$ is the mean $\Vert f - f^{\star}\Vert^2$, for the non-convex case the least "
-            r"mean $\Vert\nabla R\Vert^2$. Exponents of $1/\delta$ are fitted over the horizons of "
-            "Theorems 2 and 3, to the means over the runs and with the regression's interval: they "
-            "are not the reciprocals of the exponents of the verdicts, which are means over runs."
+            r"$\delta$ is the mean of $\Vert f - f^{\star}\Vert^2$, or in the non-convex case the "
+            r"least mean of $\Vert\nabla R\Vert^2$. Exponents of $1/\delta$ are fitted to means "
+            "over the runs, over the horizons of Theorems 2 and 3, with the interval of the "
+            "regression. "
+            "They are not the reciprocals of the verdicts' exponents, which are means over the "
+            "exponents of the runs."
         ),
         head=(
             "method",

@@ -1,14 +1,15 @@
-"""Lemma 1: the tracking error of both trackers over β."""
+"""Lemma 1: tracking error of momentum and moving average over β."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from colk._pages.colors import PALETTE
 from colk._validation import Array
 from colk.experiments.chapter import Figure, Plan, as_columns
+from colk.experiments.panels import band, letter
 from colk.experiments.statistics import mean_interval, percent_change
-from colk.experiments.style import PALETTE, band, letter
 from colk.experiments.tasks import Result, Task
 from colk.experiments.theory.population import observe
 from colk.experiments.verdict import Check, Part, Verdict
@@ -21,17 +22,17 @@ __all__ = ["RATES", "tracking_figure", "tracking_tasks", "tracking_verdict"]
 
 RATES = tuple(float(f"{rate:.3g}") for rate in np.geomspace(0.005, 0.5, 7))
 STEP_SIZE = 0.05
-# Steps and looks while f rises from 0 towards targets raised by an offset, and where it hovers
-# about the optimum.
+# Numbers of steps and of evaluations. In the transient phase f rises from 0 towards targets with an
+# offset; in the stationary phase it stays near the optimum.
 PHASES = {"transient": (60, 30), "stationary": (2000, 60)}
 OFFSET = 3.0
-# Momentum is COLK's, the moving average SCGD's: their colours.
+# COLK uses momentum and SCGD the moving average; the trackers have their colours.
 TRACKERS = {"momentum": "blue", "average": "purple"}
 _LABELS = {"momentum": "momentum (COLK)", "average": "moving average (SCGD)"}
 
 
 def tracking_tasks(plan: Plan) -> list[Task]:
-    """By phase, tracker, rate and run."""
+    """Tasks by phase, tracker, rate and run."""
     return [
         Task(
             observe,
@@ -41,16 +42,16 @@ def tracking_tasks(plan: Plan) -> list[Task]:
                 "tracking_rate": rate,
                 "eps": STEP_SIZE**2,
                 "n_steps": steps if phase == "transient" else plan.size(steps),
-                "looks": looks,
+                "evaluations": evaluations,
                 "offset": OFFSET if phase == "transient" else 0.0,
                 "seed": plan.seed,
                 "run": i,
                 "tracker": tracker,
             },
             name=f"Lemma 1: {phase} phase",
-            size=steps if phase == "transient" else plan.size(steps),
+            seconds=1.6e-3 * evaluations,
         )
-        for phase, (steps, looks) in PHASES.items()
+        for phase, (steps, evaluations) in PHASES.items()
         for tracker in TRACKERS
         for rate in RATES
         for i in range(plan.runs)
@@ -58,7 +59,7 @@ def tracking_tasks(plan: Plan) -> list[Task]:
 
 
 def _grid(results: Sequence[Result], name: str) -> Array:
-    """Mean over the looks (stationary: the second half), as (phase, tracker, rate, run)."""
+    """Mean over all evaluations (stationary: their second half), by phase, tracker, rate, run."""
     runs = len(results) // (len(PHASES) * len(TRACKERS) * len(RATES))
     half = len(results) // 2
     means = [float(result[name].mean()) for result in results[:half]]
@@ -67,12 +68,12 @@ def _grid(results: Sequence[Result], name: str) -> Array:
 
 
 def bounds(results: Sequence[Result]) -> Array:
-    """What the lemma allows in the stationary phase, and what is known of the moving average.
+    """Bounds on the error in the stationary phase, by tracker, rate and run.
 
-    Summed up to its limit, Lemma 1 bounds the error by 2(L²D + β²σ²)/(1 − (1 − β)²), where D is
-    the mean of ‖f_t − f_{t−1}‖². For the moving average Wang, Fang and Liu (2017) have
-    (1 − β)(…) + L²D/β + 2β²σ², in the limit (L²D/β + 2β²σ²)/β. L²D and σ² are measured. As
-    (tracker, rate, run).
+    In the limit, Lemma 1 bounds the error of momentum by 2(L²D + β²σ²)/(1 − (1 − β)²), where D is
+    the mean of ‖f_t − f_{t−1}‖². For the moving average, Wang, Fang and Liu (2017) prove the
+    recursion (1 − β)(…) + L²D/β + 2β²σ², whose limit is (L²D/β + 2β²σ²)/β. L²D and σ² are
+    measured.
     """
     beta = np.array(RATES)[:, None]
     slope, moved, spread = (_grid(results, name)[1] for name in ("slope", "moved", "spread"))
@@ -83,16 +84,16 @@ def bounds(results: Sequence[Result]) -> Array:
 
 
 def tracking_figure(results: Sequence[Result]) -> Figure:
-    """Draw the tracking errors."""
+    """Draw the tracking errors and the bounds."""
     errors, allowed = _grid(results, "tracking"), bounds(results)
     return Figure(
         name="theory-tracking",
         title=r"Lemma 1: error of the tracked mean loss over $\beta$",
         caption=(
-            f"Squared distance of $g$ to the exact mean loss, step size {STEP_SIZE:g}. Lines are "
-            "medians, bands the middle 80 % of the runs. (a) The first 60 steps from $f = 0$ to "
-            f"targets raised by {OFFSET:g}. (b) Where $f$ hovers about the optimum. Dashed: the "
-            "bound of each tracker with the measured constants, the lemma's for momentum, that of "
+            f"Squared distance of $g$ to the exact mean loss, with step size {STEP_SIZE:g}. Lines "
+            "are medians, bands the middle 80 % of the runs. (a) The first 60 steps from $f = 0$ "
+            f"to targets with an offset of {OFFSET:g}. (b) $f$ stays near the optimum. The dashed "
+            "lines are the bounds with measured constants: the lemma's for momentum, the bound of "
             "Wang, Fang and Liu (2017) for the moving average."
         ),
         columns=_columns(errors, allowed.mean(axis=2)),
@@ -133,7 +134,7 @@ def _draw(canvas: "Canvas", errors: Array, allowed: Array) -> None:
 
 
 def _below(errors: Array, allowed: Array) -> list[Check]:
-    """Mean error beside the bound, in per cent, at each rate."""
+    """Compare the mean error with the bound, in per cent, at each rate."""
     return [
         Check(
             _at(k),
@@ -146,7 +147,7 @@ def _below(errors: Array, allowed: Array) -> list[Check]:
 
 
 def _beside(first: Array, second: Array, column: str) -> list[Check]:
-    """Momentum beside the moving average, in per cent, at each rate."""
+    """Compare momentum with the moving average, in per cent, at each rate."""
     return [
         Check(_at(k), percent_change(first[k], second[k]), high=0.0, column=column)
         for k in range(len(RATES))
@@ -162,7 +163,7 @@ def _won(checks: Sequence[Check]) -> str:
 
 
 def tracking_verdict(results: Sequence[Result], plan: Plan) -> Verdict:
-    """Judge the bound, and how the trackers compare, at every rate that is drawn."""
+    """Judge the bounds and the errors of both trackers at every rate."""
     errors, allowed = _grid(results, "tracking"), bounds(results)
     kept = _below(errors, allowed)
     tighter = _beside(allowed[0], allowed[1], "stationary")
@@ -177,20 +178,21 @@ def tracking_verdict(results: Sequence[Result], plan: Plan) -> Verdict:
         "faster time-scale.",
         where="Section IV, Lemma 1; Section VI",
         found=[
-            "The paper compares bounds. The measured error stays below the lemma's at "
-            f"{_won(kept)} rates, and the lemma's bound is below the moving average's at "
-            f"{_won(tighter)}.",
-            f"The errors themselves: momentum's is lower at {_won(moving)} rates while $f$ moves "
-            f"in one direction, and at {_won(hovering)} where $f$ hovers.",
+            "The paper compares bounds. The measured error is below the lemma's bound at "
+            f"{_won(kept)} rates. The lemma's bound is below that of the moving average at "
+            f"{_won(tighter)} rates.",
+            f"The measured error of momentum is lower than that of the moving average at "
+            f"{_won(moving)} rates while $f$ moves in one direction, and at {_won(hovering)} rates "
+            "while $f$ stays near the optimum.",
         ],
-        rule=r"Four parts, each at every $\beta$ that is drawn: the error below the moving "
-        "average's in each phase, the mean error below its bound, and the bound below the moving "
-        "average's.",
+        rule=r"There are four parts, each at every $\beta$ of the figure: the error is below the "
+        "moving average's in each of the two phases, the mean error is below its bound, and the "
+        "bound is below the moving average's.",
         parts=[
-            Part("momentum's error beside the moving average's", moving),
-            Part("momentum's error beside the moving average's", hovering),
-            Part("momentum's error beside its bound", kept),
-            Part("momentum's bound beside the moving average's", tighter),
+            Part("momentum's error compared with the moving average's", moving),
+            Part("momentum's error compared with the moving average's", hovering),
+            Part("momentum's error compared with its bound", kept),
+            Part("momentum's bound compared with the moving average's", tighter),
         ],
         plan=plan,
     )

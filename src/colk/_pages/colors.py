@@ -1,23 +1,16 @@
-"""How figures look: a colour for each method, type of one size, and small helpers of drawing."""
+"""Colours of pages and figures, and matplotlib's settings."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+__all__ = ["DARK", "FAINT", "INK", "PALETTE", "RC"]
 
-from colk._validation import Array
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["DARK", "FAINT", "INK", "PALETTE", "RC", "band", "letter"]
-
-# Lines, type and what is drawn in black; samples in the background. On the page both follow the
-# reader's choice of light or dark.
+# INK draws lines and text, FAINT draws samples in the background. On a page both follow the
+# reader's light or dark mode.
 INK = "#1b1c1e"
 FAINT = "#bbbbbc"
 
-# Okabe and Ito's colours, with Tol's olive in place of their yellow, which is faint on white, a
-# grey and a brown. Each belongs to one method, in every figure.
+# The palette of Okabe and Ito. Tol's olive replaces their yellow, which is hard to see on white;
+# grey and brown are added. A method has the same colour in every figure.
 PALETTE = {
     "blue": "#0072B2",
     "vermillion": "#D55E00",
@@ -30,7 +23,7 @@ PALETTE = {
     "grey": "#7F7F7F",
     "brown": "#8C564B",
 }
-# The same on a dark page: those that would be hard to see are lighter.
+# The palette on a dark page: colours that would be hard to see are lighter.
 DARK = {
     **PALETTE,
     "blue": "#3D8FD9",
@@ -72,15 +65,3 @@ RC: dict[str, Any] = {
     "ytick.color": INK,
     "ytick.labelsize": _SIZE,
 }
-
-
-def band(axes: "Axes", x: Array, runs: Array, color: str, label: str, **style: Any) -> None:
-    """Draw the median of the runs (rows) over x, and the band of their middle 80 %."""
-    low, middle, high = np.nanquantile(runs, [0.1, 0.5, 0.9], axis=0)
-    axes.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
-    axes.plot(x, middle, color=color, label=label, **style)
-
-
-def letter(axes: "Axes", mark: str, text: str) -> None:
-    """Title a panel."""
-    axes.set_title(f"({mark}) {text}")

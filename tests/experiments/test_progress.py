@@ -1,0 +1,79 @@
+"""The time left that is announced while a run is simulated."""
+
+import heapq
+
+import numpy as np
+import pytest
+
+from colk.cli.progress import Progress, time_left
+from colk.experiments.chapter import Plan
+from colk.experiments.reproduce import STUDIES, expected_seconds
+
+
+def simulate(jobs, speeds):
+    """Announced and true seconds left whenever a task of a full run finishes."""
+    tasks = [task for study in STUDIES.values() for task in study.tasks(Plan())]
+    free, ends = [0.0] * jobs, []
+    for task in tasks:
+        begun = free[0]
+        heapq.heapreplace(free, begun + task.seconds * speeds[task.name.partition(":")[0]])
+        ends.append((begun + task.seconds * speeds[task.name.partition(":")[0]], task.seconds))
+    end, done = max(free), 0.0
+    total = sum(task.seconds for task in tasks)
+    for moment, seconds in sorted(ends):
+        done += seconds
+        yield done / total, end - moment, time_left(done, total, moment, moment)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_announced_time_is_not_below_half(jobs, seed):
+    """Kinds of tasks may take twice or half as long beside each other as their weights say."""
+    kinds = {task.name.partition(":")[0] for s in STUDIES.values() for task in s.tasks(Plan())}
+    factors = np.exp(np.random.default_rng(seed).uniform(-0.5, 0.5, len(kinds)) * np.log(2.0))
+    speeds = dict(zip(sorted(kinds), 3.0 * factors, strict=True))
+    looked = 0
+    for share, true, (least, most) in simulate(jobs, speeds):
+        if true > 5.0:
+            looked += 1
+            assert most >= 0.5 * true, (share, true, least, most)
+            # At first the tasks that run side by side are not counted.
+            assert share < 0.05 or least <= 2.0 * true, (share, true, least, most)
+    assert looked > 50
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_task_has_a_name_and_a_weight(name):
+    tasks = STUDIES[name].tasks(Plan())
+    assert all(task.name and task.seconds > 0.0 for task in tasks)
+
+
+def test_expected_tasks_and_figures_are_those_of_the_run(made, plan):
+    for study, chapter in zip(STUDIES.values(), made.chapters, strict=True):
+        assert study.n_figures == len(chapter.figures)
+    assert made.computed == sum(len(study.tasks(plan)) for study in STUDIES.values())
+
+
+def test_lines_without_a_terminal(plan, capsys, monkeypatch):
+    monkeypatch.setattr("colk.cli.progress._FIRST", 0.0)
+    tasks = STUDIES["policy"].tasks(plan)
+    with Progress(expected_seconds(["policy"], plan)) as progress:
+        progress.begin([task.name for task in tasks])
+        progress.finish(tasks[0].name, tasks[0].seconds)
+        progress.finish(tasks[1].name, tasks[1].seconds)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("colk: ")
+    assert " left, " in line
+    assert line.endswith(tasks[1].name)
+
+
+def test_tasks_from_the_cache_take_no_time(plan, capsys, monkeypatch):
+    """What was found is taken off the total: it says nothing about the speed."""
+    monkeypatch.setattr("colk.cli.progress._FIRST", 0.0)
+    with Progress(10.0) as progress:
+        progress.begin(["a", "b"])
+        for _ in range(4):
+            progress.finish("found", 2.0, found=True)
+        progress.finish("a", 1.0)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("colk: 50 %")
