@@ -48,9 +48,10 @@ def test_every_task_has_a_name_and_a_weight(name):
     assert all(task.name and task.seconds > 0.0 for task in tasks)
 
 
-def test_expected_tasks_and_figures_are_those_of_the_run(made, plan):
+def test_expected_tasks_and_figures_are_those_of_the_run(made, plan, weights):
     for study, chapter in zip(STUDIES.values(), made.chapters, strict=True):
         assert study.n_figures == len(chapter.figures)
+    assert weights.total == pytest.approx(expected_seconds(tuple(STUDIES), plan))
     assert made.computed == sum(len(study.tasks(plan)) for study in STUDIES.values())
 
 

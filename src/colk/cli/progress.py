@@ -51,7 +51,7 @@ def time_left(done: float, total: float, elapsed: float, last: float) -> tuple[f
     """
     if done <= 0.0:
         return 0.0, math.inf
-    left = last * (total - done) / done
+    left = last * max(total - done, 0.0) / done
     # The tasks that run now are partly done; how far is not known.
     left -= min(elapsed - last, 0.5 * left)
     return left, left if done >= _EARLY * total else 2.0 * left

@@ -109,13 +109,15 @@ def expected_tasks(plan: Plan) -> list[Task]:
     """The tasks that `run_all` will run. Some of their settings are not known beforehand."""
     printed = {name: METHODS[name].printed for name in COMPARED}
     tuned = {name: trials(method, 1, plan.seed)[0] for name, method in METHODS.items()}
-    tasks = [task for law in LAWS for task in _learning(plan, printed, law, 1, evaluations=8)]
+    tasks = _learning(plan, printed, LAW, 1, _EVALUATIONS)
+    for law in _OTHER_LAWS:
+        tasks += _learning(plan, printed, law, 1, evaluations=8)
     tasks += _tuning(plan, 1)[1]
-    tasks += _learning(plan, {**tuned, "literal": _UNBOUNDED}, LAW, 1, _EVALUATIONS)
+    tasks += _learning(plan, tuned, LAW, 1, _EVALUATIONS)
     for settings in (printed["scgd"], tuned["scgd"]):
         for resized in _resized(settings).values():
             tasks += _learning(plan, {"scgd": resized}, LAW, 1, evaluations=1)
-    return tasks
+    return tasks + _learning(plan, {"literal": _UNBOUNDED}, LAW, 1, evaluations=1)
 
 
 def run_all(plan: Plan, run: Run) -> OutlierRuns:
