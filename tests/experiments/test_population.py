@@ -29,7 +29,13 @@ def test_the_gradient_vanishes_at_the_optimum_and_is_that_of_the_objective(risk)
 
 
 def test_a_run_comes_near_the_optimum():
-    settings = {"risk": "semivariance", "tracking_rate": 0.1, "eps": 1e-3, "looks": 5, "seed": 0}
+    settings = {
+        "risk": "semivariance",
+        "tracking_rate": 0.1,
+        "eps": 1e-3,
+        "evaluations": 5,
+        "seed": 0,
+    }
     found = population.observe(step_size=0.05, n_steps=2000, run=0, **settings)
     start = population._optimum("semivariance", 0, 0.0).norm() ** 2
     assert found["distance"][-1] < 0.2 * start

@@ -82,6 +82,14 @@ def test_an_interruption_keeps_finished_tasks(tmp_path):
     assert (run.computed, run.found) == (0, 2)
 
 
+def test_long_tasks_begin_first_and_results_keep_their_order(tmp_path):
+    tasks = [Task(signal_on_grid, {"n": n}, name=str(n), seconds=n) for n in (3, 5, 4)]
+    seen = Seen()
+    results = Runner(tmp_path, 1, seen)(tasks)
+    assert seen.begun == seen.finished == ["5", "4", "3"]
+    assert [len(result["x"]) for result in results] == [3, 5, 4]
+
+
 def test_processes_give_the_results_of_one(tmp_path):
     tasks, seen = grids(2, 3, 4), Seen()
     alone = Runner(tmp_path / "one")(tasks)

@@ -98,13 +98,19 @@ def _figure(
 
 
 def _worst(model: TableModel, record: Record) -> dict[str, Any]:
-    """Head and rows of the table of the largest residuals."""
-    residual = "1 − probability" if model.task == "classification" else "residual"
+    """Head, rows and caption of the table of the largest residuals."""
     rows = [
-        (Path(file).name, f"{line:,}", _shown(y), _shown(predicted), f"{size:.4g}")
+        (Path(file).name, f"{line:,}", _shown(y), _shown(predicted), f"{size:.6g}")
         for (file, line), (size, y, predicted) in _once(record.worst).items()
     ]
-    return {"head": ("file", "line", model.target, "predicted", residual), "rows": rows}
+    meaning = "1 − the predicted probability of the label, or 1 for a wrong label"
+    return {
+        "head": ("file", "line", model.target, "predicted", "residual"),
+        "rows": rows,
+        "caption": "The residual is |target − prediction|."
+        if model.task == "regression"
+        else f"The residual is {meaning} if the loss gives no probabilities.",
+    }
 
 
 def _once(worst: Sequence[tuple[Any, ...]]) -> dict[tuple[str, int], tuple[float, Any, Any]]:

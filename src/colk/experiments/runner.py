@@ -82,6 +82,8 @@ class Runner:
                 self.found += 1
                 self._watch.finish(task.name, task.seconds, found=True)
         if missing:
+            # Long tasks begin first, so that no process waits long for the last one.
+            missing = dict(sorted(missing.items(), key=lambda item: -item[1].seconds))
             self._watch.begin([task.name for task in missing.values()])
             self._compute(missing, results)
         return [results[place] for place in range(len(tasks))]
