@@ -49,7 +49,8 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    need("fit", "pyarrow", "rich", *(["matplotlib"] if arguments.report else []))
+    page = ("jinja2", "latex2mathml", "matplotlib") if arguments.report else ()
+    need("fit", "pyarrow", "rich", *page)
     written = (
         (arguments.model, "--model"),
         (arguments.report, "--report"),
