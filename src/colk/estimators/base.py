@@ -64,9 +64,10 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
         return self._fitted().function
 
     def _fitted(self) -> KernelLearner:
-        check_is_fitted(self, "_learner")
-        learner: KernelLearner = self._learner
-        return learner
+        learner: KernelLearner | None = vars(self).get("_learner")
+        if learner is None:
+            check_is_fitted(self)  # it takes longer than to learn a row, hence only if it raises
+        return cast(KernelLearner, learner)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learner")
@@ -129,8 +130,7 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
 
     def _losses(self, X: Any, y: Any) -> Array:
         """Losses of the samples, in the units that the loss is minimised in."""
-        values = self._fitted().predict(self._points(X))
-        return self.loss_.value(values, self._encode(np.asarray(y)))
+        return self.loss_.value(self._values(X), self._encode(np.asarray(y)))
 
     def _walk(self, X: Any, y: Any, n_points: int) -> tuple[Array, Array]:
         """Learn the stream in stretches; returns samples seen and model order after each."""
@@ -258,6 +258,12 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
             return valid
         points: Array = validate_data(self, X, reset=False, dtype=np.float64, order="C")
         return points
+
+    def _values(self, X: Any) -> Array:
+        """Values of the learned function at points to be checked, of shape (n,) or (n, q)."""
+        learner = self._fitted()
+        values = learner.evaluate(self._points(X))
+        return values[:, 0] if learner.is_vector else values
 
     def _weights(self, sample_weight: Any, X: Array) -> Array:
         if sample_weight is None:

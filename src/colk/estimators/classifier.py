@@ -260,8 +260,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         X : array of shape (n, p)
             Points.
         """
-        learner = self._fitted()
-        scores: Array = learner.predict(self._points(X))
+        scores = self._values(X)
         if scores.ndim == 2 and len(self.classes_) == 2:
             return np.asarray(scores[:, 1] - scores[:, 0])
         return scores

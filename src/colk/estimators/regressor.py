@@ -340,12 +340,12 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         >>> std.round(1)
         array([0.2, 0.7])
         """
-        learner = self._fitted()
-        points = self._points(X)
         if not return_std:
-            return self._targets.unscaled(learner.predict(points))
+            values = self._values(X)
+            return self._targets.unscaled(values)
+        learner = self._fitted()
         if isinstance(learner, NewtonCOLK):
-            values, deviations = learner.predict(points, return_std=True)
+            values, deviations = learner.predict(self._points(X), return_std=True)
             return self._targets.unscaled(values), np.asarray(deviations * self.target_scale_)
         raise ValueError(
             "return_std needs solver='newton'; the model was fitted with solver='gradient'"
