@@ -8,7 +8,7 @@ from colk.kernels import Gaussian, Laplacian, Linear, Matern
 from colk.losses import Huber, Logistic, Softmax
 from colk.selection import CONTENDERS, LARGEST, choose, contenders_for, race, rows_to_race
 from colk.selection.leave_one_out import leave_one_out
-from colk.selection.left_out_losses import Course
+from colk.selection.left_out_losses import RaceSamples
 from colk.selection.relevance import FACTORS, slopes_along_features
 
 RNG = np.random.default_rng(0)
@@ -143,13 +143,13 @@ def test_targets_of_every_kind_find_the_feature(loss, targets):
 
 
 def test_mistakes_and_margins():
-    course = Course(X, np.sign(WAVE), np.ones(400), are_labels=True)
-    left_out = course.run(Linear())
-    found = course.Y - left_out.residuals
-    np.testing.assert_array_equal(course.mistakes(left_out), (found * course.Y <= 0.0)[:, 0])
-    lacking = np.maximum(1.0 - found * course.Y, 0.0)[:, 0]
+    samples = RaceSamples(X, np.sign(WAVE), np.ones(400), are_labels=True)
+    left_out = samples.run(Linear())
+    found = samples.Y - left_out.residuals
+    np.testing.assert_array_equal(samples.mistakes(left_out), (found * samples.Y <= 0.0)[:, 0])
+    lacking = np.maximum(1.0 - found * samples.Y, 0.0)[:, 0]
     expected = np.where(lacking < 2.0, 0.5 * lacking**2, 2.0 * (lacking - 1.0))
-    np.testing.assert_allclose(course.losses(left_out), expected, atol=1e-12)
+    np.testing.assert_allclose(samples.losses(left_out), expected, atol=1e-12)
 
 
 def test_a_narrower_bandwidth_that_is_about_as_good_may_be_preferred():

@@ -141,22 +141,6 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         self.eps = eps
         self.max_atoms = max_atoms
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model from scratch, in `epochs` passes over the samples.
-
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Points.
-        y : array of shape (n,)
-            Labels.
-        sample_weight : array of shape (n,), optional
-            Weights: the step of a sample is multiplied by its weight, and skipped if it is 0.
-        """
-        with self._unchanged_on_error():
-            self._epochs(*self._prepare(X, y, sample_weight, first=True))
-        return self
-
     def partial_fit(
         self,
         X: Any,

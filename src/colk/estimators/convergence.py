@@ -49,7 +49,7 @@ def warn_of_loss(found: float, constant: float, size: int, advice: str) -> None:
             f"the model does not learn: its loss of {found:.3g} is above the {constant:.3g} of "
             f"predicting a constant; {advice}",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
@@ -60,7 +60,7 @@ def warn_of_nothing(constant: float, eps: float, advice: str) -> None:
             f"nothing was learned: every step is shorter than eps={eps:.2g} and was removed by "
             f"compression; lower eps, or {advice}",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
@@ -77,7 +77,7 @@ def warn_of_clipping(learner: KernelLearner, X: Array, Y: Array, weight: Array) 
             f"{learner.gradient_bound:g} and were clipped: raise gradient_bound, or scale the loss "
             "or the targets",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
@@ -94,5 +94,5 @@ def warn_of_atoms(
             f"max_atoms={max_atoms} makes a step lose {lost:.2g} on average, more than {limit}: "
             f"raise max_atoms, {advice} if targets are noisy, or set polish=True",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )

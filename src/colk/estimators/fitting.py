@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from colk._validation import Array, check_count
@@ -72,6 +73,26 @@ class Passes:
 
 class EpochEstimator(COLKEstimator):
     """An estimator that passes over the samples, and polishes the result."""
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model from scratch, in `epochs` passes over the samples.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,) or (n, q)
+            Targets: numbers, or labels of shape (n,).
+        sample_weight : array of shape (n,), optional
+            Weights: the step of a sample is multiplied by its weight, and skipped if it is 0.
+        """
+        with self._unchanged_on_error():
+            self._learn_all(*self._prepare(X, y, sample_weight, first=True))
+        return self
+
+    def _learn_all(self, X: Array, Y: Array, weight: Array) -> None:
+        """Learn from all samples of a `fit`."""
+        self._epochs(X, Y, weight)
 
     def _epochs(self, X: Array, Y: Array, weight: Array) -> None:
         """Pass over the samples as the parameters say, then warn and polish."""

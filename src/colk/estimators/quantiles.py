@@ -1,7 +1,7 @@
 """Several quantiles with the same atoms, as a scikit-learn estimator."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,26 +121,13 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         self.eps = eps
         self.max_atoms = max_atoms
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model from scratch, in `epochs` passes and a polish per level.
-
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Points.
-        y : array of shape (n,)
-            Targets.
-        sample_weight : array of shape (n,), optional
-            Weights of the samples.
-        """
-        with self._unchanged_on_error():
-            X, Y, weight = self._prepare(X, y, sample_weight, first=True)
-            if (weight == 0.0).any():
-                X, Y, weight = (rows[weight > 0.0] for rows in (X, Y, weight))
-            fitting, kept_out = self._split(len(X))
-            self._epochs(X[fitting], Y[fitting], weight[fitting])
-            self._finish(X, Y[:, 0], weight, kept_out)
-        return self
+    def _learn_all(self, X: Array, Y: Array, weight: Array) -> None:
+        """Find the atoms by passes over some of the samples, then the weights of each level."""
+        if (weight == 0.0).any():
+            X, Y, weight = (rows[weight > 0.0] for rows in (X, Y, weight))
+        fitting, kept_out = self._split(len(X))
+        self._epochs(X[fitting], Y[fitting], weight[fitting])
+        self._finish(X, Y[:, 0], weight, kept_out)
 
     def _split(self, n_samples: int) -> tuple[Any, Any]:
         """Return the samples that may become atoms, and the others; both are all if few."""

@@ -1,4 +1,4 @@
-"""From a dictionary of features to the row of a stream, without an array in between."""
+"""The fast path of one sample: from a dictionary to the row of a stream, without an array."""
 
 import math
 from typing import Any
@@ -9,16 +9,16 @@ __all__ = ["Feed"]
 
 
 class Feed:
-    """The shortest way of one sample by names into a stream, and of its predictions out of it.
+    """Writes samples, which are dictionaries, to a stream and reads predictions from it.
 
     Parameters
     ----------
     stream : KernelStream
         The stream.
     names : list
-        Name of the feature of each column.
+        Names of the columns.
     first : int
-        Row of the weights where the function that predicts begins.
+        First row of the weights of the function that predicts.
     """
 
     stream: KernelStream
@@ -29,10 +29,10 @@ class Feed:
         self.stream, self.names, self.first = stream, names, first
 
     def learn(self, x: Any, y: float, weight: float) -> int:
-        """Learn from a sample whose target and weight are known to be good.
+        """Learn from a sample whose target and weight are checked.
 
-        Returns 1; 0 where the step would diverge; −1, and nothing done, where x is not a plain
-        dictionary of finite numbers for just the names that have a column.
+        Returns 1 after a step, and 0 if the step would diverge. Returns −1 and does nothing unless
+        x is a dict of finite numbers with exactly the names of the columns.
         """
         self.stream.enter()
         try:
@@ -49,9 +49,9 @@ class Feed:
             self.stream.leave()
 
     def scores(self, x: Any) -> list[float] | None:
-        """Values of the learned function; None where x needs a closer look.
+        """Return values of the learned function; None if x needs conversion.
 
-        A feature that is missing counts as 0, one that has no column is left out.
+        A missing feature counts as 0; a feature without a column is ignored.
         """
         self.stream.enter()
         try:
@@ -63,9 +63,9 @@ class Feed:
             self.stream.leave()
 
     def place(self, x: Any, whole: bool) -> bool:
-        """Write features to the row; False where that takes more than to look at each number.
+        """Write features to the row; return False if they need conversion.
 
-        With `whole` every name must be there, and no other.
+        With `whole`, x must have exactly the names of the columns.
         """
         if type(x) is not dict or (whole and len(x) != len(self.names)):
             return False

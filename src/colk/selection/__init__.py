@@ -1,7 +1,8 @@
-"""The data choose: kernel, bandwidth and feature scales from the first samples."""
+"""Choice of kernel, bandwidth and feature scales by the data."""
 
 from colk.selection.contenders import CONTENDERS, Contender, contenders_for
-from colk.selection.race import LARGEST, Entry, Race, race
+from colk.selection.race import race
+from colk.selection.result import LARGEST, Entry, Race
 from colk.selection.settings import choose, is_open, rows_to_race, until_chosen
 from colk.selection.warm_up import WARM_UP, KeptSamples
 

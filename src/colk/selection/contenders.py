@@ -1,4 +1,4 @@
-"""The kernels that race, and how they measure bandwidths and feature scales."""
+"""The kernels that are compared, and their bandwidths."""
 
 from dataclasses import dataclass
 
@@ -13,16 +13,16 @@ __all__ = ["CONTENDERS", "Contender", "contenders_for"]
 
 @dataclass(frozen=True)
 class Contender:
-    """A kernel that lacks its bandwidth.
+    """A kernel whose bandwidth is still to be chosen.
 
     Parameters
     ----------
     name : str
-        What it is called in tables.
+        Its name in tables.
     family : str
-        What it is called in `colk.kernels.KERNELS`.
+        Its name in `colk.kernels.KERNELS`.
     kernel : Kernel
-        It, with some bandwidth.
+        The kernel with any bandwidth.
 
     Examples
     --------
@@ -35,12 +35,12 @@ class Contender:
     kernel: Kernel
 
     @property
-    def adds_up(self) -> bool:
-        """Whether its distances are sums over the features, not roots of sums of squares."""
+    def is_l1(self) -> bool:
+        """Whether it uses the L1 distance, not the Euclidean one."""
         return isinstance(self.kernel, Laplacian)
 
     def unit(self, rule: str | float, X: Array) -> float:
-        """Return the bandwidth that a rule makes of the points X; of "auto", the standard one.
+        """Apply a rule for the bandwidth to the points X; "auto" is the rule "scale".
 
         Parameters
         ----------
@@ -52,30 +52,30 @@ class Contender:
         return float(bandwidth_from_data(self.family, "scale" if rule == "auto" else rule, X))
 
     def with_bandwidth(self, bandwidth: float, scales: Array | None = None) -> Kernel:
-        """Return the kernel, with a bandwidth for each feature where they have scales.
+        """Return the kernel with this bandwidth, or with one per feature if they have scales.
 
         Parameters
         ----------
         bandwidth : float
             The bandwidth.
         scales : array of shape (p,), optional
-            By what each feature is to be multiplied.
+            Factors of the features.
         """
         spread = bandwidth if scales is None else tuple((bandwidth / scales).tolist())
         return self.kernel.replace(bandwidth=spread)
 
     def size(self, spreads: Array) -> float:
-        """Return how far apart points are whose features have these standard deviations.
+        """Return the typical distance of points whose features have these standard deviations.
 
         Parameters
         ----------
         spreads : array of shape (p,)
             Standard deviations.
         """
-        return float(spreads.sum() if self.adds_up else np.sqrt(spreads @ spreads))
+        return float(spreads.sum() if self.is_l1 else np.sqrt(spreads @ spreads))
 
 
-# The first is the one to beat.
+# The first is the default.
 CONTENDERS: tuple[Contender, ...] = (
     Contender("laplacian", "laplacian", Laplacian(1.0)),
     Contender("matern 3/2", "matern", Matern(1.0, nu=1.5)),
@@ -85,7 +85,7 @@ CONTENDERS: tuple[Contender, ...] = (
 
 
 def contenders_for(kernel: str) -> tuple[Contender, ...]:
-    """Return the kernels that an estimator's `kernel` lets in: all, or the one that is named.
+    """Return the kernels to compare for a setting `kernel`: all for "auto", or the named one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a ridge on some atoms would have predicted for each sample, had it not seen that sample."""
+"""Leave-one-out residuals of a kernel ridge regression on given atoms."""
 
 from typing import NamedTuple
 
@@ -12,12 +12,12 @@ from colk.kernels import Kernel
 
 __all__ = ["LeftOut", "leave_one_out"]
 
-# Added to the diagonal, as a share of it: what rounding makes of atoms that coincide.
+# Share that is added to the diagonal, because rounding errors matter if atoms coincide.
 _JITTER = 1e-10
 
 
 class LeftOut(NamedTuple):
-    """A ridge f = Σ w_j κ(d_j, ·), and how it fares where it has not looked.
+    """A ridge regression f = Σ w_j κ(d_j, ·) and its leave-one-out residuals.
 
     Examples
     --------
@@ -25,18 +25,18 @@ class LeftOut(NamedTuple):
     array([[0.5]])
     """
 
-    residuals: Array  # (n, q): y − f(x), f being fitted without this sample
-    weights: Array  # (m, q): of the atoms, fitted to every sample
+    residuals: Array  # (n, q): y − f(x), with f fitted without this sample
+    weights: Array  # (m, q): of the atoms, with f fitted to all samples
 
 
 def leave_one_out(
     kernel: Kernel, X: Array, Y: Array, weight: Array, atoms: Array, ridge: float
 ) -> LeftOut:
-    """Fit a ridge to all samples but one, for each of them, in closed form.
+    """Fit a ridge regression without each of the samples in turn, in closed form.
 
     f minimises Σ w‖y − f(x)‖² + ridge·‖f‖² in the span of the atoms: with k = κ(D, x) its weights
-    are A⁻¹ Σ w k yᵀ, where A = Σ w k kᵀ + ridge·K. To leave a sample out divides its residual by
-    1 − h, h = w kᵀA⁻¹k being the share of its own target in its prediction.
+    are A⁻¹ Σ w k yᵀ, where A = Σ w k kᵀ + ridge·K. Leaving a sample out divides its residual by
+    1 − h, where h = w kᵀA⁻¹k is the leverage of the sample.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ def leave_one_out(
     X, Y : array of shape (n, p) and (n, q)
         Samples.
     weight : array of shape (n,)
-        How much each counts, above 0.
+        Their weights, above 0.
     atoms : array of shape (m, p)
         D.
     ridge : float
-        What ‖f‖² costs, in units of samples.
+        Factor of ‖f‖²; the factor of a sample is its weight.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def leave_one_out(
     A = table.T @ table
     A += ridge * kernel.gram(atoms)
     A[np.diag_indices_from(A)] *= 1.0 + _JITTER
-    # For so many samples a product with the inverse takes half the time of solving.
+    # A product with the inverse takes half the time of a solve for this many samples.
     inverse, _ = dtrtri(cholesky(A, lower=True, check_finite=False), lower=True)
     Q = dtrmm(1.0, inverse, table.T, lower=True, overwrite_b=True).T
     shares = np.minimum(np.einsum("ij,ij->i", Q, Q), 1.0 - _JITTER)

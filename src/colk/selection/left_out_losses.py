@@ -1,4 +1,4 @@
-"""The samples of a race, and what a kernel loses on them."""
+"""The samples of a race, and the leave-one-out losses of a kernel on them."""
 
 import numpy as np
 
@@ -6,23 +6,22 @@ from colk._validation import Array
 from colk.kernels import Kernel
 from colk.selection.leave_one_out import LeftOut, leave_one_out
 
-__all__ = ["Course"]
+__all__ = ["RaceSamples"]
 
-# One in so many samples is an atom: of 1000, as many as River's learners keep by default.
+# One in five samples is an atom. Of 1000 samples that gives 200, the default of River's classes.
 _SAMPLES_PER_ATOM = 5
 _FEWEST_ATOMS = 100
 
-# What the norm of a function costs, in units of samples. It is fixed, and large for a ridge: a
-# smooth and wide kernel fits well by weights in the thousands that cancel, which a learner of few
-# atoms that forgets eps in each step never reaches.
+# The ridge, in units of samples. It is fixed and large, because a smooth wide kernel can fit well
+# with weights in the thousands that cancel. A learner with few atoms never reaches such weights.
 _RIDGE = 0.3
 
-# Huber's threshold, in standard deviations of the targets or in margins.
+# Threshold of the Huber loss, in standard deviations of the targets or in margins.
 _THRESHOLD = 2.0
 
 
-class Course:
-    """Samples on which kernels are compared: each is left out of the function that predicts it.
+class RaceSamples:
+    """Samples on which kernels are compared; each is predicted by a fit without it.
 
     Parameters
     ----------
@@ -31,7 +30,7 @@ class Course:
     Y : array of shape (n, q)
         Targets of standard deviation 1, or labels −1 and 1.
     weight : array of shape (n,)
-        How much each sample counts, above 0.
+        Weights of the samples, above 0.
     are_labels : bool
         Whether Y holds labels.
 
@@ -39,9 +38,9 @@ class Course:
     --------
     >>> from colk.kernels import Gaussian
     >>> X = np.linspace(-1.0, 1.0, 50)[:, None]
-    >>> course = Course(X, np.sin(3.0 * X), np.ones(50), are_labels=False)
-    >>> losses = course.losses(course.run(Gaussian(0.5)))
-    >>> losses.shape, course.mean(losses) < 0.01
+    >>> samples = RaceSamples(X, np.sin(3.0 * X), np.ones(50), are_labels=False)
+    >>> losses = samples.losses(samples.run(Gaussian(0.5)))
+    >>> losses.shape, samples.mean(losses) < 0.01
     ((50,), True)
     """
 
@@ -54,7 +53,7 @@ class Course:
         self._total = weight.sum()
 
     def run(self, kernel: Kernel) -> LeftOut:
-        """Leave each sample out.
+        """Fit without each of the samples in turn.
 
         Parameters
         ----------
@@ -64,12 +63,12 @@ class Course:
         return leave_one_out(kernel, self.X, self.Y, self.weight, self.atoms, _RIDGE)
 
     def losses(self, left_out: LeftOut) -> Array:
-        """Return Huber's loss of each residual; of labels, of what lacks in a margin of 1.
+        """Return the Huber loss of each residual; for labels, of the shortfall from a margin of 1.
 
         Parameters
         ----------
         left_out : LeftOut
-            What `run` returned.
+            The result of `run`.
         """
         size = np.abs(left_out.residuals)
         if self.are_labels:
@@ -78,12 +77,12 @@ class Course:
         return np.asarray((capped * (size - 0.5 * capped)).sum(axis=1))
 
     def mistakes(self, left_out: LeftOut) -> Array:
-        """Return 1 for each sample whose label is not found, and 0 for the others.
+        """Return 1 for each sample whose label is predicted wrongly, and 0 for the others.
 
         Parameters
         ----------
         left_out : LeftOut
-            What `run` returned.
+            The result of `run`.
         """
         found = self.Y - left_out.residuals
         if self.Y.shape[1] == 1:
@@ -111,19 +110,20 @@ class Course:
         squares = (losses - self.mean(losses)) ** 2
         return float(np.sqrt((self.weight**2 * squares).sum()) / self._total)
 
-    def first(self, size: int) -> "Course":
-        """Return the first of the samples.
+    def first(self, size: int) -> "RaceSamples":
+        """Return the first `size` samples.
 
         Parameters
         ----------
         size : int
-            How many.
+            Number of samples.
         """
-        return Course(self.X[:size], self.Y[:size], self.weight[:size], self.are_labels)
+        return RaceSamples(self.X[:size], self.Y[:size], self.weight[:size], self.are_labels)
 
-    def halves(self) -> tuple["Course", "Course"]:
-        """Return the samples at even places, and those at odd ones."""
+    def halves(self) -> tuple["RaceSamples", "RaceSamples"]:
+        """Return the samples with even indices, and those with odd ones."""
         even, odd = (
-            Course(self.X[i::2], self.Y[i::2], self.weight[i::2], self.are_labels) for i in (0, 1)
+            RaceSamples(self.X[i::2], self.Y[i::2], self.weight[i::2], self.are_labels)
+            for i in (0, 1)
         )
         return even, odd

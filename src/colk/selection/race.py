@@ -1,180 +1,46 @@
-"""Kernel, bandwidth and a scale for each feature, chosen by the first samples."""
+"""The race: compare kernels, bandwidths and feature scales by leave-one-out losses."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from colk import _stored as stored
 from colk._validation import Array
-from colk.errors import FileFormatError
-from colk.kernels import Kernel
 from colk.selection.contenders import Contender
-from colk.selection.left_out_losses import Course
+from colk.selection.left_out_losses import RaceSamples
 from colk.selection.relevance import FACTORS, are_alike, feature_scales
+from colk.selection.result import LARGEST, Entry, Race
 
-__all__ = ["LARGEST", "Entry", "Race", "race"]
+__all__ = ["race"]
 
-# Samples that a race looks at; labels tell kernels apart with fewer, and a race of half a second
-# would take longer than what follows it.
-LARGEST = 1000
+# For labels this many samples are enough, and a race of half a second would take longer than the
+# fit.
 _LABELS = 500
 
-# Fewer samples choose nothing.
+# With fewer samples the default wins.
 _FEWEST = 30
 
-# What the default must be beaten by: standard errors, and a share of its loss. Among those who
-# beat it, the errors by which a smoother kernel must be better than a rougher one, and features
-# with scales than those without.
+# To replace the default, a kernel must be better by this many standard errors, and by this share of
+# its loss. Among such kernels, a smoother one must be better than a rougher one by _NEXT_ERRORS
+# standard errors, and so must features with scales.
 _LEAD_ERRORS = 2.5
 _LEAD_SHARE = 0.05
 _NEXT_ERRORS = 1.0
 
-# Where narrow bandwidths of a winner of regression are preferred: the errors by which they may be
-# behind the best. The race is on few atoms, which favours wide kernels.
+# If narrow bandwidths are preferred, they may be this many standard errors behind the best, because
+# the race uses few atoms, which favours wide kernels.
 _NARROWER_ERRORS = 2.0
 
-# Labels are found or not, whatever the margins: the standard errors, and the number, by which
-# there must be fewer mistakes. Five in favour and none against is less than one chance in twenty.
+# For labels there must also be fewer mistakes: by this many standard errors, and by this number.
+# Five in favour and none against has a probability below 1/20 by chance.
 _MISTAKES_ERRORS = 1.5
 _MISTAKES = 5
 
 
-# Place of a contender, factor, and whether features are scaled.
+# Index of the kernel, factor of the bandwidth, and whether features have scales.
 Key = tuple[int, float, bool]
 _DEFAULT: Key = (0, 1.0, False)
-
-
-class Entry(NamedTuple):
-    """A line of the table: how a kernel with a bandwidth fared.
-
-    Examples
-    --------
-    >>> Entry("gaussian", 1.0, 0.7, False, 0.25, 0.1, 0.02).loss
-    0.25
-    """
-
-    name: str
-    factor: float  # the bandwidth in units of the standard one
-    bandwidth: float
-    scaled: bool  # whether features have a scale each
-    loss: float  # mean over the samples, each left out
-    lead: float  # by how much it is below the default's
-    error: float  # standard error of the lead
-
-    @property
-    def who(self) -> tuple[str, float, bool]:
-        """Kernel, factor, and whether features are scaled: what tells lines apart."""
-        return self.name, self.factor, self.scaled
-
-
-@stored.stores(
-    names=stored.ListOf(stored.Text(), size="n_entries"),
-    scaled=stored.Array("n_entries", dtype=np.bool_),
-    sizes=stored.Array("n_entries", 2, finite=False, above=0.0),  # factors and bandwidths
-    losses=stored.Array("n_entries", 3, finite=False),  # with leads and their errors
-    default=stored.Count(),
-    winner=stored.Count(),
-    kernel=stored.Object(Kernel),
-    scales=stored.Array("n_features"),
-    n_samples=stored.Count(at_most=LARGEST),
-)
-@dataclass(frozen=True, eq=False)
-class Race:
-    """Who ran, and who won.
-
-    Parameters
-    ----------
-    entries : tuple of Entry
-        The table: each kernel with each bandwidth, features as they are and scaled.
-    default : Entry
-        The one that has to be beaten.
-    winner : Entry
-        The one that won.
-    kernel : Kernel
-        Its kernel.
-    scales : array of shape (p,)
-        By what it multiplies the features; 1 where they stay as they are.
-    n_samples : int
-        Samples that were looked at.
-
-    Examples
-    --------
-    >>> from colk.selection import contenders_for
-    >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> result = race(X, np.sin(X[:, :1]), contenders_for("auto"))
-    >>> result.winner.scaled, bool(result.scales[0] > 5.0 * result.scales[1])
-    (True, True)
-    """
-
-    entries: tuple[Entry, ...]
-    default: Entry
-    winner: Entry
-    kernel: Kernel
-    scales: Array
-    n_samples: int
-
-    @property
-    def default_won(self) -> bool:
-        """Whether nobody beat the default."""
-        return self.winner.who == self.default.who
-
-    def _to_file(self) -> dict[str, Any]:
-        lines = np.array([[*entry[1:3], *entry[4:]] for entry in self.entries], dtype=np.float64)
-        places = [entry.who for entry in self.entries]
-        return {
-            "names": [entry.name for entry in self.entries],
-            "scaled": np.array([entry.scaled for entry in self.entries], dtype=bool),
-            "sizes": lines[:, :2],
-            "losses": lines[:, 2:],
-            "default": places.index(self.default.who),
-            "winner": places.index(self.winner.who),
-            "kernel": self.kernel,
-            "scales": self.scales,
-            "n_samples": self.n_samples,
-        }
-
-    @classmethod
-    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "Race":
-        columns = (values[name].tolist() for name in ("sizes", "scaled", "losses"))
-        entries = tuple(
-            Entry._make((name, *sizes, scaled, *losses))
-            for name, sizes, scaled, losses in zip(values["names"], *columns, strict=True)
-        )
-        winner, kernel, scales = entries[values["winner"]], values["kernel"], values["scales"]
-        bandwidth = getattr(kernel, "bandwidth", None)
-        if winner.scaled and (not isinstance(bandwidth, tuple) or len(bandwidth) != len(scales)):
-            raise FileFormatError("the winner of a race must have a bandwidth for each feature")
-        return cls(entries, entries[values["default"]], winner, kernel, scales, values["n_samples"])
-
-    def kernel_for(self, n_features: int) -> Kernel:
-        """Return the kernel for points that have gained features, whose scale is 1.
-
-        Parameters
-        ----------
-        n_features : int
-            The number of features, not less than there were.
-        """
-        if not self.winner.scaled:
-            return self.kernel
-        gained = n_features - len(self.scales)
-        return self.kernel.replace(
-            bandwidth=(*self.kernel.bandwidth, *[self.winner.bandwidth] * gained)  # type: ignore[attr-defined]
-        )
-
-    def __str__(self) -> str:
-        lines = [f"{'kernel':18} {'bandwidth':>9} {'loss':>8} {'lead':>8} ± error"]
-        for entry in sorted(self.entries, key=lambda entry: entry.loss):
-            name = entry.name + (", scaled" if entry.scaled else "")
-            chosen = " <" if entry.who == self.winner.who else ""
-            lines.append(
-                f"{name:18} {entry.bandwidth:9.4g} {entry.loss:8.4f} "
-                f"{entry.lead:8.4f} ± {entry.error:.4f}{chosen}"
-            )
-        return "\n".join(lines)
 
 
 def race(
@@ -189,20 +55,20 @@ def race(
 ) -> Race:
     """Choose a kernel, its bandwidth, and a scale for each feature.
 
-    Each kernel is a ridge on one in five samples, with its standard bandwidth and others in the
-    direction in which losses fall, and each sample is predicted by what the others say of it.
-    Scales of features, unless the ridge rises about as much along each of them, are found on one
-    half of the samples and judged on the other; those that win are then found on all. The first
-    kernel with its standard bandwidth is the default, and has to be beaten by 2.5 standard errors
-    and by 5 %. Of those who do, a smoother kernel wins where it is better than the rougher one by a
-    standard error, as do features with scales. Labels must also be found more often than by the
-    default: by 1.5 errors, and by five samples.
+    For each kernel, a ridge regression with one in five samples as atoms predicts each sample
+    without having seen it: with the standard bandwidth, and with others in the direction in which
+    the loss falls. Feature scales are found on one half of the samples and judged on the other; the
+    winner's scales are then found on all samples. They are not tried if the ridge regression
+    changes about equally along all features. The default is the first kernel with its standard
+    bandwidth. Another must be better by 2.5 standard errors and by 5 % of the loss. Among these, a
+    smoother kernel wins if it is better than the rougher one by a standard error, and so do feature
+    scales. For labels there must also be fewer mistakes, by 1.5 standard errors and by five.
 
     Parameters
     ----------
     X : array of shape (n, p)
-        Points. Of more than 1000 samples the first 1000 are looked at; the first 500 where there
-        are labels, but for the scales that won.
+        Points. At most the first 1000 samples are used; for labels the first 500, except for the
+        scales of the winner.
     Y : array of shape (n, q)
         Targets of standard deviation 1, or labels −1 and 1.
     contenders : sequence of Contender
@@ -210,12 +76,12 @@ def race(
     bandwidth : "auto", "scale", "median" or float
         "auto" chooses the bandwidth and the scales; with others only the kernel is chosen.
     weight : array of shape (n,), optional
-        How much each sample counts; those of weight 0 are left out.
+        Weights of the samples; those of weight 0 are ignored.
     are_labels : bool
         Whether Y holds labels.
     prefers_narrow : bool
-        Whether targets that are no labels take the narrowest of the winner's bandwidths that are
-        within two errors of the best, as suits a learner of more atoms.
+        Whether the winner of a regression takes the narrowest of its bandwidths within two standard
+        errors of the best, which suits a learner with more atoms.
 
     Examples
     --------
@@ -224,43 +90,43 @@ def race(
     >>> race(X, np.sin(3.0 * X), contenders_for("auto")).winner.name
     'matern 3/2'
     """
-    whole = _course(X, Y, np.ones(len(X)) if weight is None else weight, are_labels)
-    course = whole.first(_LABELS) if are_labels else whole
-    field = _Field(course, contenders, [kind.unit(bandwidth, X) for kind in contenders])
-    if len(course.X) >= _FEWEST:
+    whole = _samples(X, Y, np.ones(len(X)) if weight is None else weight, are_labels)
+    samples = whole.first(_LABELS) if are_labels else whole
+    field = _Field(samples, contenders, [kind.unit(bandwidth, X) for kind in contenders])
+    if len(samples.X) >= _FEWEST:
         field.run_plain(only_standard=bandwidth != "auto")
-        if bandwidth == "auto" and (course.spread > 0.0).sum() > 1:
+        if bandwidth == "auto" and (samples.spread > 0.0).sum() > 1:
             field.run_scaled()
     return field.result(whole, prefers_narrow=prefers_narrow and not are_labels)
 
 
-def _course(X: Array, Y: Array, weight: Array, are_labels: bool) -> Course:
+def _samples(X: Array, Y: Array, weight: Array, are_labels: bool) -> RaceSamples:
     rows = np.flatnonzero(weight > 0.0)[:LARGEST]
     counts = weight[rows] / weight[rows].mean() if len(rows) else weight[rows]
-    return Course(X[rows], Y[rows], counts, are_labels)
+    return RaceSamples(X[rows], Y[rows], counts, are_labels)
 
 
 class _Field:
-    """All who run: losses of the samples by kernel, factor, and whether features are scaled."""
+    """Losses of the samples for each kernel, factor, and with or without feature scales."""
 
     def __init__(
-        self, course: Course, contenders: Sequence[Contender], units: Sequence[float]
+        self, samples: RaceSamples, contenders: Sequence[Contender], units: Sequence[float]
     ) -> None:
-        self.course, self.contenders, self.units = course, contenders, units
+        self.samples, self.contenders, self.units = samples, contenders, units
         self.losses: dict[Key, Array] = {}
         self.mistakes: dict[Key, Array] = {}
         self.weights: dict[Key, Array] = {}
-        self.means: dict[Key, float] = {}  # of the losses, where all samples were judged
+        self.means: dict[Key, float] = {}  # of the losses, if all samples were judged
 
     def _run(self, key: Key, judged: slice, scales: Array | None = None) -> None:
-        """Note how those samples fare that are to be judged."""
+        """Record losses and mistakes of the samples to be judged."""
         place, factor, _ = key
         kernel = self.contenders[place].with_bandwidth(factor * self.units[place], scales)
-        left_out, n = self.course.run(kernel), len(self.course.X)
+        left_out, n = self.samples.run(kernel), len(self.samples.X)
         self.weights[key] = left_out.weights
         for table, of in (
-            (self.losses, self.course.losses),
-            (self.mistakes, self.course.mistakes),
+            (self.losses, self.samples.losses),
+            (self.mistakes, self.samples.mistakes),
         ):
             table.setdefault(key, np.empty(n))[judged] = of(left_out)[judged]
 
@@ -274,9 +140,9 @@ class _Field:
         return self._best(self._group(place, scaled))[1]
 
     def _walk(self, place: int, scaled: bool, first: float, run: Callable[[float], None]) -> None:
-        """Run with a bandwidth, and on in the direction in which losses fall.
+        """Try a bandwidth, then others in the direction in which the loss falls.
 
-        That is looked for first where the kernel before found it.
+        The direction of the kernel before is tried first.
         """
         start = FACTORS.index(first)
         ways = [FACTORS[start + 1 :], FACTORS[:start][::-1]]
@@ -291,16 +157,16 @@ class _Field:
     def _go(
         self, place: int, scaled: bool, way: Sequence[float], run: Callable[[float], None]
     ) -> None:
-        """Run with one bandwidth after the other, as long as losses fall."""
+        """Try one bandwidth after the other, as long as the loss falls."""
         for factor in way:
             run(factor)
             key = (place, factor, scaled)
-            self.means[key] = self.course.mean(self.losses[key])
+            self.means[key] = self.samples.mean(self.losses[key])
             if self._best_factor(place, scaled) != factor:
                 break
 
     def run_plain(self, only_standard: bool) -> None:
-        """Let each kernel run with the features as they are."""
+        """Try each kernel without feature scales."""
         for place in range(len(self.contenders)):
             run = partial(self._run_plain, place)
             if only_standard:
@@ -312,40 +178,40 @@ class _Field:
         self._run((place, factor, False), slice(None))
 
     def run_scaled(self) -> None:
-        """Let each kernel run with scaled features: what one half found is judged on the other."""
+        """Try each kernel with feature scales found on one half and judged on the other."""
         found: dict[bool, list[Array]] = {}
         for place, contender in enumerate(self.contenders):
-            if contender.adds_up not in found:
-                found[contender.adds_up] = self._scales_of_halves(self._scout(place))
-            if any((scales != 1.0).any() for scales in found[contender.adds_up]):
-                by_even, by_odd = found[contender.adds_up]
+            if contender.is_l1 not in found:
+                found[contender.is_l1] = self._scales_of_halves(self._scout(place))
+            if any((scales != 1.0).any() for scales in found[contender.is_l1]):
+                by_even, by_odd = found[contender.is_l1]
                 run = partial(self._run_scaled, place, by_even, by_odd)
                 self._walk(place, True, self._best_factor(place), run)
 
     def _scales_of_halves(self, scout: int) -> list[Array]:
-        """What each half finds; nothing where all samples find the features alike."""
+        """Return the scales that each half finds; none if all features count alike."""
         factor = self._best_factor(scout)
         kernel = self.contenders[scout].with_bandwidth(factor * self.units[scout])
-        if are_alike(self.course, kernel, self.weights[scout, factor, False]):
+        if are_alike(self.samples, kernel, self.weights[scout, factor, False]):
             return []
-        return [self._scales(half, scout) for half in self.course.halves()]
+        return [self._scales(half, scout) for half in self.samples.halves()]
 
     def _run_scaled(self, place: int, by_even: Array, by_odd: Array, factor: float) -> None:
         self._run((place, factor, True), slice(0, None, 2), by_odd)
         self._run((place, factor, True), slice(1, None, 2), by_even)
 
     def _scout(self, place: int) -> int:
-        """The smoothest kernel of the same distances: it finds scales for all of them."""
-        adds_up = self.contenders[place].adds_up
-        return max(i for i, one in enumerate(self.contenders) if one.adds_up == adds_up)
+        """Return the smoothest kernel with the same distance, which finds the scales for all."""
+        is_l1 = self.contenders[place].is_l1
+        return max(i for i, one in enumerate(self.contenders) if one.is_l1 == is_l1)
 
-    def _scales(self, course: Course, place: int) -> Array:
+    def _scales(self, samples: RaceSamples, place: int) -> Array:
         return feature_scales(
-            course, self.contenders[place], self.units[place], self._best_factor(place)
+            samples, self.contenders[place], self.units[place], self._best_factor(place)
         )
 
-    def result(self, whole: Course, prefers_narrow: bool) -> Race:
-        """Return the table, and the winner with its scales, which all samples find."""
+    def result(self, whole: RaceSamples, prefers_narrow: bool) -> Race:
+        """Return the table, and the winner with the scales that all samples find."""
         won = self._winner()
         if prefers_narrow and won != _DEFAULT:
             won = self._narrowest(won)
@@ -358,12 +224,12 @@ class _Field:
             entries[_DEFAULT],
             entries[won],
             self.contenders[place].with_bandwidth(factor * self.units[place], scales),
-            np.ones(self.course.X.shape[1]) if scales is None else scales,
-            len(self.course.X),
+            np.ones(self.samples.X.shape[1]) if scales is None else scales,
+            len(self.samples.X),
         )
 
     def _winner(self) -> Key:
-        """The last who beat the one before him."""
+        """Return the winner: kernels are compared with the best so far, one by one."""
         champion = _DEFAULT
         for place, scaled in product(range(len(self.contenders)), (False, True)):
             group = self._group(place, scaled)
@@ -372,7 +238,7 @@ class _Field:
         return champion
 
     def _narrowest(self, champion: Key) -> Key:
-        """The same kernel with the narrowest bandwidth that is about as good."""
+        """Return the same kernel with the narrowest bandwidth that is about as good."""
         place, _, scaled = champion
         as_good = [
             key
@@ -382,22 +248,22 @@ class _Field:
         return min(as_good, key=lambda key: key[1])
 
     def _beats(self, key: Key, champion: Key) -> bool:
-        """Whether it is better by more than chance, and than the default by more than a trifle."""
+        """Whether it is better than the best so far by the required margins."""
         if champion != _DEFAULT:
             return self._leads(self.losses, key, champion, _NEXT_ERRORS, 0.0)
-        trifle = _LEAD_SHARE * self.means[_DEFAULT]
-        clear = self._leads(self.losses, key, champion, _LEAD_ERRORS, trifle)
-        if not self.course.are_labels:
+        least = _LEAD_SHARE * self.means[_DEFAULT]
+        clear = self._leads(self.losses, key, champion, _LEAD_ERRORS, least)
+        if not self.samples.are_labels:
             return clear
-        few = (_MISTAKES - 0.5) / len(self.course.X)
+        few = (_MISTAKES - 0.5) / len(self.samples.X)
         return clear and self._leads(self.mistakes, key, champion, _MISTAKES_ERRORS, few)
 
     def _leads(
         self, table: dict[Key, Array], key: Key, champion: Key, errors: float, least: float
     ) -> bool:
-        """Whether its lead is more than so many standard errors, and more than the least."""
+        """Whether it leads by more than `errors` standard errors, and by more than `least`."""
         lead = table[champion] - table[key]
-        return self.course.mean(lead) > max(errors * self.course.error(lead), least)
+        return self.samples.mean(lead) > max(errors * self.samples.error(lead), least)
 
     def _entry(self, key: Key) -> Entry:
         place, factor, scaled = key
@@ -405,5 +271,5 @@ class _Field:
         if key not in self.losses:
             return Entry(*who, np.nan, np.nan, np.nan)
         lead = self.losses[_DEFAULT] - self.losses[key]
-        mean, error = self.course.mean, self.course.error
+        mean, error = self.samples.mean, self.samples.error
         return Entry(*who, self.means[key], mean(lead), error(lead))

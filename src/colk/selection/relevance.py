@@ -1,4 +1,4 @@
-"""A scale for each feature: how steeply the targets change along it."""
+"""Feature scales: how steeply the targets change along each feature."""
 
 import numpy as np
 
@@ -6,35 +6,35 @@ from colk._validation import Array
 from colk.kernels import Kernel
 from colk.selection.contenders import Contender
 from colk.selection.leave_one_out import LeftOut
-from colk.selection.left_out_losses import Course
+from colk.selection.left_out_losses import RaceSamples
 
 __all__ = ["FACTORS", "are_alike", "feature_scales", "slopes_along_features"]
 
-# Bandwidths, in units of the standard one.
+# Bandwidths to try, as multiples of the standard bandwidth.
 FACTORS = (0.35, 0.6, 1.0, 1.7, 2.8)
 
-# How often features are scaled anew, and the least that a feature may count beside the first.
+# Number of rounds, and the smallest scale of a feature as a share of the largest.
 _ROUNDS = 4
 _LEAST = 0.02
 
-# Where no feature counts for so many times another, all keep the scale they have.
+# If no feature counts more than this many times another, features get no scales.
 _ALIKE = 1.5
 
-# Numbers in the largest table of slopes.
+# Largest size of the table of slopes.
 _TABLE = 1_000_000
 
-# Points at which slopes are looked at to tell whether features are alike.
+# Number of points at which slopes are compared to see whether features count alike.
 _GLANCE = 125
 
-# Numbers in a part of it that is made at a time: one that stays in the processor's cache.
+# Size of the part of the table that is computed at a time; it fits in the processor's cache.
 _BLOCK = 2**15
 
 
 def slopes_along_features(kernel: Kernel, atoms: Array, weights: Array, X: Array) -> Array:
     """Return the root mean square over X of ∂f/∂x_k for f = Σ w_j κ(d_j, ·), of shape (p,).
 
-    With several outputs their squares are added. Of many points in many features only as many
-    are looked at, evenly spaced, as make a table of moderate size.
+    The squares of several outputs are added. If there are many points and features, evenly spaced
+    points are used, so that the table has a moderate size.
 
     Parameters
     ----------
@@ -65,15 +65,15 @@ def slopes_along_features(kernel: Kernel, atoms: Array, weights: Array, X: Array
     return np.sqrt(squares / len(points))
 
 
-def are_alike(course: Course, kernel: Kernel, weights: Array) -> bool:
-    """Whether a ridge on the atoms of a course rises about as much along each of the features.
+def are_alike(samples: RaceSamples, kernel: Kernel, weights: Array) -> bool:
+    """Return whether a ridge regression changes about equally along all features.
 
     Parameters
     ----------
-    course : Course
+    samples : RaceSamples
         Samples.
     kernel : Kernel
-        The ridge's kernel.
+        The kernel of the ridge regression.
     weights : array of shape (m, q)
         Its weights.
 
@@ -82,72 +82,71 @@ def are_alike(course: Course, kernel: Kernel, weights: Array) -> bool:
     >>> from colk.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
     >>> for y in (np.sin(X[:, :1]), np.sin(X.sum(axis=1, keepdims=True))):
-    ...     course = Course(X, y, np.ones(300), are_labels=False)
-    ...     are_alike(course, Gaussian(1.0), course.run(Gaussian(1.0)).weights)
+    ...     samples = RaceSamples(X, y, np.ones(300), are_labels=False)
+    ...     are_alike(samples, Gaussian(1.0), samples.run(Gaussian(1.0)).weights)
     False
     True
     """
-    points = course.X[:: -(-len(course.X) // _GLANCE)]
-    rises = slopes_along_features(kernel, course.atoms, weights, points) * course.spread
-    return _count_alike(rises[course.spread > 0.0])
+    points = samples.X[:: -(-len(samples.X) // _GLANCE)]
+    rises = slopes_along_features(kernel, samples.atoms, weights, points) * samples.spread
+    return _count_alike(rises[samples.spread > 0.0])
 
 
 def _count_alike(rises: Array) -> bool:
     return not rises.any() or bool(rises.max() < _ALIKE * rises.min())
 
 
-def feature_scales(course: Course, contender: Contender, unit: float, factor: float) -> Array:
-    """Return the scales, of shape (p,), with which this kernel does best.
+def feature_scales(samples: RaceSamples, contender: Contender, unit: float, factor: float) -> Array:
+    """Return the scales, of shape (p,), that give the lowest loss with this kernel.
 
-    In each round a ridge is fitted, and a feature's scale becomes the geometric mean of what it
-    was and of the root mean square slope along the feature: what the function does not depend on
-    shrinks, and the next ridge sees the rest more clearly. Features that do not vary are left as
-    they are, as are all where the first ridge rises about as much along each of them, and distances
-    on the whole remain what they were.
+    Each round fits a ridge regression and sets the scale of a feature to the geometric mean of its
+    last scale and the RMS slope along the feature. Features that do not matter shrink, so the next
+    fit sees the others more clearly. Constant features keep their scale. All features do if the
+    first fit changes about equally along all of them. The typical distance stays the same.
 
     Parameters
     ----------
-    course : Course
+    samples : RaceSamples
         Samples.
     contender : Contender
         The kernel.
     unit, factor : float
-        Its standard bandwidth, and what to multiply it by at first: one of `FACTORS`.
+        Its standard bandwidth, and the factor to begin with, one of `FACTORS`.
 
     Examples
     --------
     >>> from colk.selection.contenders import CONTENDERS
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> course = Course(X, np.sin(X[:, :1]), np.ones(300), are_labels=False)
-    >>> scales = feature_scales(course, CONTENDERS[3], unit=1.0, factor=1.0)
+    >>> samples = RaceSamples(X, np.sin(X[:, :1]), np.ones(300), are_labels=False)
+    >>> scales = feature_scales(samples, CONTENDERS[3], unit=1.0, factor=1.0)
     >>> bool(scales[0] > 5.0 * scales[1])
     True
     """
-    varies = course.spread > 0.0
+    varies = samples.spread > 0.0
     scales = np.ones(len(varies))
     best, least, place = scales, np.inf, FACTORS.index(factor)
-    left_out = course.run(contender.with_bandwidth(factor * unit, scales))
+    left_out = samples.run(contender.with_bandwidth(factor * unit, scales))
     for k in range(_ROUNDS):
         kernel = contender.with_bandwidth(FACTORS[place] * unit, scales)
-        slopes = slopes_along_features(kernel, course.atoms, left_out.weights, course.X)
-        spread, rises = course.spread[varies], (slopes * course.spread)[varies]
+        slopes = slopes_along_features(kernel, samples.atoms, left_out.weights, samples.X)
+        spread, rises = samples.spread[varies], (slopes * samples.spread)[varies]
         if not rises.any() or (k == 0 and _count_alike(rises)):
             return best
         rises = np.sqrt(scales[varies] * np.maximum(rises, _LEAST * rises.max()) * spread)
         scales = np.ones(len(varies))
         scales[varies] = rises / spread * (contender.size(spread) / contender.size(rises))
-        place, loss, left_out = _nearby(course, contender, unit, place, scales)
+        place, loss, left_out = _nearby(samples, contender, unit, place, scales)
         if loss < least:
             best, least = scales, loss
     return best
 
 
 def _nearby(
-    course: Course, contender: Contender, unit: float, place: int, scales: Array
+    samples: RaceSamples, contender: Contender, unit: float, place: int, scales: Array
 ) -> tuple[int, float, LeftOut]:
-    """The best of three neighbouring bandwidths: its place, mean loss, and ridge."""
+    """Return the best of three neighbouring bandwidths: its index, mean loss and fit."""
     runs = []
     for near in range(max(place - 1, 0), min(place + 2, len(FACTORS))):
-        left_out = course.run(contender.with_bandwidth(FACTORS[near] * unit, scales))
-        runs.append((near, course.mean(course.losses(left_out)), left_out))
+        left_out = samples.run(contender.with_bandwidth(FACTORS[near] * unit, scales))
+        runs.append((near, samples.mean(samples.losses(left_out)), left_out))
     return min(runs, key=lambda run: run[1])

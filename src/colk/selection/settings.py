@@ -1,4 +1,4 @@
-"""What an estimator's `kernel` and `bandwidth` leave to the data, and how the data are asked."""
+"""When the data choose the kernel or its bandwidth, and how."""
 
 from typing import Any
 
@@ -8,13 +8,14 @@ from colk._validation import Array
 from colk.kernels.bandwidth import takes_bandwidth
 from colk.losses import Loss
 from colk.selection.contenders import CONTENDERS, contenders_for
-from colk.selection.race import LARGEST, Race, race
+from colk.selection.race import race
+from colk.selection.result import LARGEST, Race
 
 __all__ = ["choose", "is_open", "rows_to_race", "until_chosen"]
 
 
 def is_open(kernel: Any, bandwidth: Any) -> bool:
-    """Whether the data are to choose the kernel, or the bandwidth of the one that is named.
+    """Return whether the settings leave the kernel or its bandwidth to the data.
 
     Examples
     --------
@@ -27,7 +28,7 @@ def is_open(kernel: Any, bandwidth: Any) -> bool:
 
 
 def until_chosen(kernel: Any, bandwidth: Any) -> tuple[Any, Any]:
-    """Return the kernel and the bandwidth to go by as long as the data have not chosen.
+    """Return the kernel and the bandwidth to use until the data have chosen.
 
     Examples
     --------
@@ -42,7 +43,7 @@ def until_chosen(kernel: Any, bandwidth: Any) -> tuple[Any, Any]:
 
 
 def rows_to_race(n_samples: int, random: np.random.RandomState | None) -> Any:
-    """Return which of the samples race: at most 1000, the first or, by `random`, any.
+    """Return the indices of at most 1000 samples: the first, or drawn by `random`.
 
     Examples
     --------
@@ -65,9 +66,9 @@ def choose(
     *,
     prefers_narrow: bool = False,
 ) -> Race:
-    """Let samples as a learner sees them choose what the settings leave open.
+    """Choose the kernel and its bandwidth by a race, as far as the settings leave them open.
 
-    With kernel="auto" they choose the bandwidth as well, unless it is a number or "median".
+    With kernel="auto" the bandwidth is chosen too, unless it is a number or "median".
 
     Parameters
     ----------
@@ -76,15 +77,15 @@ def choose(
     X : array of shape (n, p)
         Points.
     Y : array of shape (n,) or (n, q)
-        Targets as the loss wants them.
+        Targets as the loss takes them.
     weight : array of shape (n,)
-        How much each sample counts.
+        Weights of the samples.
     loss : Loss
-        The loss, whose kind says what targets are.
+        The loss; its kind tells numbers from labels.
     n_classes : int
-        Classes, where targets are their indices.
+        Number of classes, if targets are class indices.
     prefers_narrow : bool
-        Whether regression takes the narrowest bandwidth that is about as good as the best.
+        Whether a regression takes the narrowest bandwidth that is about as good as the best.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def choose(
         targets = np.where(targets == np.arange(n_classes), 1.0, -1.0)
     if not are_labels:
         largest = np.abs(targets).max(axis=0, initial=0.0)
-        targets = targets / np.where(largest > 0.0, largest, 1.0)  # squares of it are finite
+        targets = targets / np.where(largest > 0.0, largest, 1.0)  # so that squares are finite
         spread = targets.std(axis=0)
         targets = targets / np.where(spread > 0.0, spread, 1.0)
     return race(

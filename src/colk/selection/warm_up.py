@@ -1,4 +1,4 @@
-"""Samples of a stream that are kept until there are enough of them to choose a kernel."""
+"""The first samples of a stream, kept until there are enough of them to choose a kernel."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from colk.errors import FileFormatError
 
 __all__ = ["WARM_UP", "KeptSamples"]
 
-# Samples after which a stream chooses.
+# Number of samples by which a stream chooses its kernel.
 WARM_UP = 500
 
 
@@ -29,14 +29,14 @@ WARM_UP = 500
 )
 @dataclass(frozen=True, eq=False)
 class KeptSamples:
-    """The first samples of a stream; it does not change.
+    """The first samples of a stream; an immutable object.
 
     Parameters
     ----------
     parts : tuple of tuples of arrays
-        Points, targets and weights, as they came.
+        Points, targets and weights of each part of the stream.
     count : int
-        How many there are.
+        Number of samples.
 
     Examples
     --------
@@ -64,22 +64,22 @@ class KeptSamples:
 
     @property
     def lacking(self) -> int:
-        """Samples that are still to come."""
+        """Number of samples that are still missing."""
         return max(WARM_UP - self.count, 0)
 
     def including(self, X: Array, Y: Array, weight: Array) -> "KeptSamples":
-        """Return these samples and some more.
+        """Return these samples and more.
 
         Parameters
         ----------
         X, Y, weight : arrays
-            Samples; X may have more features than those before.
+            Samples; X may have more features than the samples before.
         """
         part = (X.copy(), Y.copy(), weight.copy())
         return KeptSamples((*self.parts, part), self.count + len(X))
 
     def arrays(self) -> tuple[Array, Array, Array]:
-        """Return all points, targets and weights; features that were not there yet are 0."""
+        """Return all points, targets and weights; a feature is 0 before it appeared."""
         width = max(X.shape[1] for X, _, _ in self.parts)
         points = [np.pad(X, ((0, 0), (0, width - X.shape[1]))) for X, _, _ in self.parts]
         targets, weights = ([part[i] for part in self.parts] for i in (1, 2))

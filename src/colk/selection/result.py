@@ -1,0 +1,145 @@
+"""The result of a race: a table of losses, and the kernel that won."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from colk import _stored as stored
+from colk._validation import Array
+from colk.errors import FileFormatError
+from colk.kernels import Kernel
+
+__all__ = ["LARGEST", "Entry", "Race"]
+
+# Most samples that a race uses.
+LARGEST = 1000
+
+
+class Entry(NamedTuple):
+    """A line of the table: the result of a kernel with a bandwidth.
+
+    Examples
+    --------
+    >>> Entry("gaussian", 1.0, 0.7, False, 0.25, 0.1, 0.02).loss
+    0.25
+    """
+
+    name: str
+    factor: float  # bandwidth / standard bandwidth
+    bandwidth: float
+    scaled: bool  # whether each feature has a scale
+    loss: float  # mean leave-one-out loss
+    lead: float  # loss of the default − this loss
+    error: float  # standard error of the lead
+
+    @property
+    def who(self) -> tuple[str, float, bool]:
+        """Kernel, factor, and whether features are scaled; different for each line."""
+        return self.name, self.factor, self.scaled
+
+
+@stored.stores(
+    names=stored.ListOf(stored.Text(), size="n_entries"),
+    scaled=stored.Array("n_entries", dtype=np.bool_),
+    sizes=stored.Array("n_entries", 2, finite=False, above=0.0),  # factors and bandwidths
+    losses=stored.Array("n_entries", 3, finite=False),  # with leads and their errors
+    default=stored.Count(),
+    winner=stored.Count(),
+    kernel=stored.Object(Kernel),
+    scales=stored.Array("n_features"),
+    n_samples=stored.Count(at_most=LARGEST),
+)
+@dataclass(frozen=True, eq=False)
+class Race:
+    """The result of a race: all entries and the winner.
+
+    Parameters
+    ----------
+    entries : tuple of Entry
+        The table: each kernel with each bandwidth, features as they are and scaled.
+    default : Entry
+        The entry of the default.
+    winner : Entry
+        The entry that won.
+    kernel : Kernel
+        Its kernel.
+    scales : array of shape (p,)
+        Factors of the features; 1 without scales.
+    n_samples : int
+        Number of samples used.
+
+    Examples
+    --------
+    >>> from colk.selection import contenders_for, race
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> result = race(X, np.sin(X[:, :1]), contenders_for("auto"))
+    >>> result.winner.scaled, bool(result.scales[0] > 5.0 * result.scales[1])
+    (True, True)
+    """
+
+    entries: tuple[Entry, ...]
+    default: Entry
+    winner: Entry
+    kernel: Kernel
+    scales: Array
+    n_samples: int
+
+    @property
+    def default_won(self) -> bool:
+        """Whether the default won."""
+        return self.winner.who == self.default.who
+
+    def _to_file(self) -> dict[str, Any]:
+        lines = np.array([[*entry[1:3], *entry[4:]] for entry in self.entries], dtype=np.float64)
+        places = [entry.who for entry in self.entries]
+        return {
+            "names": [entry.name for entry in self.entries],
+            "scaled": np.array([entry.scaled for entry in self.entries], dtype=bool),
+            "sizes": lines[:, :2],
+            "losses": lines[:, 2:],
+            "default": places.index(self.default.who),
+            "winner": places.index(self.winner.who),
+            "kernel": self.kernel,
+            "scales": self.scales,
+            "n_samples": self.n_samples,
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "Race":
+        columns = (values[name].tolist() for name in ("sizes", "scaled", "losses"))
+        entries = tuple(
+            Entry._make((name, *sizes, scaled, *losses))
+            for name, sizes, scaled, losses in zip(values["names"], *columns, strict=True)
+        )
+        winner, kernel, scales = entries[values["winner"]], values["kernel"], values["scales"]
+        bandwidth = getattr(kernel, "bandwidth", None)
+        if winner.scaled and (not isinstance(bandwidth, tuple) or len(bandwidth) != len(scales)):
+            raise FileFormatError("the winner of a race must have a bandwidth for each feature")
+        return cls(entries, entries[values["default"]], winner, kernel, scales, values["n_samples"])
+
+    def kernel_for(self, n_features: int) -> Kernel:
+        """Return the kernel for points with additional features, whose scale is 1.
+
+        Parameters
+        ----------
+        n_features : int
+            The number of features, at least that of the race.
+        """
+        if not self.winner.scaled:
+            return self.kernel
+        gained = n_features - len(self.scales)
+        return self.kernel.replace(
+            bandwidth=(*self.kernel.bandwidth, *[self.winner.bandwidth] * gained)  # type: ignore[attr-defined]
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{'kernel':18} {'bandwidth':>9} {'loss':>8} {'lead':>8} ± error"]
+        for entry in sorted(self.entries, key=lambda entry: entry.loss):
+            name = entry.name + (", scaled" if entry.scaled else "")
+            chosen = " <" if entry.who == self.winner.who else ""
+            lines.append(
+                f"{name:18} {entry.bandwidth:9.4g} {entry.loss:8.4f} "
+                f"{entry.lead:8.4f} ± {entry.error:.4f}{chosen}"
+            )
+        return "\n".join(lines)
