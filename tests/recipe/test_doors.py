@@ -94,6 +94,18 @@ def test_regressors_have_one_learner(more, tmp_path):
     assert settings_of(by_command("regression", Y, tmp_path, **settings)) == expected
 
 
+def test_rivers_regressor_and_a_table_follow_one_path():
+    settings = {**COMMON, "risk": "variance"}
+    one, many = river.COLKRegressor(**settings), river.COLKRegressor(**settings)
+    for row, target in zip(FRAME.to_dict("records"), Y.tolist(), strict=True):
+        one.learn_one(row, target)
+    many.learn_many(FRAME, pd.Series(Y))
+    table = TableModel("y", NAMES, scale=False, **settings).learn(COLUMNS, Y)
+    expected = [one.predict_one(row) for row in FRAME.to_dict("records")]
+    assert many.predict_many(FRAME).tolist() == expected
+    assert table.predict(COLUMNS).tolist() == expected
+
+
 CLASSIFICATIONS = [{"step_size": 1.5}, {"step_size": 0.4, "risk": "variance"}, {"solver": "newton"}]
 
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colk
+from colk._engine.running_scale import RunningScale
 from colk.recipe.defaults import eps_share
 from colk.tabular import TableModel
 from colk.tabular.encoder import MOST_CATEGORIES
-from colk.tabular.scale import RunningScales
 
 N = 300
 
@@ -104,13 +104,13 @@ def test_it_learns():
 
 def test_scales_are_those_of_all_rows():
     X = np.random.default_rng(0).normal(1e8, 1.0, size=(1000, 2))
-    scales = RunningScales(2)
+    scales = RunningScale(2)
     scaled = X.copy()
     scales.absorb(scaled)
     assert np.allclose(scales.means, X.mean(axis=0), rtol=1e-14)
     assert np.allclose(scales.units, X.std(axis=0), rtol=1e-6)
     assert np.allclose(scaled[-1], (X[-1] - X.mean(axis=0)) / X.std(axis=0), rtol=1e-5)
-    assert RunningScales(1).units == [1.0]
+    assert RunningScale(1).units == [1.0]
 
 
 def test_columns_that_never_end_are_bounded():

@@ -31,13 +31,11 @@ _HOMES = {
     "colk.conformal": ("AdaptiveInterval", "ConformalRegressor"),
     "colk.river": ("COLKRegressor", "COLKClassifier", "ConformalRegressor"),
     "colk.tabular": ("TableModel",),
-    "colk.tabular.scale": ("RunningScales",),
 }  # fmt: skip
 
 # Parts of models: a file holds them, but not alone.
 _PARTS = (
     "Compression", "Polished", "RunningScale", "Race", "KeptSamples", "AdaptiveInterval",
-    "RunningScales",
 )  # fmt: skip
 
 # What pickles of models hold beside terms and the classes above.

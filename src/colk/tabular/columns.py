@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from colk._validation import Array
-from colk.tabular.scale import LARGEST
 
-__all__ = ["check_names", "check_numbers"]
+__all__ = ["LARGEST", "check_names", "check_numbers"]
+
+# Larger numbers are refused: the square of a distance between points would overflow.
+LARGEST = 1e140
 
 
 def check_names(target: str, features: Sequence[str], categorical: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.losses import Loss
@@ -18,7 +19,6 @@ from colk.selection import KeptSamples, Race
 from colk.tabular.columns import check_names
 from colk.tabular.encoder import Encoder
 from colk.tabular.prediction import TablePredictor
-from colk.tabular.scale import RunningScales
 from colk.tabular.stored import FIELDS, StoredTable
 
 if TYPE_CHECKING:
@@ -150,8 +150,8 @@ class TableModel(TablePredictor, StoredTable):
         self.race: Race | None = None
         numbers = [name for name in self.features if name not in self.categorical]
         self._encoder = Encoder(numbers, self.categorical)
-        self._inputs = RunningScales(len(numbers))
-        self._targets = RunningScales(1)
+        self._inputs = RunningScale(len(numbers))
+        self._targets = RunningScale(1)
         self._has_fixed_scales = False
         self._fixed: KernelExpansion | None = None
         self._kept = KeptSamples() if self.settings.is_open else None

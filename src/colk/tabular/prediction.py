@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
@@ -15,7 +16,6 @@ from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Rate
 from colk.tabular.columns import check_numbers
 from colk.tabular.encoder import Encoder
-from colk.tabular.scale import RunningScales
 
 if TYPE_CHECKING:
     from colk.tabular.reading import Columns
@@ -36,8 +36,8 @@ class TablePredictor:
     rows: int
     labels: list[str]
     _encoder: Encoder
-    _inputs: RunningScales
-    _targets: RunningScales
+    _inputs: RunningScale
+    _targets: RunningScale
     _learner: KernelLearner
     _fixed: KernelExpansion | None
 

@@ -3,23 +3,26 @@
 from typing import Any
 
 from colk import _stored as stored
+from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.learners.colk import KernelLearner
 from colk.recipe import has_solver
 from colk.rkhs.expansion import KernelExpansion
 from colk.selection import KeptSamples, Race
 from colk.tabular.encoder import Encoder
-from colk.tabular.scale import MOST_ROWS, RunningScales
 
 __all__ = ["FIELDS", "StoredTable"]
+
+# Rows that a stored model may have seen.
+MOST_ROWS = 2**62
 
 FIELDS: dict[str, stored.Field] = {
     "settings": stored.Anything(),
     "rows": stored.Count(at_most=MOST_ROWS),
     "labels": stored.ListOf(stored.Text()),
     "indicators": stored.ListOf(stored.ListOf(stored.Text())),
-    "inputs": stored.Object(RunningScales),
-    "targets": stored.Object(RunningScales),
+    "inputs": stored.Object(RunningScale),
+    "targets": stored.Object(RunningScale),
     "learner": stored.Object(KernelLearner),
     "fixed": stored.Optional(stored.Object(KernelExpansion)),
     "has_fixed_scales": stored.Flag(),
