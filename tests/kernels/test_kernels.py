@@ -25,6 +25,7 @@ from colk.kernels import (
     Scaled,
     Sum,
 )
+from colk.kernels.formulas import constant, squared_distance
 from colk.rkhs.expansion import KernelExpansion
 from colk.testing import check_kernel
 
@@ -265,6 +266,20 @@ def test_a_kernel_of_your_own_is_a_class_with_columns(points):
     check_kernel(composite)
 
 
+def test_a_kernel_of_your_own_is_a_class_with_a_formula(points):
+    class Cauchy(Kernel):
+        @property
+        def formula(self):
+            return (1.0 + squared_distance(ARD)) ** -1.0
+
+    expected = 1.0 / (1.0 + (((points[:, None] - points) / ARD) ** 2).sum(axis=2))
+    np.testing.assert_allclose(Cauchy()(points), expected, rtol=1e-14)
+    composite = 2.0 * (Cauchy() * Linear() + Gaussian(0.7))
+    by_formula = composite.formula.values(points, points)
+    np.testing.assert_allclose(composite(points), by_formula, rtol=1e-13, atol=1e-14)
+    check_kernel(composite)
+
+
 def test_a_kernel_of_your_own_cannot_alter_its_arguments(points):
     class Rude(Kernel):
         def columns(self, atoms, n, points, size, out, first):
@@ -350,12 +365,24 @@ def wrong_slope(u, v):
     return np.ones(len(u))
 
 
+class WrongFormula(Kernel):
+    """Its columns are 1, its formula is not."""
+
+    @property
+    def formula(self):
+        return constant(2.0)
+
+    def columns(self, atoms, n, points, size, out, first):
+        out[first : first + size, :n] = 1.0
+
+
 @pytest.mark.parametrize(
     ("kernel", "law"),
     [
-        (CustomKernel(wrong_symmetry), "not symmetric"),
+        (WrongFormula(), r"the formula is 2 where κ\(u, v\) is 1, at u = \["),
+        (CustomKernel(wrong_symmetry), r"not symmetric: .* at u = \["),
         (CustomKernel(wrong_sign), "not positive semidefinite"),
-        (CustomKernel(wrong_value), "not finite"),
+        (CustomKernel(wrong_value), r"not finite: κ\(u, v\) is nan at u = \["),
         (CustomKernel(cauchy, wrong_slope), "gradient is not the derivative"),
     ],
 )

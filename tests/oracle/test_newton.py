@@ -55,10 +55,11 @@ PAIRINGS = ["independent", "overlap", "same"]
 
 def assert_gauss_newton(
     loss, risk, pairing="same", batch_size=1, n_outputs=1, weight=None, n=30,
-    tracker="momentum", kernel=ROUGH, noise=0.1, **settings,
+    tracker="momentum", kernel=ROUGH, noise=0.1, outlier=1.0, **settings,
 ):  # fmt: skip
     """Feed a learner that compresses nothing, and the dense oracle; compare them at every step."""
     X, Y = stream(n, loss, n_outputs, noise=noise)
+    Y[15] *= outlier
     settings = {"prior": 0.5, "tracking_rate": 0.1} | settings
     learner = NewtonCOLK(
         kernel, loss, risk, compressor=KOMP(eps=0.0), pairing=pairing, batch_size=batch_size,
@@ -118,10 +119,15 @@ def test_trust_bounds_how_far_a_sample_moves_its_prediction():
     assert_gauss_newton(Huber(0.3), Mean(), trust=0.02)
 
 
+@pytest.mark.parametrize("prior", [0.5, 20.0])
 @pytest.mark.parametrize("forgetting", [0.6, 0.9, 0.99])
-def test_forgetting_raises_the_variance_at_the_sample_alone(forgetting):
-    """Directional forgetting: by 1/γ there, less for a flat sample, and never above the prior's."""
-    assert_gauss_newton(Huber(0.3), Mean(), forgetting=forgetting, kernel=Laplacian(3.0), n=100)
+def test_forgetting_raises_the_variance_at_the_sample_alone(forgetting, prior):
+    """Directional forgetting: by 1/γ there, less for a flat sample, and never above the prior's.
+
+    A prior of 20 samples is reached at once, one of 0.5 is not.
+    """
+    smooth = Laplacian(3.0)
+    assert_gauss_newton(Huber(0.3), Mean(), forgetting=forgetting, kernel=smooth, n=60, prior=prior)
 
 
 @pytest.mark.parametrize("risk", RISKS, ids=NAMES)
@@ -140,6 +146,11 @@ def test_experts_have_the_weights_of_fixed_share_for_a_loss(name):
     loss = QUARTIC if name == "quartic" else LOSSES[name]()
     n_outputs = 3 if isinstance(loss, Softmax) else 1
     assert_gauss_newton(loss, Variance(0.1), "overlap", n_outputs=n_outputs, forgetting="auto")
+
+
+def test_an_expert_loses_at_most_ten_mean_losses_at_a_sample():
+    learner = assert_gauss_newton(Squared(), Mean(), forgetting="auto", outlier=50.0)
+    assert min(learner.experts.values()) > 0.01
 
 
 def ridge(K, K_points, y, penalty):

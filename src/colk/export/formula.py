@@ -1,4 +1,4 @@
-"""What a model predicts, as plain arrays: the one thing that every export writes down."""
+"""The prediction formula of a model as plain arrays, which every export writes."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
@@ -47,30 +47,31 @@ def write_kernel(kernel: Kernel | None, writer: Writer[T]) -> T:
 
 @dataclass(frozen=True)
 class Formula:
-    """x ↦ unit·Σ_j w_j κ(d_j, (x − shift)/stretch) + center, and what becomes of these scores.
+    """x ↦ unit·Σ_j w_j κ(d_j, (x − shift)/stretch) + center, and how labels follow from scores.
 
     Attributes
     ----------
     kernel : Kernel or None
-        κ; None where the atoms are waves, and κ(d, x) = cos(2π(dᵀx + phase)).
+        κ. None for random features: κ(d, x) = cos(2π(dᵀx + phase)).
     atoms : array of shape (M, p)
-        The points d_j, or the frequencies of waves.
+        The points d_j, or the frequencies of random features.
     weights : array of shape (M, q)
         The weights.
     is_vector : bool
-        Whether predictions are numbers, and not rows of q numbers.
+        Whether a prediction is one number rather than a row of q numbers.
     phases : array of shape (M,)
-        Phases of waves, in turns.
+        Phases of random features, in turns.
     unit, center : array of shape (q,)
         The units of the targets.
     shift, stretch : array of shape (p,), optional
         The units of the features.
     classes : array, optional
-        Labels: of two, the second where the score is positive; else that of the largest score.
+        Labels. With one score, the second label is predicted if the score is positive; else the
+        label of the largest score.
     probability : {"logistic", "softmax"}, optional
-        How scores are made probabilities.
+        How probabilities follow from scores.
     count : {"votes", "confidences"}, optional
-        Where scores are those of pairs of classes: how a label is chosen by them.
+        How a label is chosen if scores are those of pairs of classes.
     is_sorted : bool
         Whether scores are sorted, as quantiles are.
     names : tuple, optional
@@ -109,8 +110,8 @@ def read(model: Any) -> Formula:
     Parameters
     ----------
     model : object
-        A function, a learner, an estimator, a class of `colk.river` or a policy evaluator that has
-        learned; or scikit-learn's pipeline of scalers and one of them.
+        A fitted function, learner, estimator, River model or policy evaluator of colk, or a
+        scikit-learn pipeline of scalers that ends in one.
 
     Examples
     --------
@@ -170,7 +171,7 @@ def _of_learner(learner: OnlineLearner) -> Formula:
 def _of_waves(
     learner: OnlineLearner, kernel: Kernel, seed: int, weights: Array, share: float
 ) -> Formula:
-    """Random features, drawn once more."""
+    """Draw the random features again, from their seed."""
     spectrum = Spectrum(kernel, seed, learner.n_features)
     waves = np.zeros((learner.n_features + 1, len(weights)))
     spectrum.draw(len(weights), waves)
@@ -210,7 +211,7 @@ def _classifying(formula: Formula, classes: NDArray[Any], loss: Any) -> Formula:
 
 
 def _of_table(model: Any) -> Formula | None:
-    """Return the formula of columns as a table's model encodes them, before it scales them."""
+    """Return the formula for encoded columns of a table, before they are scaled."""
     if not _is_from(model, "colk.tabular"):
         return None
     formula = replace(
@@ -226,7 +227,7 @@ def _of_table(model: Any) -> Formula | None:
 
 
 def _of_labels(formula: Formula, labels: list[Any], loss: Any) -> Formula:
-    """Tell the classes apart that were seen, in their order of appearance."""
+    """Use the classes that were seen, in their order of appearance."""
     if len(labels) < 2:
         raise ValueError("the classifier has seen one class only; there is nothing to export")
     if formula.n_outputs > 1:
@@ -258,7 +259,7 @@ def _of_compressor(model: Any) -> Formula | None:
 
 
 def _of_pipeline(model: Any) -> Formula | None:
-    """Return the formula of the last step, behind scalers."""
+    """Return the formula of the last step with the scalings of the steps before it."""
     if not _is_from(model, "sklearn.pipeline"):
         return None
     formula, scalings = read(model.steps[-1][1]), [_scaling(step) for _, step in model.steps[:-1]]
@@ -269,7 +270,7 @@ def _of_pipeline(model: Any) -> Formula | None:
 
 
 def _scaling(step: Any) -> tuple[Array | float, Array | float]:
-    """Return what a scaler subtracts, and what it divides by afterwards."""
+    """Return the shift and the divisor of a scaler."""
     if step is None or isinstance(step, str):  # "passthrough"
         return 0.0, 1.0
     name = type(step).__name__ if _is_from(step, "sklearn.preprocessing") else None
@@ -279,5 +280,5 @@ def _scaling(step: Any) -> tuple[Array | float, Array | float]:
         return -step.min_ / step.scale_, 1.0 / step.scale_
     raise TypeError(
         f"a pipeline with {type(step).__name__} cannot be exported; StandardScaler and "
-        "MinMaxScaler can, and to_onnx takes whatever skl2onnx converts"
+        "MinMaxScaler can, and to_onnx accepts every step that skl2onnx converts"
     )

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from colk._version import __version__
 from colk.export.formula import Formula, read, write_kernel
-from colk.export.pairs import lay_count
+from colk.export.pairs import add_count
 from colk.kernels.formulas import Bandwidth
 
-__all__ = ["OPSET", "Nodes", "labels_of", "lay_graph", "output_names", "to_onnx"]
+__all__ = ["OPSET", "Nodes", "add_graph", "labels_of", "output_names", "to_onnx"]
 
 # The first opset whose reductions all take their axes as inputs.
 OPSET = 18
@@ -19,15 +19,15 @@ _IR_VERSION = 8
 
 
 class Nodes(Protocol):
-    """Where nodes and constants of a graph go."""
+    """A graph to which nodes and constants are added."""
 
     def constant(self, values: NDArray[Any]) -> str:
-        """Add an array, return its name."""
+        """Add an array and return its name."""
 
     def add(
         self, operator: str, inputs: list[str], output: str | None = None, spare: int = 0, **of: Any
     ) -> str:
-        """Add a node with outputs to spare, return the name of its first output."""
+        """Add a node with `spare` unused outputs; return the name of its first output."""
 
 
 class GraphWriter:
@@ -109,11 +109,11 @@ class GraphWriter:
         return a
 
 
-def lay_graph(formula: Formula, nodes: Nodes, points: str, outputs: list[str]) -> None:
-    """Lay a formula out from the points to outputs of these names.
+def add_graph(formula: Formula, nodes: Nodes, points: str, outputs: list[str]) -> None:
+    """Add the nodes of a formula, from the points to outputs with these names.
 
-    These are the values, (n,) or (n, q); of a classifier the labels and, where there is a second
-    name, probabilities (n, C), or scores where the loss gives none.
+    The output is the values, of shape (n,) or (n, q). A classifier has its labels as the first
+    output; a second one has probabilities (n, C), or scores if the loss has no probabilities.
     """
     scores = _scores(formula, nodes, points)
     if formula.classes is None:
@@ -122,10 +122,10 @@ def lay_graph(formula: Formula, nodes: Nodes, points: str, outputs: list[str]) -
         else:
             nodes.add("Identity", [scores], outputs[0])
         return
-    index = _places(formula, nodes, scores)
+    index = _label_indices(formula, nodes, scores)
     nodes.add("Gather", [nodes.constant(labels_of(formula)), index], outputs[0], axis=0)
     if len(outputs) > 1:
-        _lay_probabilities(formula, nodes, scores, outputs[1])
+        _add_probabilities(formula, nodes, scores, outputs[1])
 
 
 def _squeezed(nodes: Nodes, values: str, output: str | None = None) -> str:
@@ -134,7 +134,7 @@ def _squeezed(nodes: Nodes, values: str, output: str | None = None) -> str:
 
 
 def _scores(formula: Formula, nodes: Nodes, points: str) -> str:
-    """Scores (n, q), in the units of the targets."""
+    """Add nodes for scores (n, q), in the units of the targets."""
     if len(formula.atoms) == 0:  # an atom without weight: runtimes differ on empty products
         p, q = formula.n_features, formula.n_outputs
         formula = replace(formula, atoms=np.zeros((1, p)), weights=np.zeros((1, q)))
@@ -155,10 +155,10 @@ def _scores(formula: Formula, nodes: Nodes, points: str) -> str:
     return nodes.add("TopK", [scores, size], spare=1, axis=1, largest=0, sorted=1)
 
 
-def _places(formula: Formula, nodes: Nodes, scores: str) -> str:
-    """Places of the labels (n,)."""
+def _label_indices(formula: Formula, nodes: Nodes, scores: str) -> str:
+    """Add nodes for the indices of the labels (n,)."""
     if formula.classes is not None and formula.count is not None:
-        scores = lay_count(nodes, scores, len(formula.classes), formula.count)
+        scores = add_count(nodes, scores, len(formula.classes), formula.count)
     if formula.n_outputs > 1:
         return nodes.add("ArgMax", [scores], axis=1, keepdims=0)
     zero = nodes.constant(np.array(0.0))
@@ -167,7 +167,7 @@ def _places(formula: Formula, nodes: Nodes, scores: str) -> str:
 
 
 def labels_of(formula: Formula) -> NDArray[Any]:
-    """Labels as ONNX holds them: texts, whole numbers or numbers."""
+    """Return labels as ONNX stores them: strings, integers or floats."""
     values = [] if formula.classes is None else formula.classes.tolist()
     if all(isinstance(value, str) for value in values):
         return np.array(values, dtype=object)
@@ -175,10 +175,10 @@ def labels_of(formula: Formula) -> NDArray[Any]:
         return np.array(values, dtype=np.int64)
     if all(isinstance(value, (int, float)) for value in values):
         return np.array(values, dtype=np.float64)
-    raise TypeError(f"labels must be texts or numbers for ONNX, got {values[:3]}")
+    raise TypeError(f"labels must be strings or numbers for ONNX, got {values[:3]}")
 
 
-def _lay_probabilities(formula: Formula, nodes: Nodes, scores: str, output: str) -> None:
+def _add_probabilities(formula: Formula, nodes: Nodes, scores: str, output: str) -> None:
     if formula.probability is None:
         nodes.add("Identity", [scores], output)
     elif formula.probability == "logistic":
@@ -220,23 +220,22 @@ class _PlainNodes:
 
 
 def to_onnx(model: Any) -> Any:
-    """Return the model as an ONNX graph, whose numbers are doubles and whose operators are plain.
+    """Return the model as an ONNX graph of standard operators in double precision.
 
-    Its input `X` are points (n, p). Its output is `values`, of the shape of `predict`; of a
-    classifier `labels`, and `probabilities` (n, C) or, where the loss gives none, `scores`; these
-    are of pairs of classes where an SVC of several was compressed.
+    Its input is `X`, points of shape (n, p). Its output is `values`, in the shape of `predict`. A
+    classifier has the outputs `labels` and `probabilities` (n, C), or `scores` if the loss has no
+    probabilities. Scores of a compressed SVC of several classes are those of pairs of classes.
 
     Parameters
     ----------
     model : object
-        A function, a learner, an estimator, a class of `colk.river` or a policy evaluator that has
-        learned; or a pipeline of scikit-learn that ends in one, of which all other steps are
-        converted by skl2onnx.
+        A fitted function, learner, estimator, River model or policy evaluator of colk, or a
+        scikit-learn pipeline that ends in one; skl2onnx converts its other steps.
 
     Returns
     -------
     onnx.ModelProto
-        The graph; `graph.SerializeToString()` are the bytes of an .onnx file.
+        The graph; `graph.SerializeToString()` returns the bytes of an .onnx file.
 
     Examples
     --------
@@ -257,7 +256,7 @@ def to_onnx(model: Any) -> Any:
         return skl2onnx.convert_pipeline(model)
     formula, nodes = read(model), _PlainNodes(onnx)
     outputs = _outputs(formula, onnx)
-    lay_graph(formula, nodes, "X", [output.name for output in outputs])
+    add_graph(formula, nodes, "X", [output.name for output in outputs])
     kind = onnx.TensorProto.DOUBLE
     points = onnx.helper.make_tensor_value_info("X", kind, [None, formula.n_features])
     graph = onnx.helper.make_graph(
@@ -275,14 +274,14 @@ def to_onnx(model: Any) -> Any:
 
 
 def output_names(formula: Formula) -> list[str]:
-    """Names of what a graph returns."""
+    """Return the names of the outputs of a graph."""
     if formula.classes is None:
         return ["values"]
     return ["labels", "scores" if formula.probability is None else "probabilities"]
 
 
 def _outputs(formula: Formula, onnx: Any) -> list[Any]:
-    """Names, types and shapes of what the graph returns."""
+    """Return names, types and shapes of the outputs of the graph."""
     info, double = onnx.helper.make_tensor_value_info, onnx.TensorProto.DOUBLE
     first, *others = output_names(formula)
     if formula.classes is None:

@@ -1,4 +1,4 @@
-"""Labels of an SVC of several classes: a function for each pair of them, and a vote."""
+"""Labels of an SVC of several classes, which has a function for each pair and lets them vote."""
 
 from itertools import combinations
 from typing import Any, Literal, Protocol
@@ -8,20 +8,20 @@ from numpy.typing import NDArray
 
 from colk._validation import Array
 
-__all__ = ["Count", "lay_count", "pairs_of", "python_count"]
+__all__ = ["Count", "add_count", "pairs_of", "python_count"]
 
-# A vote of each pair; or with the sum of its values added, squeezed below a vote, to break ties.
+# Each pair has a vote. "confidences" adds its values, scaled below a vote, to break ties.
 Count = Literal["votes", "confidences"]
 
 
 class Nodes(Protocol):
-    """Where nodes and constants of a graph go."""
+    """A graph to which nodes and constants are added."""
 
     def constant(self, values: NDArray[Any]) -> str:
-        """Add an array, return its name."""
+        """Add an array and return its name."""
 
     def add(self, operator: str, inputs: list[str]) -> str:
-        """Add a node, return the name of its output."""
+        """Add a node and return the name of its output."""
 
 
 def pairs_of(n_classes: int) -> list[tuple[int, int]]:
@@ -36,15 +36,15 @@ def pairs_of(n_classes: int) -> list[tuple[int, int]]:
 
 
 def _members(n_classes: int) -> tuple[Array, Array]:
-    """Which class is the first of each pair, and which the second: 1 in (pairs, C) zeros."""
+    """Return one-hot matrices (pairs, C) of the first and the second class of each pair."""
     first, second = (
         np.eye(n_classes)[[pair[place] for pair in pairs_of(n_classes)]] for place in (0, 1)
     )
     return first, second
 
 
-def lay_count(nodes: Nodes, values: str, n_classes: int, count: Count) -> str:
-    """Lay out what each class gets (n, C) of the values of pairs (n, pairs)."""
+def add_count(nodes: Nodes, values: str, n_classes: int, count: Count) -> str:
+    """Add nodes that turn values of pairs (n, pairs) into scores of classes (n, C)."""
     first, second = _members(n_classes)
     beats = "Greater" if count == "votes" else "GreaterOrEqual"
     won = nodes.add(beats, [values, nodes.constant(np.array(0.0))])
@@ -95,7 +95,7 @@ def count(values):
 
 
 def python_count(n_classes: int, count: Count, numpy: bool) -> str:
-    """Return the source of what each class gets of the values of pairs."""
+    """Return the source that turns values of pairs into scores of classes."""
     plain = _PLAIN_VOTES if count == "votes" else _PLAIN_CONFIDENCES
     fast = _NUMPY_VOTES if count == "votes" else _NUMPY_CONFIDENCES
     return f"PAIRS = {pairs_of(n_classes)!r}\n\n{fast if numpy else plain}"

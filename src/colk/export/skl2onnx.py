@@ -1,4 +1,4 @@
-"""The converters of colk's estimators for skl2onnx: pipelines convert whole."""
+"""Converters of colk's estimators for skl2onnx, which then converts whole pipelines."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk.export.formula import Formula, read
-from colk.export.onnx import OPSET, labels_of, lay_graph, output_names
+from colk.export.onnx import OPSET, add_graph, labels_of, output_names
 
 __all__ = ["convert_pipeline", "register_converters"]
 
 
 class _ContainerNodes:
-    """Nodes in a graph of skl2onnx's."""
+    """Adds nodes to a graph of skl2onnx."""
 
     def __init__(self, scope: Any, container: Any) -> None:
         self.scope, self.container = scope, container
@@ -37,10 +37,10 @@ class _ContainerNodes:
 
 
 def register_converters() -> None:
-    """Teach skl2onnx the estimators of this package; pipelines with them then convert whole.
+    """Register colk's estimators with skl2onnx, so that it converts pipelines with them.
 
-    Points must be doubles (`DoubleTensorType`), and for a classifier `zipmap` must be off:
-    dictionaries of ONNX hold single precision. `to_onnx` sees to both.
+    Points must be doubles (`DoubleTensorType`). For a classifier `zipmap` must be off, because ONNX
+    dictionaries have single precision. `to_onnx` sets both.
 
     Examples
     --------
@@ -97,10 +97,10 @@ def _shape_of_labels(operator: Any) -> None:
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
-    """Lay the graph of an estimator into that of its pipeline; values are a column, as there."""
+    """Add the graph of an estimator to that of its pipeline; values are a column there."""
     names = [output.full_name for output in operator.outputs]
     formula = replace(read(operator.raw_operator), is_vector=False)
-    lay_graph(formula, _ContainerNodes(scope, container), operator.inputs[0].full_name, names)
+    add_graph(formula, _ContainerNodes(scope, container), operator.inputs[0].full_name, names)
 
 
 def convert_pipeline(pipeline: Any) -> Any:

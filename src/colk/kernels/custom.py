@@ -72,7 +72,7 @@ class CustomKernel(Kernel):
 
     @property
     def formula(self) -> Expression:
-        return function_of_points(self.function)
+        return function_of_points(self._function.plain)
 
     @property
     def has_gradient(self) -> bool:

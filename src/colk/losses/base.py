@@ -1,4 +1,4 @@
-"""What every loss can do: value, slope, and the check of its targets."""
+"""The contract of a loss: value, slope, curvature, and the validation of targets."""
 
 from typing import ClassVar, Literal
 
@@ -11,25 +11,25 @@ from colk._validation import Array, check_rows
 
 Kind = Literal["regression", "binary", "multiclass"]
 
-# The shortest secant of a slope, relative to 1 + |y|.
+# Shortest distance |f − y| of a secant, relative to 1 + |y|.
 NEAREST = 1e-6
 
 
 class Loss(Term):
     """A loss ℓ(f, y) of a prediction f and a target y, and its slope ∂ℓ/∂f.
 
-    A loss of your own is a class with the methods `loss_at` and `slope_at` of two numbers, summed
-    over the outputs; or, of two functions, a `CustomLoss`. At a kink the slope of least magnitude
-    wins.
+    A loss of your own is a class with the methods `loss_at` and `slope_at`, which take two numbers;
+    values are summed over the outputs. `CustomLoss` makes a loss from two functions. At a kink the
+    slope is the subgradient of least magnitude.
 
     Attributes
     ----------
     kind : {"regression", "binary", "multiclass"}
-        What the targets are: real numbers, one for each output; −1 or +1; the index of a class.
+        Type of the targets: a real number for each output; −1 or +1; or the index of a class.
     couples_outputs : bool
-        Whether the loss is no sum over the outputs; then `evaluate` is its formula.
+        Whether the slope of an output depends on the others; `evaluate` then has the formula.
     is_likelihood : bool
-        Whether the loss is a negative log-likelihood, so that `probability` is known.
+        Whether the loss is a negative log-likelihood, so that it has a `probability`.
 
     Examples
     --------
@@ -71,17 +71,17 @@ class Loss(Term):
         return total
 
     def curvature_at(self, f: float, y: float, width: float) -> float:
-        """Secant curvature of one output: that of the parabola about y with the slope at f.
+        """Return the secant curvature (ℓ'(f) − ℓ'(y))/(f − y) of one output, at least 0.
 
-        (ℓ'(f) − ℓ'(y))/(f − y), at least 0; f counts as no nearer to y than `width`, by which a
-        kink is smoothed.
+        A parabola with its minimum at y and this curvature has the slope of the loss at f. To
+        smooth kinks, f is moved away from y to a distance of `width` if it is nearer.
         """
         apart = max(abs(f - y), width, NEAREST * (1.0 + abs(y)))
         side = apart if f >= y else -apart
         return max((self.slope_at(y + side, y) - self.slope_at(y, y)) / side, 0.0)
 
     def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
-        """Curvature of one row whose slopes are known; one for all outputs, the largest."""
+        """Return the largest curvature of the outputs of one row, whose slopes are known."""
         largest = 0.0
         for c in range(F.shape[1]):
             largest = max(largest, self.curvature_at(F[row, c], Y[row, c], width))
@@ -94,28 +94,29 @@ class Loss(Term):
         return 0
 
     def value(self, f: ArrayLike, y: ArrayLike) -> Array:
-        """Losses (n,) of predictions (n,) or (n, q) of targets (n,) or (n, r)."""
+        """Return the losses (n,) of predictions (n,) or (n, q) and targets (n,) or (n, r)."""
         return self._evaluate(f, y)[0]
 
     def slope(self, f: ArrayLike, y: ArrayLike) -> Array:
-        """Slopes ∂ℓ/∂f of such predictions, in the shape of `f`."""
+        """Return the slopes ∂ℓ/∂f, in the shape of `f`."""
         return self._evaluate(f, y)[1].reshape(np.shape(f))
 
     def _evaluate(self, f: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-        """Losses (n,) and slopes (n, q)."""
+        """Return losses (n,) and slopes (n, q)."""
         F = as_rows(f, "f")
         values, slopes = np.empty(len(F)), np.empty_like(F)
         self.evaluate_rows(F, self.check_targets(y, F.shape[1], len(F)), values, slopes)
         return values, slopes
 
     def probability(self, f: ArrayLike) -> Array:
-        """Class probabilities at predictions `f`, for a loss that is a likelihood."""
+        """Return class probabilities at predictions `f`, for a loss that is a likelihood."""
         raise TypeError(
-            f"{type(self).__name__} is not a likelihood: Logistic and Softmax give probabilities"
+            f"{type(self).__name__} is not a likelihood; only Logistic and Softmax have "
+            "probabilities"
         )
 
     def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:
-        """Targets as (n, r) array, for so many predictions of `n_outputs` numbers each."""
+        """Validate targets of predictions with `n_outputs` numbers; return an (n, r) array."""
         Y = as_rows(y, "y", n_rows)
         if Y.shape[1] != n_outputs:
             raise ValueError(f"y has {Y.shape[1]} outputs, the predictions have {n_outputs}")
@@ -129,7 +130,7 @@ class Loss(Term):
 
 
 def as_rows(values: ArrayLike, name: str, n_rows: int | None = None) -> Array:
-    """Values as a (n, q) array that compiled code may be given."""
+    """Return values as an (n, q) array that compiled code can read and write."""
     if np.ndim(values) == 0:
         raise ValueError(f"{name} must have shape (n,) or (n, n_outputs), got a single number")
     rows = check_rows(values, np.shape(values)[0] if n_rows is None else n_rows, name)

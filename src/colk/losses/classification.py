@@ -32,17 +32,17 @@ class Logistic(Loss):
         return -y * (tail if y * f > 0.0 else 1.0) / (1.0 + tail)
 
     def curvature_at(self, f: float, y: float, width: float) -> float:
-        """p(1 − p), the curvature at f itself: parabolas above the loss make f too timid."""
+        """Return p(1 − p), the second derivative; a secant would make steps too small."""
         tail = math.exp(-abs(f))
         return tail / ((1.0 + tail) * (1.0 + tail))
 
     def probability(self, f: ArrayLike) -> Array:
-        """P(y = +1), in the shape of `f`: the slope of the loss against y = −1."""
+        """Return P(y = +1) in the shape of `f`; it equals the slope of the loss for y = −1."""
         return self.slope(f, -np.ones(np.shape(f)))
 
 
 class Hinge(Loss):
-    """(1 − y·f)₊. At the kink y·f = 1 the margin counts as reached: the slope is 0.
+    """(1 − y·f)₊. At the kink y·f = 1 the slope is 0.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Hinge(Loss):
 
 
 class SquaredHinge(Loss):
-    """((1 − y·f)₊)²; no kink.
+    """((1 − y·f)₊)², without a kink.
 
     Examples
     --------
@@ -109,8 +109,8 @@ class SmoothHinge(Loss):
 class Softmax(Loss):
     """log Σ_k exp(f_k) − f_y: the negative log-likelihood of class y under softmax scores.
 
-    Predictions have one output for each of C classes; a target is the index 0, …, C − 1 of a
-    class. Computed without overflow, and exactly in the tails of well-classified points.
+    Predictions have one output for each of C classes. A target is the index 0, …, C − 1 of a class.
+    Values do not overflow, and are accurate for well-classified points.
 
     Examples
     --------
@@ -127,9 +127,9 @@ class Softmax(Loss):
     is_likelihood = True
 
     def evaluate(self, F: Array, Y: Array, row: int, slopes: Array) -> float:
-        """−log of the label's probability; slopes: the probabilities, minus one at the label.
+        """Return −log p of the label; the slopes are the probabilities, minus 1 at the label.
 
-        A label that is no class gives NaN.
+        A label that is not a class gives NaN.
         """
         classes, label, top = F.shape[1], -1, 0
         for k in range(classes):
@@ -153,7 +153,7 @@ class Softmax(Loss):
         return F[row, top] - F[row, label] + math.log1p(rest)
 
     def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
-        """The largest p(1 − p) of a class."""
+        """Return the largest p(1 − p) of the classes."""
         largest = 0.0
         for k in range(F.shape[1]):
             size = abs(slopes[row, k])  # p, or 1 − p at the label
@@ -161,7 +161,7 @@ class Softmax(Loss):
         return largest
 
     def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:
-        """Targets as an (n, 1) array of class indices."""
+        """Validate class indices; return an (n, 1) array."""
         Y = super().check_targets(y, 1, n_rows)
         if n_outputs < 2:
             raise ValueError("Softmax needs predictions of shape (n, C) with C >= 2 classes")
@@ -174,7 +174,7 @@ class Softmax(Loss):
         return Y
 
     def probability(self, f: ArrayLike) -> Array:
-        """Class probabilities, in the shape (n, C) of `f`."""
+        """Return class probabilities, in the shape (n, C) of `f`."""
         F = as_rows(f, "f")
         best = np.argmax(F, axis=1)
         probabilities = self.slope(F, best)  # p, with p − 1 at the likeliest class

@@ -12,29 +12,30 @@ Scalar = Callable[[float, float], float]
 
 
 def claimed(name: str) -> Any:
-    """An attribute of a term that is what its user claims."""
+    """Return a property whose value the user states in the constructor."""
     return property(lambda term: term._given[name])
 
 
 class CustomLoss(Loss):
     """A loss from two functions of a prediction and a target, summed over the outputs.
 
-    With Numba installed, plain functions are compiled at the first use, once a process; without,
-    they are called as they are, some 15 times as slowly: 0.4 µs for a value and a slope instead of
-    0.03, and 0.01 of a built-in loss. What they raise reaches the caller. A `CustomLoss` pickles
-    wherever its functions do: by their names, so they must be defined in a module. Certify it with
-    `colk.testing.check_loss`.
+    With Numba installed, plain functions are compiled at their first use in a process. Without it
+    they are called as they are, which takes about 15 times as long: 0.4 µs for a value and a slope
+    instead of 0.03, where a built-in loss needs 0.01. Exceptions that they raise reach the caller.
+    The loss can be pickled if its functions can: by name, so they must be defined in a module.
+    Check a loss of your own with `colk.testing.check_loss`.
 
     Parameters
     ----------
     value, slope : callable
-        ℓ(f, y) and ∂ℓ/∂f of two numbers, written with numbers and NumPy functions; or functions of
-        C, `double (double f, double y)`, from ctypes, as a scipy.LowLevelCallable or as Numba's
-        cfunc. Afterwards they are attributes, `value_function` and `slope_function`.
+        ℓ(f, y) and ∂ℓ/∂f as functions of two numbers, written with numbers and NumPy functions.
+        They may be C functions, `double (double f, double y)`, given by ctypes, as a
+        scipy.LowLevelCallable or as a cfunc of Numba. The attributes `value_function` and
+        `slope_function` hold them.
     kind : {"regression", "binary"}
-        What the targets are; those of a binary loss are −1 and +1.
+        Type of the targets: real numbers, or −1 and +1.
     is_convex, kinks
-        What is claimed of the loss: see `Loss`.
+        Properties of the loss, see `Loss`. colk relies on them and does not check them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Several quantiles of one target at once: an output, and a pinball loss, for each."""
+"""Several quantiles of one target at once, with an output and a pinball loss for each."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -14,10 +14,10 @@ __all__ = ["Quantiles"]
 
 
 class Quantiles(Loss):
-    """Σ_c of the pinball losses of f_c against y, with τ_c the level of output c.
+    """The sum over outputs c of the pinball losses of f_c and y at the levels τ_c.
 
-    A target is one number, a prediction has one output for each level. At a kink f_c = y the slope
-    is 0.
+    A target is one number; a prediction has one output for each level. At the kink f_c = y the
+    slope is 0.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Quantiles(Loss):
         return total
 
     def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
-        """The largest secant curvature of a level, against the one target."""
+        """Return the largest secant curvature of the levels."""
         largest, y = 0.0, Y[row, 0]
         for c in range(F.shape[1]):
             excess = F[row, c] - y
@@ -75,7 +75,7 @@ class Quantiles(Loss):
         return largest
 
     def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:
-        """Targets as an (n, 1) array, for predictions of as many outputs as there are levels."""
+        """Validate targets for predictions with one output for each level; return (n, 1)."""
         if n_outputs != len(self.levels):
             raise ValueError(
                 f"Quantiles of {len(self.levels)} levels needs as many outputs, "

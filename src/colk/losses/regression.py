@@ -31,7 +31,7 @@ class Squared(Loss):
 
 
 class Huber(Loss):
-    """r²/2 up to a threshold δ, δ(|r| − δ/2) beyond: an outlier pulls no harder than δ > 0.
+    """r²/2 up to a threshold δ > 0 and δ(|r| − δ/2) beyond, so that no slope exceeds δ.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Huber(Loss):
 
 
 class LogCosh(Loss):
-    """s² log cosh(r/s) of a scale s > 0: about r²/2 below it and s|r| beyond, infinitely smooth.
+    """s² log cosh(r/s) with scale s > 0: about r²/2 below s and s|r| beyond, infinitely smooth.
 
     Examples
     --------
@@ -82,9 +82,9 @@ class LogCosh(Loss):
 
 
 class EpsilonInsensitive(Loss):
-    """(|r| − ε)₊: nothing to pay inside a tube of half-width ε ≥ 0, a slope of ±1 outside.
+    """(|r| − ε)₊: zero inside a tube of half-width ε ≥ 0, a slope of ±1 outside.
 
-    At the kinks |r| = ε the inside wins: the slope is 0.
+    At the kinks |r| = ε the slope is 0.
 
     Examples
     --------
@@ -108,9 +108,9 @@ class EpsilonInsensitive(Loss):
 
 
 class AdaptiveTube(EpsilonInsensitive):
-    """ε-insensitive loss whose tube a learner adapts: a share ν of the samples is left outside.
+    """ε-insensitive loss whose tube a learner adapts so that a share ν of samples is outside.
 
-    The one loss that changes while a stream is learned; it belongs to its learner alone.
+    It is the only loss that changes during learning, so each learner has its own.
     """
 
     _fields = ("tube", "nu")
@@ -130,14 +130,14 @@ class AdaptiveTube(EpsilonInsensitive):
         return self.replace()
 
     def adapt(self, f: float, y: float, step: float) -> float:
-        """Widen the tube by α(1 − ν) where the sample is outside it, narrow it by αν otherwise."""
+        """Widen the tube by α(1 − ν) if the sample is outside it, else narrow it by αν."""
         outside = 1.0 if abs(f - y) > self.tube else 0.0
         self.tube = max(self.tube + step * (outside - self.nu), 0.0)
         return self.tube
 
 
 class SquaredEpsilonInsensitive(Loss):
-    """((|r| − ε)₊)²: nothing to pay inside a tube of half-width ε ≥ 0, a square outside; no kink.
+    """((|r| − ε)₊)²: zero inside a tube of half-width ε ≥ 0, a square outside, without a kink.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class SquaredEpsilonInsensitive(Loss):
 
 
 class Pinball(Loss):
-    """τ(y − f) where f is too low, (1 − τ)(f − y) where it is too high; a slope of 0 at f = y.
+    """τ(y − f) if f is too low, (1 − τ)(f − y) if it is too high; the slope at f = y is 0.
 
     Its mean is least at the conditional τ-quantile of y, 0 < τ < 1.
 
@@ -186,10 +186,10 @@ class Pinball(Loss):
 
 
 class Expectile(Loss):
-    """τ(y − f)² where f is too low, (1 − τ)(f − y)² where it is too high; no kink.
+    """τ(y − f)² if f is too low, (1 − τ)(f − y)² if it is too high, without a kink.
 
-    Its mean is least at the conditional τ-expectile of y, 0 < τ < 1: the smooth relative of the
-    quantile. At 0.5 it is half of `Squared`.
+    Its mean is least at the conditional τ-expectile of y, 0 < τ < 1, a smooth alternative to the
+    quantile. At τ = 0.5 it is half of `Squared`.
 
     Examples
     --------

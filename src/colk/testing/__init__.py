@@ -1,4 +1,4 @@
-"""Checks for users, who can certify their own terms against the laws colk relies on."""
+"""Checks of user-defined kernels, losses, risks, trackers and learners: the laws colk relies on."""
 
 from colk.testing.kernels import check_kernel
 from colk.testing.learners import check_learner

@@ -1,4 +1,4 @@
-"""The laws of a kernel, for users to check their own against."""
+"""Check a kernel: symmetric, positive semidefinite, consistent, with the right gradient."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 from colk._validation import Array, check_points
 from colk.kernels import Kernel
 from colk.rkhs.expansion import KernelExpansion
+from colk.testing._slopes import shown
 
 __all__ = ["check_kernel"]
 
@@ -20,10 +21,10 @@ def check_kernel(
     rtol: float = 1e-9,
     seed: int = 0,
 ) -> None:
-    """Check that a kernel obeys the laws: it is finite, symmetric, positive semidefinite.
+    """Check that a kernel is finite, symmetric and positive semidefinite.
 
-    Also: columns and diagonals are those of the Gram matrix, and the gradient, where there is
-    one, is the derivative.
+    Columns and diagonals must be those of the Gram matrix, and the gradient, if the kernel has one,
+    must be the derivative. A formula, if there is one, must have the values of the Gram matrix.
 
     Parameters
     ----------
@@ -32,16 +33,16 @@ def check_kernel(
     n_features : int
         The number of features of the points.
     points : array of shape (n, n_features), optional
-        Points like those of the application, in place of standard normal ones.
+        Points like those of your application. Default: standard normal points.
     rtol : float
-        Allowed error, relative to the largest entry of the Gram matrix.
+        Tolerance, relative to the largest entry of the Gram matrix.
     seed : int
         Seed of the random points and weights.
 
     Raises
     ------
     AssertionError
-        Naming the law that is broken.
+        The message names the law that is broken, and the points.
 
     Examples
     --------
@@ -52,26 +53,31 @@ def check_kernel(
     >>> check_kernel(CustomKernel(sum_of_all))
     Traceback (most recent call last):
         ...
-    AssertionError: CustomKernel is not symmetric: κ(u, v) and κ(v, u) differ by ...
+    AssertionError: CustomKernel is not symmetric: κ(u, v) and κ(v, u) differ by ... at u = ...
     """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, n_features)) if points is None else check_points(points)
     name = type(kernel).__name__
     K = kernel.gram(X)
     if not np.isfinite(K).all():
-        raise AssertionError(f"{name} is not finite: some κ(u, v) is NaN or infinite")
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise AssertionError(
+            f"{name} is not finite: κ(u, v) is {K[i, j]} at {shown(u=X[i], v=X[j])}"
+        )
     allowed = rtol * max(float(np.abs(K).max()), np.finfo(float).tiny)
-    _check_semidefinite(K, allowed, name)
+    _check_semidefinite(X, K, allowed, name)
     _check_consistent(kernel, X, K, allowed, name)
+    _check_formula(kernel, X, K, allowed, name)
     if kernel.has_gradient:
         _check_gradient(kernel, X, rng.normal(size=len(X)), name)
 
 
-def _check_semidefinite(K: Array, allowed: float, name: str) -> None:
-    asymmetry = float(np.abs(K - K.T).max())
-    if asymmetry > allowed:
+def _check_semidefinite(X: Array, K: Array, allowed: float, name: str) -> None:
+    i, j = np.unravel_index(np.argmax(np.abs(K - K.T)), K.shape)
+    if abs(K[i, j] - K[j, i]) > allowed:
         raise AssertionError(
-            f"{name} is not symmetric: κ(u, v) and κ(v, u) differ by {asymmetry:.3g}"
+            f"{name} is not symmetric: κ(u, v) and κ(v, u) differ by {K[i, j] - K[j, i]:.3g} at "
+            f"{shown(u=X[i], v=X[j])}"
         )
     smallest = float(np.linalg.eigvalsh(K).min())
     if smallest < -allowed * len(K):
@@ -88,8 +94,22 @@ def _check_consistent(kernel: Kernel, X: Array, K: Array, allowed: float, name: 
         raise AssertionError(f"{name}: the diagonal is not that of the Gram matrix")
 
 
+def _check_formula(kernel: Kernel, X: Array, K: Array, allowed: float, name: str) -> None:
+    try:
+        formula = kernel.formula
+    except TypeError:  # it has none
+        return
+    values = formula.values(X, X)
+    i, j = np.unravel_index(np.argmax(np.abs(values - K)), K.shape)
+    if not abs(values[i, j] - K[i, j]) <= allowed:
+        raise AssertionError(
+            f"{name}: the formula is {values[i, j]:.6g} where κ(u, v) is {K[i, j]:.6g}, at "
+            f"{shown(u=X[i], v=X[j])}"
+        )
+
+
 def _check_gradient(kernel: Kernel, X: Array, weights: Array, name: str) -> None:
-    """Compare with central differences, halfway between points: kinks sit on the points."""
+    """Compare with central differences halfway between points, because kinks are at the points."""
     f = KernelExpansion(kernel, X, weights)
     between = 0.5 * (X[1:] + X[:-1])
     step = _STEP * max(float(np.abs(X).max()), np.finfo(float).tiny)
@@ -102,5 +122,5 @@ def _check_gradient(kernel: Kernel, X: Array, weights: Array, name: str) -> None
     error = float(np.abs(found - expected).max())
     if not error <= 1e-5 * (1.0 + float(np.abs(expected).max())):
         raise AssertionError(
-            f"{name}: the gradient is not the derivative, it is off by {error:.3g}"
+            f"{name}: the gradient is not the derivative; they differ by {error:.3g}"
         )

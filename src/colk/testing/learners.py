@@ -1,4 +1,4 @@
-"""The laws of an online learner, for users to check their own against."""
+"""Check a learner: chunks, pickling, sample weights, heavy tails and bad input."""
 
 import pickle
 from collections.abc import Callable
@@ -18,22 +18,22 @@ Factory = Callable[[], OnlineLearner]
 
 
 def check_learner(factory: Factory, n_features: int = 2, *, n: int = 120, seed: int = 0) -> None:
-    """Check that a learner obeys the laws of the stream.
+    """Check that a learner keeps the promises of online learning.
 
-    - Chunks: learning a stream at once, in chunks and sample by sample gives the same model, to
-      the bit.
-    - Pickling: a copy goes on as the original does, to the bit.
+    - Chunks: learning a stream at once, in chunks or sample by sample gives the same model, bit for
+      bit.
+    - Pickling: a copy continues exactly as the original does.
     - Weights: a sample of weight 0 is skipped.
-    - Heavy tails: Cauchy-distributed targets leave a finite model, or raise `DivergenceError` and
-      leave the last good one.
-    - Bad input: it raises, and the model is as it was.
+    - Heavy tails: after Cauchy-distributed targets the model is finite, or `DivergenceError` was
+      raised and the model is the last finite one.
+    - Bad input: it raises an error, and the model does not change.
 
     Parameters
     ----------
     factory : callable
-        Makes a new learner, the same at every call.
+        Function without arguments that makes a new learner, the same at every call.
     n_features : int
-        Number of features of the points; they are uniform in the unit cube.
+        Number of features of the points, which are uniform in the unit cube.
     n : int
         Length of the stream.
     seed : int
@@ -42,7 +42,7 @@ def check_learner(factory: Factory, n_features: int = 2, *, n: int = 120, seed: 
     Raises
     ------
     AssertionError
-        Naming the law that is broken.
+        The message names the promise that is broken.
 
     Examples
     --------
@@ -101,7 +101,9 @@ def _check_pickling(factory: Factory, X: Array, y: Array, name: str) -> None:
         f"{name}: learning by a pickled copy changes the original",
     )
     original.learn(X[half:], y[half:])
-    require(_same(original, copy, X), f"{name}: a pickled copy does not go on as the original does")
+    require(
+        _same(original, copy, X), f"{name}: a pickled copy does not continue as the original does"
+    )
     untouched.learn(X, y)
     require(
         _same(original, untouched, X), f"{name}: a learner pickled before the first sample differs"

@@ -1,10 +1,10 @@
-"""Certify a loss: shapes, finite values, slopes that are derivatives, convexity if claimed."""
+"""Check a loss: shapes, finite values, slopes that are derivatives, convexity if claimed."""
 
 import numpy as np
 
 from colk._validation import Array, check_count, check_number
 from colk.losses import Loss
-from colk.testing._slopes import assert_convex, assert_slope, require
+from colk.testing._slopes import assert_convex, assert_finite, assert_slope, require, shown
 
 __all__ = ["check_loss"]
 
@@ -12,19 +12,19 @@ __all__ = ["check_loss"]
 def check_loss(
     loss: Loss, *, n_outputs: int | None = None, magnitude: float = 1e3, seed: int = 0
 ) -> None:
-    """Raise an AssertionError that names the law which `loss` breaks.
+    """Raise an AssertionError that names the law which `loss` breaks, and where.
 
     Parameters
     ----------
     loss : Loss
-        The loss to certify.
+        The loss to check.
     n_outputs : int, optional
-        Numbers in one prediction: 2 by default, 3 for a multiclass loss.
+        Number of outputs of a prediction. Default: 3 for a multiclass loss, else 2.
     magnitude : float
-        Predictions and targets are drawn up to this size, evenly over the orders of magnitude
-        down to a millionth of it.
+        Largest predictions and targets. Their sizes are drawn log-uniformly down to a millionth of
+        it.
     seed : int
-        Seed of the draws.
+        Seed of the random predictions and targets.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def check_loss(
     >>> check_loss(wrong)
     Traceback (most recent call last):
     ...
-    AssertionError: slope is the derivative of value: ...
+    AssertionError: slope is the derivative of value: at f = [...], y = [...], output 0, the ...
     """
     q = check_count(n_outputs or (3 if loss.kind == "multiclass" else 2), "n_outputs")
     check_number(magnitude, "magnitude", above=0.0)
@@ -45,7 +45,13 @@ def check_loss(
         _check_output(loss, f, y, c)
     if loss.is_convex:
         other = _draw(loss, rng, q, magnitude)[0]
-        assert_convex(lambda F: loss.value(F, y), f, other, "is_convex")
+        assert_convex(
+            lambda F: loss.value(F, y),
+            f,
+            other,
+            "is_convex",
+            lambda i: f"{shown(f=f[i])} and {shown(f=other[i], y=y[i])}",
+        )
 
 
 def _spread(rng: np.random.Generator, shape: tuple[int, ...], magnitude: float) -> Array:
@@ -66,18 +72,27 @@ def _draw(
 
 
 def _check_shapes(loss: Loss, f: Array, y: Array) -> None:
+    def where(i: int) -> str:
+        return shown(f=f[i], y=y[i])
+
     value, slope = loss.value(f, y), loss.slope(f, y)
     require(value.shape == (len(f),), "value has one number for each prediction")
     require(slope.shape == f.shape, "slope has the shape of the predictions")
-    require(np.isfinite(value).all(), "value is finite")
-    require(np.isfinite(slope).all(), "slope is finite")
+    assert_finite(value, "value is finite", where)
+    assert_finite(slope, "slope is finite", where)
     if loss.kind == "multiclass":
         return
     single = sum(loss.value(f[:, c], y[:, c]) for c in range(f.shape[1]))
-    require(np.allclose(value, single, rtol=1e-12, atol=0.0), "value is summed over the outputs")
+    apart = np.abs(value - single) / np.maximum(np.abs(value), np.finfo(float).tiny)
+    worst = int(np.argmax(apart))
+    require(apart[worst] <= 1e-12, f"value is summed over the outputs: it is not at {where(worst)}")
     flat = loss.slope(f[:, 0], y[:, 0])
     require(flat.shape == (len(f),), "slope has the shape of the predictions")
-    require(np.array_equal(flat, slope[:, 0]), "a slope depends on its own output alone")
+    differs = np.flatnonzero(flat != slope[:, 0])
+    if len(differs):
+        raise AssertionError(
+            f"a slope depends on its own output alone: it does not at {where(int(differs[0]))}"
+        )
 
 
 def _check_output(loss: Loss, f: Array, y: Array, c: int) -> None:
@@ -91,4 +106,5 @@ def _check_output(loss: Loss, f: Array, y: Array, c: int) -> None:
         lambda at: loss.slope(moved(at), y)[:, c],
         f[:, c],
         "slope is the derivative of value",
+        where=lambda i: f"{shown(f=f[i], y=y[i])}, output {c},",
     )

@@ -1,4 +1,4 @@
-"""Certify a risk: shapes, finite values, slopes that are derivatives, and what it claims."""
+"""Check a risk: shapes, finite values, slopes that are derivatives, convexity, monotonicity."""
 
 import numpy as np
 
@@ -18,9 +18,9 @@ def check_risk(risk: Risk, *, scale: float = 1.0, seed: int = 0) -> None:
     risk : Risk
         A risk of a loss, or a `Composition`.
     scale : float
-        Typical size of the losses (of predictions and targets for a `Composition`).
+        Typical size of the losses, or of predictions and targets for a `Composition`.
     seed : int
-        Seed of the draws.
+        Seed of the random losses.
 
     Examples
     --------

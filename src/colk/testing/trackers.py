@@ -1,4 +1,4 @@
-"""Certify a tracker: what stands still is kept, and what is bounded stays so."""
+"""Check a tracker: it keeps a mean that every sample confirms, and stays bounded and finite."""
 
 import numpy as np
 
@@ -13,18 +13,18 @@ _RATES = (1e-3, 0.1, 0.5, 0.999)
 def check_tracker(tracker: Tracker, *, n: int = 500, seed: int = 0) -> None:
     """Raise an AssertionError that names the law which `tracker` breaks.
 
-    - A mean that every sample confirms is kept: update(g, g, g, β) = g.
-    - Inner values of at most 1 keep the mean within 2/β.
-    - No finite value makes it NaN or infinite.
+    - It keeps a mean that every sample confirms: update(g, g, g, β) = g.
+    - If inner values are at most 1 in size, the mean is at most 2/β in size.
+    - Finite values never make the mean NaN or infinite.
 
     Parameters
     ----------
     tracker : Tracker
-        The tracker to certify.
+        The tracker to check.
     n : int
-        Length of the streams.
+        Number of samples of a stream.
     seed : int
-        Seed of the draws.
+        Seed of the random inner values.
 
     Examples
     --------

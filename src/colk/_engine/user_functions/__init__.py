@@ -1,10 +1,9 @@
-"""A user's own functions: plain Python, compiled where Numba is installed, or C by address.
+"""User-defined functions: plain Python, compiled if Numba is installed, or C functions.
 
-All of them return: a number where one is asked for, else a tuple or an array. Arrays that they are
-given are copies of their own. A `Function` is what compiled code calls. Where there is machine code
-it is called without the interpreter's lock, and NaN from it means: ask the Python function, whose
-answer counts, and what it raises reaches the caller. Where there is none, the Python function is
-called each time.
+A function returns a number, a tuple or an array, as its signature demands. Arrays that it is given
+are copies. Compiled code calls a `Function`. If there is machine code, it runs without the GIL. If
+it returns NaN, or there is no machine code, the Python function is called: its result counts, and
+its exceptions reach the caller.
 """
 
 from colk._engine.user_functions.addresses import Signature

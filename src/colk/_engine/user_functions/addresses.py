@@ -1,4 +1,4 @@
-"""C functions by address: which are taken, and how Python calls them."""
+"""C functions: which are accepted, their addresses, and how Python calls them."""
 
 import ctypes
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _ARGUMENTS = {
     "loss": ("double", "double *", "ssize_t"),  # (loss, g, component)
     "arrays": ("double *", "double *", "double *", "double *"),  # (f, y, g, result)
 }
-# What arguments are to ctypes, where Python calls; and what they may be called.
+# The types of arguments for ctypes, and the names that ctypes may have for them.
 _TYPES = {"double": ctypes.c_double, "double *": _ARRAY, "ssize_t": ctypes.c_ssize_t}
 _NAMES: dict[Any, str] = {
     ctypes.c_double: "double",
@@ -43,10 +43,10 @@ _SIZES_IN_C = ("Py_ssize_t", "ssize_t", "intptr_t", "npy_intp", "int64_t", "long
 
 
 class Signature(NamedTuple):
-    """What a function takes and gives.
+    """Arguments and result of a function.
 
-    `kind` names the C function that stands for it. `sizes` are those of its arrays: (q, r, m) of a
-    prediction, a target and g; those of (u, v) alone for the gradient of a kernel.
+    `kind` names the corresponding C function. `sizes` are the sizes (q, r, m) of a prediction, a
+    target and g, or those of u and v for the gradient of a kernel.
     """
 
     kind: str
@@ -61,20 +61,20 @@ class Signature(NamedTuple):
 
 
 def is_c_function(function: Any) -> bool:
-    """Whether it is a function of C: of ctypes, a scipy.LowLevelCallable, or Numba's cfunc."""
+    """Whether it is a C function: of ctypes, a scipy.LowLevelCallable or a cfunc of Numba."""
     from scipy import LowLevelCallable
 
     return isinstance(function, (_FUNCTION, LowLevelCallable)) or hasattr(function, "native_name")
 
 
 def c_function(function: Any, signature: Signature, role: str) -> Callable[..., float]:
-    """Return a function of ctypes that takes arrays, after a look at the signature of the given."""
+    """Validate the signature of a C function; return a ctypes function that takes arrays."""
     if hasattr(function, "native_name"):  # Numba's
         function = function.ctypes
     elif not isinstance(function, _FUNCTION):  # a LowLevelCallable
         if function.user_data is not None:
             raise TypeError(
-                f"{role} is a LowLevelCallable with user_data, which nothing would read"
+                f"{role} is a LowLevelCallable with user_data, which colk does not pass on"
             )
         function = function.function
     address, spelled, shown = _looked_at(function, signature, role)
@@ -85,12 +85,12 @@ def c_function(function: Any, signature: Signature, role: str) -> Callable[..., 
 
 
 def _looked_at(function: Any, signature: Signature, role: str) -> tuple[int, str, str]:
-    """Address of a C function, and its signature: to compare, and to show."""
+    """Return the address of a C function, its normalised signature, and the one to show."""
     if isinstance(function, _FUNCTION):
         if function.argtypes is None:
             raise TypeError(
-                f"{role} is a C function of unknown arguments; set its restype and argtypes for "
-                f"{signature.in_c}"
+                f"{role} is a C function whose arguments are unknown; set its restype and "
+                f"argtypes for {signature.in_c}"
             )
         types = (function.restype, *function.argtypes)
         names = [getattr(kind, "__name__", str(kind)) for kind in types]
@@ -98,8 +98,8 @@ def _looked_at(function: Any, signature: Signature, role: str) -> tuple[int, str
         return address_of(function), spelled, f"{names[0]} ({', '.join(names[1:])})"
     if type(function).__name__ != "PyCapsule":
         raise TypeError(
-            f"{role} is a LowLevelCallable of {type(function).__name__}; one of ctypes or of a "
-            "PyCapsule is taken"
+            f"{role} is a LowLevelCallable of {type(function).__name__}; it must wrap a ctypes "
+            "function or a PyCapsule"
         )
     name = _NAME_OF(function)
     text = (name or b"").decode()
@@ -107,7 +107,7 @@ def _looked_at(function: Any, signature: Signature, role: str) -> tuple[int, str
 
 
 def _spelled(text: str) -> str:
-    """A signature without spaces and `const`, and with one name for a size."""
+    """Normalise a signature: no spaces, no `const`, and one name for a size."""
     words = text.replace("const", "").replace(" ", "").replace("(", ",").replace(")", "").split(",")
     return ",".join("ssize_t" if word in _SIZES_IN_C else word for word in words)
 
@@ -118,14 +118,14 @@ def address_of(function: Any) -> int:
 
 
 def as_python(call: Callable[..., float], signature: Signature) -> Callable[..., Any]:
-    """Return a Python function that calls what `c_function` returned by colk's convention."""
+    """Return a Python function that calls the result of `c_function` by colk's convention."""
     no_g = np.zeros(signature.sizes[2])
 
     def written(*arguments: Any) -> Array:
         out = np.zeros(signature.shape)
         answer = call(*arguments, out)
         if answer != answer:
-            raise ArithmeticError("a C function said by NaN that it failed")
+            raise ArithmeticError("a C function failed: it returned NaN")
         return out
 
     def of_loss(loss: float, g: Any = no_g) -> Any:
@@ -145,7 +145,7 @@ def as_python(call: Callable[..., float], signature: Signature) -> Callable[...,
 
 
 def of_numbers(*arguments: Any) -> float:
-    """Return NaN: where nothing is compiled, no function is called by address."""
+    """Return NaN: uncompiled code calls no function by its address."""
     return float("nan")
 
 

@@ -1,4 +1,4 @@
-"""A user's function as compiled code calls it: by address, or with the interpreter's lock."""
+"""User-defined functions as compiled code calls them: by address, or with the GIL."""
 
 import math
 from typing import Any
@@ -15,16 +15,16 @@ __all__ = ["Function", "OfArrays", "OfLoss", "OfNumbers", "OfPoints"]
 
 
 def as_number(result: Any, role: str) -> float:
-    """Return what a function returned, where it is one real number."""
+    """Validate that a function returned one real number."""
     if isinstance(result, (float, int)):
         return float(result)
     return float(as_values(result, (), role)[0])
 
 
 def as_values(result: Any, shape: tuple[int, ...], role: str) -> Array:
-    """Return what a function returned as a vector, where it has the shape that is expected.
+    """Validate the shape of the result of a function; return it as a vector.
 
-    Axes of length 1 may be left out, so that one number needs no array.
+    Axes of length 1 may be missing, so that one number needs no array.
     """
     if isinstance(result, float) and math.prod(shape) == 1:
         return np.array([result])
@@ -41,12 +41,12 @@ def as_values(result: Any, shape: tuple[int, ...], role: str) -> Array:
 
 
 class Function:
-    """A user's function, of the signature that a term needs; `role` is its name in messages."""
+    """A user-defined function with the signature that a term needs; messages call it `role`."""
 
     given: Any
     signature: Signature
     role: str
-    plain: Any  # called with the interpreter's lock
+    plain: Any  # called with the GIL
     machine_code: Any  # kept alive for its address
     address: int
     ready: bool
@@ -62,14 +62,14 @@ class Function:
             raise TypeError(f"{role} must be a function, got {type(given).__name__}")
 
     def found(self) -> int:
-        """The address of its machine code, for which it looks at the first call; 0 without one."""
+        """Return the address of its machine code, found at the first call; 0 if there is none."""
         if not self.ready:
             with cython.gil:
                 self.resolve()
         return self.address
 
     def resolve(self) -> int:
-        """Look for machine code; uncompiled sources have no use for it."""
+        """Look for machine code, which only the compiled package can call."""
         if cython.compiled:
             self.machine_code, self.address = machine_code(self.given, self.signature, self.role)
         self.ready = True
@@ -106,7 +106,7 @@ class OfPoints(Function):
         return 0
 
     def _ask(self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int) -> int:
-        """Call the Python function where there is no answer yet."""
+        """Call the Python function for the pairs that have no value yet."""
         near, known = np.asarray(points), np.asarray(atoms)[: points.shape[1]]
         for b in range(size):
             for j in range(n):
@@ -117,9 +117,9 @@ class OfPoints(Function):
 
 
 class OfLoss(Function):
-    """A function of a loss, and perhaps of g, that gives one number or several.
+    """A function of a loss, and perhaps of g, that returns one number or several.
 
-    Where g is one number, the function gets a number.
+    If g has one component, the function gets a number.
     """
 
     def at(self, loss: float, g: Array, i: int) -> float:
@@ -143,13 +143,13 @@ class OfLoss(Function):
 
 
 class OfArrays(Function):
-    """A function of a prediction and a target, and perhaps of g: of arrays."""
+    """A function of a prediction, a target and perhaps g, all of them arrays."""
 
     def write(self, F: Array, i: int, Y: Array, j: int, g: Array, out: Array, start: int) -> int:
         """Write its values at rows i of F and j of Y into `out`, from `start` on."""
         if not self.ready:
             with cython.gil:
-                if self.found() != 0:  # it looks at the size of a result alone, not at its shape
+                if self.found() != 0:  # machine code checks the size of a result, not its shape
                     self._ask(F, i, Y, j, g, out, start)
         answer = addresses.of_arrays(self.address, F, i, Y, j, g, out, start)
         if answer != answer:

@@ -1,4 +1,4 @@
-"""Machine code of a user's function: by Numba, if it is installed, once a process."""
+"""Machine code of user-defined functions, compiled by Numba once per process."""
 
 import math
 import warnings
@@ -16,11 +16,11 @@ __all__ = ["machine_code"]
 
 
 def machine_code(function: Any, signature: Signature, role: str) -> tuple[Any, int]:
-    """Return what must be kept alive, and an address; 0 where the function is called as it is."""
+    """Return an object to keep alive and an address; 0 if the function is called as it is."""
     if is_c_function(function):
         found = c_function(function, signature, role)
         return function, 0 if signature.kind == "gradient" else address_of(found)
-    # An object with __call__ is nothing to Numba.
+    # Numba cannot compile an object with __call__.
     if not (_has_numba() and (isinstance(function, FunctionType) or hasattr(function, "py_func"))):
         return None, 0
     compiled = _compiled(function, signature, role)
@@ -36,10 +36,10 @@ def _has_numba() -> bool:
     return not numba.config.DISABLE_JIT
 
 
-# Whoever calls an address keeps what it belongs to: what leaves this cache may still be in use.
+# Callers of an address keep its object alive, because this cache may evict it while it is in use.
 @lru_cache(maxsize=512)
 def _compiled(function: Any, signature: Signature, role: str) -> Any:
-    """Return Numba's C function, or None and a warning where it cannot be compiled."""
+    """Return Numba's C function, or warn and return None if Numba cannot compile it."""
     import numba
 
     call = function if hasattr(function, "py_func") else numba.njit(error_model="python")(function)
@@ -51,11 +51,11 @@ def _compiled(function: Any, signature: Signature, role: str) -> Any:
     }
     try:
         return numba.cfunc(numba.types.float64(*[types[kind] for kind in arguments]))(wrapper)
-    # Numba has no one error for what it cannot compile.
+    # Numba has no common exception for functions that it cannot compile.
     except Exception as error:
         name = getattr(function, "__qualname__", repr(function))
         warnings.warn(
-            f"{role}: Numba cannot compile {name}, which is called as it is, more slowly; "
+            f"{role}: Numba cannot compile {name}, so it is called as Python, which is slower; "
             f"write it with numbers, NumPy functions and plain loops. Numba says: {error}",
             SlowFunctionWarning,
             stacklevel=2,
@@ -63,8 +63,7 @@ def _compiled(function: Any, signature: Signature, role: str) -> Any:
         return None
 
 
-# What a function raises becomes NaN, and so does a result of the wrong size. `except Exception` is
-# the only form that Numba knows.
+# An exception and a result of the wrong size become NaN. Numba supports only `except Exception`.
 
 
 def _of_numbers(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
@@ -92,7 +91,7 @@ def _of_points(call: Callable[..., Any], signature: Signature) -> tuple[Any, str
 def _of_loss(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
     from numba import carray, njit
 
-    lay, m, size = _lay(), signature.sizes[2], math.prod(signature.shape)
+    write, m, size = _writer(), signature.sizes[2], math.prod(signature.shape)
     if not signature.takes_g:
         result_of = njit(lambda loss, g: call(loss))
     elif m == 1:
@@ -109,10 +108,10 @@ def _of_loss(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
     def component(loss: Any, g: Any, i: Any) -> Any:
         out = np.empty(size)
         try:
-            laid = lay(result_of(loss, g), out, 0)
+            written = write(result_of(loss, g), out, 0)
         except Exception:
             return np.nan
-        return out[i] if laid == size else np.nan
+        return out[i] if written == size else np.nan
 
     return (component if size > 1 else number), "dvn"
 
@@ -120,7 +119,7 @@ def _of_loss(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
 def _of_arrays(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
     from numba import carray, njit
 
-    (q, r, m), lay, size = signature.sizes, _lay(), math.prod(signature.shape)
+    (q, r, m), write, size = signature.sizes, _writer(), math.prod(signature.shape)
     if signature.takes_g:
         result_of = njit(lambda f, y, g: call(carray(f, (q,)), carray(y, (r,)), carray(g, (m,))))
     else:
@@ -128,10 +127,10 @@ def _of_arrays(call: Callable[..., Any], signature: Signature) -> tuple[Any, str
 
     def wrapper(f: Any, y: Any, g: Any, out: Any) -> Any:
         try:
-            laid = lay(result_of(f, y, g), carray(out, (size,)), 0)
+            written = write(result_of(f, y, g), carray(out, (size,)), 0)
         except Exception:
             return np.nan
-        return 0.0 if laid == size else np.nan
+        return 0.0 if written == size else np.nan
 
     return wrapper, "vvvv"
 
@@ -146,19 +145,19 @@ _WRAPPERS: dict[str, Callable[[Any, Signature], tuple[Any, str]]] = {
 
 
 @cache
-def _lay() -> Any:
+def _writer() -> Any:
     """Return the compiled function that writes numbers, tuples and arrays one after another.
 
-    It returns how many numbers there were, of which it wrote those that have a place. A tuple may
-    mix whole and real numbers, or hold tuples.
+    It returns the number of values, of which it writes as many as there is room for. A tuple may
+    mix integers and real numbers, and may hold tuples.
     """
     from numba import njit, types
     from numba.extending import overload
 
-    def lay(values: Any, out: Any, start: Any) -> Any:
+    def write(values: Any, out: Any, start: Any) -> Any:
         raise NotImplementedError
 
-    @overload(lay)  # type: ignore[untyped-decorator, unused-ignore]
+    @overload(write)  # type: ignore[untyped-decorator, unused-ignore]
     def choose(values: Any, out: Any, start: Any) -> Any:
         if isinstance(values, (types.Number, types.Boolean)):
             return number
@@ -181,9 +180,9 @@ def _lay() -> Any:
         return start
 
     def items(values: Any, out: Any, start: Any) -> Any:
-        return lay(values[1:], out, lay(values[0], out, start))
+        return write(values[1:], out, write(values[0], out, start))
 
     def nothing(values: Any, out: Any, start: Any) -> Any:
         return start
 
-    return njit(lambda values, out, start: lay(values, out, start))
+    return njit(lambda values, out, start: write(values, out, start))

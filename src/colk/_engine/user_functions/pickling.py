@@ -1,4 +1,4 @@
-"""Pickling of terms that hold functions: by the names of the functions, as pickle does it."""
+"""Pickling of terms that hold functions, which pickle stores by name."""
 
 import sys
 from functools import partial
@@ -16,17 +16,19 @@ _BY_VALUE = {"cloudpickle", "dill"}
 
 
 def reduce_functions(term: Term) -> tuple[Any, ...]:
-    """Reduce a term to its parameters, or say which of its functions has no name to go by."""
+    """Reduce a term to its parameters; raise if a function cannot be imported by its name."""
     parameters = term._parameters()
     for name, value in parameters.items():
         role = f"{name} of {type(term).__name__}"
         if is_c_function(value):
-            raise PicklingError(f"{role} is an address, which means nothing in another process")
+            raise PicklingError(
+                f"{role} is a C function, whose address is valid in this process only"
+            )
         function = value.func if isinstance(value, partial) else value
         if not _is_found(function) and not _goes_by_value():
             raise PicklingError(
                 f"{role} is {function.__qualname__}, which other processes cannot import: "
-                "define it by `def` at the top of a module, or pickle with cloudpickle"
+                "define it with `def` at the top level of a module, or pickle with cloudpickle"
             )
     return _rebuild, (type(term), parameters)
 
@@ -36,7 +38,7 @@ def _rebuild(kind: type[Term], parameters: dict[str, Any]) -> Term:
 
 
 def _is_found(function: Any) -> bool:
-    """Whether the function's module has it under its name; methods go with their objects."""
+    """Whether the module has the function under its name; methods are stored with objects."""
     if not hasattr(function, "__qualname__") or ismethod(function):
         return True
     found: Any = sys.modules.get(function.__module__ or "")
