@@ -27,15 +27,18 @@ CANDIDATES = 10.0 ** np.linspace(-1.0, 1.0, 5)
         (Squared(), CVaR(0.3), {"pairing": "independent", "n": 820, "noise": 0.6}),
         (Huber(0.3), Mean(), {"batch_size": 2, "noise": 0.6, "weight": np.tile([0.5, 2.0], 410)}),
         (Squared(), Mean(), {"n_outputs": 2, "forgetting": 0.9999, "noise": 0.01}),
+        (Squared(), Mean(), {"noise": 0.01, "spoilt": 3.0, "weight": np.tile([1.0, 1e-6], 205)}),
     ],
-    ids=["softmax", "clean", "noisy", "overlap", "independent", "batches", "outputs"],
+    ids=["softmax", "clean", "noisy", "overlap", "independent", "batches", "outputs", "weights"],
 )
 def test_the_prior_is_the_best_of_five_for_the_samples_to_come(loss, risk, settings):
     """At 200 steps each λ refits f to all samples; at 400 the λ of the least loss is taken."""
     settings = {"n_outputs": 1, "pairing": "same", "batch_size": 1, "forgetting": 1.0} | settings
     weight, noise = settings.pop("weight", None), settings.pop("noise", 0.1)
-    n = settings.pop("n", 410 if weight is None else 820)
+    n = settings.pop("n", 410 if weight is None else len(weight))
     X, Y = stream(n, loss, settings["n_outputs"], noise=noise)
+    Y[1::4] += settings.get("spoilt", 0.0)  # samples of a small weight
+    Y[3::4] -= settings.pop("spoilt", 0.0)
     X = np.round(X * 25.0) / 25.0  # few points: nothing is compressed, and matrices are small
     weight = np.ones(n) if weight is None else weight
     learner = NewtonCOLK(

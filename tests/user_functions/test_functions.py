@@ -83,7 +83,7 @@ def test_a_loss_by_address(library):
     assert repr(loss).startswith("CustomLoss(value=squared, slope=squared_slope, kind='regression'")
     assert loss == c_loss(library)
     assert copy.deepcopy(loss) is loss
-    with pytest.raises(pickle.PicklingError, match="value of CustomLoss is an address"):
+    with pytest.raises(pickle.PicklingError, match="value of CustomLoss is a C function"):
         pickle.dumps(loss)
 
 
