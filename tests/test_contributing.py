@@ -4,45 +4,20 @@
 """
 
 import ast
-import os
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "benchmarks"))
+
+from trace_files import files_of_partial_fit  # noqa: E402
+
 GUIDE = ROOT / "CONTRIBUTING.md"
 PACKAGE = ROOT / "src" / "colk"
 INCLUDED = re.compile(r"(<!-- source: (\S+) (\S+) -->\n```\w+\n)(.*?)(```\n)", re.DOTALL)
-
-# Print the files whose functions are called for one sample, after others were learned.
-WAY = """
-import sys
-from pathlib import Path
-import numpy as np
-import colk
-from colk import COLKRegressor
-
-home, seen = Path(colk.__file__).parent, set()
-X = np.random.default_rng(0).normal(size=(80, 2))
-model = COLKRegressor(kernel="laplacian", risk="variance", step_size=0.05)
-model.partial_fit(X[:60], np.sin(X[:60, 0]))
-
-def note(frame, event, argument):
-    path = Path(frame.f_code.co_filename)
-    if event == "call" and home in path.parents:
-        seen.add(path.relative_to(home).as_posix())
-
-sys.setprofile(note)
-for i in range(60, 80):
-    model.partial_fit(X[i : i + 1], np.sin(X[i : i + 1, 0]))
-    model.predict(X[i : i + 1])
-sys.setprofile(None)
-print(*sorted(seen))
-"""
 
 
 def source(path, name):
@@ -88,28 +63,11 @@ def named(heading):
     return re.findall(r"[\w/]+\.py", drawing), re.findall(r"`([\w/]+\.py)`", rest)
 
 
-def visited(folder):
-    """Return the files that one sample visits in the uncompiled sources."""
-    shutil.copytree(
-        PACKAGE, folder / "colk", ignore=shutil.ignore_patterns("*.so", "*.pyd", "*.pyc")
-    )
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    run = subprocess.run(
-        [sys.executable, "-c", WAY],
-        check=True,
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
-    return set(run.stdout.split())
-
-
-def test_the_drawing_is_the_way_of_a_sample(tmp_path):
+def test_the_drawing_is_the_way_of_a_sample():
     drawn, beside = named("One sample's way")
     assert len(drawn) == len(set(drawn)) <= 15
     assert not set(drawn) & set(beside)
-    assert set(drawn) | set(beside) == visited(tmp_path)
+    assert set(drawn) | set(beside) == set(files_of_partial_fit())
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

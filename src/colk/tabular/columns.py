@@ -9,7 +9,7 @@ from colk._validation import Array
 
 __all__ = ["LARGEST", "check_names", "check_numbers"]
 
-# Larger numbers are refused: the square of a distance between points would overflow.
+# Larger numbers are rejected, so that sums of their squares do not overflow.
 LARGEST = 1e140
 
 

@@ -13,7 +13,7 @@ from colk.tabular.encoder import Encoder
 
 __all__ = ["FIELDS", "StoredTable"]
 
-# Rows that a stored model may have seen.
+# The most rows that a stored model may have learned.
 MOST_ROWS = 2**62
 
 FIELDS: dict[str, stored.Field] = {
