@@ -63,6 +63,11 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
         """The learned function in the units of the targets, without the intercept."""
         return self._fitted().function
 
+    @property
+    def learner_(self) -> KernelLearner:
+        """The learner of the fitted estimator; its targets are scaled."""
+        return self._fitted()
+
     def _fitted(self) -> KernelLearner:
         learner: KernelLearner | None = vars(self).get("_learner")
         if learner is None:

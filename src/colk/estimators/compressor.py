@@ -147,7 +147,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if "classes_" in fitted:
             # Two classes share a function; more have one each, or one for each pair of them.
             n = len(fitted["classes_"])
-            several = n * (n - 1) // 2 if self._is_of_pairs() else n
+            several = n * (n - 1) // 2 if self.is_pairwise else n
             if function.n_outputs != (1 if n == 2 else several):
                 raise FileFormatError(f"{function.n_outputs} functions do not fit {n} classes")
 
@@ -241,11 +241,13 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return values
         return _confidences(values, len(self.classes_))
 
-    def _is_of_pairs(self) -> bool:
+    @property
+    def is_pairwise(self) -> bool:
         """Whether there is one function per pair of classes, as in LIBSVM."""
         return hasattr(_inside(self.estimator), "decision_function_shape")
 
-    def _breaks_ties(self) -> bool:
+    @property
+    def breaks_ties(self) -> bool:
         """Whether the values of the functions break ties between votes."""
         return bool(_inside(self.estimator).break_ties)
 
@@ -262,8 +264,8 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return values
         if values.ndim == 1:
             return self.classes_[(values > 0.0).astype(np.intp)]
-        if self._is_of_pairs():
-            count = _confidences if self._breaks_ties() else _votes
+        if self.is_pairwise:
+            count = _confidences if self.breaks_ties else _votes
             values = count(values, len(self.classes_))
         return self.classes_[values.argmax(axis=1)]
 

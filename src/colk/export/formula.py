@@ -186,7 +186,7 @@ def _of_evaluator(model: Any) -> Formula | None:
 def _of_estimator(model: Any) -> Formula | None:
     if not _is_from(model, "colk.estimators.base"):
         return None
-    formula = _of_learner(model._fitted())
+    formula = _of_learner(model.learner_)
     if hasattr(model, "functions_"):  # of quantiles: the learner has found their atoms
         formula = replace(read(Affine(model.function_, model.intercepts_)), is_sorted=True)
     if hasattr(model, "feature_names_in_"):
@@ -241,10 +241,10 @@ def _of_river(model: Any) -> Formula | None:
     if not _is_from(model, "colk.river.base"):
         return None
     formula = replace(_of_function(model.function), names=tuple(model.feature_names))
-    if not hasattr(model, "_places"):
-        unit, center = np.array([model._scale.unit]), np.array([model._scale.mean])
-        return replace(formula, unit=unit, center=center, is_vector=True)
-    return _of_labels(formula, list(model._places), Softmax())
+    if hasattr(model, "labels"):
+        return _of_labels(formula, model.labels, Softmax())
+    unit, center = np.array([model.target_scale]), np.array([model.target_mean])
+    return replace(formula, unit=unit, center=center, is_vector=True)
 
 
 def _of_compressor(model: Any) -> Formula | None:
@@ -253,8 +253,8 @@ def _of_compressor(model: Any) -> Formula | None:
     formula = read(Affine(model.function_, model.intercept_))
     classes = getattr(model, "classes_", None)
     count: Count | None = None
-    if classes is not None and len(classes) > 2 and model._is_of_pairs():
-        count = "confidences" if model._breaks_ties() else "votes"
+    if classes is not None and len(classes) > 2 and model.is_pairwise:
+        count = "confidences" if model.breaks_ties else "votes"
     return replace(formula, classes=classes, count=count)
 
 

@@ -118,6 +118,11 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
                 self._grow(self._n_outputs())
         return place
 
+    @property
+    def labels(self) -> list[Hashable]:
+        """Labels seen so far, in order of appearance."""
+        return list(self._places)
+
     def learn_one(self, x: Features, y: Hashable, w: float = 1.0) -> None:
         """Update the model with one sample.
 

@@ -132,6 +132,16 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
     def _loss(self) -> Loss:
         return regression_loss(self.loss)
 
+    @property
+    def target_scale(self) -> float:
+        """Unit of the scaled targets."""
+        return float(self._scale.units[0])
+
+    @property
+    def target_mean(self) -> float:
+        """Mean of the targets seen so far."""
+        return float(self._scale.means[0])
+
     def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
         """Update the model with one sample.
 
