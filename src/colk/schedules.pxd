@@ -1,10 +1,10 @@
-from colk._engine.terms cimport Term
+from colk._engine.contracts cimport AveragingContract, RateContract
 
-cdef class PowerDecay(Term):
+cdef class PowerDecay(RateContract):
     cdef readonly double initial, power, scale
     cdef double rate(self, Py_ssize_t t) noexcept nogil
 
-cdef class Averaging(Term):
+cdef class Averaging(AveragingContract):
     cdef double rate_at(self, Py_ssize_t t) except? -1.5e300 nogil
 
 cdef class PolyakRuppert(Averaging):

@@ -1,16 +1,17 @@
 """Schedules: step sizes and tracking rates, averages of the iterates, pairs of samples."""
 
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import cython
 
-from colk._engine.terms import Term, check_overrides, overridden
+from colk._engine.contracts import AveragingContract, RateContract
+from colk._engine.terms import check_overrides, overridden
 from colk._validation import check_count, check_fraction, check_number
 
 __all__ = ["Averaging", "Exponential", "PolyakRuppert", "PowerDecay", "Rate", "as_decay"]
 
 
-class PowerDecay(Term):
+class PowerDecay(RateContract):
     """initial/(1 + t/scale)^power at step t.
 
     Powers in (1/2, 1] make the sum of squares finite and the sum infinite, which is what
@@ -72,7 +73,7 @@ def as_decay(rate: Rate, name: str) -> PowerDecay:
     return PowerDecay(check_number(rate, name, above=0.0), power=0.0)
 
 
-class Averaging(Term):
+class Averaging(AveragingContract):
     """A mean of the iterates: f̄ ← f̄ + ρ_t (f − f̄) after step t = 0, 1, …, with ρ_t = rate_at(t).
 
     Examples
@@ -157,35 +158,3 @@ class Exponential(Averaging):
 
 Pairing = Literal["independent", "overlap", "same"]
 PAIRINGS = ("independent", "overlap", "same")
-
-
-class Roles(NamedTuple):
-    """The b-th θ stands at place stride·b of the window, its ξ at stride·b + shift.
-
-    Of overlapping pairs (stride 1, shift 1) ξ is the new sample: the tracker compares f_t with
-    f_{t−1} there, and a sample that the step between them has fitted would bias it.
-    """
-
-    batch: int
-    stride: int
-    shift: int
-
-    @property
-    def window(self) -> int:
-        """Samples in a window."""
-        return self.stride * (self.batch - 1) + self.shift + 1
-
-
-def roles(pairing: Pairing, n_inner: int, batch: int) -> Roles:
-    """Return the roles in a batch of pairs; where nothing is tracked a sample stands alone.
-
-    Examples
-    --------
-    >>> roles("independent", n_inner=1, batch=3).window
-    6
-    >>> roles("overlap", n_inner=1, batch=3).window
-    4
-    """
-    if n_inner == 0 or pairing == "same":
-        return Roles(batch, 1, 0)
-    return Roles(batch, 2, 1) if pairing == "independent" else Roles(batch, 1, 1)

@@ -1,6 +1,6 @@
-from colk._engine.terms cimport Term
+from colk._engine.contracts cimport TrackerContract
 
-cdef class Tracker(Term):
+cdef class Tracker(TrackerContract):
     cdef double update(self, double g, double before, double now, double rate) except? -1.5e300 nogil
 
 cdef class Momentum(Tracker): pass

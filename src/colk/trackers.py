@@ -8,13 +8,14 @@ from typing import ClassVar
 import cython
 from numpy.typing import ArrayLike
 
-from colk._engine.terms import Term, overridden, term_by_name
+from colk._engine.contracts import TrackerContract
+from colk._engine.terms import overridden, term_by_name
 from colk._validation import Array, check_fraction, check_vector
 
 __all__ = ["TRACKERS", "Extrapolation", "Momentum", "MovingAverage", "Tracker", "as_tracker"]
 
 
-class Tracker(Term):
+class Tracker(TrackerContract):
     """How a tracked mean g moves when a sample shows the inner value `now`.
 
     Attributes

@@ -4,7 +4,7 @@
 the row [−v, 1]/√s, where s = κ(x, x) − kᵀv is its novelty; dropping atom j is a sweep of Givens
 rotations that gathers row j of U in one column, which then leaves. Being orthogonal, the sweep does
 not amplify rounding errors. Beyond the atoms, weights and factor are 0 and the diagonal is NaN,
-where no comparison holds: loops may run over whole vectors.
+so that no comparison holds: loops may run over whole vectors.
 """
 
 import math
@@ -14,15 +14,23 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine.buffers import aligned, padded
+from colk._engine.contracts import KernelContract
+from colk._engine.evaluation import evaluate
 from colk._engine.factor_check import check_factor
 from colk._engine.simd import loops
 from colk._validation import Array
-from colk.kernels.base import Kernel, evaluate
 
-__all__ = ["Dictionary"]
+__all__ = ["Dictionary", "Scratch"]
 
-# Places that are left free behind the atoms that are asked for.
+# Places that are kept free after the atoms.
 SPARE = 8
+
+
+class Scratch:
+    """What a compressor writes while it works on a dictionary; it grows with the dictionary."""
+
+    def resize(self, capacity: int) -> None:
+        """Make all buffers anew for so many atoms; nothing in them outlives a step."""
 
 
 class Dictionary:
@@ -30,25 +38,23 @@ class Dictionary:
 
     Parameters
     ----------
-    kernel : Kernel or None
+    kernel : KernelContract or None
         The kernel κ; None for weights of features, which are not functions of atoms.
     n_features : int
         Dimension p of the points.
     n_rows : int
         Rows of weights.
     n_priced : int, optional
-        How many of them, the first, price an atom. All by default.
+        The first rows, which price an atom. Default: all.
     n_fitted : int, optional
-        How many, the first, are re-fitted when an atom leaves. All by default. The other rows are
-        kept as they are: a dropped atom takes its entry along to the ghosts.
+        The first rows, which are re-fitted when an atom leaves. Default: all. The other rows keep
+        their weights, and the weight of a dropped atom goes to the ghosts.
     block : int
-        How many new points there may be at once.
+        Most new points of a step.
     capacity : int
         Atoms that fit before the buffers first grow.
     has_factor : bool
-        Whether the factor is kept: memory O(M²), and what KOMP and projection need.
-    scratch_rows : int
-        Rows of scratch, as long as the capacity.
+        Whether the factor is kept, in memory O(M²). KOMP and projection need it.
 
     Examples
     --------
@@ -60,53 +66,32 @@ class Dictionary:
     (0, 1)
     """
 
-    kernel: Kernel
+    kernel: KernelContract
     size: int
     n_ghosts: int
-    added: int
+    added: int  # atoms that this step added
     atoms_t: Array  # (features, capacity)
-    own: Array  # (capacity,): κ(d_j, d_j)
     weights_t: Array  # (rows, capacity)
     factor: Array  # (capacity, capacity)
     diagonal: Array  # (capacity,): of K⁻¹
-    points: Array  # (block, features): the new points
-    amounts: Array  # (block, rows): their weights
-    columns: Array  # (block, capacity): κ(D, x); room for the kernel's parts behind
-    solutions: Array  # (block, capacity): K⁻¹κ(D, x)
-    halves: Array  # (block, capacity): Uᵀκ(D, x)
-    sums: Array  # (3,): kᵀK⁻¹k of the first, of both, of the last new point
-    gram: Array  # (block, block): κ of the new points, its lower half
-    # Of a block of three or more new points, see compressors/block.py:
-    schur: Array  # (block, block): what of the Gram matrix the atoms leave
-    lower: Array  # (block, block): its Cholesky factor L, a row for each new point
-    inverse: Array  # (block, block): L⁻¹, by pivots
-    small_factor: Array  # (block, block): L⁻¹ of the points that are in play
-    small_diagonal: Array  # (block,)
-    small_carry: Array  # (block,)
-    carries: Array  # (block, block): what each drop rotated out
-    given: Array  # (block, rows): weights of the points before any was dropped
-    shares: Array  # (block, rows): what each drop cost each function, with its sign
-    prices: Array  # (block,): of each drop
-    charges: Array  # (block,): by which they are multiplied for the rounding of novelties
-    novelty: Array  # (block,)
-    least: float
-    order: Any  # (block,): pivots, then the points that they span
-    labels: Any  # (block,): the points in play
-    spent: Array  # (rows,): squared H-norm that each function lost since `forget`
-    squared_move: float  # mean squared H-norm of the latest steps, where it is followed
+    own: Array  # (capacity,): κ(d_j, d_j)
+    carry: Array  # (capacity,): the column of K⁻¹ that leaves with an atom
+    spent: Array  # (rows,): squared H-norm that each function lost in this step
     ghosts: Array  # (features + rows, capacity): atoms that the last step dropped
     ghost_atoms: Array  # (features, capacity): their points, the same memory
-    ghost_columns: Array  # (block, capacity): κ of them
-    carry: Array  # (capacity,)
-    # Of the compressor that merges, see compressors/merging.py:
-    merges_in_closed_form: bool
-    scratch: Array  # (scratch rows, capacity)
-    trial: Array  # (features, capacity): points on the first axis
-    origin: Array  # (1, features): 0
+    ghost_columns: Array  # (block, capacity): κ(ghosts, x)
+    # The new points of a step:
+    points: Array  # (block, features)
+    amounts: Array  # (block, rows): their weights
+    columns: Array  # (block, capacity): κ(D, x); the kernel's own parts follow
+    gram: Array  # (block, block): κ of the new points, its lower half
+    order: Any  # (block,): new points that move
+    squared_move: float  # mean squared H-norm of the latest steps, if the compressor asks for it
+    scratch: Scratch  # of the compressor
 
     def __init__(
         self,
-        kernel: Kernel | None,
+        kernel: KernelContract | None,
         n_features: int,
         n_rows: int = 1,
         n_priced: int | None = None,
@@ -114,71 +99,104 @@ class Dictionary:
         block: int = 2,
         capacity: int = 32,
         has_factor: bool = True,
-        scratch_rows: int = 0,
     ) -> None:
         self.kernel = None if kernel is None else kernel.bind(n_features)  # type: ignore[assignment]
         self.n_features, self.n_rows, self.block = n_features, n_rows, block
         self.n_priced = n_rows if n_priced is None else n_priced
         self.n_fitted = n_rows if n_fitted is None else n_fitted
         self.has_factor = has_factor
-        self.merges_in_closed_form = (
-            kernel is not None and kernel.is_squared_exponential and self.n_priced == 1
-        )
         self.size = self.n_ghosts = self.added = 0
         self.points = np.zeros((block, n_features))
         self.amounts = np.zeros((block, n_rows))
-        self.gram, self.schur, self.lower, self.inverse = np.zeros((4, block, block))
-        self.small_factor, self.carries = np.zeros((2, block, block))
-        self.given, self.shares = np.zeros((2, block, n_rows))
-        self.novelty, self.prices, self.charges = np.zeros((3, block))
-        self.small_diagonal, self.small_carry = np.zeros((2, block))
-        self.order, self.labels = np.zeros((2, block), dtype=np.intp)
-        self.least = self.squared_move = 0.0
-        self.sums, self.spent = np.zeros(3), np.zeros(n_rows)
-        self.origin = np.zeros((1, n_features))
-        self.scratch = aligned(max(scratch_rows, 1), SPARE)
+        self.gram, self.spent = np.zeros((block, block)), np.zeros(n_rows)
+        self.order = np.zeros(block, dtype=np.intp)
+        self.squared_move, self.scratch = 0.0, Scratch()
         self._resize(max(capacity, 2 * block))
 
     @classmethod
     def of_features(cls, n_components: int, **shape: int) -> "Dictionary":
-        """Return weights of so many features, all 0."""
+        """Return weights of `n_components` features, all 0."""
         self = cls(None, 1, capacity=n_components, has_factor=False, **shape)
         self.occupy(n_components)
         return self
 
     def occupy(self, size: int) -> None:
-        """Let so many places count, whose weights are 0."""
+        """Let the first `size` places count; their weights are 0."""
         self.size = size
+
+    # -- files and pickles -------------------------------------------------------------------
+
+    def fields(self) -> stored.Record:
+        """What `pack` returns for a dictionary of this shape."""
+        has_factor = self.has_factor
+        fields: dict[str, stored.Field] = {
+            "atoms": stored.Array(self.n_features, "n_atoms"),
+            "weights": stored.Array(self.n_rows, "n_atoms"),
+            "diagonal": stored.Array("n_atoms", finite=has_factor),  # NaN without a factor
+            "own": stored.Array("n_atoms"),
+            "ghosts": stored.Array(self.n_features + self.n_rows, "n_ghosts"),
+        }
+        if has_factor:
+            fields["factor"] = stored.Triangle("n_atoms")
+        return stored.Record(fields, check=check_factor if has_factor else None)
+
+    def pack(self) -> dict[str, Any]:
+        """Return plain numbers and arrays from which `unpack` goes on bit by bit."""
+        n, ghosts = self.size, self.n_ghosts
+        packed = {
+            "atoms": np.array(np.asarray(self.atoms_t)[:, :n]),
+            "weights": np.array(np.asarray(self.weights_t)[:, :n]),
+            "diagonal": np.array(np.asarray(self.diagonal)[:n]),
+            "own": np.array(np.asarray(self.own)[:n]),
+            "ghosts": np.array(np.asarray(self.ghosts)[:, :ghosts]),
+        }
+        if self.has_factor:
+            packed["factor"] = np.array(np.asarray(self.factor)[:n, :n])
+        return packed
+
+    def unpack(self, packed: dict[str, Any]) -> None:
+        """Replace everything by what a dictionary of the same shape has packed."""
+        n, ghosts = packed["atoms"].shape[1], packed["ghosts"].shape[1]
+        self.size = self.n_ghosts = 0
+        self._resize(max(self.capacity - SPARE, max(n, ghosts) + self.block))
+        np.asarray(self.atoms_t)[:, :n] = packed["atoms"]
+        np.asarray(self.weights_t)[:, :n] = packed["weights"]
+        np.asarray(self.diagonal)[:n] = packed["diagonal"]
+        np.asarray(self.own)[:n] = packed["own"]
+        np.asarray(self.ghosts)[:, :ghosts] = packed["ghosts"]
+        if self.has_factor:
+            np.asarray(self.factor)[:n, :n] = packed["factor"]
+        self.size, self.n_ghosts = n, ghosts
 
     # -- room --------------------------------------------------------------------------------
 
+    def attach(self, scratch: Scratch) -> None:
+        """Let a compressor have its scratch."""
+        scratch.resize(self.capacity)
+        self.scratch = scratch
+
     def _resize(self, wanted: int) -> None:
-        """Make all buffers anew for so many atoms; where memory runs out, nothing has changed."""
+        """Make all buffers anew for so many atoms; if memory runs out, nothing has changed."""
         capacity = padded(wanted + SPARE)
         depth = 0 if self.kernel is None else self.kernel.depth
         blocks = (1 + depth) * self.block
-        panel = self.block if self.has_factor else 1
         side = capacity if self.has_factor else 1
         new = (
             aligned(self.n_features, capacity),
             aligned(self.n_rows, capacity),
             aligned(side, capacity),
-            aligned(blocks, capacity),
-            aligned(panel, capacity),
-            aligned(panel, capacity),
             aligned(self.n_features + self.n_rows, capacity),
-            aligned(blocks, capacity),
             aligned(3, capacity),
-            aligned(self.scratch.shape[0], capacity),
-            aligned(self.n_features, capacity),
+            aligned(blocks, capacity),
+            aligned(blocks, capacity),
         )
+        self.scratch.resize(capacity)
         if self.size > 0:
             self._move(new)
-        self.atoms_t, self.weights_t, self.factor, self.columns = new[:4]
-        self.solutions, self.halves, self.ghosts, self.ghost_columns = new[4:8]
-        self.ghost_atoms = new[6][: self.n_features]
-        self.own, self.diagonal, self.carry = new[8]
-        self.scratch, self.trial = new[9:]
+        self.atoms_t, self.weights_t, self.factor, self.ghosts = new[:4]
+        self.ghost_atoms = new[3][: self.n_features]
+        self.own, self.diagonal, self.carry = new[4]
+        self.columns, self.ghost_columns = new[5:]
         np.asarray(self.diagonal)[self.size :] = np.nan
         self.capacity = capacity
 
@@ -189,8 +207,8 @@ class Dictionary:
         new[1][:, :n] = np.asarray(self.weights_t)[:, :n]
         if self.has_factor:
             new[2][:n, :n] = np.asarray(self.factor)[:n, :n]
-        new[6][:, :ghosts] = np.asarray(self.ghosts)[:, :ghosts]
-        new[8][0, :n], new[8][1, :n] = np.asarray(self.own)[:n], np.asarray(self.diagonal)[:n]
+        new[3][:, :ghosts] = np.asarray(self.ghosts)[:, :ghosts]
+        new[4][0, :n], new[4][1, :n] = np.asarray(self.own)[:n], np.asarray(self.diagonal)[:n]
 
     def reserve(self, extra: int) -> None:
         """Make room for `extra` more atoms, by doubling."""
@@ -227,27 +245,27 @@ class Dictionary:
         """Σ_j w_j κ(d_j, x) of this row of weights, at the point of the first column."""
         return loops.dot(self.weights_t, row, self.columns, 0, self.size)
 
-    def append_row(self, b: int, novelty: float) -> None:
-        """Append new point b: the row [−v, 1]/√s."""
+    def append_row(self, b: int, solutions: Array, row: int, novelty: float) -> None:
+        """Append new point b: the row [−v, 1]/√s, with v in a row of `solutions`."""
         n, scale = self.size, 1.0 / math.sqrt(novelty)
         for j in range(n):
-            self.factor[n, j] = -scale * self.solutions[b, j]
+            self.factor[n, j] = -scale * solutions[row, j]
         self.factor[n, n] = scale
-        self.take_in(b)
+        self.append(b)
 
-    def append_second_row(self, b: int, novelty: float, shared: float) -> None:
+    def append_second_row(self, b: int, solutions: Array, novelty: float, shared: float) -> None:
         """Append new point b after another: ([−v, 0, 1] − L row)/√s, L = `shared`/√s of that."""
         n, last = self.size, self.size - 1
         entry = shared * self.factor[last, last]
         scale = 1.0 / math.sqrt(novelty - entry * entry)
         for j in range(last):
-            self.factor[n, j] = -scale * (self.solutions[b, j] + entry * self.factor[last, j])
+            self.factor[n, j] = -scale * (solutions[b, j] + entry * self.factor[last, j])
         self.factor[n, last] = -scale * entry * self.factor[last, last]
         self.factor[n, n] = scale
-        self.take_in(b)
+        self.append(b)
 
-    def take_in(self, b: int) -> None:
-        """Point and weights of new point b, and the diagonal of the row that was added."""
+    def append(self, b: int) -> None:
+        """Make new point b an atom; its row of the factor, if there is one, is written."""
         n = self.size
         if self.has_factor:
             self.diagonal[n] = 0.0
@@ -261,6 +279,27 @@ class Dictionary:
         self.size = n + 1
         self.added += 1
 
+    def cheapest(self) -> int:
+        """Return the atom that costs least to drop, the newest of equals."""
+        best, least = self.size - 1, math.inf
+        for j in range(self.size):
+            price = self.price(j)
+            if price <= least:
+                best, least = j, price
+        return best
+
+    def crowded(self) -> int:
+        """Return the atom that the others span most, if they span it to the floor; else `size`.
+
+        1/(K⁻¹)_jj is the novelty of atom j given all the others. Without a floor, a row of points,
+        each new to those before it, ends in a singular Gram matrix.
+        """
+        worst, largest = self.size, 1.0 / loops.CROWDING_FLOOR
+        for j in range(self.size):
+            if self.diagonal[j] * self.own[j] > largest:
+                worst, largest = j, self.diagonal[j] * self.own[j]
+        return worst
+
     def price(self, j: int) -> float:
         """‖w_j‖²/(K⁻¹)_jj: the squared H-norm that dropping atom j costs."""
         squares = 0.0
@@ -269,10 +308,9 @@ class Dictionary:
         return squares / float(self.diagonal[j])
 
     def drop_atom(self, j: int) -> float:
-        """Drop atom j, re-fit the other weights: w ← w − K⁻¹[:, j] w_j/(K⁻¹)_jj; returns its cost.
+        """Drop atom j and re-fit the other weights: w ← w − K⁻¹[:, j] w_j/(K⁻¹)_jj.
 
-        That is its price, and what rounding can have hidden of it. The function of the last step
-        finds the atom among the ghosts.
+        Returns its price, plus what rounding can have hidden of it. The atom becomes a ghost.
         """
         n, charge = self.size, 1.0 + loops.ROUNDING * self.own[j] * self.diagonal[j]
         cost = self.price(j) * charge
@@ -284,13 +322,13 @@ class Dictionary:
             for k in range(n):
                 self.weights_t[row, k] -= share * self.carry[k]
             self.weights_t[row, j] = amount  # the ghost's weight
-        self.take_out(j)
+        self.remove(j)
         for i in range(n):
             self.factor[n - 1, i] = 0.0
         self.diagonal[n - 1] = math.nan
         return float(cost)
 
-    def take_out(self, j: int) -> None:
+    def remove(self, j: int) -> None:
         """Move atom j with its weights to the ghosts and close the gap."""
         n, ghost = self.size - 1, self.n_ghosts
         if ghost < self.capacity:
@@ -316,8 +354,8 @@ class Dictionary:
             for row in range(first, first + count):
                 loops.scale(self.weights_t, row, factor, self.size)
 
-    def forget(self) -> None:
-        """Begin a step: no ghosts, nothing added, nothing spent."""
+    def begin_step(self) -> None:
+        """Forget the ghosts; nothing is added or spent yet."""
         self.n_ghosts = self.added = 0
         for row in range(self.n_rows):
             self.spent[row] = 0.0
@@ -330,8 +368,8 @@ class Dictionary:
         """Give the first rows these weights (size, rows)."""
         np.asarray(self.weights_t)[: values.shape[1], : self.size] = values.T
 
-    def lay(self, points: Array, amounts: Array) -> None:
-        """Lay new points and their weights out, to be taken in."""
+    def set_new_points(self, points: Array, amounts: Array) -> None:
+        """Set the new points and their weights."""
         np.asarray(self.points)[: len(points)] = points
         np.asarray(self.amounts)[: len(points)] = amounts
 
@@ -368,47 +406,3 @@ class Dictionary:
         """Max |K K⁻¹ − I|: how far the factor has strayed from the atoms' Gram matrix."""
         K = self.kernel.gram(self.atoms) if self.size > 0 else np.empty((0, 0))
         return float(np.abs(K @ self.inverse_gram - np.eye(self.size)).max(initial=0.0))
-
-    # -- files and pickles -------------------------------------------------------------------
-
-    def pack(self) -> dict[str, Any]:
-        """Plain numbers and arrays, from which to go on bit by bit."""
-        n, ghosts = self.size, self.n_ghosts
-        packed = {
-            "atoms": np.array(np.asarray(self.atoms_t)[:, :n]),
-            "weights": np.array(np.asarray(self.weights_t)[:, :n]),
-            "diagonal": np.array(np.asarray(self.diagonal)[:n]),
-            "own": np.array(np.asarray(self.own)[:n]),
-            "ghosts": np.array(np.asarray(self.ghosts)[:, :ghosts]),
-        }
-        if self.has_factor:
-            packed["factor"] = np.array(np.asarray(self.factor)[:n, :n])
-        return packed
-
-    def fields(self) -> stored.Record:
-        """What `pack` returns for a dictionary of this shape."""
-        has_factor = self.has_factor
-        fields: dict[str, stored.Field] = {
-            "atoms": stored.Array(self.n_features, "n_atoms"),
-            "weights": stored.Array(self.n_rows, "n_atoms"),
-            "diagonal": stored.Array("n_atoms", finite=has_factor),  # NaN without a factor
-            "own": stored.Array("n_atoms"),
-            "ghosts": stored.Array(self.n_features + self.n_rows, "n_ghosts"),
-        }
-        if has_factor:
-            fields["factor"] = stored.Triangle("n_atoms")
-        return stored.Record(fields, check=check_factor if has_factor else None)
-
-    def unpack(self, packed: dict[str, Any]) -> None:
-        """Take up what was packed, into a dictionary of the same shape; what it had is gone."""
-        n, ghosts = packed["atoms"].shape[1], packed["ghosts"].shape[1]
-        self.size = self.n_ghosts = 0
-        self._resize(max(self.capacity - SPARE, max(n, ghosts) + self.block))
-        np.asarray(self.atoms_t)[:, :n] = packed["atoms"]
-        np.asarray(self.weights_t)[:, :n] = packed["weights"]
-        np.asarray(self.diagonal)[:n] = packed["diagonal"]
-        np.asarray(self.own)[:n] = packed["own"]
-        np.asarray(self.ghosts)[:, :ghosts] = packed["ghosts"]
-        if self.has_factor:
-            np.asarray(self.factor)[:n, :n] = packed["factor"]
-        self.size, self.n_ghosts = n, ghosts

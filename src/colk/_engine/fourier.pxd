@@ -1,10 +1,10 @@
 cimport cython
 from colk._engine cimport counter_rng
 from colk._engine.simd cimport loops, maths as math
-from colk.kernels.base cimport Kernel
+from colk._engine.contracts cimport KernelContract
 
 cdef class Spectrum:
-    cdef readonly Kernel kernel
+    cdef readonly KernelContract kernel
     cdef readonly unsigned long long seed
     cdef readonly double amplitude
     cdef double[::1] frequency

@@ -12,9 +12,9 @@ import cython
 import numpy as np
 
 from colk._engine import counter_rng
+from colk._engine.contracts import KernelContract
 from colk._engine.simd import loops
 from colk._validation import Array
-from colk.kernels.base import Kernel
 
 __all__ = ["Spectrum", "fourier_rows"]
 
@@ -25,13 +25,13 @@ class Spectrum:
     amplitude: float  # √(2κ(0))
     frequency: Array  # (p,): of the feature that was drawn last
 
-    def __init__(self, kernel: Kernel, seed: int, n_features: int) -> None:
+    def __init__(self, kernel: KernelContract, seed: int, n_features: int) -> None:
         self.kernel = kernel.bind(n_features)
         self.seed = seed
         self.amplitude = math.sqrt(2.0 * kernel.peak)
         self.frequency = np.zeros(n_features)
 
-    def __reduce__(self) -> tuple[type["Spectrum"], tuple[Kernel, int, int]]:
+    def __reduce__(self) -> tuple[type["Spectrum"], tuple[KernelContract, int, int]]:
         return Spectrum, (self.kernel, self.seed, self.frequency.shape[0])
 
     def feature(self, i: int) -> float:

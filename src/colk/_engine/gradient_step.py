@@ -1,37 +1,34 @@
-"""The step of every kernel method, in the order of the paper's Algorithm 1."""
+"""The step of COLK, and of every kernel method along gradients: the paper's Algorithm 1."""
 
 import math
 from typing import Any, ClassVar
 
-import cython
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.compression import CompressorContract
 from colk._engine.dictionary import Dictionary
+from colk._engine.implicit_slopes import ImplicitSlopes
 from colk._engine.quasigradient import QuasiGradientStream
 from colk._engine.simd import loops
 from colk._engine.terms import is_foreign
-from colk._engine.window import Window
 from colk._validation import Array
-from colk.compressors.base import Compressor
 
-__all__ = ["KernelStream"]
+__all__ = ["GradientStream", "KernelStream", "exact_squared_norm", "stage"]
 
 # κ(x, ·) of a squared norm below this is the function 0: a linear kernel has it at x = 0.
 VANISHING = 1e-280
-# Steps whose size is followed.
+# Steps over which their mean squared H-norm is taken.
 LATEST = 1000
 
 
 class KernelStream(QuasiGradientStream):
-    """A stream that moves a kernel expansion f = Σ w_j κ(d_j, ·), and compresses it.
+    """A stream whose function is a kernel expansion f = Σ w_j κ(d_j, ·).
 
     Parameters
     ----------
-    compressor : Compressor
-        What becomes of the new points of a step.
-    norm_bound : float
-        f is kept in the ball ‖f‖_H ≤ norm_bound.
+    compressor : CompressorContract
+        What keeps the expansion small.
     **common
         The arguments of `QuasiGradientStream`.
     """
@@ -41,108 +38,144 @@ class KernelStream(QuasiGradientStream):
         "squared_move": stored.Number(at_least=0.0),
     }
 
-    kept_safe: Any  # what a step that a compressor from outside breaks off goes back to
+    squared_move: float  # mean squared H-norm of the latest steps, if the compressor asks for it
     values: Array  # (outputs,): of `evaluate_row`
 
-    def __init__(self, compressor: Compressor, norm_bound: float, **common: Any) -> None:
+    def __init__(self, compressor: CompressorContract, **common: Any) -> None:
         super().__init__(**common)
-        self.compressor, self.norm_bound = compressor, norm_bound
-        self.is_foreign, self.kept_safe, self.is_implicit = is_foreign(compressor), None, False
+        self.compressor = compressor
+        self.is_guarded = self.is_guarded or is_foreign(compressor)
         self.values = np.zeros(self.n_outputs)
         self.follows_moves, self.squared_move = compressor.is_relative, 0.0
-        # The norm of f is known where nothing but what is orthogonal to f is forgotten.
-        self.follows_norm = compressor.is_orthogonal and (self.traced or norm_bound < math.inf)
-        if not self.follows_norm:
-            self.squared_norm = math.nan
+        self.squared_norm = math.nan
 
-    def step(self) -> int:
-        """Algorithm 1 of the paper for the samples in the window; 0 where it would diverge."""
-        if self.is_foreign:
-            self.guard()
-        t, before = self.steps, self.dictionary.size
-        step = self.step_size.rate(t)
-        shrinkage, share = step * self.regularization, self.averaging_rate()
-        factor = 1.0 / (1.0 + shrinkage) if self.is_implicit else 1.0 - shrinkage
-        # κ(D, x) at θ and ξ; g_{t+1}; the quasi-gradient
-        if self.lay_window() == 0 or self.assess(self.tracking_rate.rate(t), True) == 0:
-            return 0
-        # f~ = (1 − αλ) f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·)
-        move = self.adapt(step, factor)
-        squared_norm = self.moved_squared_norm(factor, move) if self.follows_norm else 0.0
-        self.remember_and_shrink(factor)
-        lay_amounts(self.dictionary, self.window, move)
-        if self.follows_moves:
-            self.note_move(t)
-        staged = stage(self.dictionary, self.window.size)
-        # f = KOMP(f~, ε)
-        if self.is_foreign:
-            error = self.settle(staged, step, t)
-        else:
-            error = self.compressor.settle(self.dictionary, staged, step, t)
-        self.error_sum += error
-        if self.follows_norm:
-            self.squared_norm = max(squared_norm - error * error, 0.0)
-            if self.squared_norm > self.norm_bound * self.norm_bound:
-                self.keep_in_ball()
-        self.average(share)
-        self.steps = t + 1
-        self.record(before + self.dictionary.added - self.dictionary.size, error, step)
-        return 1
+    def look(self) -> int:
+        """Evaluate κ(D, x), f and the losses at the samples of the window."""
+        self.evaluate_columns()
+        self.check_gram()
+        self.predict_window()
+        return self.evaluate_losses()
 
-    def guard(self) -> int:
-        """Copy the state, where the compressor may raise: it is written outside the package."""
-        with cython.gil:
-            self.kept_safe = self.dictionary.pack(), self.loss_sum, self.weight_sum
-        return 0
-
-    def settle(self, staged: int, step: float, t: int) -> float:
-        """Let the compressor take in the new points; where it raises, the state is as it was."""
-        with cython.gil:
-            try:
-                return self.compressor.settle(self.dictionary, staged, step, t)
-            except BaseException:
-                packed, self.loss_sum, self.weight_sum = self.kept_safe
-                self.dictionary.unpack(packed)
-                raise
-
-    def lay_window(self) -> int:
-        """Lay the columns; 0 where the H-norm of a step towards some κ(x, ·) would overflow."""
-        self.lay_columns()
+    def check_gram(self) -> int:
+        """End the loop if the H-norm of a step towards some κ(x, ·) would overflow."""
         for b in range(self.window.size):
             if not self.dictionary.gram[b, b] < loops.LARGEST:
                 self.window.coefficients[b, 0] = self.dictionary.gram[b, b]
-                return 0
-        return 1
+                return self.refuse()
+        return 0
 
-    def lay_columns(self) -> int:
+    def evaluate_columns(self) -> int:
         """κ(D, x) for the points x of the window, and their own Gram matrix."""
         return self.dictionary.evaluate_columns(
             self.window.points, self.window.size, self.remembered > 0
         )
 
-    def moved_squared_norm(self, factor: float, step: float) -> float:
-        """‖f~‖² from ‖f‖² and numbers that are at hand: f's predictions and the points' Gram."""
+    def evaluate_row(self, first: int) -> int:
+        """Write the values at the row of the function whose outputs begin at this row of weights.
+
+        Nothing is allocated: κ(D, x) is written to the first column.
+        """
+        self.dictionary.evaluate_at(self.row)
+        for c in range(self.n_outputs):
+            self.values[c] = self.dictionary.combine(first + c)
+        return 0
+
+
+class GradientStream(KernelStream):
+    """A kernel stream that descends along the quasi-gradient and compresses f after each step.
+
+    Parameters
+    ----------
+    norm_bound : float
+        f is kept in the ball ‖f‖_H ≤ norm_bound.
+    implicit : bool
+        Whether slopes are those at the end of the step.
+    **common
+        The arguments of `KernelStream`.
+    """
+
+    follows_norm: bool  # whether ‖f‖ is known at every step: f loses only what is orthogonal to it
+    implicit: ImplicitSlopes
+
+    def __init__(self, norm_bound: float, implicit: bool, **common: Any) -> None:
+        super().__init__(**common)
+        self.norm_bound, self.is_implicit = norm_bound, implicit
+        self.implicit = ImplicitSlopes(self.window, self.dictionary, self.loss)
+        self.compressor.prepare(self.dictionary)
+        self.follows_norm = self.compressor.is_orthogonal and (self.traced or norm_bound < math.inf)
+        if self.follows_norm:
+            self.squared_norm = 0.0
+
+    def step(self) -> float:
+        """Make one step of Algorithm 1; returns the H-norm that compression loses."""
+        step = self.step_size.rate(self.steps)
+        rate = self.tracking_rate.rate(self.steps)
+        g = self.track(rate)  # (1 − β)(g − h(f_{t−1}(ξ))) + h(f_t(ξ))
+        coefficients = self.quasi_gradient(g)  # ⟨h'(f_t(ξ)), ℓ'(g)⟩ κ(ξ, ·)
+        self.move(step, coefficients)  # f~ = (1 − αλ) f − α c κ(x, ·)
+        return self.compress(step)  # f = KOMP(f~, ε)
+
+    def move(self, step: float, coefficients: Array) -> int:
+        """f~ = (1 − αλ) f − α Σ_b c_b κ(x_b, ·): shrink f, and set the weights of the new points.
+
+        With slopes at the end of the step it is (f − α Σ_b c_b κ(x_b, ·))/(1 + αλ).
+        """
+        shrinkage = step * self.regularization
+        factor = 1.0 - shrinkage
+        if self.is_implicit:
+            factor = 1.0 / (1.0 + shrinkage)
+            step *= factor
+            self.implicit.solve(step, factor)
+        if self.follows_norm:
+            self.squared_norm = self.moved_squared_norm(factor, step, coefficients)
+        self.remember_and_shrink(factor)
+        for b in range(self.window.size):
+            for row in range(self.dictionary.n_rows):
+                self.dictionary.amounts[b, row] = 0.0
+            for c in range(self.n_outputs):
+                self.dictionary.amounts[b, c] = -step * coefficients[b * self.n_outputs + c]
+        if self.follows_moves:
+            self.note_move()
+        return 0
+
+    def compress(self, step: float) -> float:
+        """f = KOMP(f~, ε), or what the compressor has in its place; returns ‖f − f~‖."""
+        staged = stage(self.dictionary, self.window.size)
+        return self.compressor.settle(self.dictionary, staged, step, self.steps)
+
+    # -- norms -------------------------------------------------------------------------------
+
+    def conclude(self, lost: float) -> int:
+        """Follow ‖f‖, and keep f in the ball."""
+        if self.follows_norm:
+            self.squared_norm = max(self.squared_norm - lost * lost, 0.0)
+            if self.squared_norm > self.norm_bound * self.norm_bound:
+                self.keep_in_ball()
+        return 0
+
+    def moved_squared_norm(self, factor: float, step: float, coefficients: Array) -> float:
+        """‖f~‖² from ‖f‖², f at the new points, and the Gram matrix of these."""
         total = factor * factor * self.squared_norm
         for b in range(self.window.size):
             for c in range(self.n_outputs):
-                amount = -step * self.window.coefficients[b, c]
+                amount = -step * coefficients[b * self.n_outputs + c]
                 inner_products = factor * self.window.predictions[b, c]
                 for a in range(b):
                     inner_products -= (
-                        step * self.window.coefficients[a, c] * self.dictionary.gram[b, a]
+                        step * coefficients[a * self.n_outputs + c] * self.dictionary.gram[b, a]
                     )
                 total += amount * (2.0 * inner_products + amount * self.dictionary.gram[b, b])
         return max(total, 0.0)
 
-    def note_move(self, t: int) -> None:
-        """Take the squared H-norm of step t into the mean of them, later of about the latest."""
+    def note_move(self) -> None:
+        """Take the squared H-norm of this step into the mean of the latest ones."""
         squares = 0.0
         for b in range(self.window.size):
             for c in range(self.n_outputs):
                 for a in range(b + 1):
                     both = self.dictionary.amounts[b, c] * self.dictionary.amounts[a, c]
                     squares += (1.0 if a == b else 2.0) * both * self.dictionary.gram[b, a]
-        self.squared_move += (squares - self.squared_move) / min(t + 1, LATEST)
+        self.squared_move += (squares - self.squared_move) / min(self.steps + 1, LATEST)
         self.dictionary.squared_move = self.squared_move
 
     def keep_in_ball(self) -> None:
@@ -154,31 +187,9 @@ class KernelStream(QuasiGradientStream):
             )
             self.squared_norm = self.norm_bound * self.norm_bound
 
-    def evaluate_row(self, first: int) -> int:
-        """Write the values at the row of the function whose outputs begin at this row of weights.
-
-        Nothing is allocated: κ(D, x) lies where a step would lay it.
-        """
-        self.dictionary.evaluate_at(self.row)
-        for c in range(self.n_outputs):
-            self.values[c] = self.dictionary.combine(first + c)
-        return 0
-
-    def adapt(self, step: float, factor: float) -> float:
-        """Return the length of a step; a method may change more, now that the slopes are known."""
-        return step
-
-
-def lay_amounts(d: Dictionary, w: Window, step: float) -> None:
-    """Weights of the new points: −α times their coefficients in the quasi-gradient."""
-    n_outputs = w.coefficients.shape[1]
-    for b in range(w.size):
-        for row in range(d.n_rows):
-            d.amounts[b, row] = -step * w.coefficients[b, row] if row < n_outputs else 0.0
-
 
 def stage(d: Dictionary, size: int) -> int:
-    """Leave only points that move in the block of the dictionary; returns how many."""
+    """Move the new points with a weight other than 0 to the front; returns how many."""
     staged = 0
     for b in range(size):
         moves = False

@@ -1,68 +1,68 @@
-"""Points to come: z = Uᵀκ(D, x) of several of them by one pass over U, Pz by one over P.
+"""z = Uᵀκ(D, x) of several next points by one pass over U, and Pz by one pass over P.
 
-With many atoms a step takes as long as it takes to read U and P. So the next samples of a call, or
-of a window, are looked at together. What is found of a point ahead is what its own step would find,
-bit by bit; where the atoms change it is found anew.
+With many atoms the time of a step is that of reading U and P, so the next samples of a call, or of
+a window, are computed together. The values equal those that the step of each point would compute,
+bit by bit; if the atoms change, they are computed anew.
 """
 
 from colk._engine import inverse_curvature
 from colk._engine.dictionary import Dictionary
-from colk._engine.inverse_curvature import Covariance
+from colk._engine.inverse_curvature import InverseCurvature
 from colk._engine.simd import loops
 from colk._validation import Array
 
-__all__ = ["Ahead", "block_for"]
+__all__ = ["Lookahead", "block_for"]
 
-# So many points are looked at together while atoms change, and where they do not.
+# Points that are computed together while atoms change, and while they do not.
 FEW, MOST = 4, 8
-# With fewer atoms U and P are read fast.
+# With fewer atoms it does not pay.
 FEWEST_ATOMS = 128
 
 
 def block_for(size: int) -> int:
-    """New points that a dictionary must have room for, with windows of this size."""
+    """Return the block that a dictionary needs for windows of this size."""
     return max(size + 3, MOST)
 
 
-class Ahead:
-    """Points of a dictionary's block whose z is known before they are taken in.
+class Lookahead:
+    """The new points of a dictionary whose z is computed before their step.
 
     Parameters
     ----------
     dictionary : Dictionary
-        Where their points and columns lie; its block has room for `MOST`.
-    P : Covariance
-        Where their z lie.
+        Holds their points and columns; its block has room for `MOST`.
+    P : InverseCurvature
+        Holds their z.
     """
 
-    row: int  # where the only point of a window lies
-    laid: int  # how many such points there are
+    row: int  # the row of the current point, for windows of one sample
+    ready: int  # rows that hold next points
     first: int  # the first row whose z is known
-    reach: int  # how many are looked at together
+    reach: int  # points that are computed together
 
-    def __init__(self, dictionary: Dictionary, P: Covariance) -> None:
+    def __init__(self, dictionary: Dictionary, P: InverseCurvature) -> None:
         self.dictionary, self.P = dictionary, P
         self.forget()
 
     def forget(self) -> None:
-        """Nothing is known of any point: the atoms have changed."""
-        self.row = self.laid = self.first = 0
+        """Discard everything: the atoms have changed."""
+        self.row = self.ready = self.first = 0
         self.reach = FEW
         self.P.expect(0)
 
     # -- windows of one sample ---------------------------------------------------------------
 
     def proceed(self, X: Array, weight: Array, row: int, stop: int) -> int:
-        """Go on to the next point; where none is laid, lay that of a row and of the rows behind."""
+        """Go on to the next point; if none is ready, compute those of this row and the next rows."""
         self.row += 1
-        if self.row < self.laid:
+        if self.row < self.ready:
             return 0
-        self.reach = MOST if self.laid > 0 else FEW
-        self.row = self.laid = 0
-        return self.lay(X, weight, row, stop) if stop - row >= FEW else 0
+        self.reach = MOST if self.ready > 0 else FEW
+        self.row = self.ready = 0
+        return self.prepare(X, weight, row, stop) if stop - row >= FEW else 0
 
-    def lay(self, X: Array, weight: Array, row: int, stop: int) -> int:
-        """Lay the points of these rows that count, and find columns and z of them."""
+    def prepare(self, X: Array, weight: Array, row: int, stop: int) -> int:
+        """Compute columns and z of these rows, without those of weight 0."""
         most, count = min(self.reach, self.P.room()), 0
         while row < stop and count < most:
             if weight[row] != 0.0:
@@ -71,41 +71,41 @@ class Ahead:
                 count += 1
             row += 1
         self.dictionary.evaluate_columns(self.dictionary.points, count, False)
-        self.laid = count
-        self.halve(0, count)
+        self.ready = count
+        self.whiten(0, count)
         return 0
 
-    def bring(self) -> int:
-        """Move point and column from where they lie to where a window of one has them."""
+    def move_to_front(self) -> int:
+        """Make the current point the first new point of the dictionary."""
         if self.row > 0:
-            bring(self.dictionary, self.row)
+            move_to_front(self.dictionary, self.row)
         return 0
 
     # -- windows of any size -----------------------------------------------------------------
 
-    def halve(self, first: int, count: int) -> None:
-        """Find z of so many rows."""
+    def whiten(self, first: int, count: int) -> None:
+        """Compute z of `count` rows."""
         self.first = first
         loops.halve(
             self.dictionary.factor, self.dictionary.size, self.dictionary.columns, first,
-            (count + 3) & -4, self.P.rows, inverse_curvature.HALVES,
+            (count + 3) & -4, self.P.rows, inverse_curvature.WHITENED_AHEAD,
         )  # fmt: skip
         self.P.expect(count)
 
     def find(self, b: int, size: int) -> bool:
-        """Whether z of point b of a window of this size is known, or found now with others."""
+        """Whether z of point b of the window is known, or is worth computing with others now."""
         if not 0 <= b + self.row - self.first < self.P.expected:
             count = min(size - b, self.P.room())
             if count < FEW:
                 self.P.expect(0)
                 return False
-            self.halve(b, count)
-        self.P.turn_to(b + self.row - self.first, self.dictionary.size)
+            self.whiten(b, count)
+        self.P.select(b + self.row - self.first, self.dictionary.size)
         return True
 
 
-def bring(d: Dictionary, row: int) -> None:
-    """Let the first new point be the one of this row."""
+def move_to_front(d: Dictionary, row: int) -> None:
+    """Make the new point of this row the first one."""
     for k in range(d.n_features):
         d.points[0, k] = d.points[row, k]
     loops.copy(d.columns, 0, d.columns, row, d.size)

@@ -1,8 +1,8 @@
 """The quasi-gradient of a compositional risk, which all methods but policy evaluation follow.
 
-A method lays its columns, asks `assess` for the coefficients of the quasi-gradient, and moves its
-weights as it likes. Rows of the weights: the iterate, its average, and what the tracker remembers,
-the previous iterate.
+A step of any method makes the same calls in the order of Algorithm 1: `track`, `quasi_gradient`,
+then it moves its weights. Rows of the weights: the iterate, its average, and the previous iterate,
+if the tracker asks for it.
 """
 
 import math
@@ -10,13 +10,11 @@ from typing import Any, ClassVar
 
 from colk import _stored as stored
 from colk._engine import stream
+from colk._engine.contracts import LossContract, RateContract, RiskContract, TrackerContract
 from colk._engine.simd import loops
 from colk._engine.stream import Stream
-from colk._engine.window import Window
-from colk.losses.base import Loss
-from colk.risks.base import Risk
-from colk.schedules import PowerDecay, Roles
-from colk.trackers import Tracker
+from colk._engine.window import Roles, Window
+from colk._validation import Array
 
 __all__ = ["TRACE", "QuasiGradientStream"]
 
@@ -50,10 +48,10 @@ class QuasiGradientStream(Stream):
 
     def __init__(
         self,
-        loss: Loss,
-        risk: Risk,
-        tracker: Tracker,
-        tracking_rate: PowerDecay,
+        loss: LossContract,
+        risk: RiskContract,
+        tracker: TrackerContract,
+        tracking_rate: RateContract,
         gradient_bound: float,
         roles: Roles,
         window: Window,
@@ -72,37 +70,84 @@ class QuasiGradientStream(Stream):
         self.share = 1.0 / roles.batch
         self.remembered = self.n_outputs + self.averaged if remembers else 0
         self.is_scalar = self.n_outputs == 1 and not loss.couples_outputs
+        self.is_of_losses = risk.is_of_losses
         self.clipped = 0
         self.loss_sum = self.weight_sum = self.squared_norm = 0.0
         self.mean_loss = self.outer = 0.0
 
-    def assess(self, rate: float, track_first: bool) -> int:
-        """Predictions, g_{t+1} and the coefficients of the quasi-gradient at the window's samples.
+    # -- a step, and what stands around it ---------------------------------------------------
 
-        g is renewed first, or last: then the gradient sees the old g. Returns 1 where the step may
-        be made, 0 where it would diverge.
-        """
-        self.predict_window()
-        self.weigh()
-        if track_first or self.steps == 0:
-            # g_{t+1} = (1 − β)(g_t − h(f_{t−1}(ξ))) + h(f_t(ξ)), then ⟨h'(f_t(ξ)), ℓ'(g_{t+1})⟩
-            self.track(rate)
-            self.gather()
-        else:
-            self.gather()
-            self.track(rate)
-        if not self.is_sound():
-            return 0
-        if self.traced:
-            self.outer = self.risk.sample_value(self.window, 0)
+    def make_step(self) -> int:
+        """Make a step: losses before it, averages, sums and the trace after it."""
+        share, before = self.averaging_rate(), self.dictionary.size
+        self.look()
+        lost = self.step()
+        self.error_sum += lost
         self.note_losses()
-        return 1
+        self.conclude(lost)
+        self.average(share)
+        self.record(before + self.dictionary.added - self.dictionary.size, lost)
+        self.steps += 1
+        return 0
+
+    def look(self) -> int:
+        """Evaluate f and the losses at the samples of the window."""
+        self.predict_window()
+        return self.evaluate_losses()
+
+    def step(self) -> float:
+        """Make one step of the algorithm; returns the H-norm that compression loses."""
+        return 0.0
+
+    def conclude(self, lost: float) -> int:
+        """Do what a method does between two steps."""
+        return 0
+
+    # -- two of its calls --------------------------------------------------------------------
+
+    def track(self, rate: float) -> Array:
+        """g ← (1 − β)(g − h(f_{t−1}(ξ))) + h(f_t(ξ)), or what the tracker has in its place.
+
+        Over a batch, the mean of what each ξ makes of g.
+        """
+        m = self.window.g.shape[0]
+        if m > 0 and self.batch == 1:
+            self.track_sample(self.shift, rate)
+        elif m > 0:
+            for i in range(m):
+                self.window.g_mean[i] = 0.0
+            for b in range(self.batch):
+                for i in range(m):
+                    self.window.g[i] = self.window.g_before[i]
+                self.track_sample(self.stride * b + self.shift, rate)
+                for i in range(m):
+                    self.window.g_mean[i] += self.window.g[i] * self.share
+            for i in range(m):
+                self.window.g[i] = self.window.g_mean[i]
+        return loops.data(self.window.g)
+
+    def quasi_gradient(self, g: Array) -> Array:
+        """⟨h'(f_t(ξ)), ℓ'(g)⟩: the coefficients of κ(x_b, ·), sample after sample.
+
+        They end the loop if the step would diverge.
+        """
+        self.gather(g)
+        self.check_soundness()
+        if self.traced and self.is_of_losses:
+            self.outer = self.risk.outer_at(self.window.losses[0], g)
+        elif self.traced:
+            self.outer = self.risk.outer_at_row(
+                self.window.predictions, self.window.targets, 0, self.window.g, self.window.work
+            )
+        return loops.data_of_rows(self.window.coefficients)
+
+    # -- what they are made of ---------------------------------------------------------------
 
     def predict_window(self) -> None:
-        """f_t at every point of the window, and f_{t−1} at every ξ where the tracker remembers it.
+        """f_t at every point of the window, and f_{t−1} at every ξ if the tracker asks for it.
 
-        f_{t−1} is exact: its weights are kept on the atoms that stayed, and the atoms that the last
-        step dropped are still there as ghosts.
+        f_{t−1} is exact: its weights on the remaining atoms are kept, and the atoms that the last
+        step dropped are kept as ghosts.
         """
         n = self.dictionary.size
         for b in range(self.window.size):
@@ -124,10 +169,10 @@ class QuasiGradientStream(Stream):
                     )
                 self.window.previous[xi, c] = total
 
-    def weigh(self) -> int:
-        """Losses at the samples of the window, under the remembered function too; their slopes."""
+    def evaluate_losses(self) -> int:
+        """Losses of the window's samples and their slopes; at the ξs also the losses of f_{t−1}."""
         if self.is_scalar:
-            return self.weigh_numbers()
+            return self.evaluate_scalar_losses()
         if self.remembered > 0:
             for b in range(self.batch):
                 xi = self.stride * b + self.shift
@@ -140,8 +185,8 @@ class QuasiGradientStream(Stream):
             )
         return 0
 
-    def weigh_numbers(self) -> int:
-        """`weigh` for one output, where a loss is a function of two numbers."""
+    def evaluate_scalar_losses(self) -> int:
+        """`evaluate_losses` for one output: the loss is a function of two numbers."""
         if self.remembered > 0:
             for b in range(self.batch):
                 xi = self.stride * b + self.shift
@@ -154,34 +199,26 @@ class QuasiGradientStream(Stream):
             self.window.loss_slopes[b, 0] = self.loss.slope_at(f, y)
         return 0
 
-    def track(self, rate: float) -> int:
-        """g_{t+1}: the mean over the batch of what the tracker makes of each ξ."""
-        m = self.window.g.shape[0]
-        if m == 0:
-            return 0
-        if self.batch == 1:  # its own mean
-            return self.follow(self.shift, rate)
-        for i in range(m):
-            self.window.g_mean[i] = 0.0
-        for b in range(self.batch):
-            for i in range(m):
-                self.window.g[i] = self.window.g_before[i]
-            self.follow(self.stride * b + self.shift, rate)
-            for i in range(m):
-                self.window.g_mean[i] += self.window.g[i] * self.share
-        for i in range(m):
-            self.window.g[i] = self.window.g_mean[i]
-        return 0
+    def track_sample(self, xi: int, rate: float) -> int:
+        """Move g by one ξ; the first sample of a stream starts it."""
+        weighted = min(1.0, rate * self.window.weights[xi]) if self.steps > 0 else 1.0
+        if not self.is_of_losses:
+            return self.risk.track_at_row(
+                self.window.predictions, self.window.previous, self.window.targets, xi,
+                self.window.g, self.tracker, weighted, self.window.work,
+            )  # fmt: skip
+        if weighted >= 1.0:
+            return self.risk.start(
+                loops.data(self.window.g), self.window.g.shape[0], self.window.losses[xi]
+            )
+        return self.risk.track(
+            loops.data(self.window.g), self.window.g.shape[0],
+            self.window.previous_losses[xi], self.window.losses[xi],
+            self.tracker, weighted, loops.data(self.window.work),
+        )  # fmt: skip
 
-    def follow(self, xi: int, rate: float) -> int:
-        """What the tracker makes of g at one ξ."""
-        if self.steps == 0:
-            return self.risk.start(self.window, xi)
-        weighted = min(1.0, rate * self.window.weights[xi])
-        return self.risk.track(self.window, xi, self.tracker, weighted)
-
-    def gather(self) -> int:
-        """Coefficients of κ(x_b, ·) in the quasi-gradient, and how many pairs were clipped."""
+    def gather(self, g: Array) -> int:
+        """Sum up the coefficients of all pairs; count the pairs that were clipped."""
         self.clipped = 0
         for b in range(self.window.size):
             for c in range(self.n_outputs):
@@ -189,7 +226,7 @@ class QuasiGradientStream(Stream):
         for b in range(self.batch):
             theta = self.stride * b
             xi = theta + self.shift
-            self.risk.pair_slopes(self.window, theta, xi)
+            self.chain(g, theta, xi)
             self.clipped += self.clip()
             by_theta = self.window.weights[theta] * self.share
             by_xi = by_theta * self.window.weights[xi]
@@ -198,8 +235,26 @@ class QuasiGradientStream(Stream):
                 self.window.coefficients[xi, c] += by_xi * self.window.slopes[1, c]
         return 0
 
+    def chain(self, g: Array, theta: int, xi: int) -> int:
+        """Write c_θ and c_ξ of one pair by the chain rule."""
+        if not self.is_of_losses:
+            return self.risk.chain_at(
+                self.window.predictions, self.window.targets, theta, xi, self.window.g,
+                self.window.slopes, self.window.work,
+            )  # fmt: skip
+        self.risk.chain(
+            self.window.losses[theta], self.window.losses[xi], g, self.window.g.shape[0],
+            loops.data(self.window.factors),
+        )  # fmt: skip
+        for c in range(self.n_outputs):
+            self.window.slopes[0, c] = self.window.factors[0] * self.window.loss_slopes[theta, c]
+            self.window.slopes[1, c] = 0.0
+            if self.window.factors[1] != 0.0:
+                self.window.slopes[1, c] = self.window.factors[1] * self.window.loss_slopes[xi, c]
+        return 0
+
     def clip(self) -> bool:
-        """Scale (c_θ, c_ξ) back to the gradient bound; returns whether it was longer."""
+        """Scale (c_θ, c_ξ) back to the gradient bound; returns whether they exceeded it."""
         squares, largest = 0.0, 0.0
         for c in range(self.n_outputs):
             for i in range(2):
@@ -221,8 +276,12 @@ class QuasiGradientStream(Stream):
                 self.window.slopes[i, c] *= self.gradient_bound / math.sqrt(squares)
         return True
 
+    def check_soundness(self) -> int:
+        """End the loop if the step would diverge."""
+        return 0 if self.is_sound() else self.refuse()
+
     def is_sound(self) -> bool:
-        """Whether nothing ran away: predictions and coefficients within their limits, g finite."""
+        """Whether predictions and coefficients are within their limits, and g is finite."""
         limit, total = stream.RUNAWAY * (1.0 + self.largest_target), 0.0
         for b in range(self.window.size):
             for c in range(self.n_outputs):
@@ -231,12 +290,12 @@ class QuasiGradientStream(Stream):
                     and abs(self.window.coefficients[b, c]) < loops.LARGEST
                 ):
                     return False
-        for i in range(self.window.g.shape[0]):  # a sum is finite where all of its terms are
+        for i in range(self.window.g.shape[0]):  # a sum is finite if all of its terms are
             total += abs(self.window.g[i])
         return total < math.inf
 
     def note_losses(self) -> None:
-        """Add the losses of the samples that f has not met, before the step, to the sums."""
+        """Add the losses of the samples that are new to f to the sums."""
         self.mean_loss = 0.0
         for b in range(self.batch):
             new = b + self.shift if self.stride == 1 else self.stride * b
@@ -244,11 +303,9 @@ class QuasiGradientStream(Stream):
             self.loss_sum += self.window.weights[new] * self.window.losses[new]
             self.mean_loss += self.window.losses[new] * self.share
 
-    # -- what steps have in common -----------------------------------------------------------
-
     def remember_and_shrink(self, factor: float) -> None:
-        """Set f ← (1 − αλ) f, after its weights are remembered as those of f_{t−1}."""
-        self.dictionary.forget()
+        """Set f ← (1 − αλ) f; keep its weights as those of f_{t−1} if the tracker asks for them."""
+        self.dictionary.begin_step()
         if self.remembered == 0:
             self.dictionary.scale_rows(0, self.n_outputs, factor)
             return
@@ -257,15 +314,15 @@ class QuasiGradientStream(Stream):
                 self.dictionary.weights_t, self.remembered + c, c, factor, self.dictionary.size
             )
 
-    def record(self, dropped: int, error: float, step: float) -> None:
-        """Note what a step did, where that is asked for."""
+    def record(self, dropped: int, lost: float) -> None:
+        """Write the line of a step, if steps are traced."""
         k = self.line
         if not self.traced or k == self.lines.shape[0]:
             return
         self.lines[k, 0], self.lines[k, 1] = self.mean_loss, self.outer
         self.lines[k, 2], self.lines[k, 3] = self.dictionary.size, self.dictionary.added
-        self.lines[k, 4], self.lines[k, 5] = dropped, error
-        self.lines[k, 6], self.lines[k, 7] = self.clipped, step
+        self.lines[k, 4], self.lines[k, 5] = dropped, lost
+        self.lines[k, 6], self.lines[k, 7] = self.clipped, self.step_size.rate(self.steps)
         self.lines[k, 8] = math.sqrt(self.squared_norm)
         for i in range(self.window.g.shape[0]):
             self.lines[k, 9 + i] = self.window.g[i]

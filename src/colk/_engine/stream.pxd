@@ -1,26 +1,25 @@
 cimport cython
-from colk._engine.simd cimport loops, maths as math
-from colk.schedules cimport Averaging
+from colk._engine.contracts cimport AveragingContract, RateContract
 from colk._engine.dictionary cimport Dictionary
-from colk.schedules cimport PowerDecay
+from colk._engine.simd cimport loops, maths as math
 from colk._engine.window cimport Window
 
 cdef double RUNAWAY
 
 cdef class Stream:
-    cdef readonly PowerDecay step_size
-    cdef readonly Averaging averaging
+    cdef readonly RateContract step_size
+    cdef readonly AveragingContract averaging
     cdef readonly double regularization
     cdef readonly Py_ssize_t n_outputs, averaged, gained, kept
     cdef readonly Window window
     cdef readonly Dictionary dictionary
     cdef readonly object lock
-    cdef readonly bint busy, diverged, traced, foresees
+    cdef readonly bint busy, diverged, traced, looks_ahead, is_guarded
     cdef public Py_ssize_t steps
     cdef public double error_sum, largest_target
     cdef double largest_before
     cdef double[:, ::1] lines
-    cdef Py_ssize_t line
+    cdef Py_ssize_t line, reached
     cdef double[:, ::1] row, target
     cdef double[::1] weight
     cpdef int enter(self) except -1
@@ -29,10 +28,10 @@ cdef class Stream:
                              const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
     @cython.final
     @cython.locals(taken=Py_ssize_t)
-    cdef Py_ssize_t proceed(self, const double[:, ::1] X, const double[:, ::1] Y,
-                            const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
+    cdef Py_ssize_t advance_locked(self, const double[:, ::1] X, const double[:, ::1] Y,
+                                   const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
     cdef int make_room(self) except -1
-    cdef int rest(self) except -1 nogil
+    cdef int flush(self) except -1 nogil
     cpdef Py_ssize_t learn_one(self, x, y, weight) except -2
     @cython.final
     @cython.locals(total=double)
@@ -40,8 +39,14 @@ cdef class Stream:
     @cython.final
     cdef Py_ssize_t run(self, const double[:, ::1] X, const double[:, ::1] Y,
                         const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1 nogil
-    cdef int foresee(self, const double[:, ::1] X, const double[::1] weight, Py_ssize_t row, Py_ssize_t stop) except -1 nogil
-    cdef int step(self) except -1 nogil
+    @cython.final
+    cdef void slide(self) noexcept nogil
+    cdef int look_ahead(self, const double[:, ::1] X, const double[::1] weight, Py_ssize_t row, Py_ssize_t stop) except -1 nogil
+    cdef int make_step(self) except -1 nogil
+    @cython.final
+    cdef int make_guarded_step(self) except -1 nogil
+    @cython.final
+    cdef int refuse(self) except -1 nogil
     @cython.final
     cdef void average(self, double rate) noexcept nogil
     @cython.final

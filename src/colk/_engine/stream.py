@@ -1,9 +1,8 @@
-"""A stream of samples through the window: the loop that every method shares.
+"""The loop that every method shares: samples fill the window, and a full window is a step.
 
-Samples fill the window; a full window is a step. A method lays the values κ(d_j, x) or φ_j(x) that
-its predictions are linear in into the columns of its dictionary, and moves its weights as it likes.
-Rows of the weights: the iterate and what else prices an atom, then the average of the iterate, then
-what a method remembers.
+A method writes the values κ(d_j, x) or φ_j(x) that its predictions are linear in into the columns
+of its dictionary, and moves the weights. Rows of the weights: the iterate and other functions that
+price an atom, then the average of the iterate, then what a method remembers.
 """
 
 import math
@@ -14,20 +13,25 @@ import cython
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.contracts import AveragingContract, RateContract
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd import loops
+from colk._engine.terms import is_outside
 from colk._engine.window import Window
 from colk._validation import Array
-from colk.schedules import Averaging, PowerDecay
 
-__all__ = ["Stream"]
+__all__ = ["Stream", "WouldDiverge"]
 
 # Values beyond this many times the largest target are divergence.
 RUNAWAY = 1e6
 
 
+class WouldDiverge(ArithmeticError):
+    """A step would diverge. It ends the loop; the state is that before the step."""
+
+
 class Stream:
-    """The state of a learner: its window, its weights, and its tallies.
+    """The state of a learner: its window, its weights, and its sums.
 
     Parameters
     ----------
@@ -38,31 +42,32 @@ class Stream:
     window : Window
         The window.
     dictionary : Dictionary
-        The weights, and what they weigh.
+        Atoms or features, and their weights.
     gained : int
-        Places behind the atoms that a step writes to; no step adds more of them.
+        Most atoms that a step adds.
     kept : int
         Samples of a window that the next one begins with, 0 or 1.
     columns : int
-        Numbers in the line of a step.
+        Width of the line that a step writes to the trace.
     traced : bool
-        Whether every step leaves a line.
+        Whether every step writes a line.
     """
 
-    # The numbers that outlive a step, beside window and dictionary, and what a file checks of them.
+    # Numbers that outlive a step, beside window and dictionary, and what a file checks of them.
     tallies: ClassVar[dict[str, stored.Field]] = {
         "steps": stored.Count(),
         "error_sum": stored.Number(finite=False),  # sums may overflow
         "largest_target": stored.Number(at_least=0.0),
     }
 
-    averaging: Averaging  # None where there is none
+    averaging: AveragingContract  # None without averaging
     diverged: bool  # whether the last `advance` stopped because a step would diverge
+    reached: int  # the row whose step is being made
 
     def __init__(
         self,
-        step_size: PowerDecay,
-        averaging: Averaging | None,
+        step_size: RateContract,
+        averaging: AveragingContract | None,
         regularization: float,
         window: Window,
         dictionary: Dictionary,
@@ -78,28 +83,61 @@ class Stream:
         self.n_outputs = self.window.predictions.shape[1]
         self.averaged = 0 if averaging is None else self.dictionary.n_priced
         self.lock, self.busy, self.diverged = threading.RLock(), False, False
-        self.steps, self.line, self.foresees = 0, 0, False
+        self.steps, self.line, self.reached, self.looks_ahead = 0, 0, 0, False
+        self.is_guarded = is_outside(type(self))
         self.error_sum = self.largest_target = self.largest_before = 0.0
         self.lines = np.zeros((1, columns))
         self.row, self.weight = np.zeros((1, self.window.points.shape[1])), np.ones(1)
         self.target = np.zeros((1, self.window.targets.shape[1]))
 
+    # -- files and pickles -------------------------------------------------------------------
+
+    def fields(self) -> dict[str, stored.Field]:
+        """What `pack` returns for a stream of this shape."""
+        return {
+            "window": self.window.fields(),
+            "dictionary": self.dictionary.fields(),
+            **self.tallies,
+        }
+
+    def pack(self) -> dict[str, Any]:
+        """Return plain numbers and arrays from which `unpack` goes on bit by bit."""
+        self.enter()
+        try:
+            return self.packed()
+        finally:
+            self.leave()
+
+    def packed(self) -> dict[str, Any]:
+        """Body of `pack`; the caller holds the lock."""
+        return {
+            "window": self.window.pack(),
+            "dictionary": self.dictionary.pack(),
+            **{name: getattr(self, name) for name in self.tallies},
+        }
+
+    def unpack(self, packed: dict[str, Any]) -> None:
+        """Restore what was packed."""
+        self.window.unpack(packed["window"])
+        self.dictionary.unpack(packed["dictionary"])
+        for name in self.tallies:
+            setattr(self, name, packed[name])
+
     # -- one thread at a time ----------------------------------------------------------------
 
     def enter(self) -> int:
-        """Keep other threads out; they wait. A call from within a step is refused."""
+        """Take the lock; other threads wait. A call from within a step is refused."""
         self.lock.acquire()
         if self.busy:
             self.lock.release()
             raise RuntimeError(
-                "a learner was called from within its own step, by a function of the user's; "
-                "call it after the step"
+                "a user's function called the learner from within its own step; call it after the step"
             )
         self.busy = True
         return 0
 
     def leave(self) -> int:
-        """Let other threads in."""
+        """Release the lock."""
         self.busy = False
         self.lock.release()
         return 0
@@ -107,46 +145,41 @@ class Stream:
     # -- the loop ----------------------------------------------------------------------------
 
     def advance(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
-        """Learn from the rows start, …, stop − 1; returns how many were taken.
+        """Learn from the rows start, …, stop − 1; returns how many were learned.
 
-        Fewer than all where a step would diverge: then `diverged` is set, and the state is that
-        before the step. So it is where a user's function raises.
+        If a step would diverge, `diverged` is set, and the state is that before the step. If a
+        user's function raises, the state is that before the step, too.
         """
         self.enter()
         try:
-            return self.proceed(X, Y, weight, start, stop)
-        except BaseException:
-            self.restore()
-            raise
+            return self.advance_locked(X, Y, weight, start, stop)
         finally:
             self.leave()
 
-    def proceed(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
-        """`advance`, for who has entered."""
+    def advance_locked(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
+        """Body of `advance`; the caller holds the lock."""
         self.diverged, taken = False, start
         try:
             while True:
                 with cython.nogil:
                     taken = self.run(X, Y, weight, taken, stop)
-                if taken == stop or self.diverged:
+                if taken == stop:
                     return taken - start
                 self.make_room()
+        except WouldDiverge:
+            self.restore()
+            self.diverged = True
+            return self.reached - start
+        except BaseException:
+            self.restore()
+            raise
         finally:
-            self.rest()
-
-    def rest(self) -> int:
-        """Bring the weights up to date, where a method puts that off."""
-        return 0
-
-    def make_room(self) -> int:
-        """Make room for another step."""
-        self.dictionary.reserve(self.gained)
-        return 0
+            self.flush()
 
     def run(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
-        """Fill the window, a step each time that it is full; returns where it stopped.
+        """Fill the window, a step each time that it is full; returns the row where it stopped.
 
-        It stops where the dictionary is full, and where a step would diverge.
+        It stops early if the dictionary is full.
         """
         for row in range(start, stop):
             if weight[row] == 0.0:
@@ -166,17 +199,29 @@ class Stream:
             if self.window.filled == self.window.size:
                 for i in range(self.window.g.shape[0]):
                     self.window.g_before[i] = self.window.g[i]
-                if self.foresees:
-                    self.foresee(X, weight, row, stop)
-                if self.step() == 0:
-                    self.restore()
-                    self.diverged = True
-                    return row
-                self.window.slide(self.kept)
+                self.reached = row
+                if self.looks_ahead:
+                    self.look_ahead(X, weight, row, stop)
+                if self.is_guarded:
+                    self.make_guarded_step()
+                else:
+                    self.make_step()
+                self.slide()
         return stop
 
+    def slide(self) -> None:
+        """Start the next window, with the last samples of this one that it shares."""
+        self.window.filled = self.kept
+        if self.kept > 0:
+            last = self.window.size - 1
+            for feature in range(self.window.points.shape[1]):
+                self.window.points[0, feature] = self.window.points[last, feature]
+            for c in range(self.window.targets.shape[1]):
+                self.window.targets[0, c] = self.window.targets[last, c]
+            self.window.weights[0] = self.window.weights[last]
+
     def restore(self) -> None:
-        """Undo what a step that was not made has changed; the g that it found remains as a mean."""
+        """Undo what an unfinished step has changed in the window; its g remains in `g_mean`."""
         if self.window.filled == self.window.size:
             self.window.filled -= 1
             self.largest_target = self.largest_before
@@ -184,25 +229,58 @@ class Stream:
                 self.window.g_mean[i] = self.window.g[i]
                 self.window.g[i] = self.window.g_before[i]
 
+    def make_guarded_step(self) -> int:
+        """Make a step with code from outside the package; undo it if that raises."""
+        with cython.gil:
+            packed = self.packed()
+            try:
+                return self.make_step()
+            except BaseException:
+                self.unpack(packed)
+                raise
+
+    def refuse(self) -> int:
+        """End the loop: the step would diverge."""
+        with cython.gil:
+            raise WouldDiverge
+
+    # -- what a method brings ----------------------------------------------------------------
+
+    def make_step(self) -> int:
+        """Make a step with the samples of the window, and keep its books."""
+        return 0
+
+    def look_ahead(self, X: Array, weight: Array, row: int, stop: int) -> int:
+        """Prepare the step of a row together with those of the rows after it."""
+        return 0
+
+    def flush(self) -> int:
+        """Bring the weights up to date, if a method defers their updates."""
+        return 0
+
+    def make_room(self) -> int:
+        """Make room for another step."""
+        self.dictionary.reserve(self.gained)
+        return 0
+
+    # -- one sample --------------------------------------------------------------------------
+
     def learn_one(self, x: Any, y: Any, weight: Any) -> int:
         """Learn from one sample, a list or tuple and a number: `advance` without arrays.
 
-        Returns 1; 0 where the step would diverge; −1, and nothing done, where the sample is not
-        plain finite numbers: it needs a closer look.
+        Returns 1; 0 if the step would diverge; −1, with nothing done, if the sample does not
+        consist of plain finite numbers.
         """
         self.enter()
         try:
             if not self.place(x, y, weight):
                 return -1
-            return self.proceed(self.row, self.target, self.weight, 0, 1)
-        except BaseException:
-            self.restore()
-            raise
+            return self.advance_locked(self.row, self.target, self.weight, 0, 1)
         finally:
             self.leave()
 
     def place(self, x: Any, y: Any, weight: Any) -> bool:
-        """Write a sample to the row; False where that takes more than to look at each number."""
+        """Write a sample to the row; returns whether it consists of plain finite numbers."""
         if len(x) != self.row.shape[1] or self.target.shape[1] != 1:
             return False
         total = 0.0
@@ -217,18 +295,10 @@ class Stream:
         self.target[0, 0], self.weight[0] = y, weight
         return math.isfinite(total + self.target[0, 0]) and 0.0 < self.weight[0] < math.inf
 
-    def foresee(self, X: Array, weight: Array, row: int, stop: int) -> int:
-        """Prepare the step of a row together with those of the rows behind it."""
-        return 0
-
-    def step(self) -> int:
-        """Make a step with the window's samples; 0, and nothing done, where it would diverge."""
-        return 0
-
     # -- what steps have in common -----------------------------------------------------------
 
     def averaging_rate(self) -> float:
-        """ρ of the average after this step; 0 where there is none."""
+        """ρ of the average after this step; 0 without averaging."""
         return self.averaging.rate_at(self.steps) if self.averaged > 0 else 0.0
 
     def average(self, rate: float) -> None:
@@ -244,43 +314,16 @@ class Stream:
                     self.dictionary.size,
                 )
 
-    # -- tracing, files and pickles ----------------------------------------------------------
+    # -- tracing and predictions -------------------------------------------------------------
 
     def open_trace(self, n_steps: int) -> None:
-        """Make room for the lines of so many steps."""
+        """Make room for the lines of `n_steps` steps."""
         if self.traced:
             self.lines, self.line = np.zeros((n_steps, self.lines.shape[1])), 0
 
     def close_trace(self) -> Array:
-        """The lines since `open_trace`, which are the caller's now."""
+        """Return a copy of the lines since `open_trace`."""
         return np.array(np.asarray(self.lines)[: self.line])
-
-    def pack(self) -> dict[str, Any]:
-        """Plain numbers and arrays, from which to go on bit by bit."""
-        self.enter()
-        try:
-            return {
-                "window": self.window.pack(),
-                "dictionary": self.dictionary.pack(),
-                **{name: getattr(self, name) for name in self.tallies},
-            }
-        finally:
-            self.leave()
-
-    def fields(self) -> dict[str, stored.Field]:
-        """What `pack` returns for a stream of this shape."""
-        return {
-            "window": self.window.fields(),
-            "dictionary": self.dictionary.fields(),
-            **self.tallies,
-        }
-
-    def unpack(self, packed: dict[str, Any]) -> None:
-        """Take up what was packed."""
-        self.window.unpack(packed["window"])
-        self.dictionary.unpack(packed["dictionary"])
-        for name in self.tallies:
-            setattr(self, name, packed[name])
 
     def snapshot(self, row: int) -> tuple[Array, Array]:
         """Atoms (M, p), and weights (M, outputs) of the function that begins at this row."""

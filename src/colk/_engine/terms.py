@@ -21,6 +21,7 @@ __all__ = [
     "check_overrides",
     "check_term",
     "is_foreign",
+    "is_outside",
     "overridden",
     "show",
     "term_by_name",
@@ -60,7 +61,7 @@ def overridden(term: "Term", name: str) -> Callable[..., Any]:
     return method
 
 
-def _is_outside(kind: type) -> bool:
+def is_outside(kind: type) -> bool:
     """Whether a class was not made by a module of this package."""
     home = kind.__module__
     return not home.startswith("colk.") or vars(sys.modules[home]).get(kind.__name__) is not kind
@@ -75,7 +76,7 @@ def _parts(term: "Term") -> list["Term"]:
 
 def is_foreign(term: "Term") -> bool:
     """Whether the class of a term, or of a part of it, is written outside the package."""
-    return _is_outside(type(term)) or any(is_foreign(part) for part in _parts(term))
+    return is_outside(type(term)) or any(is_foreign(part) for part in _parts(term))
 
 
 def check_overrides(term: "Term") -> None:
@@ -93,7 +94,7 @@ def check_overrides(term: "Term") -> None:
     TypeError: Mine overrides loss_at of Huber, ...: derive Mine from Loss
     """
     family = type(term).__mro__
-    own = list(takewhile(_is_outside, family))
+    own = list(takewhile(is_outside, family))
     base = family[len(own)]
     if own:
         hooks = vars(base).get("_hooks", ())

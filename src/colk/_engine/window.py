@@ -1,20 +1,52 @@
-"""The window: the samples that a step works on, and all that the step finds out about them."""
+"""The window: the samples of a step, and the values that the step computes at them."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from colk import _stored as stored
 from colk._validation import Array
 
-__all__ = ["Window"]
+__all__ = ["Roles", "Window", "roles"]
+
+
+class Roles(NamedTuple):
+    """The b-th θ stands at place stride·b of the window, its ξ at stride·b + shift.
+
+    In overlapping pairs (stride 1, shift 1) ξ is the new sample: the tracker compares f_t with
+    f_{t−1} there, and a sample that the step between them has fitted would bias it.
+    """
+
+    batch: int
+    stride: int
+    shift: int
+
+    @property
+    def window(self) -> int:
+        """Samples in a window."""
+        return self.stride * (self.batch - 1) + self.shift + 1
+
+
+def roles(pairing: str, n_inner: int, batch: int) -> Roles:
+    """Return the roles in a batch of pairs; without tracking, a sample stands alone.
+
+    Examples
+    --------
+    >>> roles("independent", n_inner=1, batch=3).window
+    6
+    >>> roles("overlap", n_inner=1, batch=3).window
+    4
+    """
+    if n_inner == 0 or pairing == "same":
+        return Roles(batch, 1, 0)
+    return Roles(batch, 2, 1) if pairing == "independent" else Roles(batch, 1, 1)
 
 
 class Window:
-    """Samples waiting for their step, their predictions and losses, and the tracked g.
+    """Samples that wait for their step, their predictions and losses, and the tracked g.
 
-    The window is part of the state, so that the way in which a stream is cut into chunks cannot
-    change the result.
+    The window is part of the state, so that the result does not depend on how a stream is cut into
+    chunks.
     """
 
     size: int
@@ -31,10 +63,10 @@ class Window:
     slopes: Array  # (2, outputs): c_θ and c_ξ of one pair
     loss_curvatures: Array  # (size,): of the loss, where they are asked for
     curvatures: Array  # (size,): of the risk
-    pair_curvatures: Array  # (2,): of one pair
+    factors: Array  # (2,): of the slopes ℓ' at θ and ξ of one pair
     kept: Array  # (2, outputs): slope and prediction before a difference is taken
-    work: Array  # ((m + 1)·(outputs + 2),): for a composition's own functions
-    g: Array  # (m,): what is tracked
+    work: Array  # ((m + 1)·(outputs + 2),): scratch of the risk
+    g: Array  # (m,): the tracked means
     g_before: Array  # (m,): before the step
     g_mean: Array  # (m,): over the batch
 
@@ -48,23 +80,12 @@ class Window:
         self.losses, self.previous_losses = np.zeros((2, size))
         self.loss_curvatures, self.curvatures = np.zeros((2, size))
         self.slopes, self.kept = np.zeros((2, 2, n_outputs))
-        self.pair_curvatures = np.zeros(2)
+        self.factors = np.zeros(2)
         self.work = np.zeros((n_inner + 1) * (n_outputs + 2))
         self.g, self.g_before, self.g_mean = np.zeros((3, n_inner))
 
-    def slide(self, kept: int) -> None:
-        """Start the next window: with the last `kept` samples of this one, 0 or 1."""
-        last = self.size - 1
-        self.filled = kept
-        if kept > 0:
-            for feature in range(self.points.shape[1]):
-                self.points[0, feature] = self.points[last, feature]
-            for c in range(self.targets.shape[1]):
-                self.targets[0, c] = self.targets[last, c]
-            self.weights[0] = self.weights[last]
-
     def pack(self) -> dict[str, Any]:
-        """What outlives a step: the waiting samples, and g."""
+        """Return what outlives a step: the waiting samples, and g."""
         n = self.filled
         return {
             "points": np.array(self.points[:n]),
@@ -86,7 +107,7 @@ class Window:
         )
 
     def unpack(self, packed: dict[str, Any]) -> None:
-        """Take up what was packed; a point may have fewer features than the window has room for."""
+        """Restore what was packed; its points may have fewer features than the window."""
         n, width = packed["points"].shape
         np.asarray(self.points)[:n, :width] = packed["points"]
         np.asarray(self.targets)[:n] = packed["targets"]

@@ -1,5 +1,4 @@
-from colk._engine.dictionary cimport Dictionary
-from colk._engine.terms cimport Term
+from colk._engine.compression cimport CompressorContract
 
-cdef class Compressor(Term):
-    cdef double settle(self, Dictionary d, Py_ssize_t staged, double step_size, Py_ssize_t t) except? -1.5e300 nogil
+cdef class Compressor(CompressorContract):
+    pass

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import cython
 
+from colk._engine.compression import CompressorContract
 from colk._engine.dictionary import Dictionary
 from colk._engine.terms import Term, overridden
 from colk._validation import check_count
@@ -13,7 +14,7 @@ __all__ = ["Compressor", "check_limit", "check_lost"]
 
 
 def check_lost(lost: Any, term: Term) -> float:
-    """Return what a rule from outside says is lost, an H-norm; refuse what is none."""
+    """Validate the H-norm error that a user-defined compressor reports."""
     found = float(lost)
     if not found >= 0.0:
         raise ValueError(f"{type(term).__name__} must return the H-norm that is lost, got {found}")
@@ -21,11 +22,11 @@ def check_lost(lost: Any, term: Term) -> float:
 
 
 def check_limit(max_atoms: Any) -> int:
-    """Most atoms; where there is no bound, more than any memory holds."""
+    """Return the most atoms; without a bound, more than any memory holds."""
     return 2**62 if max_atoms is None else check_count(max_atoms, "max_atoms")
 
 
-class Compressor(Term):
+class Compressor(CompressorContract):
     """What happens to the new points of a step, and to the atoms that there are.
 
     Attributes
@@ -33,12 +34,10 @@ class Compressor(Term):
     max_atoms : int or None
         Most atoms; None for no bound.
     is_orthogonal : bool
-        Whether what it forgets is orthogonal to what it keeps, as with a projection: then the norm
-        of f is known at every step.
+        Whether the part of f that it removes is orthogonal to the part that it keeps, as with a
+        projection: then the norm of f is known at every step.
     needs_factor : bool
-        Whether it asks the dictionary for the factor of K⁻¹: memory O(M²).
-    scratch_rows : int
-        Rows of scratch that it needs in the dictionary.
+        Whether it needs the dictionary's factor of K⁻¹, in memory O(M²).
 
     Examples
     --------
@@ -60,21 +59,20 @@ class Compressor(Term):
 
     is_orthogonal: ClassVar[bool] = False
     needs_factor: ClassVar[bool] = True
-    scratch_rows: ClassVar[int] = 0
 
     @property
     def is_relative(self) -> bool:
-        """Whether it asks for the size of the steps that are made."""
+        """Whether it needs the mean H-norm of the latest steps."""
         return False
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
         """Take in the first `staged` new points of the dictionary at step t, counted from 0.
 
-        Their points, weights, columns and Gram matrix are in place. Returns the H-norm of what the
+        Their points, weights, columns and Gram matrix are in place. Returns the H-norm that the
         function loses.
         """
         with cython.gil:
             return check_lost(overridden(self, "settle")(d, staged, step_size, t), self)
 
     def check(self, kernel: Kernel) -> None:
-        """Refuse a kernel that the compressor cannot work with."""
+        """Raise TypeError if the compressor cannot work with this kernel."""

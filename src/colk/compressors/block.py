@@ -12,39 +12,40 @@ import math
 
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd import blas, loops
+from colk.compressors.scratch import PursuitScratch
 
 __all__ = ["drop_block"]
 
 
 def drop_block(
-    d: Dictionary, size: int, allowed: float, stop_at: int, at_most: int
+    d: Dictionary, s: PursuitScratch, size: int, allowed: float, stop_at: int, at_most: int
 ) -> tuple[float, int]:
     """Drop new points while they are cheapest, append the others: what is spent, how many stay."""
-    lay_schur(d, size)
-    rank = choose_pivots(d, size)
-    invert_lower(d, rank)
-    merged = merge_spanned(d, rank, size)
-    drops, spent = plan(d, rank, rank, allowed, merged, stop_at, at_most)
-    lift(d, drops, rank)
-    enlarge(d, drops, rank)
-    valid = apply(d, drops)
+    form_schur(d, s, size)
+    rank = choose_pivots(d, s, size)
+    invert_lower(d, s, rank)
+    merged = merge_spanned(d, s, rank, size)
+    drops, spent = plan(d, s, rank, rank, allowed, merged, stop_at, at_most)
+    lift(d, s, drops, rank)
+    enlarge(d, s, drops, rank)
+    valid = apply(d, s, drops)
     if valid < drops:
-        drops, spent = plan(d, rank, valid, allowed, merged, stop_at, at_most)
-        lift(d, drops, rank)
-    append_block(d, drops, rank)
+        drops, spent = plan(d, s, rank, valid, allowed, merged, stop_at, at_most)
+        lift(d, s, drops, rank)
+    append_block(d, s, drops, rank)
     return spent, rank - drops
 
 
-def lay_schur(d: Dictionary, size: int) -> None:
+def form_schur(d: Dictionary, s: PursuitScratch, size: int) -> None:
     """V, and the lower half of S."""
-    blas.solve_block(d.factor, d.size, d.columns, size, d.halves, d.solutions)
+    blas.solve_block(d.factor, d.size, d.columns, size, s.whitened, s.solutions)
     for a in range(size):
         for b in range(a + 1):
-            d.schur[a, b] = d.gram[a, b]
-    blas.subtract_squares(d.halves, d.size, size, d.schur)
+            s.schur[a, b] = d.gram[a, b]
+    blas.subtract_squares(s.whitened, d.size, size, s.schur)
 
 
-def choose_pivots(d: Dictionary, size: int) -> int:
+def choose_pivots(d: Dictionary, s: PursuitScratch, size: int) -> int:
     """Which points span the block, by Cholesky of S; returns how many, first in `order`.
 
     The point of largest relative novelty comes first: what is left when none has any is spanned.
@@ -52,60 +53,60 @@ def choose_pivots(d: Dictionary, size: int) -> int:
     """
     rank = size
     for b in range(size):
-        d.order[b], d.novelty[b] = b, d.schur[b, b]
+        s.order[b], s.novelty[b] = b, s.schur[b, b]
     for k in range(size):
         best, top = k, -math.inf
         for i in range(k, size):
-            p = d.order[i]
-            relative = d.novelty[p] / max(d.gram[p, p], loops.SMALLEST_PIVOT)
+            p = s.order[i]
+            relative = s.novelty[p] / max(d.gram[p, p], loops.SMALLEST_PIVOT)
             if relative > top:
                 best, top = i, relative
         if not top > loops.NOVELTY_FLOOR:
             rank = k
             break
-        d.order[k], d.order[best] = d.order[best], d.order[k]
-        eliminate(d, k, size)
+        s.order[k], s.order[best] = s.order[best], s.order[k]
+        eliminate(d, s, k, size)
     for k in range(rank):
         least = k
         for i in range(k + 1, rank):
-            if d.order[i] < d.order[least]:
+            if s.order[i] < s.order[least]:
                 least = i
-        d.order[k], d.order[least] = d.order[least], d.order[k]
+        s.order[k], s.order[least] = s.order[least], s.order[k]
     for b in range(size):
-        d.novelty[b] = d.schur[b, b]
+        s.novelty[b] = s.schur[b, b]
     for k in range(rank):
-        eliminate(d, k, size)
+        eliminate(d, s, k, size)
     return rank
 
 
-def eliminate(d: Dictionary, k: int, size: int) -> None:
+def eliminate(d: Dictionary, s: PursuitScratch, k: int, size: int) -> None:
     """Column k of L, with the point at place k of the order as pivot; row p is new point p's."""
-    p = d.order[k]
-    pivot = math.sqrt(max(d.novelty[p], loops.ROUNDING * d.gram[p, p]))
-    d.lower[p, k] = pivot
+    p = s.order[k]
+    pivot = math.sqrt(max(s.novelty[p], loops.ROUNDING * d.gram[p, p]))
+    s.lower[p, k] = pivot
     for i in range(k + 1, size):
-        q = d.order[i]
-        entry = d.schur[max(p, q), min(p, q)]
+        q = s.order[i]
+        entry = s.schur[max(p, q), min(p, q)]
         for j in range(k):
-            entry -= d.lower[q, j] * d.lower[p, j]
+            entry -= s.lower[q, j] * s.lower[p, j]
         entry /= pivot
-        d.lower[q, k] = entry
-        d.novelty[q] -= entry * entry
+        s.lower[q, k] = entry
+        s.novelty[q] -= entry * entry
 
 
-def invert_lower(d: Dictionary, rank: int) -> None:
+def invert_lower(d: Dictionary, s: PursuitScratch, rank: int) -> None:
     """L⁻¹ of the pivots, row by row."""
     for k in range(rank):
-        p = d.order[k]
+        p = s.order[k]
         for j in range(k):
             entry = 0.0
             for i in range(j, k):
-                entry -= d.lower[p, i] * d.inverse[i, j]
-            d.inverse[k, j] = entry / d.lower[p, k]
-        d.inverse[k, k] = 1.0 / d.lower[p, k]
+                entry -= s.lower[p, i] * s.inverse[i, j]
+            s.inverse[k, j] = entry / s.lower[p, k]
+        s.inverse[k, k] = 1.0 / s.lower[p, k]
 
 
-def merge_spanned(d: Dictionary, rank: int, size: int) -> float:
+def merge_spanned(d: Dictionary, s: PursuitScratch, rank: int, size: int) -> float:
     """Project the points that the pivots span on them and on the atoms; returns what it costs.
 
     Point p = Σ_j c_j pivot_j up to a rest of squared norm `novelty`, with c = L_p L⁻¹; the atoms
@@ -115,96 +116,103 @@ def merge_spanned(d: Dictionary, rank: int, size: int) -> float:
     spent = 0.0
     for b in range(size):
         for row in range(d.n_rows):
-            d.given[b, row] = d.amounts[b, row]
+            s.given[b, row] = d.amounts[b, row]
     for row in range(d.n_fitted):
         length = 0.0
         for i in range(rank, size):
-            p = d.order[i]
-            rest = max(d.novelty[p], loops.ROUNDING * d.gram[p, p])
-            length += abs(d.given[p, row]) * math.sqrt(rest)
+            p = s.order[i]
+            rest = max(s.novelty[p], loops.ROUNDING * d.gram[p, p])
+            length += abs(s.given[p, row]) * math.sqrt(rest)
             d.amounts[p, row] = 0.0
             for j in range(rank):
                 share = 0.0
                 for k in range(j, rank):
-                    share += d.lower[p, k] * d.inverse[k, j]
-                d.amounts[d.order[j], row] += share * d.given[p, row]
+                    share += s.lower[p, k] * s.inverse[k, j]
+                d.amounts[s.order[j], row] += share * s.given[p, row]
         d.spent[row] += length * length
         if row < d.n_priced:
             spent += length * length
         for b in range(size):
-            share = d.given[b, row] - d.amounts[b, row]
+            share = s.given[b, row] - d.amounts[b, row]
             if share != 0.0:
-                loops.add(d.weights_t, row, d.solutions, b, share, d.size)
-            d.given[b, row] = d.amounts[b, row]
+                loops.add(d.weights_t, row, s.solutions, b, share, d.size)
+            s.given[b, row] = d.amounts[b, row]
     return spent
 
 
-def cheapest_new(d: Dictionary, staying: int) -> int:
+def cheapest_new(d: Dictionary, s: PursuitScratch, staying: int) -> int:
     """Place of the new point that costs least to drop, the last of equals; its price is noted."""
     best, least = staying - 1, math.inf
     for place in range(staying):
-        p, squares = d.labels[place], 0.0
+        p, squares = s.labels[place], 0.0
         for row in range(d.n_priced):
             squares += d.amounts[p, row] * d.amounts[p, row]
-        if squares / d.small_diagonal[place] <= least:
-            best, least = place, squares / d.small_diagonal[place]
-    d.least = least
+        if squares / s.small_diagonal[place] <= least:
+            best, least = place, squares / s.small_diagonal[place]
+    s.least = least
     return best
 
 
 def plan(
-    d: Dictionary, rank: int, limit: int, allowed: float, spent: float, stop_at: int, at_most: int
+    d: Dictionary,
+    s: PursuitScratch,
+    rank: int,
+    limit: int,
+    allowed: float,
+    spent: float,
+    stop_at: int,
+    at_most: int,
 ) -> tuple[int, float]:
     """Drop up to `limit` new points from the small factor; returns how many, and what is spent.
 
     Of each drop the carry T_p/√T_pp, the share a_p/√T_pp of each function and the price are kept.
     """
     for k in range(rank):
-        d.labels[k] = d.order[k]
-        d.small_diagonal[k] = 0.0
+        s.labels[k] = s.order[k]
+        s.small_diagonal[k] = 0.0
         for row in range(d.n_rows):
-            d.amounts[d.order[k], row] = d.given[d.order[k], row]
+            d.amounts[s.order[k], row] = s.given[s.order[k], row]
         for j in range(k + 1):
-            d.small_factor[k, j] = d.inverse[k, j]
-            d.small_diagonal[j] += d.inverse[k, j] * d.inverse[k, j]
+            s.small_factor[k, j] = s.inverse[k, j]
+            s.small_diagonal[j] += s.inverse[k, j] * s.inverse[k, j]
     drops = 0
     while drops < limit:
         staying = rank - drops
-        place, atoms = cheapest_new(d, staying), d.size + staying
-        price = d.least
+        place, atoms = cheapest_new(d, s, staying), d.size + staying
+        price = s.least
         if atoms <= stop_at or (spent + price > allowed and atoms <= at_most):
             break
-        p = d.labels[place]
-        loops.rotate_out(d.small_factor, staying, place, d.small_carry, d.small_diagonal)
+        p = s.labels[place]
+        loops.rotate_out(s.small_factor, staying, place, s.small_carry, s.small_diagonal)
         for b in range(d.block):
-            d.carries[drops, b] = 0.0
+            s.carries[drops, b] = 0.0
         for i in range(staying):
-            d.carries[drops, d.labels[i]] = d.small_carry[i]
+            s.carries[drops, s.labels[i]] = s.small_carry[i]
         for row in range(d.n_fitted):
-            share = d.amounts[p, row] / d.small_carry[place]
-            d.shares[drops, row] = share
+            share = d.amounts[p, row] / s.small_carry[place]
+            s.shares[drops, row] = share
             for i in range(staying):
-                d.amounts[d.labels[i], row] -= share * d.small_carry[i]
-        d.prices[drops] = price
-        d.charges[drops] = 1.0 + loops.ROUNDING * d.gram[p, p] * d.small_carry[place] ** 2
+                d.amounts[s.labels[i], row] -= share * s.small_carry[i]
+        s.prices[drops] = price
+        s.charges[drops] = 1.0 + loops.ROUNDING * d.gram[p, p] * s.small_carry[place] ** 2
         for i in range(place, staying - 1):
-            d.labels[i] = d.labels[i + 1]
-        spent += price * d.charges[drops]
+            s.labels[i] = s.labels[i + 1]
+        spent += price * s.charges[drops]
         drops += 1
     return drops, spent
 
 
-def lift(d: Dictionary, drops: int, rank: int) -> None:
+def lift(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
     """Products with V of the carries, and of the rows of the small factor that stay."""
     for i in range(rank - drops):
         for b in range(d.block):
-            d.carries[drops + i, b] = 0.0
+            s.carries[drops + i, b] = 0.0
         for j in range(i + 1):
-            d.carries[drops + i, d.labels[j]] = d.small_factor[i, j]
-    blas.product(d.carries, rank, d.block, d.solutions, d.size, d.halves)
+            s.carries[drops + i, s.labels[j]] = s.small_factor[i, j]
+    blas.product(s.carries, rank, d.block, s.solutions, d.size, s.whitened)
 
 
-def enlarge(d: Dictionary, drops: int, rank: int) -> None:
+def enlarge(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
     """Diagonals of K⁻¹ at the atoms before each drop, which take the place of the columns.
 
     They are summed up from the last drop to the first: nothing cancels.
@@ -214,13 +222,13 @@ def enlarge(d: Dictionary, drops: int, rank: int) -> None:
     for i in range(rank):
         k = rank - 1 - i
         for j in range(d.size):
-            d.carry[j] += d.halves[k, j] * d.halves[k, j]
+            d.carry[j] += s.whitened[k, j] * s.whitened[k, j]
         if k < drops:
             for j in range(d.size):
                 d.columns[k, j] = d.carry[j]
 
 
-def apply(d: Dictionary, drops: int) -> int:
+def apply(d: Dictionary, s: PursuitScratch, drops: int) -> int:
     """Give the atoms what each dropped point leaves; returns how many drops before an atom's."""
     for k in range(drops):
         for j in range(d.size):
@@ -228,20 +236,20 @@ def apply(d: Dictionary, drops: int) -> int:
             for row in range(1, d.n_priced):
                 d.carry[j] += d.weights_t[row, j] * d.weights_t[row, j]
         for j in range(d.size):
-            if d.carry[j] <= d.prices[k] * d.columns[k, j]:
+            if d.carry[j] <= s.prices[k] * d.columns[k, j]:
                 return k
         for row in range(d.n_fitted):
-            d.spent[row] += d.shares[k, row] * d.shares[k, row] * d.charges[k]
-            loops.add(d.weights_t, row, d.halves, k, d.shares[k, row], d.size)
+            d.spent[row] += s.shares[k, row] * s.shares[k, row] * s.charges[k]
+            loops.add(d.weights_t, row, s.whitened, k, s.shares[k, row], d.size)
     return drops
 
 
-def append_block(d: Dictionary, drops: int, rank: int) -> None:
+def append_block(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
     """Append the new points that stay: rows [−L⁻¹V, L⁻¹] of the factor."""
     n = d.size
     for i in range(rank - drops):
         for j in range(n):
-            d.factor[n + i, j] = -d.halves[drops + i, j]
+            d.factor[n + i, j] = -s.whitened[drops + i, j]
         for j in range(i + 1):
-            d.factor[n + i, n + j] = d.small_factor[i, j]
-        d.take_in(d.labels[i])
+            d.factor[n + i, n + j] = s.small_factor[i, j]
+        d.append(s.labels[i])

@@ -1,7 +1,7 @@
-"""Compressors that keep to a number of atoms: forget, remove, project; and one that lets it grow.
+"""Compressors with a fixed number of atoms: truncate, remove, project; and one whose budget grows.
 
-What a rule does with one atom too many is its `make_room`. All but projection cost O(M) beyond a
-few kernel columns and need no factor; projection costs O(M²).
+`make_room` of a rule reduces the atoms by one. All but projection cost O(M) beyond a few kernel
+columns and need no factor; projection costs O(M²).
 """
 
 import math
@@ -30,7 +30,7 @@ def enrol(d: Dictionary, staged: int) -> int:
     >>> from colk._engine.dictionary import Dictionary
     >>> from colk.kernels import Gaussian
     >>> d = Dictionary(Gaussian(0.5), n_features=1, has_factor=False)
-    >>> d.lay(np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]]))
+    >>> d.set_new_points(np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]]))
     >>> enrol(d, 2), enrol(d, 1), d.weights.ravel().tolist()
     (2, 0, [2.0, 2.0])
     """
@@ -45,7 +45,7 @@ def enrol(d: Dictionary, staged: int) -> int:
                 if equal:
                     place = j
         if place == d.size:
-            d.take_in(b)
+            d.append(b)
         else:
             for row in range(d.n_rows):
                 d.weights_t[row, place] += d.amounts[b, row]
@@ -70,7 +70,7 @@ def remove(d: Dictionary, j: int) -> None:
         raise IndexError(f"atom {j} of {d.size}")
     if d.has_factor:
         raise ValueError("the factor of K⁻¹ would not be that of the atoms left; use pursuit.drop")
-    d.take_out(j)
+    d.remove(j)
 
 
 def squared_norm(d: Dictionary, j: int) -> float:
@@ -121,7 +121,7 @@ class Budget(Compressor):
         return self.keep_to(d, staged, self.at_most)
 
     def keep_to(self, d: Dictionary, staged: int, at_most: int) -> float:
-        """Take in the new points, make room where there are too many; returns what is lost."""
+        """Take in the new points, make room if there are too many; returns the H-norm lost."""
         error = 0.0
         enrol(d, staged)
         while d.size > at_most:
@@ -129,7 +129,7 @@ class Budget(Compressor):
         return error
 
     def make_room(self, d: Dictionary) -> float:
-        """Make one atom less of them; returns the H-norm of what is lost."""
+        """Reduce the atoms by one; returns the H-norm that is lost."""
         with cython.gil:
             return check_lost(overridden(self, "make_room")(d), self)
 
@@ -146,7 +146,7 @@ class Truncation(Budget):
 
     def make_room(self, d: Dictionary) -> float:
         lost = math.sqrt(squared_norm(d, 0))
-        d.take_out(0)
+        d.remove(0)
         return lost
 
 
@@ -163,7 +163,7 @@ class Removal(Budget):
     def make_room(self, d: Dictionary) -> float:
         j = lightest(d)
         lost = math.sqrt(squared_norm(d, j))
-        d.take_out(j)
+        d.remove(j)
         return lost
 
 
@@ -181,6 +181,9 @@ class Projection(Budget):
     """
 
     needs_factor: ClassVar[bool] = True
+
+    def prepare(self, d: Dictionary) -> None:
+        pursuit.attach_scratch(d)
 
     def keep_to(self, d: Dictionary, staged: int, at_most: int) -> float:
         return pursuit.absorb(d, staged, 0.0, 0, at_most)
@@ -232,9 +235,8 @@ class Growing(Compressor):
     def needs_factor(self) -> bool:  # type: ignore[override]  # the rule's own
         return self.rule.needs_factor
 
-    @property
-    def scratch_rows(self) -> int:  # type: ignore[override]  # the rule's own
-        return self.rule.scratch_rows
+    def prepare(self, d: Dictionary) -> None:
+        self.rule.prepare(d)
 
     def check(self, kernel: Kernel) -> None:
         self.rule.check(kernel)

@@ -11,10 +11,14 @@ h is sought on finer and finer grids, again for all n at once.
 """
 
 import math
-from typing import ClassVar
 
-from colk._engine.dictionary import Dictionary
+import cython
+import numpy as np
+
+from colk._engine.buffers import aligned
+from colk._engine.dictionary import Dictionary, Scratch
 from colk._engine.simd import loops
+from colk._validation import Array
 from colk.compressors import budget
 from colk.compressors.budget import Budget
 from colk.kernels import Kernel
@@ -27,6 +31,25 @@ LENGTHS, OWN, MIXED, OTHER, CENTRES, PLACES, NEAR, FAR, LOSSES, COLUMN = range(1
 # The grid of one round spans ± GRID steps; the next round's step is its GRID-th part.
 GRID = 6
 ROUNDS_TO_CHOOSE, ROUNDS_TO_PLACE = 3, 10
+
+
+class MergeScratch(Scratch):
+    """What merging writes while it looks for the best pair of atoms."""
+
+    in_closed_form: bool  # whether the place of the new atom solves an equation of the Gaussian
+    rows: Array  # (10, capacity)
+    trial: Array  # (features, capacity): points on the first axis
+    origin: Array  # (1, features): 0
+
+    def __init__(self, kernel: Kernel, n_features: int, n_priced: int) -> None:
+        self.in_closed_form = kernel.is_squared_exponential and n_priced == 1
+        self.origin = np.zeros((1, n_features))
+        self.resize(8)
+
+    def resize(self, capacity: int) -> None:
+        """Make the rows over all atoms anew."""
+        self.rows = aligned(10, capacity)
+        self.trial = aligned(self.origin.shape[1], capacity)
 
 
 class Merging(Budget):
@@ -47,45 +70,51 @@ class Merging(Budget):
     Merging(max_atoms=50)
     """
 
-    scratch_rows: ClassVar[int] = 10
-
     def check(self, kernel: Kernel) -> None:
         if not kernel.is_radial:
             raise TypeError(f"merging needs a radial kernel; {type(kernel).__name__} is not one")
 
+    def prepare(self, d: Dictionary) -> None:
+        d.attach(MergeScratch(d.kernel, d.n_features, d.n_priced))
+
     def make_room(self, d: Dictionary) -> float:
         """Merge the lightest atom with the one that costs least; returns the H-norm lost."""
-        p = budget.lightest(d)
-        for k in range(d.n_features):
-            d.points[0, k] = d.atoms_t[k, p]
-        d.evaluate_at(d.points)
-        for j in range(d.size):
-            d.scratch[COLUMN, j] = d.columns[0, j]
-        n = choose_gaussian(d, p) if d.merges_in_closed_form else choose_radial(d, p)
-        h, lost = d.scratch[PLACES, n], 0.0
-        for k in range(d.n_features):
-            d.points[0, k] = h * d.atoms_t[k, p] + (1.0 - h) * d.atoms_t[k, n]
-        d.evaluate_at(d.points)
-        d.gram[0, 0] = d.own[p]
-        for row in range(d.n_rows):
-            light, heavy = d.weights_t[row, p], d.weights_t[row, n]
-            merged = (light * d.columns[0, p] + heavy * d.columns[0, n]) / d.own[p]
-            d.amounts[0, row] = merged if row < d.n_fitted else 0.0
-            if row < d.n_priced:
-                lost += (light * light + heavy * heavy - merged * merged) * d.own[p]
-                lost += 2.0 * light * heavy * d.scratch[COLUMN, n]
-        d.take_out(max(p, n))
-        d.take_out(min(p, n))
-        d.added -= budget.enrol(d, 1)  # the new atom stands for two that were counted
-        return math.sqrt(max(lost, 0.0))
+        return merge(d, cython.cast(MergeScratch, d.scratch))
 
 
-def least_loss(d: Dictionary, p: int) -> int:
+def merge(d: Dictionary, s: MergeScratch) -> float:
+    """Body of `Merging.make_room`."""
+    p = budget.lightest(d)
+    for k in range(d.n_features):
+        d.points[0, k] = d.atoms_t[k, p]
+    d.evaluate_at(d.points)
+    for j in range(d.size):
+        s.rows[COLUMN, j] = d.columns[0, j]
+    n = choose_gaussian(d, s, p) if s.in_closed_form else choose_radial(d, s, p)
+    h, lost = s.rows[PLACES, n], 0.0
+    for k in range(d.n_features):
+        d.points[0, k] = h * d.atoms_t[k, p] + (1.0 - h) * d.atoms_t[k, n]
+    d.evaluate_at(d.points)
+    d.gram[0, 0] = d.own[p]
+    for row in range(d.n_rows):
+        light, heavy = d.weights_t[row, p], d.weights_t[row, n]
+        merged = (light * d.columns[0, p] + heavy * d.columns[0, n]) / d.own[p]
+        d.amounts[0, row] = merged if row < d.n_fitted else 0.0
+        if row < d.n_priced:
+            lost += (light * light + heavy * heavy - merged * merged) * d.own[p]
+            lost += 2.0 * light * heavy * s.rows[COLUMN, n]
+    d.remove(max(p, n))
+    d.remove(min(p, n))
+    d.added -= budget.enrol(d, 1)  # the new atom stands for two that were counted
+    return math.sqrt(max(lost, 0.0))
+
+
+def least_loss(d: Dictionary, s: MergeScratch, p: int) -> int:
     """The other atom that loses least, the oldest of equals."""
-    d.scratch[LOSSES, p] = math.inf
+    s.rows[LOSSES, p] = math.inf
     chosen = 1 if p == 0 else 0
     for n in range(d.size):
-        if d.scratch[LOSSES, n] < d.scratch[LOSSES, chosen]:
+        if s.rows[LOSSES, n] < s.rows[LOSSES, chosen]:
             chosen = n
     return chosen
 
@@ -117,81 +146,81 @@ def gaussian_position(ratio: float, decay: float) -> float:
     return h
 
 
-def choose_gaussian(d: Dictionary, p: int) -> int:
+def choose_gaussian(d: Dictionary, s: MergeScratch, p: int) -> int:
     """The best n for p, for the Gaussian kernel and one output; its h is noted."""
     light = d.weights_t[0, p]
     loops.price_mergers(
-        d.weights_t, d.columns, light, d.own[p], d.scratch, LENGTHS, PLACES, LOSSES, d.size
+        d.weights_t, d.columns, light, d.own[p], s.rows, LENGTHS, PLACES, LOSSES, d.size
     )
-    n = least_loss(d, p)
-    d.scratch[PLACES, n] = 0.0
+    n = least_loss(d, s, p)
+    s.rows[PLACES, n] = 0.0
     if light != 0.0:
         ratio = light / d.weights_t[0, n]
-        d.scratch[PLACES, n] = gaussian_position(ratio, d.scratch[LENGTHS, n])
+        s.rows[PLACES, n] = gaussian_position(ratio, s.rows[LENGTHS, n])
     return n
 
 
-def choose_radial(d: Dictionary, p: int) -> int:
+def choose_radial(d: Dictionary, s: MergeScratch, p: int) -> int:
     """As `choose_gaussian`, for every radial kernel and any number of outputs."""
-    gather(d, p)
-    refine(d, d.size, ROUNDS_TO_CHOOSE)
+    gather(d, s, p)
+    refine(d, s, d.size, ROUNDS_TO_CHOOSE)
     for n in range(d.size):
-        whole = (d.scratch[OWN, n] + d.scratch[OTHER, n]) * d.own[p]
-        whole += 2.0 * d.scratch[MIXED, n] * d.scratch[COLUMN, n]
-        d.scratch[LOSSES, n] = whole + d.scratch[LOSSES, n] / d.own[p]
-    chosen = least_loss(d, p)
+        whole = (s.rows[OWN, n] + s.rows[OTHER, n]) * d.own[p]
+        whole += 2.0 * s.rows[MIXED, n] * s.rows[COLUMN, n]
+        s.rows[LOSSES, n] = whole + s.rows[LOSSES, n] / d.own[p]
+    chosen = least_loss(d, s, p)
     for row in range(LENGTHS, OTHER + 1):
-        d.scratch[row, 0] = d.scratch[row, chosen]
-    refine(d, 1, ROUNDS_TO_PLACE)
-    d.scratch[PLACES, chosen] = d.scratch[PLACES, 0]
+        s.rows[row, 0] = s.rows[row, chosen]
+    refine(d, s, 1, ROUNDS_TO_PLACE)
+    s.rows[PLACES, chosen] = s.rows[PLACES, 0]
     return chosen
 
 
-def gather(d: Dictionary, p: int) -> None:
+def gather(d: Dictionary, s: MergeScratch, p: int) -> None:
     """Distances from atom p, and ‖w_p‖², ⟨w_p, w_n⟩ and ‖w_n‖² of each candidate n."""
     for n in range(d.size):
         squares = 0.0
         for k in range(d.n_features):
             difference = d.atoms_t[k, n] - d.atoms_t[k, p]
             squares += difference * difference
-        d.scratch[LENGTHS, n] = math.sqrt(squares)
-        d.scratch[OWN, n], d.scratch[MIXED, n], d.scratch[OTHER, n] = 0.0, 0.0, 0.0
+        s.rows[LENGTHS, n] = math.sqrt(squares)
+        s.rows[OWN, n], s.rows[MIXED, n], s.rows[OTHER, n] = 0.0, 0.0, 0.0
         for row in range(d.n_priced):
-            d.scratch[OWN, n] += d.weights_t[row, p] * d.weights_t[row, p]
-            d.scratch[MIXED, n] += d.weights_t[row, p] * d.weights_t[row, n]
-            d.scratch[OTHER, n] += d.weights_t[row, n] * d.weights_t[row, n]
+            s.rows[OWN, n] += d.weights_t[row, p] * d.weights_t[row, p]
+            s.rows[MIXED, n] += d.weights_t[row, p] * d.weights_t[row, n]
+            s.rows[OTHER, n] += d.weights_t[row, n] * d.weights_t[row, n]
 
 
-def refine(d: Dictionary, n: int, rounds: int) -> int:
+def refine(d: Dictionary, s: MergeScratch, n: int, rounds: int) -> int:
     """Seek, for the first n candidates, the h within ±1 that makes ‖w_p a + w_n b‖² largest.
 
     Where a and b are the kernel's values far and near; the negative of it is noted as the loss.
     """
     for j in range(n):
-        d.scratch[CENTRES, j], d.scratch[PLACES, j], d.scratch[LOSSES, j] = 0.0, 0.0, 1.0
+        s.rows[CENTRES, j], s.rows[PLACES, j], s.rows[LOSSES, j] = 0.0, 0.0, 1.0
     step = 1.0 / GRID
     for _ in range(rounds):
         for i in range(-GRID, GRID + 1):
-            show(d, n, 1.0 - i * step, -1.0, FAR)
-            show(d, n, i * step, 1.0, NEAR)
+            show(d, s, n, 1.0 - i * step, -1.0, FAR)
+            show(d, s, n, i * step, 1.0, NEAR)
             for j in range(n):
-                a, b = d.scratch[FAR, j], d.scratch[NEAR, j]
-                size = d.scratch[OWN, j] * a * a + 2.0 * d.scratch[MIXED, j] * a * b
-                size += d.scratch[OTHER, j] * b * b
-                if -size < d.scratch[LOSSES, j]:
-                    d.scratch[LOSSES, j] = -size
-                    d.scratch[PLACES, j] = d.scratch[CENTRES, j] + i * step
+                a, b = s.rows[FAR, j], s.rows[NEAR, j]
+                size = s.rows[OWN, j] * a * a + 2.0 * s.rows[MIXED, j] * a * b
+                size += s.rows[OTHER, j] * b * b
+                if -size < s.rows[LOSSES, j]:
+                    s.rows[LOSSES, j] = -size
+                    s.rows[PLACES, j] = s.rows[CENTRES, j] + i * step
         for j in range(n):
-            d.scratch[CENTRES, j] = d.scratch[PLACES, j]
+            s.rows[CENTRES, j] = s.rows[PLACES, j]
         step /= GRID
     return 0
 
 
-def show(d: Dictionary, n: int, offset: float, sign: float, row: int) -> int:
+def show(d: Dictionary, s: MergeScratch, n: int, offset: float, sign: float, row: int) -> int:
     """κ at the distances (offset + sign·centre)·length of the first n candidates, into a row."""
     for j in range(n):
-        d.trial[0, j] = (offset + sign * d.scratch[CENTRES, j]) * d.scratch[LENGTHS, j]
-    d.kernel.columns(d.trial, n, d.origin, 1, d.columns, 0)
+        s.trial[0, j] = (offset + sign * s.rows[CENTRES, j]) * s.rows[LENGTHS, j]
+    d.kernel.columns(s.trial, n, s.origin, 1, d.columns, 0)
     for j in range(n):
-        d.scratch[row, j] = d.columns[0, j]
+        s.rows[row, j] = d.columns[0, j]
     return 0

@@ -1,34 +1,32 @@
 cimport cython
+from colk._engine.dictionary cimport Dictionary
 from colk._engine.simd cimport loops, maths as math
 from colk.compressors cimport block
 from colk.compressors.base cimport Compressor
-from colk._engine.dictionary cimport Dictionary
+from colk.compressors.scratch cimport PursuitScratch
 
 cdef class KOMP(Compressor):
     cdef readonly object eps, parsimony, max_atoms, fraction
-    cdef double bound, gain, part
-    cdef Py_ssize_t at_most
+    cdef readonly double bound, gain, part
+    cdef readonly Py_ssize_t at_most
 
 @cython.locals(error=double, start=Py_ssize_t, size=Py_ssize_t)
 cpdef double append(Dictionary d, points, weights, double eps=*) except? -1.5e300
 cpdef double prune(Dictionary d, double eps=*, Py_ssize_t stop_at=*) except? -1.5e300
 cpdef drop(Dictionary d, Py_ssize_t j)
-@cython.locals(settled=bint, spent=double)
 cdef double absorb(Dictionary d, Py_ssize_t size, double eps, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
+@cython.locals(settled=bint, spent=double)
+cdef double absorb_with(Dictionary d, PursuitScratch s, Py_ssize_t size, double eps, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
 @cython.locals(free=bint)
 cdef double prune_atoms(Dictionary d, double allowed, double spent, Py_ssize_t stop_at, Py_ssize_t at_most, bint crowded) noexcept nogil
-@cython.locals(least=double, price=double)
-cdef Py_ssize_t cheapest(Dictionary d) noexcept nogil
-@cython.locals(largest=double)
-cdef Py_ssize_t find_crowded(Dictionary d) noexcept nogil
-@cython.locals(squares=double, s=double, amount=double, stays=bint)
-cdef (double, Py_ssize_t, bint) drop_one(Dictionary d, double allowed, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
-@cython.locals(s=double)
-cdef (double, double, double, bint, bint) novelties(Dictionary d) noexcept nogil
+@cython.locals(squares=double, lifted=double, amount=double, stays=bint)
+cdef (double, Py_ssize_t, bint) drop_one(Dictionary d, PursuitScratch s, double allowed, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
+@cython.locals(lifted=double)
+cdef (double, double, double, bint, bint) novelties(Dictionary d, PursuitScratch s) noexcept nogil
 @cython.locals(first=double, mixed=double, second=double)
 cdef (double, double, double) products(Dictionary d) noexcept nogil
 @cython.locals(moved=double)
-cdef void bequeath(Dictionary d, Py_ssize_t p, Py_ssize_t q, double c, bint both, double s_p, double s_q) noexcept nogil
+cdef void leave_to_others(Dictionary d, PursuitScratch s, Py_ssize_t p, Py_ssize_t q, double c, bint both, double s_p, double s_q) noexcept nogil
 @cython.locals(stays=bint, both=bint, later=double)
-cdef (double, Py_ssize_t, Py_ssize_t, bint) drop_pair(Dictionary d, double allowed, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
-cdef void append_pair(Dictionary d, Py_ssize_t staying, Py_ssize_t first) noexcept nogil
+cdef (double, Py_ssize_t, Py_ssize_t, bint) drop_pair(Dictionary d, PursuitScratch s, double allowed, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
+cdef void append_pair(Dictionary d, PursuitScratch s, Py_ssize_t staying, Py_ssize_t first) noexcept nogil

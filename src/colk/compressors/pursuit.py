@@ -11,13 +11,16 @@ then costs is known at once.
 import math
 from typing import ClassVar
 
+import cython
+
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd import loops
 from colk._validation import Array, check_number
 from colk.compressors import block
 from colk.compressors.base import Compressor, check_limit
+from colk.compressors.scratch import PursuitScratch
 
-__all__ = ["KOMP", "absorb", "append", "drop", "prune"]
+__all__ = ["KOMP", "absorb", "append", "attach_scratch", "drop", "prune"]
 
 
 class KOMP(Compressor):
@@ -88,11 +91,20 @@ class KOMP(Compressor):
         """Bound on the H-norm of what a step of this size may forget."""
         return self.bound + self.gain * step_size**2
 
+    def prepare(self, d: Dictionary) -> None:
+        attach_scratch(d)
+
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
         eps = self.bound + self.gain * step_size * step_size
         if self.part > 0.0:
             eps += self.part * math.sqrt(d.squared_move)
         return absorb(d, staged, eps, 0, self.at_most)
+
+
+def attach_scratch(d: Dictionary) -> None:
+    """Give a dictionary the scratch of KOMP, unless it has it."""
+    if not isinstance(d.scratch, PursuitScratch):
+        d.attach(PursuitScratch.of(d))
 
 
 def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> float:
@@ -115,10 +127,11 @@ def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> fl
     (True, 2)
     """
     error = 0.0
+    attach_scratch(d)
     for start in range(0, len(points), d.block):
         size = min(d.block, len(points) - start)
         d.reserve(size)
-        d.lay(points[start : start + size], weights[start : start + size])
+        d.set_new_points(points[start : start + size], weights[start : start + size])
         stop_at = d.size + size if eps == 0.0 else 0
         d.evaluate_columns(d.points, size, False)
         error += absorb(d, size, eps, stop_at, d.capacity)
@@ -140,17 +153,25 @@ def drop(d: Dictionary, j: int) -> None:
 def absorb(d: Dictionary, size: int, eps: float, stop_at: int, at_most: int) -> float:
     """KOMP of f + Σ_b amounts_b κ(points_b, ·): keep the function within eps in H-norm.
 
-    Columns and Gram matrix of the new points must be in place. Never below `stop_at` atoms; above
-    `at_most` atoms the cheapest leave whatever they cost. Returns the H-norm of what is lost.
+    Columns and Gram matrix of the new points must be in place, and a `PursuitScratch` attached to
+    the dictionary. Never below `stop_at` atoms; above `at_most` atoms the cheapest leave whatever
+    they cost. Returns the H-norm that is lost.
     """
+    return absorb_with(d, cython.cast(PursuitScratch, d.scratch), size, eps, stop_at, at_most)
+
+
+def absorb_with(
+    d: Dictionary, s: PursuitScratch, size: int, eps: float, stop_at: int, at_most: int
+) -> float:
+    """Body of `absorb`."""
     allowed, spent, staying, first, settled = eps * eps, 0.0, 0, 0, False
     if size > 2:
-        spent, staying = block.drop_block(d, size, allowed, stop_at, at_most)
+        spent, staying = block.drop_block(d, s, size, allowed, stop_at, at_most)
     elif size == 2:
-        spent, staying, first, settled = drop_pair(d, allowed, stop_at, at_most)
-        append_pair(d, staying, first)
+        spent, staying, first, settled = drop_pair(d, s, allowed, stop_at, at_most)
+        append_pair(d, s, staying, first)
     elif size == 1:
-        spent, staying, settled = drop_one(d, allowed, stop_at, at_most)
+        spent, staying, settled = drop_one(d, s, allowed, stop_at, at_most)
     if settled and d.size <= at_most:
         return math.sqrt(spent)
     return math.sqrt(prune_atoms(d, allowed, spent, stop_at, at_most, staying > 0))
@@ -164,7 +185,7 @@ def prune_atoms(
     Where there may be a `crowded` atom, it goes first, whatever it costs. Returns what is spent.
     """
     while True:
-        j = find_crowded(d) if crowded else d.size
+        j = d.crowded() if crowded else d.size
         crowded = j < d.size
         if not crowded:
             free = d.size <= at_most
@@ -175,85 +196,72 @@ def prune_atoms(
                 )
             ):
                 return spent
-            j = cheapest(d)
+            j = d.cheapest()
             if free and spent + d.price(j) > allowed:
                 return spent
         spent += d.drop_atom(j)
 
 
-def cheapest(d: Dictionary) -> int:
-    """The atom that costs least to drop, the newest of equals."""
-    best, least = d.size - 1, math.inf
-    for j in range(d.size):
-        price = d.price(j)
-        if price <= least:
-            best, least = j, price
-    return best
+def drop_one(
+    d: Dictionary, s: PursuitScratch, allowed: float, stop_at: int, at_most: int
+) -> tuple[float, int, bool]:
+    """Drop a lone new point if it is cheapest, else append it.
 
-
-def find_crowded(d: Dictionary) -> int:
-    """The atom that the others span most, where that is up to the floor; else none: `size`.
-
-    1/(K⁻¹)_jj is the novelty of atom j given all the others. Without a floor under it a row of
-    points, each new to those before it, ends in a singular Gram matrix.
+    Returns what is spent, how many points stay, and whether no atom is cheap enough to leave. A
+    point in the span costs as if its novelty were the floor.
     """
-    worst, largest = d.size, 1.0 / loops.CROWDING_FLOOR
-    for j in range(d.size):
-        if d.diagonal[j] * d.own[j] > largest:
-            worst, largest = j, d.diagonal[j] * d.own[j]
-    return worst
-
-
-def drop_one(d: Dictionary, allowed: float, stop_at: int, at_most: int) -> tuple[float, int, bool]:
-    """Drop a lone new point if it is cheapest, else append it: what is spent, how many stay.
-
-    Also whether it is known that no atom need be looked at: none is left that is cheap enough. A
-    point in the span costs as if its novelty were the floor: what it leaves does not depend on it.
-    """
-    loops.solve(d.factor, d.size, d.columns, 1, d.solutions, d.sums)
+    loops.solve(d.factor, d.size, d.columns, 1, s.solutions, s.sums)
     own, squares = d.gram[0, 0], 0.0
     for row in range(d.n_priced):
         squares += d.amounts[0, row] * d.amounts[0, row]
-    novelty = own - d.sums[0]
-    s = max(novelty, loops.NOVELTY_FLOOR * own, loops.SMALLEST_PIVOT)
-    charged = s + loops.ROUNDING * own
+    novelty = own - s.sums[0]
+    lifted = max(novelty, loops.NOVELTY_FLOOR * own, loops.SMALLEST_PIVOT)
+    charged = lifted + loops.ROUNDING * own
     price = squares * charged
     if d.n_priced == 1:
         within = loops.atoms_within_one(
-            d.weights_t, d.diagonal, d.size, d.solutions, d.amounts[0, 0], s, price, allowed - price
+            d.weights_t,
+            d.diagonal,
+            d.size,
+            s.solutions,
+            d.amounts[0, 0],
+            lifted,
+            price,
+            allowed - price,
         )
     else:
         within = loops.atoms_within(
-            d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, 0, 0,
-            0.0, 1.0 / s, 0.0, price, allowed - price, 0.0,
+            d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, s.solutions, 0, 0,
+            0.0, 1.0 / lifted, 0.0, price, allowed - price, 0.0,
         )  # fmt: skip
     atoms = d.size + 1
     stays = (within & 1) != 0 or atoms <= stop_at or (price > allowed and atoms <= at_most)
-    if stays and novelty == s:
-        d.append_row(0, novelty)
+    if stays and novelty == lifted:
+        d.append_row(0, s.solutions, 0, novelty)
         return 0.0, 1, False
     for row in range(d.n_fitted):
         amount = d.amounts[0, row]
         if amount != 0.0:
-            loops.add(d.weights_t, row, d.solutions, 0, amount, d.size)
+            loops.add(d.weights_t, row, s.solutions, 0, amount, d.size)
             d.spent[row] += amount * amount * charged
     return price, 0, (within & 2) == 0
 
 
-def novelties(d: Dictionary) -> tuple[float, float, float, bool, bool]:
+def novelties(d: Dictionary, s: PursuitScratch) -> tuple[float, float, float, bool, bool]:
     """Squared distances of the first point to the span of the atoms, and of the second beyond both.
 
     Also the share c of the first in the projection of the second, and for each point whether it
     lies in the span of what came before. Its novelty is then lifted to the floor: what it leaves
     to others does not depend on it.
     """
-    loops.solve(d.factor, d.size, d.columns, 2, d.solutions, d.sums)
-    first, floor = d.gram[0, 0] - d.sums[0], loops.NOVELTY_FLOOR * d.gram[0, 0]
-    mixed, last_floor = d.gram[1, 0] - d.sums[1], loops.NOVELTY_FLOOR * d.gram[1, 1]
-    s = max(first, floor, loops.SMALLEST_PIVOT)
-    c = mixed / s
-    second = d.gram[1, 1] - d.sums[2] - c * mixed
-    return s, max(second, last_floor, loops.SMALLEST_PIVOT), c, first <= floor, second <= last_floor
+    loops.solve(d.factor, d.size, d.columns, 2, s.solutions, s.sums)
+    first, floor = d.gram[0, 0] - s.sums[0], loops.NOVELTY_FLOOR * d.gram[0, 0]
+    mixed, last_floor = d.gram[1, 0] - s.sums[1], loops.NOVELTY_FLOOR * d.gram[1, 1]
+    lifted = max(first, floor, loops.SMALLEST_PIVOT)
+    c = mixed / lifted
+    second = d.gram[1, 1] - s.sums[2] - c * mixed
+    beyond = max(second, last_floor, loops.SMALLEST_PIVOT)
+    return lifted, beyond, c, first <= floor, second <= last_floor
 
 
 def products(d: Dictionary) -> tuple[float, float, float]:
@@ -267,14 +275,14 @@ def products(d: Dictionary) -> tuple[float, float, float]:
 
 
 def drop_pair(
-    d: Dictionary, allowed: float, stop_at: int, at_most: int
+    d: Dictionary, s: PursuitScratch, allowed: float, stop_at: int, at_most: int
 ) -> tuple[float, int, int, bool]:
     """Drop new points while they are cheapest: what is spent, how many stay, and the first.
 
     Also whether it is known that no atom need be looked at.
     """
     # s_p is the novelty of p given q, s_q that of q without p; c the share of q in what p leaves.
-    s_q, s_p, c, marked_q, marked_p = novelties(d)
+    s_q, s_p, c, marked_q, marked_p = novelties(d, s)
     p, q = 1, 0
     other_squares, product, squares = products(d)
     alone = s_p + c * c * s_q  # the novelty of p without q
@@ -289,7 +297,7 @@ def drop_pair(
     later = max(other_squares + c * (2.0 * product + c * squares), 0.0) * charged_q
     total = price + later
     within = loops.atoms_within(
-        d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, d.solutions, p, q,
+        d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, s.solutions, p, q,
         c, 1.0 / s_p, 1.0 / s_q, price, later, allowed - total,
     )  # fmt: skip
     # A point stays if it may not be dropped or is not the cheapest.
@@ -300,13 +308,22 @@ def drop_pair(
     atoms -= 1
     stays = (within & 2) != 0 or atoms <= stop_at or (total > allowed and atoms <= at_most)
     both = marked_q or not stays
-    bequeath(d, p, q, c, both, charged_p, charged_q)
+    leave_to_others(d, s, p, q, c, both, charged_p, charged_q)
     if both:
         return total, 0, 0, (within & 4) == 0
     return price, 1, q, False
 
 
-def bequeath(d: Dictionary, p: int, q: int, c: float, both: bool, s_p: float, s_q: float) -> None:
+def leave_to_others(
+    d: Dictionary,
+    s: PursuitScratch,
+    p: int,
+    q: int,
+    c: float,
+    both: bool,
+    s_p: float,
+    s_q: float,
+) -> None:
     """Give a_p V_p + a_q V_q to the atoms; or, where q stays, a_p(V_p − c V_q), and a_p c to q.
 
     Charges each function with the squared H-norm that it loses: a² times the novelty s.
@@ -315,7 +332,7 @@ def bequeath(d: Dictionary, p: int, q: int, c: float, both: bool, s_p: float, s_
         a_p = d.amounts[p, row]
         a_q = d.amounts[q, row] if both else -c * a_p
         if a_p != 0.0 or a_q != 0.0:
-            loops.add_two(d.weights_t, row, d.solutions, p, q, a_p, a_q, d.size)
+            loops.add_two(d.weights_t, row, s.solutions, p, q, a_p, a_q, d.size)
             moved = d.amounts[q, row] + c * a_p
             d.spent[row] += a_p * a_p * s_p
             if both:
@@ -323,9 +340,10 @@ def bequeath(d: Dictionary, p: int, q: int, c: float, both: bool, s_p: float, s_
             d.amounts[q, row] = moved
 
 
-def append_pair(d: Dictionary, staying: int, first: int) -> None:
+def append_pair(d: Dictionary, s: PursuitScratch, staying: int, first: int) -> None:
     """Append the new points that stay."""
     if staying > 0:
-        d.append_row(first, d.gram[first, first] - d.sums[2 * first])
+        d.append_row(first, s.solutions, first, d.gram[first, first] - s.sums[2 * first])
     if staying > 1:
-        d.append_second_row(1, d.gram[1, 1] - d.sums[2], d.gram[1, 0] - d.sums[1])
+        novelty, shared = d.gram[1, 1] - s.sums[2], d.gram[1, 0] - s.sums[1]
+        d.append_second_row(1, s.solutions, novelty, shared)

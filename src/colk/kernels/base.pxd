@@ -1,10 +1,10 @@
 cimport cython
 from colk._engine.simd cimport loops
-from colk._engine.terms cimport Term
+from colk._engine.contracts cimport KernelContract
 
 cdef Py_ssize_t _TURN
 
-cdef class Kernel(Term):
+cdef class Kernel(KernelContract):
     cdef int columns(self, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, double[:, ::1] out, Py_ssize_t first) except -1 nogil
     cdef int add_frequency(self, unsigned long long seed, double[::1] out) except -1 nogil
 
@@ -15,7 +15,5 @@ cdef class FormulaKernel(Kernel):
     cdef const double[::1] scales
     cdef int check_bound(self, Py_ssize_t n_features) except -1 nogil
 
-@cython.locals(start=Py_ssize_t, size=Py_ssize_t, panel=double[:, ::1], b=Py_ssize_t, c=Py_ssize_t)
-cpdef int evaluate(Kernel kernel, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] weights, Py_ssize_t row, const double[:, ::1] X, double[:, ::1] out) except -1
 @cython.locals(start=Py_ssize_t, size=Py_ssize_t, panel=double[:, ::1], b=Py_ssize_t, j=Py_ssize_t)
 cpdef int tabulate(Kernel kernel, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] X, double[:, ::1] out) except -1

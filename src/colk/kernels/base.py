@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._engine.buffers import aligned, locked, padded, plain
+from colk._engine.contracts import KernelContract
 from colk._engine.simd import loops
-from colk._engine.terms import Term, overridden
+from colk._engine.terms import overridden
 from colk._validation import Array, check_points, check_vector
 from colk.kernels.formulas import Expression
 
-__all__ = ["FormulaKernel", "Kernel", "evaluate", "tabulate"]
+__all__ = ["FormulaKernel", "Kernel", "tabulate"]
 
 # Columns are formed for so many points at a time, because they then stay in the nearest cache.
 _TURN = 16
@@ -22,7 +23,7 @@ _TURN = 16
 UNIT = float(np.finfo(np.float64).eps)
 
 
-class Kernel(Term):
+class Kernel(KernelContract):
     """A positive semidefinite function κ(u, v) of two points.
 
     Call it on one or two sets of points for a Gram matrix. Combine kernels by `k1 + k2`, `k1 * k2`
@@ -248,26 +249,6 @@ class FormulaKernel(Kernel):
             return Kernel.columns(self, atoms, n, points, size, out, first)
         loops.columns(self.loop, atoms, n, points, size, self.scales, self.constant, out, first)
         return 0
-
-
-def evaluate(
-    kernel: Kernel, atoms: Array, n: int, weights: Array, row: int, X: Array, out: Array
-) -> int:
-    """Write out[i, c] = Σ_j weights[row + c, j] κ(atom_j, X_i), without holding the GIL.
-
-    `kernel` is bound to the features of X. Atoms and weights are stored in whole vectors, with
-    weights of 0 behind the first n. It needs O(n) memory beside the result.
-    """
-    start, panel = 0, np.empty((_TURN * (1 + kernel.depth), n // 8 * 8 + 8))
-    with cython.nogil:
-        while start < X.shape[0]:
-            size = min(_TURN, X.shape[0] - start)
-            kernel.columns(atoms, n, X[start:], size, panel, 0)
-            for b in range(size):
-                for c in range(out.shape[1]):
-                    out[start + b, c] = loops.dot(weights, row + c, panel, b, n)
-            start += size
-    return 0
 
 
 def tabulate(kernel: Kernel, atoms: Array, n: int, X: Array, out: Array) -> int:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from colk._engine.quasigradient import TRACE, QuasiGradientStream
 from colk._engine.simd.loops import LARGEST
 from colk._engine.stream import Stream
-from colk._engine.window import Window
+from colk._engine.window import Window, roles
 from colk._validation import Array, check_number, check_points, check_vector
 from colk.errors import DivergenceError
 from colk.learners.read_only import ReadOnly
@@ -21,7 +21,7 @@ from colk.learners.stored import StoredLearner
 from colk.learners.trace import Trace
 from colk.losses import Loss
 from colk.risks import Mean, Risk
-from colk.schedules import Averaging, Pairing, PowerDecay, as_decay, roles
+from colk.schedules import Averaging, Pairing, PowerDecay, as_decay
 from colk.trackers import MovingAverage, Tracker
 
 __all__ = ["OnlineLearner", "StreamLearner"]

@@ -1,7 +1,9 @@
 """Methods that keep to a number of atoms: NORMA, BSGD on the mean or on any risk, NPBSGD."""
 
+import math
 from typing import Any, Literal
 
+from colk._engine.dictionary import Dictionary
 from colk._engine.quasigradient import QuasiGradientStream
 from colk.compressors import COMPRESSORS, Budget, Growing, Truncation
 from colk.kernels import Kernel
@@ -109,17 +111,25 @@ class NORMA(KernelLearner):
         self._tube = self.loss.tube if isinstance(self.loss, EpsilonInsensitive) else 0.0
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
-        if self.nu is not None:
-            self._stream_type, common["loss"] = TubeStream, AdaptiveTube(self._tube, self.nu)
-        return super()._make_stream(width, shape, **common)
+        if self.nu is None:
+            return super()._make_stream(width, shape, **common)
+        return TubeStream(
+            tube=AdaptiveTube(self._tube, self.nu),
+            compressor=self.compressor,
+            norm_bound=math.inf,
+            implicit=False,
+            dictionary=Dictionary(self.kernel, width, has_factor=False, **shape),
+            gained=shape["block"],
+            **common,
+        )
 
     @property
     def tube(self) -> float:
         """The half width ε of the tube that `nu` adapts."""
         if self.nu is None or self._stream is None:
             return self._tube
-        loss: Any = self._stream.loss
-        return float(loss.tube)
+        stream: Any = self._stream
+        return float(stream.tube.tube)
 
     def get_state(self) -> dict[str, Any]:
         """Return what was learned: see `StreamLearner`; and the width of the tube."""

@@ -1,12 +1,11 @@
 """Methods whose model is a kernel expansion f = Σ w_j κ(d_j, ·): COLK, and POLK."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from colk._engine.dictionary import Dictionary
-from colk._engine.gradient_step import KernelStream
-from colk._engine.implicit_step import ImplicitStream
+from colk._engine.gradient_step import GradientStream
 from colk._engine.quasigradient import QuasiGradientStream
 from colk.compressors import Compressor
 from colk.kernels import Kernel
@@ -29,7 +28,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
     compressor: Compressor
     norm_bound: float = np.inf
     implicit: bool = False
-    _stream_type: type[KernelStream] = KernelStream
+    stream_type: ClassVar[type[GradientStream]] = GradientStream
 
     def _check(self) -> None:
         super()._check()
@@ -44,11 +43,10 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
         rule = self.compressor
-        shape = {"scratch_rows": rule.scratch_rows, **shape}
-        kind = ImplicitStream if self.implicit else self._stream_type
-        return kind(
+        return self.stream_type(
             compressor=rule,
             norm_bound=self.norm_bound,
+            implicit=bool(self.implicit),
             dictionary=Dictionary(self.kernel, width, has_factor=rule.needs_factor, **shape),
             gained=shape["block"],
             **common,

@@ -1,17 +1,16 @@
 """NewtonCOLK: slopes divided by the curvature of what was seen, one pass in place of several."""
 
-from collections.abc import Callable
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._engine.dictionary import Dictionary
-from colk._engine.expert_mixture import ExpertStream
-from colk._engine.inverse_curvature import Covariance
+from colk._engine.expert_mixture import count_experts
+from colk._engine.inverse_curvature import InverseCurvature
 from colk._engine.lookahead import block_for
 from colk._engine.newton_step import NewtonStream
-from colk._engine.prior_search import PriorStream, count_priors
+from colk._engine.prior_search import count_priors
 from colk._engine.quasigradient import QuasiGradientStream
 from colk._validation import Array, check_points
 from colk.compressors import KOMP
@@ -214,8 +213,11 @@ class NewtonCOLK(KernelLearner):
     @property
     def experts(self) -> dict[str, float]:
         """With forgetting="auto" the weights of the experts, after a sample; else none."""
-        says = getattr(self._stream, "says", ())
-        return dict(zip(("second", "hasty", "first"), map(float, says), strict=False))
+        state: Any = self._stream
+        if self.forgetting != "auto" or state is None:
+            return {}
+        weights = map(float, state.experts.mixture_weights)
+        return dict(zip(("second", "fast", "first"), weights, strict=True))
 
     @property
     def covariance(self) -> Array:
@@ -224,22 +226,32 @@ class NewtonCOLK(KernelLearner):
         z = L⁻¹κ(D, x) where K = LLᵀ is the Gram matrix of the atoms.
         """
         state: Any = self._state()
-        return np.asarray(state.snapshot_covariance())
+        return np.asarray(state.snapshot_inverse_curvature())
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
-        common |= {"trust": self.trust, "restart": bool(self.restart), "norm_bound": np.inf}
-        shape |= {"block": block_for(shape["block"])}
-        common |= {"compressor": self.compressor, "gained": shape["block"]}
-        kind: Callable[..., NewtonStream] = NewtonStream
-        q, more = shape["n_priced"], 0
-        prior, forgetting = self.prior, self.forgetting
+        q, prior, forgetting = shape["n_priced"], self.prior, self.forgetting
+        block, more, first_step = block_for(shape["block"]), 0, None
         if prior == "auto":
-            kind, more = PriorStream, count_priors() * q
+            more = count_priors() * q
             scale = KernelScale.standard(self.kernel, width).mean
             prior = _MIDDLE_PRIOR * loss_scale(self.loss) * scale
         if forgetting == "auto":
-            kind, more, forgetting = ExpertStream, 3 * q, 1.0
-            common |= {"first_step": 1.0 / loss_scale(self.loss)}
-        shape |= {"n_rows": shape["n_rows"] + more, "n_fitted": q + more}
-        place = Dictionary(self.kernel, width, has_factor=True, **shape)
-        return kind(P=Covariance(prior, forgetting), dictionary=place, **common)
+            more, forgetting = count_experts() * q, 1.0
+            first_step = 1.0 / loss_scale(self.loss)
+        shape |= {"block": block, "n_rows": shape["n_rows"] + more, "n_fitted": q + more}
+        rule = self.compressor
+        assert isinstance(rule, KOMP)
+        return NewtonStream(
+            P=InverseCurvature(prior, forgetting),
+            trust=self.trust,
+            restart=bool(self.restart),
+            eps_bound=rule.bound,
+            eps_share=rule.part,
+            most_atoms=rule.at_most,
+            searches_prior=self.prior == "auto",
+            first_step=first_step,
+            compressor=rule,
+            dictionary=Dictionary(self.kernel, width, has_factor=True, **shape),
+            gained=block,
+            **common,
+        )

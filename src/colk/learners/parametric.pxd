@@ -1,18 +1,17 @@
+from colk._engine.fourier cimport Spectrum
+from colk._engine.gradient_step cimport GradientStream
+from colk._engine.quasigradient cimport QuasiGradientStream
 from colk._engine.simd cimport loops
 from colk.losses.regression cimport AdaptiveTube
-from colk._engine.quasigradient cimport QuasiGradientStream
-from colk._engine.fourier cimport Spectrum
-from colk._engine.gradient_step cimport KernelStream
 
-cdef class TubeStream(KernelStream):
-    cdef readonly AdaptiveTube adaptive
+cdef class TubeStream(GradientStream):
+    cdef readonly AdaptiveTube tube
 
 cdef class FeatureStream(QuasiGradientStream):
-    cdef int show(self) except -1 nogil
+    cdef int write_columns(self) except -1 nogil
     cdef double rate(self, Py_ssize_t t) noexcept nogil
-    cdef bint tracks_first(self) noexcept nogil
-    cdef void move(self, double step) noexcept nogil
-    cdef void descend(self, Py_ssize_t first, double factor) noexcept nogil
+    cdef void move(self, double step, double* coefficients) noexcept nogil
+    cdef void descend(self, Py_ssize_t first, double factor, double* coefficients) noexcept nogil
 
 cdef class ExtrapolatingStream(FeatureStream):
     pass

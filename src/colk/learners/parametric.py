@@ -1,8 +1,8 @@
-"""Streams of the methods that do more than a kernel stream, or something else.
+"""Streams of methods on features, f(x) = wᵀφ(x), and of NORMA.
 
-Those on features, f(x) = wᵀφ(x), hold φ(x) in their window in place of points, and do not follow
-the norm: it is NaN. Rows of the weights: the iterate, its average, and what the method remembers,
-the previous iterate or NASA's averaged gradient z.
+Streams on features hold φ(x) in their window in place of points, and do not follow the norm: it is
+NaN. Rows of the weights: the iterate, its average, and the previous iterate or NASA's averaged
+gradient z.
 """
 
 import math
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from colk._engine.fourier import Spectrum
-from colk._engine.gradient_step import KernelStream
+from colk._engine.gradient_step import GradientStream
 from colk._engine.quasigradient import QuasiGradientStream
 from colk._engine.simd import loops
 from colk._validation import Array
@@ -20,23 +20,31 @@ from colk.losses.regression import AdaptiveTube
 __all__ = ["DrawingStream", "ExtrapolatingStream", "FeatureStream", "NestedStream", "TubeStream"]
 
 
-class TubeStream(KernelStream):
-    """NORMA: a kernel stream with the loss `AdaptiveTube`, which each step widens or narrows."""
+class TubeStream(GradientStream):
+    """NORMA: a gradient stream whose loss has a tube that each step widens or narrows.
 
-    adaptive: AdaptiveTube
+    Parameters
+    ----------
+    tube : AdaptiveTube
+        The loss.
+    **common
+        The arguments of `GradientStream`, with another loss that is not used.
+    """
 
-    def __init__(self, **common: Any) -> None:
-        super().__init__(**common)
-        self.adaptive = common["loss"]
+    tube: AdaptiveTube
 
-    def adapt(self, step: float, factor: float) -> float:
-        """Widen the tube where the sample lies outside it, narrow it otherwise."""
-        self.adaptive.adapt(
+    def __init__(self, tube: AdaptiveTube, **common: Any) -> None:
+        super().__init__(**{**common, "loss": tube})
+        self.tube = tube
+
+    def move(self, step: float, coefficients: Array) -> int:
+        """Widen the tube if the sample lies outside of it, else narrow it; then move f."""
+        self.tube.adapt(
             self.window.predictions[0, 0],
             self.window.targets[0, 0],
             step * self.window.weights[0],
         )
-        return step
+        return GradientStream.move(self, step, coefficients)
 
 
 class FeatureStream(QuasiGradientStream):
@@ -46,39 +54,35 @@ class FeatureStream(QuasiGradientStream):
         super().__init__(**common)
         self.squared_norm = math.nan
 
-    def step(self) -> int:
-        """One step for the samples in the window; 0 where it would diverge."""
-        t = self.steps
-        step, share = self.step_size.rate(t), self.averaging_rate()
-        self.show()
-        if self.assess(self.rate(t), self.tracks_first()) == 0:
-            return 0
-        self.move(step)
-        self.average(share)
-        self.steps = t + 1
-        self.record(0, 0.0, step)
-        return 1
+    def look(self) -> int:
+        """Write the features of the window's samples to the columns, then evaluate f there."""
+        self.write_columns()
+        self.predict_window()
+        return self.evaluate_losses()
 
-    def show(self) -> int:
-        """Lay the features of the window's samples where predictions are made from."""
+    def write_columns(self) -> int:
+        """Write φ(x) of the window's samples to the columns."""
         for b in range(self.window.size):
             loops.copy(self.dictionary.columns, b, self.window.points, b, self.dictionary.size)
         return 0
+
+    def step(self) -> float:
+        """Make one step for the samples in the window; nothing is compressed."""
+        g = self.track(self.rate(self.steps))
+        coefficients = self.quasi_gradient(g)
+        self.move(self.step_size.rate(self.steps), coefficients)
+        return 0.0
 
     def rate(self, t: int) -> float:
         """How far g moves at step t."""
         return self.tracking_rate.rate(t)
 
-    def tracks_first(self) -> bool:
-        """Whether g is renewed before the gradient is taken."""
-        return True
-
-    def move(self, step: float) -> None:
+    def move(self, step: float, coefficients: Array) -> None:
         """Set w ← (1 − αλ)w − α Σ_b c_b φ(x_b)."""
         self.remember_and_shrink(1.0 - step * self.regularization)
-        self.descend(0, -step)
+        self.descend(0, -step, coefficients)
 
-    def descend(self, first: int, factor: float) -> None:
+    def descend(self, first: int, factor: float, coefficients: Array) -> None:
         """Add `factor` times the gradient Σ_b c_b φ(x_b) to the rows from `first` on."""
         for b in range(self.window.size):
             for c in range(self.n_outputs):
@@ -87,7 +91,7 @@ class FeatureStream(QuasiGradientStream):
                     first + c,
                     self.dictionary.columns,
                     b,
-                    factor * self.window.coefficients[b, c],
+                    factor * coefficients[b * self.n_outputs + c],
                     self.dictionary.size,
                 )
 
@@ -95,9 +99,9 @@ class FeatureStream(QuasiGradientStream):
 class ExtrapolatingStream(FeatureStream):
     """Accelerated SCGD: what is remembered is w_{t−1} + (w_t − w_{t−1})/β, ahead of w_t."""
 
-    def move(self, step: float) -> None:
+    def move(self, step: float, coefficients: Array) -> None:
         """Descend, then lead the remembered w by the rate of the step that comes next."""
-        FeatureStream.move(self, step)
+        FeatureStream.move(self, step, coefficients)
         if self.remembered > 0:
             lead = 1.0 / self.rate(self.steps + 1)
             W, n = self.dictionary.weights_t, self.dictionary.size
@@ -122,21 +126,28 @@ class NestedStream(FeatureStream):
         """Return bτ, a share of the step size."""
         return min(1.0, self.tracking_gain * self.step_size.rate(t))
 
-    def tracks_first(self) -> bool:
-        """No: the gradient sees the old g, in Jacobi's order."""
-        return False
+    def step(self) -> float:
+        """Make one step: the gradient sees the old g, in Jacobi's order."""
+        if self.steps == 0:
+            self.track(1.0)
+        coefficients = self.quasi_gradient(loops.data(self.window.g))
+        if self.steps > 0:
+            self.track(self.rate(self.steps))
+            self.check_soundness()
+        self.move(self.step_size.rate(self.steps), coefficients)
+        return 0.0
 
-    def move(self, step: float) -> None:
+    def move(self, step: float, coefficients: Array) -> None:
         """Set z ← (1 − aτ)z + aτ(Σ_b c_b φ(x_b) + λw), w ← w − (τ/β)z with the next step's τ."""
         W, n = self.dictionary.weights_t, self.dictionary.size
         z, q = self.dictionary.n_rows - self.n_outputs, self.n_outputs
         rate = min(1.0, self.gradient_gain * step)
         ahead = self.step_size.rate(self.steps + 1) / self.proximity
-        self.dictionary.forget()
+        self.dictionary.begin_step()
         self.dictionary.scale_rows(z, q, 1.0 - rate)
         for c in range(q):
             loops.add(W, z + c, W, c, rate * self.regularization, n)
-        self.descend(z, rate)
+        self.descend(z, rate, coefficients)
         for c in range(q):
             loops.add(W, c, W, z + c, -ahead, n)
 
@@ -148,18 +159,18 @@ class DrawingStream(FeatureStream):
         super().__init__(**common)
         self.spectrum = spectrum
 
-    def show(self) -> int:
+    def write_columns(self) -> int:
         """Draw all features again, and the new one."""
         n = self.dictionary.size
         return self.spectrum.redraw(n + 1, self.window.points, self.dictionary.columns)
 
-    def move(self, step: float) -> None:
+    def move(self, step: float, coefficients: Array) -> None:
         """Set f ← (1 − αλ)f − α Σ_b c_b φ_t(x_b) φ_t."""
         W, columns, n = self.dictionary.weights_t, self.dictionary.columns, self.dictionary.size
         self.remember_and_shrink(1.0 - step * self.regularization)
         for b in range(self.window.size):
             for c in range(self.n_outputs):
-                W[c, n] -= step * self.window.coefficients[b, c] * columns[b, n]
+                W[c, n] -= step * coefficients[b * self.n_outputs + c] * columns[b, n]
         self.dictionary.size = n + 1
         self.dictionary.added = 1
 

@@ -1,9 +1,9 @@
 cimport cython
-from colk._engine.terms cimport Term
+from colk._engine.contracts cimport LossContract
 
 cdef double NEAREST
 
-cdef class Loss(Term):
+cdef class Loss(LossContract):
     cdef double loss_at(self, double f, double y) except? -1.5e300 nogil
     cdef double slope_at(self, double f, double y) except? -1.5e300 nogil
     cdef double evaluate(self, double[:, ::1] F, double[:, ::1] Y, Py_ssize_t row,

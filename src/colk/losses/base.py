@@ -6,7 +6,8 @@ import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._engine.terms import Term, overridden
+from colk._engine.contracts import LossContract
+from colk._engine.terms import overridden
 from colk._validation import Array, check_rows
 
 Kind = Literal["regression", "binary", "multiclass"]
@@ -15,7 +16,7 @@ Kind = Literal["regression", "binary", "multiclass"]
 NEAREST = 1e-6
 
 
-class Loss(Term):
+class Loss(LossContract):
     """A loss ℓ(f, y) of a prediction f and a target y, and its slope ∂ℓ/∂f.
 
     A loss of your own is a class with the methods `loss_at` and `slope_at`, which take two numbers;

@@ -1,21 +1,21 @@
 """What every risk can do: exact values and gradients on a sample, and its own functions."""
 
-import math
 from typing import ClassVar
 
 import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._engine.terms import Term, check_term, overridden
-from colk._engine.window import Window
+from colk._engine.contracts import RiskContract, TrackerContract
+from colk._engine.simd import loops
+from colk._engine.terms import check_term, overridden
 from colk._validation import Array, check_fraction, check_vector
 from colk.losses import Loss
 from colk.trackers import Momentum, Tracker
 
 Rows = ArrayLike  # (n,) or (n, q)
 
-# How far apart two slopes are taken whose difference is a curvature, relative to 1 + a size.
+# Distance of two slopes whose difference is a curvature, relative to 1 + |ℓ|.
 DIFFERENCE = 1e-6
 
 
@@ -39,7 +39,7 @@ def average(values: Array, weights: Array) -> Array:
     return np.sum((values.T * weights).T, axis=0)
 
 
-class Risk(Term):
+class Risk(RiskContract):
     """A functional of predictions and targets, exact on a sample and tracked on a stream.
 
     A risk that is convex and monotone is convex in the predictions wherever the loss is.
@@ -51,67 +51,15 @@ class Risk(Term):
     (True, 1)
     """
 
-    _hooks: ClassVar[tuple[str, ...]] = ("start", "track", "pair_slopes", "sample_value")
-    _sealed: ClassVar[tuple[str, ...]] = ("pair_curvatures",)
+    is_of_losses: ClassVar[bool] = False
 
     n_inner = property(lambda self: 0, doc="How many numbers are tracked: the size m of g.")
     is_convex = property(lambda self: True, doc="Whether the risk is convex in the losses.")
     is_monotone = property(lambda self: True, doc="Whether it never falls when a loss rises.")
     is_smooth = property(lambda self: True, doc="Whether it has a gradient everywhere.")
 
-    def start(self, w: Window, xi: int) -> int:
-        """Set g from the sample at place ξ of the window, the first of the stream."""
-        with cython.gil:
-            overridden(self, "start")(w, xi)
-        return 0
-
-    def track(self, w: Window, xi: int, tracker: Tracker, rate: float) -> int:
-        """Move g by the sample at place ξ of the window; a rate of 1 forgets all but it."""
-        with cython.gil:
-            overridden(self, "track")(w, xi, tracker, rate)
-        return 0
-
-    def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
-        """Write the coefficients of κ(x_θ, ·) and κ(x_ξ, ·) into the rows of `w.slopes`."""
-        with cython.gil:
-            overridden(self, "pair_slopes")(w, theta, xi)
-        return 0
-
-    def pair_curvatures(self, w: Window, theta: int, xi: int, width: float) -> int:
-        """Write the curvatures at x_θ and x_ξ, at least 0, into `w.pair_curvatures`.
-
-        Here that of the outer function along its own slope, by a difference and by its size; at ξ
-        a slope has as much curvature as one of that length at θ.
-        """
-        self.pair_slopes(w, theta, xi)
-        squares, others, size = 0.0, 0.0, 1.0
-        for c in range(w.slopes.shape[1]):
-            w.kept[0, c], w.kept[1, c] = w.slopes[0, c], w.predictions[theta, c]
-            squares += w.slopes[0, c] * w.slopes[0, c]
-            others += w.slopes[1, c] * w.slopes[1, c]
-            size += abs(w.predictions[theta, c])
-        w.pair_curvatures[0] = w.pair_curvatures[1] = 0.0
-        if squares == 0.0:
-            return 0
-        length = math.sqrt(squares)
-        for c in range(w.slopes.shape[1]):
-            w.predictions[theta, c] -= DIFFERENCE * size * w.kept[0, c] / length
-        self.pair_slopes(w, theta, xi)
-        change = 0.0
-        for c in range(w.slopes.shape[1]):
-            w.predictions[theta, c] = w.kept[1, c]
-            change += w.kept[0, c] * (w.kept[0, c] - w.slopes[0, c])
-        w.pair_curvatures[0] = abs(change / (length * DIFFERENCE * size))
-        w.pair_curvatures[1] = w.pair_curvatures[0] * math.sqrt(others) / length
-        return 0
-
-    def sample_value(self, w: Window, theta: int) -> float:
-        """Return the outer function at one sample: its mean over the stream is the risk."""
-        with cython.gil:
-            return float(overridden(self, "sample_value")(w, theta))
-
     def check_sizes(self, n_outputs: int, n_targets: int) -> None:
-        """Refuse predictions and targets of sizes that the risk was not made for."""
+        """Raise ValueError if the risk was made for other sizes of predictions and targets."""
 
     def estimate_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
         """Exact g of shape (m,) at predictions `f` of targets `y`."""
@@ -130,21 +78,6 @@ class Risk(Term):
     ) -> tuple[float, Array]:
         """`value_at` and `gradient_at` together."""
         return self.value_at(loss, f, y, sample_weight), self.gradient_at(loss, f, y, sample_weight)
-
-    def _follow(
-        self, w: Window, stream: dict[str, Array], rate: float, tracker: Tracker | None
-    ) -> Array:
-        """Return g after each sample; by its name, what the window is to see of them."""
-        tracker = check_term(Momentum() if tracker is None else tracker, Tracker, "tracker")
-        beta = check_fraction(rate, "rate")
-        seen = [(np.asarray(getattr(w, name)), rows) for name, rows in stream.items()]
-        path = np.empty((len(seen[0][1]), self.n_inner))
-        for t in range(len(path)):
-            for place, rows in seen:
-                place[0] = rows[t]
-            self.track(w, 0, tracker, beta if t > 0 else 1.0)
-            path[t] = w.g
-        return path
 
 
 class LossRisk(Risk):
@@ -172,7 +105,9 @@ class LossRisk(Risk):
         "outer_slope_loss_at",
         "outer_slope_inner_at",
     )
-    _sealed: ClassVar[tuple[str, ...]] = ("track_at", "through")
+    _sealed: ClassVar[tuple[str, ...]] = ("start", "track", "chain", "bend", "track_at")
+
+    is_of_losses: ClassVar[bool] = True
 
     n_expectations = property(
         lambda self: min(self.n_inner, 1),
@@ -184,98 +119,92 @@ class LossRisk(Risk):
     def inner_at(self, loss: float, g: Array, i: int) -> float:
         """inner_i(ℓ, g): its expectation is g_i where g is exact."""
         with cython.gil:
-            return float(overridden(self, "inner_at")(loss, np.asarray(g), i))
+            return float(
+                overridden(self, "inner_at")(loss, np.array(loops.numbers(g, self.n_inner)), i)
+            )
 
     def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
         """∂inner_i/∂ℓ of an expectation; 0 for a component that is stationary."""
         with cython.gil:
-            return float(overridden(self, "inner_slope_at")(loss, np.asarray(g), i))
+            return float(
+                overridden(self, "inner_slope_at")(
+                    loss, np.array(loops.numbers(g, self.n_inner)), i
+                )
+            )
 
     def outer_at(self, loss: float, g: Array) -> float:
         """outer(ℓ, g)."""
         with cython.gil:
-            return float(overridden(self, "outer_at")(loss, np.asarray(g)))
+            return float(
+                overridden(self, "outer_at")(loss, np.array(loops.numbers(g, self.n_inner)))
+            )
 
     def outer_slope_loss_at(self, loss: float, g: Array) -> float:
         """∂outer/∂ℓ."""
         with cython.gil:
-            return float(overridden(self, "outer_slope_loss_at")(loss, np.asarray(g)))
+            return float(
+                overridden(self, "outer_slope_loss_at")(
+                    loss, np.array(loops.numbers(g, self.n_inner))
+                )
+            )
 
     def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
         """∂outer/∂g_i."""
         with cython.gil:
-            return float(overridden(self, "outer_slope_inner_at")(loss, np.asarray(g), i))
+            return float(
+                overridden(self, "outer_slope_inner_at")(
+                    loss, np.array(loops.numbers(g, self.n_inner)), i
+                )
+            )
 
     def track_at(
-        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+        self, tracker: TrackerContract, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
         """g_i after a sample, from its losses under the remembered f and under f."""
         return tracker.update(g[i], self.inner_at(before, g, i), self.inner_at(now, g, i), rate)
 
     # -- what a step asks of them ------------------------------------------------------------
 
-    def start(self, w: Window, xi: int) -> int:
-        for i in range(w.g.shape[0]):  # in order: inner_i may look at g_{<i}
-            w.g[i] = self.inner_at(w.losses[xi], w.g, i)
+    def start(self, g: Array, m: int, loss: float) -> int:
+        for i in range(m):  # in order: inner_i may look at g_{<i}
+            g[i] = self.inner_at(loss, g, i)
         return 0
 
-    def track(self, w: Window, xi: int, tracker: Tracker, rate: float) -> int:
-        if rate >= 1.0:
-            return self.start(w, xi)
-        # All of them look at g as it was before the sample: a g₁ that has already moved towards ℓ
+    def track(
+        self,
+        g: Array,
+        m: int,
+        before: float,
+        now: float,
+        tracker: TrackerContract,
+        rate: float,
+        work: Array,
+    ) -> int:
+        # All components see g as it was before the sample: a g₁ that has already moved towards ℓ
         # would bias (ℓ − g₁)₊^p by a share of order β, and its momentum correction by order 1.
-        for i in range(w.g.shape[0]):
-            w.work[i] = self.track_at(tracker, w.g, i, w.previous_losses[xi], w.losses[xi], rate)
-        for i in range(w.g.shape[0]):
-            w.g[i] = w.work[i]
+        for i in range(m):
+            work[i] = self.track_at(tracker, g, i, before, now, rate)
+        for i in range(m):
+            g[i] = work[i]
         return 0
 
-    def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
-        """c_θ = ∂outer/∂ℓ · ℓ'(f_θ, y_θ) and c_ξ = Σ_i ∂outer/∂g_i · ∂inner_i/∂ℓ · ℓ'(f_ξ, y_ξ).
+    def chain(self, theta: float, xi: float, g: Array, m: int, factors: Array) -> int:
+        """∂outer/∂ℓ at ℓ_θ, and Σ_i ∂outer/∂g_i at ℓ_θ · ∂inner_i/∂ℓ at ℓ_ξ.
 
-        Where no component of g is an expectation (Mean, CVaR, Entropic), c_ξ is 0.
+        The second is 0 if no component of g is an expectation (Mean, CVaR, Entropic).
         """
-        by_loss = self.outer_slope_loss_at(w.losses[theta], w.g)
-        through = self.through(w, theta, xi)
-        for c in range(w.slopes.shape[1]):
-            w.slopes[0, c] = by_loss * w.loss_slopes[theta, c]
-            w.slopes[1, c] = through * w.loss_slopes[xi, c] if through != 0.0 else 0.0
-        return 0
-
-    def through(self, w: Window, theta: int, xi: int) -> float:
-        """Σ_i ∂outer/∂g_i · ∂inner_i/∂ℓ, outer at θ and inner at ξ."""
-        total = 0.0
-        for i in range(w.g.shape[0]):
-            slope = self.inner_slope_at(w.losses[xi], w.g, i)
+        factors[0], factors[1] = self.outer_slope_loss_at(theta, g), 0.0
+        for i in range(m):
+            slope = self.inner_slope_at(xi, g, i)
             if slope != 0.0:
-                total += self.outer_slope_inner_at(w.losses[theta], w.g, i) * slope
-        return total
-
-    def pair_curvatures(self, w: Window, theta: int, xi: int, width: float) -> int:
-        """|∂outer/∂ℓ|·ℓ'' + ∂²outer/∂ℓ²·ℓ'² at θ; at ξ the same of what g passes on.
-
-        The second slope is that between ℓ − width and ℓ + width: a kink is as wide as the losses'
-        spread. A dispersion has the curvature d''·(ℓ'_θ z_θ − ℓ'_ξ z_ξ)²/2, at most the sum of both
-        squares. Slopes count by their size: where a step leads up a loss, as at ξ it does half of
-        the time, it goes no further for that.
-        """
-        loss, bend, squares, others = w.losses[theta], 0.0, 0.0, 0.0
-        if w.g.shape[0] > 0:
-            apart = max(width, DIFFERENCE * (1.0 + abs(loss)))
-            above = self.outer_slope_loss_at(loss + apart, w.g)
-            bend = max((above - self.outer_slope_loss_at(loss - apart, w.g)) / (2.0 * apart), 0.0)
-        for c in range(w.slopes.shape[1]):
-            squares += w.loss_slopes[theta, c] * w.loss_slopes[theta, c]
-            others += w.loss_slopes[xi, c] * w.loss_slopes[xi, c]
-        factor, passed = abs(self.outer_slope_loss_at(loss, w.g)), abs(self.through(w, theta, xi))
-        w.pair_curvatures[0] = factor * w.loss_curvatures[theta] + bend * squares
-        w.pair_curvatures[1] = passed * w.loss_curvatures[xi] + (
-            bend * others if passed > 0.0 else 0.0
-        )
+                factors[1] += self.outer_slope_inner_at(theta, g, i) * slope
         return 0
 
-    def sample_value(self, w: Window, theta: int) -> float:
-        return self.outer_at(w.losses[theta], w.g)
+    def bend(self, theta: float, g: Array, m: int, width: float) -> float:
+        """∂²outer/∂ℓ² from the slopes at ℓ ± width: a kink is as wide as the losses' spread."""
+        apart = max(width, DIFFERENCE * (1.0 + abs(theta)))
+        above = self.outer_slope_loss_at(theta + apart, g)
+        return max((above - self.outer_slope_loss_at(theta - apart, g)) / (2.0 * apart), 0.0)
 
     # -- the formulas over a sample of losses ------------------------------------------------
 
@@ -308,18 +237,34 @@ class LossRisk(Risk):
 
     def _tabulate(self, which: int, losses: Array, g: Array, out: Array) -> int:
         """Write one of the formulas, by its place in `_hooks`, at all losses."""
+        means = loops.data(g)
         for row in range(out.shape[0]):
             for i in range(out.shape[1]):
                 if which == 0:
-                    out[row, i] = self.inner_at(losses[row], g, i)
+                    out[row, i] = self.inner_at(losses[row], means, i)
                 elif which == 1:
-                    out[row, i] = self.inner_slope_at(losses[row], g, i)
+                    out[row, i] = self.inner_slope_at(losses[row], means, i)
                 elif which == 2:
-                    out[row, i] = self.outer_at(losses[row], g)
+                    out[row, i] = self.outer_at(losses[row], means)
                 elif which == 3:
-                    out[row, i] = self.outer_slope_loss_at(losses[row], g)
+                    out[row, i] = self.outer_slope_loss_at(losses[row], means)
                 else:
-                    out[row, i] = self.outer_slope_inner_at(losses[row], g, i)
+                    out[row, i] = self.outer_slope_inner_at(losses[row], means, i)
+        return 0
+
+    def _track_losses(
+        self, tracker: TrackerContract, before: Array, now: Array, rate: float, path: Array
+    ) -> int:
+        """Write g after each of the losses, the first of which starts it."""
+        m, work = path.shape[1], np.zeros(path.shape[1] + 1)
+        g = np.zeros(m + 1)
+        for t in range(path.shape[0]):
+            if t == 0 or rate >= 1.0:
+                self.start(loops.data(g), m, now[t])
+            else:
+                self.track(loops.data(g), m, before[t], now[t], tracker, rate, loops.data(work))
+            for i in range(m):
+                path[t, i] = g[i]
         return 0
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
@@ -367,14 +312,16 @@ class LossRisk(Risk):
     ) -> Array:
         """Return g, of shape (n, m), as a learner tracks it on a stream of losses (n,).
 
-        The first loss starts g. `before` are the losses of the same samples under the function that
-        is remembered; by default they are the same, as if the function stood still. The tracker is
-        `Momentum()` by default, and moves g at a rate β in (0, 1].
+        The first loss starts g. `before` are the losses of the same samples under the previous
+        function. Default: the same losses, as if the function did not move. `rate` is β, in
+        (0, 1]. `tracker` is `Momentum()` by default.
         """
         now = check_vector(losses, None, "losses")
         earlier = now if before is None else check_vector(before, len(now), "before")
-        w = Window(1, 1, 1, 1, self.n_inner)
-        return self._follow(w, {"losses": now, "previous_losses": earlier}, rate, tracker)
+        path = np.empty((len(now), self.n_inner))
+        chosen = check_term(Momentum() if tracker is None else tracker, Tracker, "tracker")
+        self._track_losses(chosen, earlier, now, check_fraction(rate, "rate"), path)
+        return path
 
 
 def weighed(losses: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, Array]:

@@ -7,16 +7,17 @@ import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.contracts import TrackerContract
+from colk._engine.terms import check_term
 from colk._engine.user_functions.addresses import Signature
 from colk._engine.user_functions.base import OfArrays, OfLoss
 from colk._engine.user_functions.pickling import reduce_functions
-from colk._engine.window import Window
-from colk._validation import Array, check_count, check_vector
+from colk._validation import Array, check_count, check_fraction, check_vector
 from colk.losses import Loss
 from colk.losses.base import as_rows
 from colk.losses.custom import claimed
 from colk.risks.base import LossRisk, Risk, Rows, average, shares
-from colk.trackers import Tracker
+from colk.trackers import Momentum, Tracker
 
 Plain = Callable[..., Any]
 
@@ -95,7 +96,7 @@ class CustomRisk(LossRisk):
         return {**dict(zip(names, self.functions, strict=True)), **self._given}
 
     def track_at(
-        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+        self, tracker: TrackerContract, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
         """g_i after a sample; inner is asked of a remembered loss only where there is one."""
         value = earlier = self._inner.at(now, g, i)
@@ -217,40 +218,52 @@ class Composition(Risk):
                     f"these have {size}; give it {name}={size}"
                 )
 
-    def start(self, w: Window, xi: int) -> int:
-        self._inner.write(w.predictions, xi, w.targets, xi, w.g, w.g, 0)
+    def start_at(self, F: Array, Y: Array, xi: int, g: Array) -> int:
+        self._inner.write(F, xi, Y, xi, g, g, 0)
         return 0
 
-    def track(self, w: Window, xi: int, tracker: Tracker, rate: float) -> int:
+    def track_at_row(
+        self,
+        F: Array,
+        before: Array,
+        Y: Array,
+        xi: int,
+        g: Array,
+        tracker: TrackerContract,
+        rate: float,
+        work: Array,
+    ) -> int:
         if rate >= 1.0:
-            return self.start(w, xi)
-        m = w.g.shape[0]
-        self._inner.write(w.predictions, xi, w.targets, xi, w.g, w.work, 0)
+            return self.start_at(F, Y, xi, g)
+        m = g.shape[0]
+        self._inner.write(F, xi, Y, xi, g, work, 0)
         for i in range(m):
-            w.work[m + i] = w.work[i]
+            work[m + i] = work[i]
         with cython.gil:
             if tracker.remembers:
-                self._inner.write(w.previous, xi, w.targets, xi, w.g, w.work, m)
+                self._inner.write(before, xi, Y, xi, g, work, m)
         for i in range(m):
-            w.g[i] = tracker.update(w.g[i], w.work[m + i], w.work[i], rate)
+            g[i] = tracker.update(g[i], work[m + i], work[i], rate)
         return 0
 
-    def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
+    def chain_at(
+        self, F: Array, Y: Array, theta: int, xi: int, g: Array, slopes: Array, work: Array
+    ) -> int:
         """c_θ = ∂outer/∂f at θ, and c_ξ = Σ_i ∂outer/∂g_i at θ · ∂inner_i/∂f at ξ."""
-        q, m = w.slopes.shape[1], w.g.shape[0]
-        self._by_prediction.write(w.predictions, theta, w.targets, theta, w.g, w.work, 0)
-        self._by_inner.write(w.predictions, theta, w.targets, theta, w.g, w.work, q)
-        self._inner_slope.write(w.predictions, xi, w.targets, xi, w.g, w.work, q + m)
+        q, m = slopes.shape[1], g.shape[0]
+        self._by_prediction.write(F, theta, Y, theta, g, work, 0)
+        self._by_inner.write(F, theta, Y, theta, g, work, q)
+        self._inner_slope.write(F, xi, Y, xi, g, work, q + m)
         for c in range(q):
-            w.slopes[0, c] = w.work[c]
-            w.slopes[1, c] = 0.0
+            slopes[0, c] = work[c]
+            slopes[1, c] = 0.0
             for i in range(m):
-                w.slopes[1, c] += w.work[q + i] * w.work[q + m + i * q + c]
+                slopes[1, c] += work[q + i] * work[q + m + i * q + c]
         return 0
 
-    def sample_value(self, w: Window, theta: int) -> float:
-        self._outer.write(w.predictions, theta, w.targets, theta, w.g, w.work, 0)
-        return w.work[0]
+    def outer_at_row(self, F: Array, Y: Array, theta: int, g: Array, work: Array) -> float:
+        self._outer.write(F, theta, Y, theta, g, work, 0)
+        return work[0]
 
     def follow(
         self,
@@ -263,13 +276,25 @@ class Composition(Risk):
     ) -> Array:
         """Return g, of shape (n, m), as a learner tracks it on a stream of predictions.
 
-        See `LossRisk.follow`; `before` are the predictions of the function that is remembered.
+        See `LossRisk.follow`; `before` are the predictions of the previous function.
         """
         F, Y = self._rows(f, y)
         earlier = F if before is None else self._rows(before, y)[0]
-        w = Window(1, 1, self.n_targets, self.n_outputs, self.n_inner)
-        stream = {"predictions": F, "previous": earlier, "targets": Y}
-        return self._follow(w, stream, rate, tracker)
+        chosen = check_term(Momentum() if tracker is None else tracker, Tracker, "tracker")
+        path = np.empty((len(F), self.n_inner))
+        self._track_rows(chosen, earlier, F, Y, check_fraction(rate, "rate"), path)
+        return path
+
+    def _track_rows(
+        self, tracker: Tracker, before: Array, F: Array, Y: Array, rate: float, path: Array
+    ) -> int:
+        """Write g after each of the rows, the first of which starts it."""
+        g, work = np.zeros(path.shape[1]), np.zeros(2 * path.shape[1])
+        for t in range(path.shape[0]):
+            self.track_at_row(F, before, Y, t, g, tracker, rate if t > 0 else 1.0, work)
+            for i in range(path.shape[1]):
+                path[t, i] = g[i]
+        return 0
 
     def estimate_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
         inner = self.tabulate("inner", f, y, np.zeros(self.n_inner))

@@ -1,7 +1,6 @@
 from colk.risks cimport scalars
 from colk.risks.base cimport LossRisk
-from colk.trackers cimport Tracker
-from colk._engine.window cimport Window
+from colk._engine.contracts cimport TrackerContract
 
 cdef double _POWER_CAP
 
@@ -28,5 +27,5 @@ cdef class Semivariance(Semideviations):
 
 cdef class MeanSemideviation(LossRisk):
     cdef readonly double order, weight
-    cdef double relative_excess(self, double loss, const double[::1] g) noexcept nogil
-    cdef double deviation_slope(self, double loss, const double[::1] g) noexcept nogil
+    cdef double relative_excess(self, double loss, const double* g) noexcept nogil
+    cdef double deviation_slope(self, double loss, const double* g) noexcept nogil

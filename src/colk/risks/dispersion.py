@@ -4,12 +4,11 @@ from typing import ClassVar
 
 import cython
 
+from colk._engine.contracts import TrackerContract
 from colk._engine.terms import overridden
-from colk._engine.window import Window
 from colk._validation import Array, check_count, check_number
 from colk.risks import scalars
 from colk.risks.base import LossRisk
-from colk.trackers import Tracker
 
 # A p-th power counts linearly beyond this multiple of the one tracked: see `MeanSemideviation`.
 _POWER_CAP = 1e6
@@ -63,11 +62,24 @@ class Dispersion(LossRisk):
     def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
         return 1.0
 
-    def track_at(
-        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
-    ) -> float:
-        """g₁ after a sample: what is tracked is the loss itself."""
-        return tracker.update(g[i], before, now, rate)
+    def start(self, g: Array, m: int, loss: float) -> int:
+        if m > 0:
+            g[0] = loss
+        return 0
+
+    def track(
+        self,
+        g: Array,
+        m: int,
+        before: float,
+        now: float,
+        tracker: TrackerContract,
+        rate: float,
+        work: Array,
+    ) -> int:
+        """g₁ tracks the loss itself."""
+        g[0] = tracker.update(g[0], before, now, rate)
+        return 0
 
     def outer_at(self, loss: float, g: Array) -> float:
         if self.weight == 0.0:
@@ -82,14 +94,12 @@ class Dispersion(LossRisk):
     def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
         return -self.weight * self.spread_slope_at(loss - g[0])
 
-    def pair_slopes(self, w: Window, theta: int, xi: int) -> int:
-        """With m = η d'(ℓ_θ − g₁): c_θ = (1 + m) ℓ'(f_θ, y_θ) and c_ξ = −m ℓ'(f_ξ, y_ξ)."""
-        m = 0.0
+    def chain(self, theta: float, xi: float, g: Array, m: int, factors: Array) -> int:
+        """1 + η d'(ℓ_θ − g₁) and −η d'(ℓ_θ − g₁)."""
+        factors[0], factors[1] = 1.0, 0.0
         if self.weight != 0.0:
-            m = self.weight * self.spread_slope_at(w.losses[theta] - w.g[0])
-        for c in range(w.slopes.shape[1]):
-            w.slopes[0, c] = (1.0 + m) * w.loss_slopes[theta, c]
-            w.slopes[1, c] = -m * w.loss_slopes[xi, c] if m != 0.0 else 0.0
+            factors[1] = -self.weight * self.spread_slope_at(theta - g[0])
+            factors[0] = 1.0 - factors[1]
         return 0
 
 
@@ -272,16 +282,15 @@ class MeanSemideviation(LossRisk):
             return 0.0
         return scalars.power(self.relative_excess(loss, g), self.order - 1.0)
 
-    def start(self, w: Window, xi: int) -> int:
-        if w.g.shape[0] > 0:
-            w.g[0] = w.losses[xi]
-            w.g[1] = scalars.power(abs(w.losses[xi]), self.order)
+    def start(self, g: Array, m: int, loss: float) -> int:
+        if m > 0:
+            g[0], g[1] = loss, scalars.power(abs(loss), self.order)
         return 0
 
     def track_at(
-        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+        self, tracker: TrackerContract, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
-        """g_i after a sample. A mean of powers is positive: it is averaged where it would halve."""
+        """g_i after a sample. A mean of powers is positive: where it would halve, it is averaged."""
         shown = self.inner_at(now, g, i)
         moved = tracker.update(g[i], self.inner_at(before, g, i), shown, rate)
         if i == 0 or moved > 0.5 * (1.0 - rate) * g[i]:

@@ -1,8 +1,7 @@
 from colk._engine.simd cimport maths as math
 from colk.risks cimport scalars
 from colk.risks.base cimport LossRisk
-from colk.trackers cimport Tracker
-from colk._engine.window cimport Window
+from colk._engine.contracts cimport TrackerContract
 
 cdef double _EXPONENT_CAP
 

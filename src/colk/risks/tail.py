@@ -5,11 +5,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colk._engine.window import Window
+from colk._engine.contracts import TrackerContract
 from colk._validation import Array, check_fraction, check_number
 from colk.risks import scalars
 from colk.risks.base import LossRisk, average, weighed
-from colk.trackers import Tracker
 
 # exp(t(ℓ − c)) is continued linearly beyond this: see `Entropic`.
 _EXPONENT_CAP = 30.0
@@ -76,13 +75,13 @@ class CVaR(LossRisk):
         return 0.0
 
     def outer_at(self, loss: float, g: Array) -> float:
-        if g.shape[0] == 0:
+        if self.weight == 0.0 or self.tail_fraction == 1.0:
             return loss
         excess = scalars.positive_part(loss - g[0], self.smoothing)
         return (1.0 - self.weight) * loss + self.weight * (g[0] + excess / self.tail_fraction)
 
     def outer_slope_loss_at(self, loss: float, g: Array) -> float:
-        if g.shape[0] == 0:
+        if self.weight == 0.0 or self.tail_fraction == 1.0:
             return 1.0
         above = scalars.positive_part_slope(loss - g[0], self.smoothing)
         return (1.0 - self.weight) + self.weight * above / self.tail_fraction
@@ -93,14 +92,13 @@ class CVaR(LossRisk):
         above = scalars.positive_part_slope(loss - g[0], self.smoothing)
         return self.weight * (1.0 - above / self.tail_fraction)
 
-    def start(self, w: Window, xi: int) -> int:
-        if w.g.shape[0] > 0:
-            w.g[0] = w.losses[xi]
-            w.g[1] = abs(w.losses[xi])
+    def start(self, g: Array, m: int, loss: float) -> int:
+        if m > 0:
+            g[0], g[1] = loss, abs(loss)
         return 0
 
     def track_at(
-        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+        self, tracker: TrackerContract, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
         return (1.0 - rate) * g[i] + rate * CVaR.inner_at(self, now, g, i)
 
@@ -197,12 +195,12 @@ class Entropic(LossRisk):
     def outer_slope_inner_at(self, loss: float, g: Array, i: int) -> float:
         return -math.expm1(min(self.tilt * (loss - g[0]), _EXPONENT_CAP))
 
-    def start(self, w: Window, xi: int) -> int:
-        w.g[0] = w.losses[xi]
+    def start(self, g: Array, m: int, loss: float) -> int:
+        g[0] = loss
         return 0
 
     def track_at(
-        self, tracker: Tracker, g: Array, i: int, before: float, now: float, rate: float
+        self, tracker: TrackerContract, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
         """Return c after a sample, from E exp(tℓ)/exp(tc) − 1 as the tracker moves it from 0.
 

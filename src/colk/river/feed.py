@@ -39,12 +39,9 @@ class Feed:
             if not self.place(x, True):
                 return -1
             self.stream.target[0, 0], self.stream.weight[0] = y, weight
-            return self.stream.proceed(
+            return self.stream.advance_locked(
                 self.stream.row, self.stream.target, self.stream.weight, 0, 1
             )
-        except BaseException:
-            self.stream.restore()
-            raise
         finally:
             self.stream.leave()
 

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from colk import _stored as stored
 from colk._engine.buffers import aligned, padded, plain
+from colk._engine.evaluation import evaluate
 from colk._engine.terms import check_term
 from colk._validation import Array, check_count, check_number, check_points, check_rows
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
-from colk.kernels.base import evaluate
 
 if TYPE_CHECKING:
     from colk.rkhs.compression import Compression

@@ -1,7 +1,6 @@
 cimport cython
 from colk._engine cimport inverse_curvature
 from colk._engine.simd cimport loops, maths as math
-from colk.compressors cimport pursuit
 from colk.compressors.pursuit cimport KOMP
 from colk.rl.step cimport ValueStream
 
@@ -12,13 +11,13 @@ cdef class LeastSquaresStream(ValueStream):
     cdef KOMP rule
     cdef readonly double prior, share
     cdef readonly bint is_singular
-    cdef double[:, ::1] matrix, rows, turns
+    cdef double[:, ::1] matrix, rows, rotations
     cdef int make_room(self) except -1
-    @cython.locals(before=Py_ssize_t, enters=bint, own=double, novelty=double, root=double,
+    @cython.locals(enters=bint, own=double, novelty=double, root=double,
                    part=double, shared=double, wide=double, error=double, price=double)
     cdef int step(self) except -1 nogil
     @cython.final
-    cdef void project(self, Py_ssize_t laid) noexcept nogil
+    cdef void project(self, Py_ssize_t count) noexcept nogil
     @cython.final
     cdef void multiply(self) noexcept nogil
     @cython.final
@@ -28,15 +27,15 @@ cdef class LeastSquaresStream(ValueStream):
     cdef void append(self, double novelty, double root, double change) noexcept nogil
     @cython.final
     @cython.locals(gain=double)
-    cdef void move(self) noexcept nogil
+    cdef void update(self) noexcept nogil
     @cython.final
     @cython.locals(crowded=bint, free=bint, spent=double)
     cdef double prune(self, double eps) noexcept nogil
     @cython.final
-    cdef void turn_out(self, Py_ssize_t j) noexcept nogil
+    cdef void drop_coordinate(self, Py_ssize_t j) noexcept nogil
     @cython.final
     @cython.locals(c=double, s=double, beside=double, kept=double)
-    cdef void turn_rows(self, Py_ssize_t j) noexcept nogil
+    cdef void rotate_rows(self, Py_ssize_t j) noexcept nogil
     @cython.final
     @cython.locals(c=double, s=double, beside=double, kept=double)
-    cdef void turn_row(self, Py_ssize_t row, Py_ssize_t j) noexcept nogil
+    cdef void rotate_row(self, Py_ssize_t row, Py_ssize_t j) noexcept nogil

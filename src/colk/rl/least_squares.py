@@ -17,7 +17,6 @@ from colk._engine import inverse_curvature
 from colk._engine.buffers import aligned
 from colk._engine.simd import loops
 from colk._validation import Array
-from colk.compressors import pursuit
 from colk.compressors.pursuit import KOMP
 from colk.rl.step import ValueStream
 
@@ -46,7 +45,7 @@ class LeastSquaresStream(ValueStream):
     prior: float
     matrix: Array  # (capacity, capacity): P
     rows: Array  # (N_ROWS, capacity)
-    turns: Array  # (2, capacity): cosines and sines
+    rotations: Array  # (2, capacity): cosines and sines
     is_singular: bool  # whether the last step was not made since the system would be
     share: float  # 1/gain, by which the transition multiplies the determinant of the system
 
@@ -64,29 +63,24 @@ class LeastSquaresStream(ValueStream):
         matrix = aligned(capacity, capacity)
         matrix[:n, :n] = np.asarray(self.matrix)[:n, :n]
         self.matrix, self.rows = matrix, aligned(N_ROWS, capacity)
-        self.turns = aligned(2, capacity)
+        self.rotations = aligned(2, capacity)
         return 0
 
     # -- the step ----------------------------------------------------------------------------
 
     def step(self) -> int:
-        """Learn from the transition in the window; 0 where the system would be singular."""
-        before = self.dictionary.size
-        laid = self.lay_transition()
+        """Solve for V with one more transition; it ends the loop if the system would be singular."""
         self.is_singular = False
-        if not self.self_similarity < loops.LARGEST:
-            return 0
-        self.look(laid, 0.0)
-        if not self.is_sound():
-            return 0
-        self.project(laid)
+        count = self.evaluate_columns()
+        self.evaluate_difference(count, 0.0)
+        self.project(count)
         self.multiply()
-        own, n = self.dictionary.gram[0, 0], before
+        own, n = self.dictionary.gram[0, 0], self.dictionary.size
         novelty = own - loops.dot(self.rows, HERE, self.rows, HERE, n)
         # of the new direction: z has √s there, z' its inner product with it, d the rest
         root = math.sqrt(max(novelty, 0.0))
         part = 0.0
-        if laid > 1 and root > 0.0:
+        if count > 1 and root > 0.0:
             shared = loops.dot(self.rows, HERE, self.rows, AHEAD, n)
             part = self.next_discount * (self.dictionary.gram[1, 0] - shared) / root
         self.share = 1.0 + loops.dot(self.rows, CHANGE, self.rows, MOVE, n)
@@ -94,28 +88,25 @@ class LeastSquaresStream(ValueStream):
         error = self.error_outside(wide, root)
         enters = wide > SINGULAR and novelty > loops.NOVELTY_FLOOR * own and error > self.rule.bound
         if enters and n >= self.rule.at_most:
-            j = pursuit.cheapest(self.dictionary)
+            j = self.dictionary.cheapest()
             price = self.difference * root / (wide * self.prior)
             enters = price * price > self.dictionary.price(j)
         if enters:
             self.share = wide
         self.is_singular = not self.share > SINGULAR
         if self.is_singular:
-            return 0
-        self.dictionary.forget()
+            self.refuse()
+        self.dictionary.begin_step()
         if enters:
             error = 0.0
             self.append(novelty, root, root - part)
-        self.move()
+        self.update()
         if enters:
             error += self.prune(self.rule.bound)
         self.dictionary.spent[0] = error * error
-        self.error_sum += error
-        self.steps += 1
-        self.note(before)
-        return 1
+        return 0
 
-    def project(self, laid: int) -> None:
+    def project(self, count: int) -> None:
         """Find z, z' and d, and v = K⁻¹κ(D, x) on the way."""
         n = self.dictionary.size
         for k in range((n + 7) & -8):
@@ -125,8 +116,8 @@ class LeastSquaresStream(ValueStream):
             self.rows, HERE, AHEAD, self.rows, SPREAD,
         )  # fmt: skip
         loops.halve_and_spread(
-            self.dictionary.factor, n, self.dictionary.columns, laid - 1,
-            self.rows, AHEAD, HERE, self.dictionary.solutions, 0,
+            self.dictionary.factor, n, self.dictionary.columns, count - 1,
+            self.rows, AHEAD, HERE, self.rows, SPREAD,
         )  # fmt: skip
         for k in range((n + 7) & -8):
             self.rows[CHANGE, k] = self.rows[HERE, k] - self.next_discount * self.rows[AHEAD, k]
@@ -158,13 +149,13 @@ class LeastSquaresStream(ValueStream):
         n = self.dictionary.size
         for row in range(self.dictionary.n_rows):
             self.dictionary.amounts[0, row] = 0.0
-        self.dictionary.append_row(0, novelty)
+        self.dictionary.append_row(0, self.rows, SPREAD, novelty)
         for k in range(n, (n + 8) & -8):
             self.rows[MOVE, k] = self.rows[DUAL, k] = 0.0
         self.rows[MOVE, n], self.rows[DUAL, n] = root / self.prior, change / self.prior
         self.matrix[n, n] = 1.0 / self.prior
 
-    def move(self) -> None:
+    def update(self) -> None:
         """Set w ← w + δ·gain·Uh and P ← P − gain·hgᵀ."""
         n, gain = self.dictionary.size, 1.0 / self.share
         loops.spread(self.dictionary.factor, n, self.rows, MOVE, self.rows, SPREAD)
@@ -181,45 +172,45 @@ class LeastSquaresStream(ValueStream):
         """
         spent, crowded = 0.0, True
         while self.dictionary.size > 0:
-            j = pursuit.find_crowded(self.dictionary) if crowded else self.dictionary.size
+            j = self.dictionary.crowded() if crowded else self.dictionary.size
             crowded = j < self.dictionary.size
             if not crowded:
-                j = pursuit.cheapest(self.dictionary)
+                j = self.dictionary.cheapest()
                 free = self.dictionary.size <= self.rule.at_most
                 if free and spent + self.dictionary.price(j) > eps * eps:
                     break
-            self.turn_out(j)
+            self.drop_coordinate(j)
             spent += self.dictionary.drop_atom(j)
         return math.sqrt(spent)
 
-    def turn_out(self, j: int) -> None:
+    def drop_coordinate(self, j: int) -> None:
         """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
         n, last = self.dictionary.size, self.dictionary.size - 1
-        inverse_curvature.find_turns(self.dictionary, j, self.turns)
+        inverse_curvature.find_rotations(self.dictionary, j, self.rotations)
         if j < last:
-            self.turn_rows(j)
+            self.rotate_rows(j)
             for row in range(n):
-                self.turn_row(row, j)
+                self.rotate_row(row, j)
         for i in range(n):
             self.matrix[last, i] = self.matrix[i, last] = 0.0
 
-    def turn_rows(self, j: int) -> None:
+    def rotate_rows(self, j: int) -> None:
         """Turn the rows j, … of P, one with what the rows above leave; the last one leaves."""
         n, last = self.dictionary.size, self.dictionary.size - 1
         for k in range(n):
             self.rows[SPREAD, k] = self.matrix[j, k]
         for i in range(j, last):
-            c, s = self.turns[0, i], self.turns[1, i]
+            c, s = self.rotations[0, i], self.rotations[1, i]
             for k in range(n):
                 kept, beside = self.rows[SPREAD, k], self.matrix[i + 1, k]
                 self.matrix[i, k] = c * kept - s * beside
                 self.rows[SPREAD, k] = s * kept + c * beside
 
-    def turn_row(self, row: int, j: int) -> None:
+    def rotate_row(self, row: int, j: int) -> None:
         """Turn the entries j, … of a row of P: what leaves is the last."""
         last, kept = self.dictionary.size - 1, self.matrix[row, j]
         for i in range(j, last):
-            c, s, beside = self.turns[0, i], self.turns[1, i], self.matrix[row, i + 1]
+            c, s, beside = self.rotations[0, i], self.rotations[1, i], self.matrix[row, i + 1]
             self.matrix[row, i] = c * kept - s * beside
             kept = s * kept + c * beside
         self.matrix[row, last] = kept

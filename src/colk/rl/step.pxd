@@ -11,17 +11,18 @@ cdef class ValueStream(Stream):
     cdef readonly double eps_ratio
     cdef readonly double next_discount, value, next_value, difference, tracked, self_similarity
     @cython.locals(before=Py_ssize_t)
+    cdef int make_step(self) except -1 nogil
     cdef int step(self) except -1 nogil
-    cdef Py_ssize_t lay_transition(self) except -1 nogil
-    cdef void look(self, Py_ssize_t laid, double rate) noexcept nogil
-    cdef void lay_amounts(self, double step_size, double rate) noexcept nogil
+    cdef Py_ssize_t evaluate_columns(self) except -1 nogil
+    cdef int evaluate_difference(self, Py_ssize_t count, double rate) except -1 nogil
+    cdef void move(self, double step_size, double rate) noexcept nogil
     @cython.locals(limit=double)
     cdef bint is_sound(self) noexcept nogil
     cdef double follow(self, double rate) noexcept nogil
     cdef double pull(self) noexcept nogil
     cdef double push(self) noexcept nogil
     cdef double renew(self, double rate) noexcept nogil
-    cdef void note(self, Py_ssize_t before) noexcept nogil
+    cdef void record(self, Py_ssize_t before) noexcept nogil
 
 cdef class ResidualStream(ValueStream):
     pass

@@ -38,7 +38,7 @@ class ValueStream(Stream):
     Parameters
     ----------
     compressor : Compressor
-        What becomes of the new points of a gradient_step.
+        What keeps the expansion small.
     tracking_rate : PowerDecay
         β, the rate at which z is renewed.
     eps_ratio : float
@@ -62,6 +62,7 @@ class ValueStream(Stream):
     ) -> None:
         super().__init__(gained=2, kept=0, columns=len(TRACE), **common)
         self.compressor, self.tracking_rate, self.eps_ratio = compressor, tracking_rate, eps_ratio
+        self.compressor.prepare(self.dictionary)
         self.next_discount = self.value = self.next_value = 0.0
         self.difference = self.tracked = self.self_similarity = 0.0
 
@@ -85,69 +86,70 @@ class ValueStream(Stream):
 
     # -- the step ----------------------------------------------------------------------------
 
-    def step(self) -> int:
-        """Learn from the transition in the window; 0 where the step would diverge."""
-        t, before = self.steps, self.dictionary.size
-        step_size, rate = self.step_size.rate(t), self.tracking_rate.rate(t)
-        share = self.averaging_rate()
-        # κ(D, x) and κ(D, x'); δ = r + γV(x') − V(x); z
-        laid = self.lay_transition()
-        if not self.self_similarity < loops.LARGEST:
-            return 0
-        self.look(laid, rate)
-        if not self.is_sound():
-            return 0
-        # V~ = (1 − αλ)V + α(a κ(x, ·) − γ b κ(x', ·)),  z~ = z + β(δ − z(x))κ(x, ·)
-        self.lay_amounts(step_size, rate)
-        self.dictionary.forget()
-        self.dictionary.scale_rows(0, 1, 1.0 - step_size * self.regularization)
-        # V, z = KOMP(V~, z~; ε)
-        staged = gradient_step.stage(self.dictionary, laid)
-        self.compressor.settle(self.dictionary, staged, step_size, t)
+    def make_step(self) -> int:
+        """Learn from the transition in the window; averages, sums and the trace follow."""
+        share, before = self.averaging_rate(), self.dictionary.size
+        self.step()
         self.average(share)
         self.error_sum += math.sqrt(self.dictionary.spent[0])
-        self.steps = t + 1
-        self.note(before)
-        return 1
+        self.steps += 1
+        self.record(before)
+        return 0
 
-    def lay_transition(self) -> int:
-        """κ(D, ·) at x, and at x' unless it is terminal; returns how many points that are."""
+    def step(self) -> int:
+        """Make one step; it ends the loop if it would diverge."""
+        t = self.steps
+        step_size, rate = self.step_size.rate(t), self.tracking_rate.rate(t)
+        count = self.evaluate_columns()  # κ(D, x) and κ(D, x')
+        self.evaluate_difference(count, rate)  # δ = r + γV(x') − V(x), and z
+        self.move(step_size, rate)  # V~ = (1 − αλ)V + α(a κ(x, ·) − γ b κ(x', ·)), and z~
+        staged = gradient_step.stage(self.dictionary, count)
+        self.compressor.settle(self.dictionary, staged, step_size, t)  # V, z = KOMP(V~, z~; ε)
+        return 0
+
+    def evaluate_columns(self) -> int:
+        """κ(D, ·) at x, and at x' unless it is terminal; returns the number of points."""
         p = self.dictionary.n_features
         for k in range(p):
             self.dictionary.points[0, k] = self.window.points[0, k]
             self.dictionary.points[1, k] = self.window.points[0, p + k]
         self.next_discount = self.window.points[0, 2 * p]
-        laid = 2 if self.next_discount > 0.0 else 1
-        self.dictionary.evaluate_columns(self.dictionary.points, laid, False)
+        count = 2 if self.next_discount > 0.0 else 1
+        self.dictionary.evaluate_columns(self.dictionary.points, count, False)
         self.self_similarity = self.dictionary.gram[0, 0]
         # written so that NaN is kept
-        if laid > 1 and not self.dictionary.gram[1, 1] <= self.self_similarity:
+        if count > 1 and not self.dictionary.gram[1, 1] <= self.self_similarity:
             self.self_similarity = self.dictionary.gram[1, 1]
-        return laid
+        if not self.self_similarity < loops.LARGEST:
+            self.refuse()
+        return count
 
-    def look(self, laid: int, rate: float) -> None:
-        """V at both states, δ and z."""
+    def evaluate_difference(self, count: int, rate: float) -> int:
+        """V at both states, δ and z; they end the loop if the step would diverge."""
         n = self.dictionary.size
         self.value = loops.dot(self.dictionary.weights_t, 0, self.dictionary.columns, 0, n)
         self.next_value = 0.0
-        if laid > 1:
+        if count > 1:
             self.next_value = loops.dot(self.dictionary.weights_t, 0, self.dictionary.columns, 1, n)
         self.difference = (
             self.window.targets[0, 0] + self.next_discount * self.next_value - self.value
         )
         self.tracked = self.follow(rate)
+        return 0 if self.is_sound() else self.refuse()
 
-    def lay_amounts(self, step_size: float, rate: float) -> None:
-        """Weights of x and x' in V and in z."""
+    def move(self, step_size: float, rate: float) -> None:
+        """V~ = (1 − αλ)V + α(a κ(x, ·) − γ b κ(x', ·)) and z~ = z + β(δ − z(x))κ(x, ·)."""
         for row in range(self.dictionary.n_rows):
             self.dictionary.amounts[0, row] = self.dictionary.amounts[1, row] = 0.0
         self.dictionary.amounts[0, 0] = step_size * self.pull()
         self.dictionary.amounts[1, 0] = -step_size * self.next_discount * self.push()
         if self.dictionary.n_priced > 1:
             self.dictionary.amounts[0, 1] = self.renew(rate) / self.eps_ratio
+        self.dictionary.begin_step()
+        self.dictionary.scale_rows(0, 1, 1.0 - step_size * self.regularization)
 
     def is_sound(self) -> bool:
-        """Whether nothing ran away, and no square of δ will overflow."""
+        """Whether all values are within their limits, and no square of δ will overflow."""
         limit = stream.RUNAWAY * (1.0 + self.largest_target)
         return (
             abs(self.value) <= limit
@@ -156,8 +158,8 @@ class ValueStream(Stream):
             and abs(self.difference) < loops.LARGEST
         )
 
-    def note(self, before: int) -> None:
-        """Note what a step did, where that is asked for."""
+    def record(self, before: int) -> None:
+        """Write the line of a step, if steps are traced."""
         k, n, added = self.line, self.dictionary.size, self.dictionary.added
         if not self.traced or k == self.lines.shape[0]:
             return

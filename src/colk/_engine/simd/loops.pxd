@@ -70,3 +70,13 @@ cdef inline void settle_and_multiply(double[:, ::1] P, Py_ssize_t n, double[:, :
     _settle_and_multiply(&P[0, 0], P.shape[1], n, &rows[first, 0], &amounts[0], count, &rows[z, 0], &rows[h, 0], <int> columns)
 cdef inline void turn_out(double[:, ::1] P, Py_ssize_t n, Py_ssize_t j, double[:, ::1] turns, double[::1] carry) noexcept nogil:
     _turn_out(&P[0, 0], P.shape[1], n, j, &turns[0, 0], &turns[1, 0], &carry[0])
+cdef inline double* data(double[::1] values) noexcept nogil:
+    return &values[0]
+cdef inline double* data_of_rows(double[:, ::1] values) noexcept nogil:
+    return &values[0, 0]
+cdef inline list numbers(const double* values, Py_ssize_t n):
+    cdef list found = []
+    cdef Py_ssize_t i
+    for i in range(n):
+        found.append(values[i])
+    return found

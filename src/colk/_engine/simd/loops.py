@@ -203,3 +203,18 @@ def price_mergers(
     merged = light * np.exp(-decay * (1.0 - h) ** 2) + heavy * np.exp(-decay * h * h)
     out[decays, :n], out[places, :n] = decay, h
     out[losses, :n] = light**2 + heavy**2 + 2.0 * light * heavy * share - merged**2
+
+
+def data(values: Array) -> Array:
+    """Return the numbers of a vector as compiled functions hand them on, without a count."""
+    return values
+
+
+def data_of_rows(values: Array) -> Array:
+    """Return the numbers of a matrix likewise, row after row."""
+    return values.reshape(-1)
+
+
+def numbers(values: Array, n: int) -> Array:
+    """Return the first n numbers of what `data` returned."""
+    return values[:n]

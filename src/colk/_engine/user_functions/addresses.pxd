@@ -27,13 +27,12 @@ cdef inline double of_points(size_t address, const double[:, ::1] points, Py_ssi
         free(room)
     return value
 
-cdef inline double of_loss(size_t address, double loss, const double[::1] g, Py_ssize_t i) noexcept nogil:
-    cdef Py_ssize_t m = g.shape[0]
+cdef inline double of_loss(size_t address, double loss, const double* g, Py_ssize_t m, Py_ssize_t i) noexcept nogil:
     cdef double few[64]
     cdef double *room = &few[0] if m <= 64 else <double *>malloc(m * sizeof(double))
     cdef double value = NAN
     if address != 0 and room != NULL:
-        memcpy(room, &g[0], m * sizeof(double))
+        memcpy(room, g, m * sizeof(double))
         value = (<OfALoss>address)(loss, room, i)
     if room != &few[0]:
         free(room)

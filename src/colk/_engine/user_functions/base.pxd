@@ -1,4 +1,5 @@
 cimport cython
+from colk._engine.simd cimport loops
 from colk._engine.user_functions cimport addresses
 
 cdef class Function:
@@ -21,8 +22,9 @@ cdef class OfPoints(Function):
                   Py_ssize_t size, double[:, ::1] out, Py_ssize_t first) except -1
 
 cdef class OfLoss(Function):
-    cdef double at(self, double loss, const double[::1] g, Py_ssize_t i) except? -1.5e300 nogil
-    cdef double _ask(self, double loss, const double[::1] g, Py_ssize_t i) except? -1.5e300
+    cdef Py_ssize_t m
+    cdef double at(self, double loss, const double* g, Py_ssize_t i) except? -1.5e300 nogil
+    cdef double _ask(self, double loss, const double* g, Py_ssize_t i) except? -1.5e300
 
 cdef class OfArrays(Function):
     cdef int write(self, const double[:, ::1] F, Py_ssize_t i, const double[:, ::1] Y,

@@ -6,6 +6,7 @@ from typing import Any
 import cython
 import numpy as np
 
+from colk._engine.simd import loops
 from colk._engine.user_functions import addresses
 from colk._engine.user_functions.addresses import Signature, as_python, c_function, is_c_function
 from colk._engine.user_functions.compilation import machine_code
@@ -122,9 +123,15 @@ class OfLoss(Function):
     If g has one component, the function gets a number.
     """
 
+    m: int  # numbers in g
+
+    def __init__(self, given: Any, signature: Any, role: str) -> None:
+        super().__init__(given, signature, role)
+        self.m = signature.sizes[2]
+
     def at(self, loss: float, g: Array, i: int) -> float:
         """Return component i of its value."""
-        value = addresses.of_loss(self.found(), loss, g, i)
+        value = addresses.of_loss(self.found(), loss, g, self.m, i)
         if value == value:
             return value
         with cython.gil:
@@ -134,7 +141,8 @@ class OfLoss(Function):
         signature: Any = self.signature
         arguments: list[Any] = [float(loss)]
         if signature.takes_g:
-            arguments.append(float(g[0]) if signature.sizes[2] == 1 else np.array(g))
+            means = np.array(loops.numbers(g, self.m))
+            arguments.append(float(means[0]) if self.m == 1 else means)
         result = self.plain(*arguments)
         if signature.shape == ():
             return as_number(result, self.role)

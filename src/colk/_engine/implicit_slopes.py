@@ -1,50 +1,62 @@
-"""The implicit step: slopes are taken where the step ends, so that none runs away.
+"""The implicit step: slopes are those at the end of the step, so that it cannot overshoot.
 
-An explicit step follows the slope at f(x), however far it leads; a loss that is multiplied by ten
-makes steps ten times as long, which overshoot. The implicit (proximal) step solves
+An explicit step follows the slope at f(x); a loss that is multiplied by ten makes steps ten times
+as long, which overshoot. The implicit (proximal) step solves
 
     f⁺ = (f − α Σ_b c_b⁺ κ(x_b, ·)) / (1 + αλ),    c_b⁺ = c_b ℓ'(f⁺(x_b)) / ℓ'(f(x_b)),
 
 where c_b is the coefficient of the explicit step: the outer slopes of a risk, the weights and the
-gradient bound stay as they were. For a convex loss it ends no further than where the loss of the
-sample is least.
+gradient bound stay as they were. For a convex loss it does not go beyond the minimum of the loss of
+the sample.
 """
-
-from typing import Any
 
 import numpy as np
 
-from colk._engine.gradient_step import KernelStream
+from colk._engine.contracts import LossContract
+from colk._engine.dictionary import Dictionary
+from colk._engine.window import Window
 from colk._validation import Array
 
-__all__ = ["ImplicitStream"]
+__all__ = ["ImplicitSlopes"]
 
-# Shares of the explicit step are found to this accuracy; points that share a step in turn, in at
-# most so many sweeps.
+# Accuracy of the shares of the explicit step. The points of a window take turns, for at most SWEEPS
+# sweeps; the share of one point takes at most ITERATIONS evaluations.
 TOLERANCE = 1e-10
 SWEEPS = 30
 ITERATIONS = 60
 
 
-class ImplicitStream(KernelStream):
-    """A kernel stream whose slopes are those at the predictions after the step."""
+class ImplicitSlopes:
+    """The coefficients of an implicit step, from those of the explicit one.
 
+    Parameters
+    ----------
+    window : Window
+        Samples, predictions and the coefficients, which `solve` replaces.
+    dictionary : Dictionary
+        Where the Gram matrix of the window's points is.
+    loss : LossContract
+        The loss.
+    """
+
+    n_outputs: int
+    is_coupled: bool  # whether the outputs of a point share one slope
     first_slopes: Array  # (size, outputs): ℓ' at f(x_b)
     explicit: Array  # (size, outputs): c_b
-    ahead: Array  # (size, outputs): what f⁺(x_b) would be without point b
+    others: Array  # (size, outputs): f⁺(x_b) without the step of point b
     trial: Array  # (size, outputs): predictions that are tried
     trial_slopes: Array  # (size, outputs): ℓ' there
 
-    def __init__(self, **common: Any) -> None:
-        super().__init__(**common)
-        self.is_implicit, self.is_coupled = True, self.loss.couples_outputs
-        shape = (5, self.window.size, self.n_outputs)
-        arrays = np.zeros(shape)
-        self.first_slopes, self.explicit, self.ahead, self.trial, self.trial_slopes = arrays
+    def __init__(self, window: Window, dictionary: Dictionary, loss: LossContract) -> None:
+        self.window, self.dictionary, self.loss = window, dictionary, loss
+        self.is_coupled = loss.couples_outputs
+        self.n_outputs = self.window.predictions.shape[1]
+        arrays = np.zeros((5, self.window.size, self.n_outputs))
+        self.first_slopes, self.explicit, self.others, self.trial, self.trial_slopes = arrays
 
-    def adapt(self, step: float, factor: float) -> float:
-        """Take the slopes at the end of the step; returns the length of a step towards κ(x, ·)."""
-        move, width = step * factor, self.n_outputs
+    def solve(self, move: float, factor: float) -> int:
+        """Replace the coefficients; a point moves by `move` times its own, f shrinks by `factor`."""
+        width = self.n_outputs
         for b in range(self.window.size):
             for c in range(width):
                 self.explicit[b, c] = self.window.coefficients[b, c]
@@ -53,37 +65,37 @@ class ImplicitStream(KernelStream):
         for _ in range(sweeps):
             largest = 0.0
             for b in range(self.window.size):
-                self.look_ahead(b, move, factor)
+                self.move_others(b, move, factor)
                 if self.is_coupled:
-                    largest = max(largest, self.turn(b, 0, width, move))
+                    largest = max(largest, self.solve_point(b, 0, width, move))
                 else:
                     for c in range(width):
-                        largest = max(largest, self.turn(b, c, c + 1, move))
+                        largest = max(largest, self.solve_point(b, c, c + 1, move))
             if largest <= TOLERANCE:
                 break
-        return move
+        return 0
 
-    def look_ahead(self, b: int, move: float, factor: float) -> None:
-        """What f⁺ would be at point b with the coefficients of the others as they are."""
+    def move_others(self, b: int, move: float, factor: float) -> None:
+        """Evaluate f⁺ at point b without the step of b itself."""
         for c in range(self.n_outputs):
             value = factor * self.window.predictions[b, c]
             for a in range(self.window.size):
                 if a != b:
                     shared = self.dictionary.gram[max(a, b), min(a, b)]
                     value -= move * self.window.coefficients[a, c] * shared
-            self.ahead[b, c] = value
+            self.others[b, c] = value
 
-    def turn(self, b: int, first: int, last: int, move: float) -> float:
-        """Give outputs first, …, last − 1 of point b their share of the explicit step.
+    def solve_point(self, b: int, first: int, last: int, move: float) -> float:
+        """Set outputs first, …, last − 1 of point b to their share of the explicit step.
 
-        Returns by how much the share changed.
+        Returns the change of the share.
         """
         squares, product, now = 0.0, 0.0, 0.0
         for c in range(first, last):
             squares += self.explicit[b, c] * self.explicit[b, c]
             product += self.explicit[b, c] * self.first_slopes[b, c]
             now += self.explicit[b, c] * self.window.coefficients[b, c]
-        if product <= 0.0:  # nothing moves, or up the loss, where an outer slope is negative
+        if product <= 0.0:  # no move, or a move up the loss, by a negative outer slope
             return 0.0
         share = self.share_at_end(b, first, last, move, product)
         for c in range(first, last):
@@ -93,8 +105,8 @@ class ImplicitStream(KernelStream):
     def share_at_end(self, b: int, first: int, last: int, move: float, product: float) -> float:
         """The r in [0, 1] at which the slope after the r-th part of the step is r times the first.
 
-        Their difference rises with r: by false position, its kept end halved, or by bisection where
-        that is slow.
+        Their difference rises with r: false position with halved ends, and bisection where that is
+        slow.
         """
         low, high = 0.0, 1.0
         at_low = self.excess(b, first, last, move, low, product)
@@ -124,7 +136,7 @@ class ImplicitStream(KernelStream):
         """Return r − ⟨c, ℓ' after the r-th part of the step⟩/⟨c, ℓ' before⟩."""
         reach = move * share * self.dictionary.gram[b, b]
         for c in range(first, last):
-            self.trial[b, c] = self.ahead[b, c] - reach * self.explicit[b, c]
+            self.trial[b, c] = self.others[b, c] - reach * self.explicit[b, c]
         if self.is_coupled:
             self.loss.evaluate(self.trial, self.window.targets, b, self.trial_slopes)
         else:

@@ -1,0 +1,180 @@
+"""What a step asks of the terms: the methods that compiled code calls.
+
+The public base classes (`colk.kernels.Kernel`, `colk.losses.Loss`, …) derive from these and say how
+a user implements them. `g` is handed on as its numbers alone, with their count m beside it.
+"""
+
+from typing import ClassVar, Self
+
+from numpy.typing import ArrayLike
+
+from colk._engine.terms import Term
+from colk._validation import Array
+
+__all__ = [
+    "AveragingContract",
+    "KernelContract",
+    "LossContract",
+    "RateContract",
+    "RiskContract",
+    "TrackerContract",
+]
+
+
+class KernelContract(Term):
+    """A kernel κ, evaluated over all atoms at once."""
+
+    @property
+    def depth(self) -> int:
+        """Blocks of rows after its result that `columns` uses."""
+        return 0
+
+    @property
+    def is_shift_invariant(self) -> bool:
+        """Whether κ(u, v) is a function of the difference u − v alone."""
+        return False
+
+    @property
+    def peak(self) -> float:
+        """κ(u, u) of a kernel of the difference u − v."""
+        return 1.0
+
+    def columns(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
+        raise NotImplementedError
+
+    def bind(self, n_features: int) -> Self:
+        """Return an equal kernel for points of `n_features`."""
+        raise NotImplementedError
+
+    def gram(self, U: ArrayLike, V: ArrayLike | None = None) -> Array:
+        """Return the matrix of κ(u_i, v_j)."""
+        raise NotImplementedError
+
+    def diagonal(self, U: ArrayLike) -> Array:
+        """Return the vector of κ(u_i, u_i)."""
+        raise NotImplementedError
+
+    def add_frequency(self, seed: int, out: Array) -> int:
+        """Add a frequency ω of the spectral law to `out`."""
+        raise NotImplementedError
+
+
+class LossContract(Term):
+    """A loss ℓ(f, y), its slope in f, and its curvature."""
+
+    couples_outputs: ClassVar[bool] = False
+    kinks = property(lambda self: (), doc="Residuals (binary: margins) where the slope jumps.")
+
+    def loss_at(self, f: float, y: float) -> float:
+        """ℓ(f, y) of one output."""
+        raise NotImplementedError
+
+    def slope_at(self, f: float, y: float) -> float:
+        """∂ℓ/∂f of one output."""
+        raise NotImplementedError
+
+    def evaluate(self, F: Array, Y: Array, row: int, slopes: Array) -> float:
+        """Return ℓ of one row of predictions and targets; write ∂ℓ/∂f into the row of `slopes`."""
+        raise NotImplementedError
+
+    def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
+        """Curvature of one row whose slopes are known."""
+        raise NotImplementedError
+
+
+class TrackerContract(Term):
+    """A rule by which a tracked mean g follows the inner values of a stream."""
+
+    remembers: ClassVar[bool] = False
+
+    def update(self, g: float, before: float, now: float, rate: float) -> float:
+        """Return g after a sample with inner value `now`, and `before` under the previous f."""
+        raise NotImplementedError
+
+
+class RiskContract(Term):
+    """E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)]: a risk of losses, or one of predictions.
+
+    A risk of losses has `start`, `track`, `chain`, `bend` and `outer_at`; it sees losses and g.
+    One of predictions, as `Composition` is, has the others; it sees rows of predictions F and
+    targets Y.
+    """
+
+    is_of_losses: ClassVar[bool] = False
+    n_inner = property(lambda self: 0, doc="How many numbers are tracked: the size m of g.")
+
+    def start(self, g: Array, m: int, loss: float) -> int:
+        """Set g from the loss of the first sample of a stream."""
+        raise NotImplementedError
+
+    def track(
+        self,
+        g: Array,
+        m: int,
+        before: float,
+        now: float,
+        tracker: TrackerContract,
+        rate: float,
+        work: Array,
+    ) -> int:
+        """Move g by the losses of a sample under the previous f and under f."""
+        raise NotImplementedError
+
+    def chain(self, theta: float, xi: float, g: Array, m: int, factors: Array) -> int:
+        """Write the factors of ℓ'(f_θ) and ℓ'(f_ξ) in the quasi-gradient, from both losses."""
+        raise NotImplementedError
+
+    def bend(self, theta: float, g: Array, m: int, width: float) -> float:
+        """∂²outer/∂ℓ² at a loss, at least 0, from slopes that are `width` away on either side."""
+        raise NotImplementedError
+
+    def outer_at(self, loss: float, g: Array) -> float:
+        """outer(ℓ, g)."""
+        raise NotImplementedError
+
+    def start_at(self, F: Array, Y: Array, xi: int, g: Array) -> int:
+        """Set g from row ξ, the first sample of a stream."""
+        raise NotImplementedError
+
+    def track_at_row(
+        self,
+        F: Array,
+        before: Array,
+        Y: Array,
+        xi: int,
+        g: Array,
+        tracker: TrackerContract,
+        rate: float,
+        work: Array,
+    ) -> int:
+        """Move g by row ξ of the predictions of the previous f and of f."""
+        raise NotImplementedError
+
+    def chain_at(
+        self, F: Array, Y: Array, theta: int, xi: int, g: Array, slopes: Array, work: Array
+    ) -> int:
+        """Write the coefficients of κ(x_θ, ·) and κ(x_ξ, ·) into the two rows of `slopes`."""
+        raise NotImplementedError
+
+    def outer_at_row(self, F: Array, Y: Array, theta: int, g: Array, work: Array) -> float:
+        """outer at row θ."""
+        raise NotImplementedError
+
+
+class RateContract(Term):
+    """A step size or a tracking rate."""
+
+    def rate(self, t: int) -> float:
+        """Return the rate of step t."""
+        raise NotImplementedError
+
+
+class AveragingContract(Term):
+    """A mean of the iterates, f̄ ← f̄ + ρ_t (f − f̄)."""
+
+    def rate_at(self, t: int) -> float:
+        """ρ_t, in (0, 1]."""
+        raise NotImplementedError

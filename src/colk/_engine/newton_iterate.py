@@ -1,0 +1,139 @@
+"""The function that second-order steps move, and how a point moves it.
+
+f is kept by its weights w = Uθ. A step changes them by a multiple of Uh, h = Pz. That product is
+pending until the next pass over U, which the next sample needs anyway.
+"""
+
+import math
+
+import numpy as np
+
+from colk._engine import inverse_curvature
+from colk._engine.dictionary import Dictionary
+from colk._engine.inverse_curvature import InverseCurvature
+from colk._engine.simd import loops
+from colk._engine.window import Window
+from colk._validation import Array
+
+__all__ = ["NewtonIterate"]
+
+
+class NewtonIterate:
+    """One function, whose weights are the first rows of a dictionary.
+
+    Parameters
+    ----------
+    dictionary, window, P
+        The dictionary, the window and the inverse curvature of its stream.
+    """
+
+    P: InverseCurvature
+    pending: Array  # (outputs,): multiples of Uh that w lacks
+    is_pending: bool  # whether w lacks any
+    last: int  # the row of that h
+    # Of the point that was planned last:
+    length: float  # |a|
+    curvature: float  # b
+    gain: (
+        float  # 1/(1 + bτ), τ the variance in the span of the atoms; after `move` that of the step
+    )
+    wide_gain: float  # the same with the point among the atoms
+    new_price: float  # squared H-norm of what the point adds as an atom
+
+    def __init__(self, dictionary: Dictionary, window: Window, P: InverseCurvature) -> None:
+        self.dictionary, self.window, self.P = dictionary, window, P
+        self.n_outputs = self.window.predictions.shape[1]
+        self.pending, self.is_pending = np.zeros(self.n_outputs), False
+        self.last = inverse_curvature.FIRST
+        self.length = self.curvature = self.gain = self.wide_gain = self.new_price = 0.0
+
+    # -- the pending update ------------------------------------------------------------------
+
+    def bring_up_to_date(self) -> int:
+        """Add what is pending to w."""
+        self.spread_pending()
+        if self.is_pending:
+            self.add_pending()
+        return 0
+
+    def spread_pending(self) -> None:
+        """Compute Uh, if an update is pending."""
+        if self.is_pending:
+            loops.spread(
+                self.dictionary.factor, self.dictionary.size,
+                self.P.rows, self.last, self.P.rows, inverse_curvature.PRODUCT,
+            )  # fmt: skip
+
+    def add_pending(self) -> None:
+        """Add the pending multiples of Uh, which is known now, to w."""
+        if self.is_pending:
+            for c in range(self.n_outputs):
+                amount, n = self.pending[c], self.dictionary.size
+                loops.add(
+                    self.dictionary.weights_t, c, self.P.rows, inverse_curvature.PRODUCT, amount, n
+                )
+        self.is_pending = False
+
+    # -- a point -----------------------------------------------------------------------------
+
+    def relinearize(self, b: int) -> None:
+        """Let the slope be a + b(f − f_t)(x), with the steps of the window's earlier points in f."""
+        for c in range(self.n_outputs):
+            now = loops.dot(
+                self.dictionary.weights_t, c, self.dictionary.columns, b, self.dictionary.size
+            )
+            moved = now - self.window.predictions[b, c]
+            self.window.coefficients[b, c] += self.window.curvatures[b] * moved
+
+    def length_of(self, b: int) -> float:
+        """|a| of point b."""
+        squares = 0.0
+        for c in range(self.n_outputs):
+            squares += self.window.coefficients[b, c] * self.window.coefficients[b, c]
+        return math.sqrt(squares)
+
+    def plan(
+        self,
+        b: int,
+        variance: float,
+        extended: float,
+        squares: float,
+        beyond: float,
+        prior: float,
+    ) -> float:
+        """Compare the step of point b in the span of the atoms with that in the span of both.
+
+        `variance` is zᵀPz, `extended` the same with x among the atoms, `squares` is ‖h‖² and
+        `beyond` the novelty of x. Returns the H-norm of their difference.
+        """
+        self.curvature, self.length = self.window.curvatures[b], self.length_of(b)
+        self.gain = 1.0 / (1.0 + self.curvature * variance)
+        self.wide_gain = 1.0 / (1.0 + self.curvature * extended)
+        price = self.length * self.wide_gain * math.sqrt(beyond) / prior
+        inside = self.length * (self.gain - self.wide_gain)
+        self.new_price = price * price
+        return math.sqrt(price * price + inside * inside * squares)
+
+    def move(self, b: int, h: int, enters: bool, squares: float, novelty: float) -> float:
+        """Move f by point b along row h; returns the squared H-norm of the step."""
+        if enters:
+            self.gain = self.wide_gain
+        for c in range(self.n_outputs):
+            self.pending[c] = -self.gain * self.window.coefficients[b, c]
+        self.last, self.is_pending = h, True
+        return float(self.length * self.length * self.gain * self.gain * squares)
+
+    # -- atoms that leave --------------------------------------------------------------------
+
+    def price(self, j: int) -> float:
+        """The squared H-norm that f loses with atom j."""
+        return self.dictionary.price(j)
+
+    def cheapest(self) -> int:
+        """The atom that costs least to drop, the newest of equals."""
+        return self.dictionary.cheapest()
+
+    def drop(self, j: int) -> float:
+        """Drop atom j, in P as in the dictionary; returns its cost."""
+        self.P.drop(self.dictionary, j)
+        return self.dictionary.drop_atom(j)

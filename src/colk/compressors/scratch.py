@@ -1,0 +1,55 @@
+"""Scratch of KOMP: what it writes while it works on the new points of a step."""
+
+from typing import Any
+
+import numpy as np
+
+from colk._engine.buffers import aligned
+from colk._engine.dictionary import Dictionary, Scratch
+from colk._validation import Array
+
+__all__ = ["PursuitScratch"]
+
+
+class PursuitScratch(Scratch):
+    """Solutions for the new points, and the small factor of a block of them (`block.py`)."""
+
+    solutions: Array  # (block, capacity): V = K⁻¹κ(D, x)
+    whitened: Array  # (block, capacity): Uᵀκ(D, x)
+    sums: Array  # (3,): kᵀK⁻¹k of the first, of both, of the last new point
+    # Of a block of three or more new points:
+    schur: Array  # (block, block): S, the Gram matrix less its part in the span of the atoms
+    lower: Array  # (block, block): its Cholesky factor L, a row for each new point
+    inverse: Array  # (block, block): L⁻¹, by pivots
+    small_factor: Array  # (block, block): L⁻¹ of the points that remain
+    small_diagonal: Array  # (block,): of S⁻¹
+    small_carry: Array  # (block,)
+    carries: Array  # (block, block): the column of S⁻¹ that left with each drop
+    given: Array  # (block, rows): weights of the points before any was dropped
+    shares: Array  # (block, rows): what each drop cost each function, with its sign
+    prices: Array  # (block,): of each drop
+    charges: Array  # (block,): factors of the prices, for the rounding of novelties
+    novelty: Array  # (block,)
+    least: float
+    order: Any  # (block,): pivots, then the points that they span
+    labels: Any  # (block,): the points that remain
+
+    def __init__(self, block: int, n_rows: int, capacity: int) -> None:
+        self.schur, self.lower, self.inverse = np.zeros((3, block, block))
+        self.small_factor, self.carries = np.zeros((2, block, block))
+        self.given, self.shares = np.zeros((2, block, n_rows))
+        self.novelty, self.prices, self.charges = np.zeros((3, block))
+        self.small_diagonal, self.small_carry = np.zeros((2, block))
+        self.order, self.labels = np.zeros((2, block), dtype=np.intp)
+        self.sums, self.least = np.zeros(3), 0.0
+        self.resize(capacity)
+
+    @classmethod
+    def of(cls, d: Dictionary) -> "PursuitScratch":
+        """Make the scratch for a dictionary."""
+        return cls(d.block, d.n_rows, d.capacity)
+
+    def resize(self, capacity: int) -> None:
+        """Make the rows over all atoms anew."""
+        block = self.schur.shape[0]
+        self.solutions, self.whitened = aligned(block, capacity), aligned(block, capacity)
