@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from colk._engine.user_functions import compilation
-from colk._engine.window import Window
 from colk.losses import Squared
 from colk.risks import Composition, Variance
 from colk.trackers import MovingAverage
@@ -116,17 +115,17 @@ def test_tracks_like_the_built_in_risk(tracker):
     np.testing.assert_allclose(path, expected, rtol=1e-12)
 
 
-@pytest.mark.skipif(not hasattr(Composition, "pair_slopes"), reason="only steps call it compiled")
+@pytest.mark.skipif(not hasattr(Composition, "chain_at"), reason="only steps call it compiled")
 def test_slopes_of_a_pair_are_those_of_the_built_in_risk():
-    (F, Y), loss = data(1), Squared()
-    found = []
-    for risk in (as_variance(), Variance(0.1)):
-        w = Window(2, 1, 1, 1, 1)
-        w.predictions[:], w.targets[:], w.g[0] = F[:2], Y[:2], 0.3
-        w.losses[:], w.loss_slopes[:] = loss.value(F[:2], Y[:2]), loss.slope(F[:2], Y[:2])
-        risk.pair_slopes(w, 0, 1)
-        found.append([*w.slopes.ravel(), risk.sample_value(w, 0)])
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+    (F, Y), loss, g = data(1), Squared(), np.array([0.3])
+    slopes, factors, work = np.zeros((2, 1)), np.zeros(2), np.zeros(6)
+    composition, variance = as_variance(), Variance(0.1)
+    composition.chain_at(F, Y, 0, 1, g, slopes, work)
+    losses = loss.value(F[:2], Y[:2])
+    variance.chain(losses[0], losses[1], g, 1, factors)
+    np.testing.assert_allclose(slopes[:, 0], factors * loss.slope(F[:2], Y[:2]).ravel(), rtol=1e-12)
+    outer = composition.outer_at_row(F, Y, 0, g, work)
+    assert outer == pytest.approx(variance.outer_at(losses[0], g), rel=1e-12)
 
 
 def raising(f, y, g=None):

@@ -4,7 +4,7 @@ The public base classes (`colk.kernels.Kernel`, `colk.losses.Loss`, …) derive 
 a user implements them. `g` is handed on as its numbers alone, with their count m beside it.
 """
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
@@ -23,6 +23,8 @@ __all__ = [
 
 class KernelContract(Term):
     """A kernel κ, evaluated over all atoms at once."""
+
+    is_squared_exponential: ClassVar[bool] = False
 
     @property
     def depth(self) -> int:
@@ -45,7 +47,7 @@ class KernelContract(Term):
         """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
         raise NotImplementedError
 
-    def bind(self, n_features: int) -> Self:
+    def bind(self, n_features: int) -> "KernelContract":
         """Return an equal kernel for points of `n_features`."""
         raise NotImplementedError
 
@@ -160,7 +162,7 @@ class RiskContract(Term):
         raise NotImplementedError
 
     def outer_at_row(self, F: Array, Y: Array, theta: int, g: Array, work: Array) -> float:
-        """outer at row θ."""
+        """Return outer at row θ."""
         raise NotImplementedError
 
 

@@ -1,7 +1,7 @@
 """A mixture of three experts on one dictionary, weighted by their losses (fixed share).
 
 One expert makes second-order steps; a fast one makes them as if P were SPEED times as large; one
-makes first-order steps. f = Σ_e p_e f_e. The weights p fall with the exponentials of the losses, and
+makes first-order steps. f = Σ_e p_e f_e. The weights p fall with the exponentials of the losses;
 at each step a share of them is spread evenly. If f_e loses ε_e, f loses at most √(Σ_e p_e ε_e²),
 which is what eps bounds. Rows of the weights: f, the experts, then the previous iterate.
 """
@@ -103,7 +103,7 @@ class ExpertMixture(NewtonIterate):
                 )  # fmt: skip
 
     def note(self, e: int, lost: float) -> None:
-        """Keep predictions, slopes and curvatures of expert e; if they overflow, it stands still."""
+        """Keep predictions, slopes and curvatures of expert e; without them if they overflow."""
         self.lost[e] = lost
         for b in range(self.window.size):
             place, is_finite = e * self.window.size + b, self.length_of(b) < loops.LARGEST

@@ -116,7 +116,7 @@ class GradientStream(KernelStream):
         return self.compress(step)  # f = KOMP(f~, ε)
 
     def move(self, step: float, coefficients: Array) -> int:
-        """f~ = (1 − αλ) f − α Σ_b c_b κ(x_b, ·): shrink f, and set the weights of the new points.
+        """Set f~ = (1 − αλ) f − α Σ_b c_b κ(x_b, ·): shrink f, give the new points their weights.
 
         With slopes at the end of the step it is (f − α Σ_b c_b κ(x_b, ·))/(1 + αλ).
         """
@@ -139,7 +139,7 @@ class GradientStream(KernelStream):
         return 0
 
     def compress(self, step: float) -> float:
-        """f = KOMP(f~, ε), or what the compressor has in its place; returns ‖f − f~‖."""
+        """Set f = KOMP(f~, ε), or what another compressor makes of f~; returns ‖f − f~‖."""
         staged = stage(self.dictionary, self.window.size)
         return self.compressor.settle(self.dictionary, staged, step, self.steps)
 

@@ -55,7 +55,7 @@ class ImplicitSlopes:
         self.first_slopes, self.explicit, self.others, self.trial, self.trial_slopes = arrays
 
     def solve(self, move: float, factor: float) -> int:
-        """Replace the coefficients; a point moves by `move` times its own, f shrinks by `factor`."""
+        """Replace the coefficients. A point moves by −`move` times its own; f is scaled first."""
         width = self.n_outputs
         for b in range(self.window.size):
             for c in range(width):

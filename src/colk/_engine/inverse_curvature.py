@@ -19,7 +19,7 @@ from colk._validation import Array
 
 __all__ = ["InverseCurvature", "find_rotations"]
 
-# Rows of `rows`: z; a product with U; from FIRST on the h_r, at most MOST_PENDING and one more; the z
+# Rows of `rows`: z; a product with U; from FIRST on the h_r, at most MOST_PENDING and one more; z
 # of the last sample; z and Pz of the next points, which are computed four at a time.
 WHITENED, PRODUCT, FIRST = 0, 1, 2
 MOST_PENDING = 8
@@ -93,7 +93,7 @@ class InverseCurvature:
         loops.copy(self.rows, WHITENED, self.rows, WHITENED_AHEAD + place, (n + 7) & -8)
 
     def multiply(self, n: int) -> int:
-        """Return the row of h = Pz, after those of the h_r; if there are many, P catches up first."""
+        """Return the row of h = Pz, after the h_r; if there are many, P catches up first."""
         count = 0
         if self.pending >= min(MOST_PENDING, 1 + n // ATOMS_PENDING):
             count = self.pending

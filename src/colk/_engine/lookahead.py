@@ -53,7 +53,7 @@ class Lookahead:
     # -- windows of one sample ---------------------------------------------------------------
 
     def proceed(self, X: Array, weight: Array, row: int, stop: int) -> int:
-        """Go on to the next point; if none is ready, compute those of this row and the next rows."""
+        """Go on to the next point; if none is ready, compute this row and the next ones."""
         self.row += 1
         if self.row < self.ready:
             return 0

@@ -77,7 +77,7 @@ class NewtonIterate:
     # -- a point -----------------------------------------------------------------------------
 
     def relinearize(self, b: int) -> None:
-        """Let the slope be a + b(f − f_t)(x), with the steps of the window's earlier points in f."""
+        """Let the slope be a + b(f − f_t)(x), with f after the window's earlier points."""
         for c in range(self.n_outputs):
             now = loops.dot(
                 self.dictionary.weights_t, c, self.dictionary.columns, b, self.dictionary.size

@@ -1,10 +1,10 @@
 """The search for λ of the second-order step, by samples that the function has not seen yet.
 
-P⁻¹ = λI + C with C the accumulated curvature: another λ' turns P into P(I + (λ' − λ)P)⁻¹, and θ into
-the minimiser of the same parabola with λ' in it. After FIRST_TRIAL steps, and whenever their number
-has doubled since, the functions that several λ make of f are stored beside it, as rows of weights
-that change only as KOMP drops atoms. Until the next such moment their losses are summed up, at
-samples before these are learned from; then the best λ is taken. Losses at learned samples would
+P⁻¹ = λI + C with C the accumulated curvature: another λ' turns P into P(I + (λ' − λ)P)⁻¹, and θ
+into the minimiser of the same parabola with λ' in it. After FIRST_TRIAL steps, and whenever their
+number has doubled since, the functions that several λ make of f are stored beside it, as rows of
+weights that change only as KOMP drops atoms. Until the next such moment their losses are summed up,
+at samples before these are learned from; then the best λ is taken. Losses at learned samples would
 choose too small a λ, since atoms are chosen by their residuals.
 
 Refitting f to all samples assumes a stationary target, so an atom that leaves for another one keeps
@@ -31,8 +31,8 @@ __all__ = ["LATE", "PriorSearch", "count_priors"]
 PRIORS, MIDDLE = 5, 2
 # Steps before the first choice.
 FIRST_TRIAL = 200
-# A tenth of the first λ must be better by this share of the loss: the trial functions do not get the
-# atoms that enter later, and with a small λ more of these fit noise.
+# A tenth of the first λ must be better by this share of the loss: the trial functions do not get
+# the atoms that enter later, and with a small λ more of these fit noise.
 RELUCTANCE = 0.05
 # If an atom has to leave for a new one, the prior of a new direction is LATE·λ: earlier samples had
 # a part in that direction, too, and that was not kept.

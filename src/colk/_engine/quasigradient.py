@@ -106,7 +106,7 @@ class QuasiGradientStream(Stream):
     # -- two of its calls --------------------------------------------------------------------
 
     def track(self, rate: float) -> Array:
-        """g ← (1 − β)(g − h(f_{t−1}(ξ))) + h(f_t(ξ)), or what the tracker has in its place.
+        """Set g ← (1 − β)(g − h(f_{t−1}(ξ))) + h(f_t(ξ)), or what another tracker makes of it.
 
         Over a batch, the mean of what each ξ makes of g.
         """

@@ -26,7 +26,7 @@ __all__ = ["Stream", "WouldDiverge"]
 RUNAWAY = 1e6
 
 
-class WouldDiverge(ArithmeticError):
+class WouldDiverge(ArithmeticError):  # noqa: N818, it is caught in this module
     """A step would diverge. It ends the loop; the state is that before the step."""
 
 
@@ -131,7 +131,8 @@ class Stream:
         if self.busy:
             self.lock.release()
             raise RuntimeError(
-                "a user's function called the learner from within its own step; call it after the step"
+                "a user's function called the learner from within its own step; "
+                "call it after the step"
             )
         self.busy = True
         return 0

@@ -16,6 +16,7 @@ import cython
 import numpy as np
 
 from colk._engine.buffers import aligned
+from colk._engine.contracts import KernelContract
 from colk._engine.dictionary import Dictionary, Scratch
 from colk._engine.simd import loops
 from colk._validation import Array
@@ -41,7 +42,7 @@ class MergeScratch(Scratch):
     trial: Array  # (features, capacity): points on the first axis
     origin: Array  # (1, features): 0
 
-    def __init__(self, kernel: Kernel, n_features: int, n_priced: int) -> None:
+    def __init__(self, kernel: KernelContract, n_features: int, n_priced: int) -> None:
         self.in_closed_form = kernel.is_squared_exponential and n_priced == 1
         self.origin = np.zeros((1, n_features))
         self.resize(8)

@@ -1,5 +1,6 @@
 """COLK and every method that it is compared with, with the same face."""
 
+from colk._engine.own_step import OwnStep
 from colk.learners.base import OnlineLearner
 from colk.learners.budgeted import BSGD, NORMA, NPBSGD, CompositionalBSGD
 from colk.learners.colk import COLK, POLK
@@ -20,6 +21,7 @@ __all__ = [
     "DoublySGD",
     "NewtonCOLK",
     "OnlineLearner",
+    "OwnStep",
     "RandomFeatureSGD",
     "Trace",
 ]

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from colk._engine.window import roles
 from colk._stored import Array, Record
 from colk.errors import FileFormatError
-from colk.schedules import roles
 
 __all__ = ["bytes_needed"]
 

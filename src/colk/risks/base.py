@@ -51,6 +51,8 @@ class Risk(RiskContract):
     (True, 1)
     """
 
+    _sealed: ClassVar[tuple[str, ...]] = ("start_at", "track_at_row", "chain_at", "outer_at_row")
+
     is_of_losses: ClassVar[bool] = False
 
     n_inner = property(lambda self: 0, doc="How many numbers are tracked: the size m of g.")

@@ -290,7 +290,7 @@ class MeanSemideviation(LossRisk):
     def track_at(
         self, tracker: TrackerContract, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
-        """g_i after a sample. A mean of powers is positive: where it would halve, it is averaged."""
+        """g_i after a sample. A mean of powers is positive: if it would halve, it is averaged."""
         shown = self.inner_at(now, g, i)
         moved = tracker.update(g[i], self.inner_at(before, g, i), shown, rate)
         if i == 0 or moved > 0.5 * (1.0 - rate) * g[i]:

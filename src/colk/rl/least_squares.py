@@ -69,7 +69,7 @@ class LeastSquaresStream(ValueStream):
     # -- the step ----------------------------------------------------------------------------
 
     def step(self) -> int:
-        """Solve for V with one more transition; it ends the loop if the system would be singular."""
+        """Solve for V with one more transition; end the loop if the system would be singular."""
         self.is_singular = False
         count = self.evaluate_columns()
         self.evaluate_difference(count, 0.0)
