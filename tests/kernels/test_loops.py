@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from colk._engine.buffers import aligned, padded
+from colk._engine.evaluation import evaluate
 from colk._engine.simd import loops
 from colk.kernels import (
     Constant,
@@ -21,7 +22,7 @@ from colk.kernels import (
     Sum,
 )
 from colk.kernels import base as kernels_base
-from colk.kernels.base import FormulaKernel, evaluate
+from colk.kernels.base import FormulaKernel
 from colk.kernels.formulas import squared_distance
 from colk.testing import check_kernel
 
