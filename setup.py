@@ -28,6 +28,7 @@ DIRECTIVES = {
     "initializedcheck": CHECKED,
     "wraparound": False,
     "cdivision": True,
+    "auto_pickle": False,  # classes that can be pickled define how
     "embedsignature": True,
     "embedsignature.format": "python",
 }
@@ -38,6 +39,7 @@ FLAGS = {
     "unix": [
         "-O1" if CHECKED else "-O3",
         "-g0",
+        "-fno-asynchronous-unwind-tables",
         "-fopenmp-simd",
         "-fno-math-errno",
         "-fno-trapping-math",
@@ -118,7 +120,7 @@ class CompileAtOnce(build_ext):
             extension.depends = translated.depends
             extension.extra_compile_args = flags
             if kind == "unix" and sys.platform.startswith("linux"):
-                extension.extra_link_args = ["-Wl,-s"]
+                extension.extra_link_args = ["-Wl,-s", "-Wl,-z,noseparate-code"]
         super().build_extensions()
 
 

@@ -130,10 +130,10 @@ class GradientStream(KernelStream):
             self.squared_norm = self.moved_squared_norm(factor, step, coefficients)
         self.remember_and_shrink(factor)
         for b in range(self.window.size):
-            for row in range(self.dictionary.n_rows):
-                self.dictionary.amounts[b, row] = 0.0
             for c in range(self.n_outputs):
                 self.dictionary.amounts[b, c] = -step * coefficients[b * self.n_outputs + c]
+            for row in range(self.n_outputs, self.dictionary.n_rows):
+                self.dictionary.amounts[b, row] = 0.0
         if self.follows_moves:
             self.note_move()
         return 0
