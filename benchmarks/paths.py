@@ -205,6 +205,8 @@ def show(kind: Any, settings: Parts, feed: Any, data: Data) -> Parts:
     for name in SHOWN:
         with suppress(AttributeError, ValueError):  # another kind has it, or nothing was traced
             shown[name] = getattr(learner, name)
+    if kind is learners.DoublySGD:
+        shown.pop("weights", None)  # only later versions have this property
     if isinstance(learner, rl.ValueLearner):
         return shown | {"value": learner.value(points)}
     with suppress(TypeError, ValueError):  # the second order has it, for losses of a residual

@@ -39,3 +39,6 @@ cdef class RateContract(Term):
 
 cdef class AveragingContract(Term):
     cdef double rate_at(self, Py_ssize_t t) except? -1.5e300 nogil
+
+cdef class Scratch:
+    pass

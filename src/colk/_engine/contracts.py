@@ -17,6 +17,7 @@ __all__ = [
     "LossContract",
     "RateContract",
     "RiskContract",
+    "Scratch",
     "TrackerContract",
 ]
 
@@ -180,3 +181,10 @@ class AveragingContract(Term):
     def rate_at(self, t: int) -> float:
         """ρ_t, in (0, 1]."""
         raise NotImplementedError
+
+
+class Scratch:
+    """What a compressor writes while it works on a dictionary; it grows with the dictionary."""
+
+    def resize(self, capacity: int) -> None:
+        """Make all buffers anew for so many atoms; nothing in them outlives a step."""

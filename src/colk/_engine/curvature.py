@@ -1,19 +1,27 @@
 """The curvature of a risk at a pair of samples: Gauss–Newton in its outer function.
 
-Both functions add to `window.curvatures`, at θ and at ξ, numbers of at least 0. Slopes count by
+The functions add to `window.curvatures`, at θ and at ξ, numbers of at least 0. Slopes count by
 their size: half of the steps at ξ lead up the loss, and such a step is not longer for that.
 """
 
 import math
 
-from colk._engine.contracts import RiskContract
+from colk._engine.contracts import LossContract, RiskContract
 from colk._engine.simd import loops
 from colk._engine.window import Window
 
-__all__ = ["add_of_losses", "add_of_predictions"]
+__all__ = ["add_of_losses", "add_of_predictions", "start"]
 
 # Distance of two slopes whose difference is a curvature, relative to 1 + the size of predictions.
 DIFFERENCE = 1e-6
+
+
+def start(w: Window, loss: LossContract, width: float) -> int:
+    """Evaluate the curvatures of the loss at all samples; start the sums over pairs at 0."""
+    for b in range(w.size):
+        w.curvatures[b] = 0.0
+        w.loss_curvatures[b] = loss.curvature(w.predictions, w.targets, b, w.loss_slopes, width)
+    return 0
 
 
 def add_of_losses(

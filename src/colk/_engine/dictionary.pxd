@@ -1,9 +1,6 @@
 cimport cython
-from colk._engine.contracts cimport KernelContract
+from colk._engine.contracts cimport KernelContract, Scratch
 from colk._engine.simd cimport loops, maths as math
-
-cdef class Scratch:
-    pass
 
 @cython.final
 cdef class Dictionary:

@@ -2,9 +2,9 @@
 
 `factor` stores Uᵀ, row by row. With it v = K⁻¹k is one pass over the rows; appending a point adds
 the row [−v, 1]/√s, where s = κ(x, x) − kᵀv is its novelty; dropping atom j is a sweep of Givens
-rotations that gathers row j of U in one column, which then leaves. Being orthogonal, the sweep does
-not amplify rounding errors. Beyond the atoms, weights and factor are 0 and the diagonal is NaN,
-so that no comparison holds: loops may run over whole vectors.
+rotations that gathers row j of U in one column, which then leaves. Rotations amplify no rounding
+errors. Beyond the atoms, weights and factor are 0 and the diagonal is NaN, so loops may run over
+whole vectors.
 """
 
 import math
@@ -14,23 +14,15 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine.buffers import aligned, padded
-from colk._engine.contracts import KernelContract
+from colk._engine.contracts import KernelContract, Scratch
 from colk._engine.evaluation import evaluate
 from colk._engine.factor_check import check_factor
 from colk._engine.simd import loops
 from colk._validation import Array
 
-__all__ = ["Dictionary", "Scratch"]
+__all__ = ["Dictionary"]
 
-# Places that are kept free after the atoms.
-SPARE = 8
-
-
-class Scratch:
-    """What a compressor writes while it works on a dictionary; it grows with the dictionary."""
-
-    def resize(self, capacity: int) -> None:
-        """Make all buffers anew for so many atoms; nothing in them outlives a step."""
+SPARE = 8  # places that are kept free after the atoms
 
 
 class Dictionary:

@@ -193,6 +193,17 @@ class InverseCurvature:
         signs = np.sign(np.diag(np.asarray(d.factor)[: d.size, : d.size]))
         return np.asarray(self.raw(d.size) * np.outer(signs, signs))
 
+    def variances(self, d: Dictionary, X: Array, prior: float) -> Array:
+        """zᵀPz + s/λ at the points X (n,); s is the squared distance from the span of the atoms.
+
+        `prior` is λ of a new direction.
+        """
+        P, atoms = self.dense(d), d.atoms
+        L = np.linalg.cholesky(d.kernel.gram(atoms)) if len(atoms) else P
+        Z = np.linalg.solve(L, d.kernel.gram(atoms, X)).T
+        novelty = np.maximum(d.kernel.diagonal(X) - (Z**2).sum(axis=1), 0.0)
+        return np.asarray(np.maximum(((Z @ P) * Z).sum(axis=1), 0.0) + novelty / prior)
+
     def raw(self, n: int) -> Array:
         """P, a copy of shape (M, M), in the coordinates of U as it is."""
         lower = np.tril(np.asarray(self.matrix)[:n, :n])

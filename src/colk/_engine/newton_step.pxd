@@ -1,15 +1,15 @@
 cimport cython
-from colk._engine cimport curvature, expert_mixture, gradient_step, inverse_curvature, lookahead, prior_search
+from colk._engine cimport curvature, expert_mixture, gradient_step, inverse_curvature as inverse, lookahead, prior_search
 from colk._engine.expert_mixture cimport ExpertMixture
 from colk._engine.gradient_step cimport KernelStream
 from colk._engine.inverse_curvature cimport InverseCurvature
 from colk._engine.lookahead cimport Lookahead
+from colk._engine.loss_statistics cimport LossStatistics
 from colk._engine.newton_iterate cimport NewtonIterate
 from colk._engine.prior_search cimport PriorSearch
 from colk._engine.simd cimport loops, maths as math
 
 cdef Py_ssize_t LATEST
-cdef double TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND
 
 cdef class NewtonStream(KernelStream):
     cdef readonly InverseCurvature P
@@ -21,7 +21,8 @@ cdef class NewtonStream(KernelStream):
     cdef readonly double trust, late, eps_bound, eps_share, eps
     cdef readonly Py_ssize_t most_atoms
     cdef readonly bint is_kinked, restart
-    cdef public double level, spread, distance, tail_loss, beyond, squared_slope, mean_curvature
+    cdef readonly LossStatistics statistics
+    cdef public double squared_slope, mean_curvature
     cdef public Py_ssize_t restarts, rested_until
     cdef double[::1] noise
     cdef int make_room(self) except -1
@@ -29,18 +30,12 @@ cdef class NewtonStream(KernelStream):
     @cython.locals(left_out=double)
     cdef double step(self) except? -1.5e300 nogil
     @cython.final
-    @cython.locals(left_out=double)
+    @cython.locals(left_out=double, changed=bint)
     cdef double move(self, double* slopes) except? -1.5e300 nogil
     @cython.final
     @cython.locals(crowded=bint, spent=double, moved=double)
     cdef double compress(self, double eps) except? -1.5e300 nogil
     cdef int conclude(self, double lost) except -1 nogil
-    @cython.final
-    @cython.locals(loss=double, gap=double, share=double, columns=Py_ssize_t)
-    cdef void follow_spreads(self, double rate) noexcept nogil
-    @cython.final
-    @cython.locals(above=double, loss=double)
-    cdef bint has_changed(self) noexcept nogil
     @cython.final
     cdef int evaluate_curvatures(self, double* g) except -1 nogil
     @cython.final

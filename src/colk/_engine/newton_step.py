@@ -12,18 +12,13 @@ import cython
 import numpy as np
 
 from colk import _stored as stored
-from colk._engine import (
-    curvature,
-    expert_mixture,
-    gradient_step,
-    inverse_curvature,
-    lookahead,
-    prior_search,
-)
+from colk._engine import curvature, expert_mixture, gradient_step, lookahead, prior_search
+from colk._engine import inverse_curvature as inverse
 from colk._engine.expert_mixture import ExpertMixture
 from colk._engine.gradient_step import KernelStream
 from colk._engine.inverse_curvature import InverseCurvature
 from colk._engine.lookahead import Lookahead
+from colk._engine.loss_statistics import LossStatistics
 from colk._engine.newton_iterate import NewtonIterate
 from colk._engine.prior_search import PriorSearch
 from colk._engine.simd import loops
@@ -33,9 +28,6 @@ __all__ = ["NewtonStream"]
 
 # Samples over which spreads are followed.
 LATEST = 1000
-# A change is abrupt if the share of losses above the former TAIL quantile, followed at SHARE_RATE,
-# exceeds MOST_BEYOND; the quantile itself is followed at TAIL_RATE.
-TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND = 0.1, 0.01, 0.05, 0.6
 
 
 class NewtonStream(KernelStream):
@@ -54,23 +46,18 @@ class NewtonStream(KernelStream):
     most_atoms : int
         Most atoms.
     searches_prior : bool
-        Whether λ is chosen (`prior_search.py`).
+        Whether to choose λ.
     first_step : float, optional
-        First-order step size; if given, f is a mixture of experts (`expert_mixture.py`).
+        First-order step size; if given, f is a mixture of experts.
     **common
         The arguments of `KernelStream`.
     """
 
     tallies: ClassVar[dict[str, stored.Field]] = {
         **KernelStream.tallies,
-        **dict.fromkeys(
-            ("level", "spread", "distance", "tail_loss", "beyond", "squared_slope",
-             "mean_curvature"),
-            stored.Number(finite=False),
-        ),
-        "rested_until": stored.Count(),
-        "restarts": stored.Count(),
-    }  # fmt: skip
+        **dict.fromkeys(("squared_slope", "mean_curvature"), stored.Number(finite=False)),
+        **dict.fromkeys(("rested_until", "restarts"), stored.Count()),
+    }
 
     P: InverseCurvature
     iterate: NewtonIterate
@@ -80,11 +67,7 @@ class NewtonStream(KernelStream):
     late: float  # the prior of a direction for which an atom has to leave, in units of λ
     lookahead: Lookahead
     eps: float  # what this step may lose
-    level: float  # mean loss
-    spread: float  # mean absolute deviation of the losses
-    distance: float  # mean |f − y|
-    tail_loss: float  # quantile 1 − TAIL of the losses
-    beyond: float  # share of the latest losses above it
+    statistics: LossStatistics
     restarts: int  # number of times that P restarted
     squared_slope: float  # mean a²·gain: slopes at an f that is exact
     mean_curvature: float  # mean b
@@ -107,30 +90,27 @@ class NewtonStream(KernelStream):
         self.eps_bound, self.eps_share, self.most_atoms = eps_bound, eps_share, most_atoms
         self.restart, self.restarts, self.rested_until = restart, 0, LATEST
         self.is_kinked = len(self.loss.kinks) > 0
-        self.level = self.spread = self.distance = self.tail_loss = self.beyond = 0.0
+        self.statistics = LossStatistics()
         self.squared_slope = self.mean_curvature = self.eps = 0.0
         self.noise = np.zeros(self.n_outputs)
-        self.has_experts, self.has_search = first_step is not None, searches_prior
+        self.has_experts, self.has_search, functions = first_step is not None, searches_prior, 0
         if first_step is None:
             self.iterate = NewtonIterate(self.dictionary, self.window, P)
         else:
             self.experts = ExpertMixture(self.dictionary, self.window, P, first_step)
             self.iterate = self.experts
-            self._remember_after(expert_mixture.EXPERTS)
+            functions = expert_mixture.EXPERTS
         if searches_prior:
             self.search = PriorSearch(self.iterate, self.dictionary, self.window, self.loss)
             self.late = prior_search.LATE
-            self._remember_after(prior_search.PRIORS)
+            functions = prior_search.PRIORS
+        if self.remembered > 0:  # f_{t−1} follows f and these functions
+            self.remembered = (1 + functions) * self.n_outputs
         self.lookahead = Lookahead(self.dictionary, P)
         # A step that needs f_{t−1} evaluates the ghosts of the last step itself.
         alone = self.window.size == 1 and self.remembered == 0
         self.looks_ahead = alone and self.dictionary.kernel.is_shift_invariant
         self.make_room()
-
-    def _remember_after(self, functions: int) -> None:
-        """Let the rows of f_{t−1} follow those of f and of so many other functions."""
-        if self.remembered > 0:
-            self.remembered = (1 + functions) * self.n_outputs
 
     def fields(self) -> dict[str, stored.Field]:
         """What `pack` returns for a stream of this shape."""
@@ -138,6 +118,7 @@ class NewtonStream(KernelStream):
             **super().fields(),
             "P": self.P.fields(),
             "noise": stored.Array(self.noise.shape[0], at_least=0.0),
+            **self.statistics.fields(),
             **(self.experts.fields() if self.has_experts else {}),
             **(self.search.fields() if self.has_search else {}),
         }
@@ -148,6 +129,7 @@ class NewtonStream(KernelStream):
             **super().packed(),
             "P": self.P.pack(self.dictionary.size),
             "noise": np.array(self.noise),
+            **self.statistics.pack(),
             **(self.experts.pack() if self.has_experts else {}),
             **(self.search.pack() if self.has_search else {}),
         }
@@ -157,6 +139,7 @@ class NewtonStream(KernelStream):
         super().unpack(packed)
         self.P.unpack(packed["P"], self.dictionary.capacity)
         np.asarray(self.noise)[: len(packed["noise"])] = packed["noise"]
+        self.statistics.unpack(packed)
         if self.has_experts:
             self.experts.unpack(packed)
         if self.has_search:
@@ -175,14 +158,15 @@ class NewtonStream(KernelStream):
         """Make one step of Algorithm 1 with curvature; returns the H-norm that f loses."""
         g = self.track(self.tracking_rate.rate(self.steps))
         slopes = self.quasi_gradient(g)  # a = ⟨h'(f_t(ξ)), ℓ'(g)⟩
-        self.follow_spreads(1.0 / min(self.steps + 1, LATEST))
+        self.statistics.follow(self.window, self.steps == 0, 1.0 / min(self.steps + 1, LATEST))
         self.evaluate_curvatures(g)  # b
         left_out = self.move(slopes)  # θ ← θ − P⁺ a z
         return left_out + self.compress(self.eps - left_out)  # f = KOMP(f~, ε)
 
     def move(self, slopes: Array) -> float:
         """θ ← θ − P⁺ a z, point by point; returns the H-norm of the parts outside of the span."""
-        if self.restart and self.has_changed():
+        changed = self.restart and self.statistics.has_changed(self.window, self.steps == 0)
+        if changed and self.steps >= self.rested_until:
             self.P.restart(self.dictionary.size)
             self.restarts, self.rested_until = self.restarts + 1, self.steps + LATEST
         self.remember_and_shrink(1.0)
@@ -246,7 +230,7 @@ class NewtonStream(KernelStream):
 
     def counted_loss(self) -> float:
         """The losses at every ξ, which are new to f, each up to MOST_LOSS mean losses, its unit."""
-        unit, total = expert_mixture.MOST_LOSS * self.level, 0.0
+        unit, total = expert_mixture.MOST_LOSS * self.statistics.level, 0.0
         for b in range(self.batch):
             xi, counted = self.stride * b + self.shift, 0.0
             if unit > 0.0:
@@ -259,12 +243,8 @@ class NewtonStream(KernelStream):
 
         b is at least |a|/reach, so that a sample moves its own prediction by at most the trust.
         """
-        for b in range(self.window.size):
-            self.window.curvatures[b] = 0.0
-            width = self.distance if self.is_kinked else 0.0
-            self.window.loss_curvatures[b] = self.loss.curvature(
-                self.window.predictions, self.window.targets, b, self.window.loss_slopes, width
-            )
+        width = self.statistics.distance if self.is_kinked else 0.0
+        curvature.start(self.window, self.loss, width)
         for b in range(self.batch):
             theta = self.stride * b
             xi = theta + self.shift
@@ -272,7 +252,7 @@ class NewtonStream(KernelStream):
             by_xi = by_theta * self.window.weights[xi]
             if self.is_of_losses:
                 curvature.add_of_losses(
-                    self.window, self.risk, theta, xi, by_theta, by_xi, self.spread
+                    self.window, self.risk, theta, xi, by_theta, by_xi, self.statistics.spread
                 )
             else:
                 curvature.add_of_predictions(self.window, self.risk, theta, xi, by_theta, by_xi)
@@ -283,33 +263,6 @@ class NewtonStream(KernelStream):
                 self.window.curvatures[b] = least
             self.window.curvatures[b] = min(self.window.curvatures[b], loops.LARGEST)
         return 0
-
-    def follow_spreads(self, rate: float) -> None:
-        """Follow the deviation of losses from their mean, and of predictions from their targets."""
-        share, columns = 1.0 / self.window.size, min(self.n_outputs, self.window.targets.shape[1])
-        for b in range(self.window.size):
-            loss, gap = self.window.losses[b], 0.0
-            for c in range(columns):
-                gap += abs(self.window.predictions[b, c] - self.window.targets[b, c]) / columns
-            if self.steps == 0:
-                self.level += share * loss
-                self.spread += share * abs(loss)
-                self.distance += share * gap
-            else:
-                self.spread += rate * share * (abs(loss - self.level) - self.spread)
-                self.level += rate * share * (loss - self.level)
-                self.distance += rate * share * (gap - self.distance)
-
-    def has_changed(self) -> bool:
-        """Whether most of the latest losses lie above the former tail quantile."""
-        for b in range(self.window.size):
-            loss = self.window.losses[b]
-            if self.steps == 0:
-                self.tail_loss = loss
-            above = 1.0 if loss > self.tail_loss else 0.0
-            self.beyond += SHARE_RATE * (above - self.beyond)
-            self.tail_loss -= TAIL_RATE * math.sqrt(TAIL) * self.spread * (1.0 - above / TAIL)
-        return self.beyond > MOST_BEYOND and self.steps >= self.rested_until
 
     # -- a point -----------------------------------------------------------------------------
 
@@ -342,8 +295,8 @@ class NewtonStream(KernelStream):
         else:
             loops.halve_and_spread(
                 self.dictionary.factor, n, self.dictionary.columns, b,
-                self.P.rows, inverse_curvature.WHITENED, self.iterate.last,
-                self.P.rows, inverse_curvature.PRODUCT,
+                self.P.rows, inverse.WHITENED, self.iterate.last,
+                self.P.rows, inverse.PRODUCT,
             )  # fmt: skip
         self.iterate.add_pending()
 
@@ -358,7 +311,7 @@ class NewtonStream(KernelStream):
 
         Returns the H-norm of the part of the step outside of the span of the atoms.
         """
-        n, own, z = self.dictionary.size, self.dictionary.gram[b, b], inverse_curvature.WHITENED
+        n, own, z = self.dictionary.size, self.dictionary.gram[b, b], inverse.WHITENED
         if own < gradient_step.VANISHING:
             return 0.0
         if b > 0:
@@ -394,12 +347,12 @@ class NewtonStream(KernelStream):
         """Make point b an atom, of weight 0 until the pending update."""
         n = self.dictionary.size
         loops.spread(
-            self.dictionary.factor, n, self.P.rows, inverse_curvature.WHITENED,
-            self.P.rows, inverse_curvature.PRODUCT,
+            self.dictionary.factor, n, self.P.rows, inverse.WHITENED,
+            self.P.rows, inverse.PRODUCT,
         )  # fmt: skip
         for row in range(self.dictionary.n_rows):
             self.dictionary.amounts[b, row] = 0.0
-        self.dictionary.append_row(b, self.P.rows, inverse_curvature.PRODUCT, novelty)
+        self.dictionary.append_row(b, self.P.rows, inverse.PRODUCT, novelty)
         self.lookahead.forget()
         for later in range(b + 1, self.window.size):
             self.dictionary.columns[later, n] = self.dictionary.gram[later, b]
@@ -437,15 +390,11 @@ class NewtonStream(KernelStream):
             self.leave()
 
     def variances(self, X: Array) -> tuple[Array, Array]:
-        """Variances at X of f (n,) and of the noise (outputs,).
-
-        zᵀPz + s/λ, λ that of a new direction, times what a loss has for a noise: mean a² over b's.
-        """
-        P = self.snapshot_inverse_curvature()
-        atoms = self.dictionary.atoms
-        L = np.linalg.cholesky(self.dictionary.kernel.gram(atoms)) if len(atoms) else P
-        Z = np.linalg.solve(L, self.dictionary.kernel.gram(atoms, X)).T
-        novelty = np.maximum(self.dictionary.kernel.diagonal(X) - (Z**2).sum(axis=1), 0.0)
-        scale = self.squared_slope / self.mean_curvature if self.mean_curvature > 0.0 else 0.0
-        reached = np.maximum(((Z @ P) * Z).sum(axis=1), 0.0) + novelty / self.fresh_prior()
-        return np.asarray(scale * reached), np.array(self.noise)
+        """Variances of f at X (n,) and of the noise (outputs,); the mean of a²/b is the unit."""
+        self.enter()
+        try:
+            unit = self.squared_slope / self.mean_curvature if self.mean_curvature > 0.0 else 0.0
+            reached = self.P.variances(self.dictionary, X, self.fresh_prior())
+            return np.asarray(unit * reached), np.array(self.noise)
+        finally:
+            self.leave()

@@ -46,6 +46,8 @@ cdef class QuasiGradientStream(Stream):
     @cython.locals(total=double, limit=double)
     cdef bint is_sound(self) noexcept nogil
     @cython.final
+    cdef int note_outer(self) except -1 nogil
+    @cython.final
     cdef void note_losses(self) noexcept nogil
     @cython.final
     cdef void remember_and_shrink(self, double factor) noexcept nogil

@@ -83,6 +83,8 @@ class QuasiGradientStream(Stream):
         self.look()
         lost = self.step()
         self.error_sum += lost
+        if self.traced:
+            self.note_outer()
         self.note_losses()
         self.conclude(lost)
         self.average(share)
@@ -133,12 +135,6 @@ class QuasiGradientStream(Stream):
         """
         self.gather(g)
         self.check_soundness()
-        if self.traced and self.is_of_losses:
-            self.outer = self.risk.outer_at(self.window.losses[0], g)
-        elif self.traced:
-            self.outer = self.risk.outer_at_row(
-                self.window.predictions, self.window.targets, 0, self.window.g, self.window.work
-            )
         return loops.data_of_rows(self.window.coefficients)
 
     # -- what they are made of ---------------------------------------------------------------
@@ -293,6 +289,16 @@ class QuasiGradientStream(Stream):
         for i in range(self.window.g.shape[0]):  # a sum is finite if all of its terms are
             total += abs(self.window.g[i])
         return total < math.inf
+
+    def note_outer(self) -> int:
+        """Evaluate the outer function at the first sample, for the trace."""
+        if self.is_of_losses:
+            self.outer = self.risk.outer_at(self.window.losses[0], loops.data(self.window.g))
+        else:
+            self.outer = self.risk.outer_at_row(
+                self.window.predictions, self.window.targets, 0, self.window.g, self.window.work
+            )
+        return 0
 
     def note_losses(self) -> None:
         """Add the losses of the samples that are new to f to the sums."""

@@ -2,7 +2,8 @@ cimport cython
 from colk._engine.simd cimport loops, maths as math
 from colk.compressors cimport budget
 from colk.compressors.budget cimport Budget
-from colk._engine.dictionary cimport Dictionary, Scratch
+from colk._engine.contracts cimport Scratch
+from colk._engine.dictionary cimport Dictionary
 
 cdef Py_ssize_t LENGTHS, OWN, MIXED, OTHER, CENTRES, PLACES, NEAR, FAR, LOSSES, COLUMN
 cdef Py_ssize_t GRID, ROUNDS_TO_CHOOSE, ROUNDS_TO_PLACE

@@ -16,8 +16,8 @@ import cython
 import numpy as np
 
 from colk._engine.buffers import aligned
-from colk._engine.contracts import KernelContract
-from colk._engine.dictionary import Dictionary, Scratch
+from colk._engine.contracts import KernelContract, Scratch
+from colk._engine.dictionary import Dictionary
 from colk._engine.simd import loops
 from colk._validation import Array
 from colk.compressors import budget

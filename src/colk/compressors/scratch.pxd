@@ -1,4 +1,4 @@
-from colk._engine.dictionary cimport Scratch
+from colk._engine.contracts cimport Scratch
 
 cdef class PursuitScratch(Scratch):
     cdef double[:, ::1] solutions, whitened, schur, lower, inverse, small_factor, carries, given, shares

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from colk._engine.buffers import aligned
-from colk._engine.dictionary import Dictionary, Scratch
+from colk._engine.contracts import Scratch
+from colk._engine.dictionary import Dictionary
 from colk._validation import Array
 
 __all__ = ["PursuitScratch"]
