@@ -1,9 +1,9 @@
 """The files of the package that one row passes, and those that `colk fit` of 60 rows passes.
 
 A copy of the package without its compiled modules is traced: a file counts if one of its functions
-is called. For `partial_fit` the model is made first, and 20 more rows are learned and predicted one
-at a time. `colk fit` runs twice, and the second run is traced, from the command line to the model's
-file, so that imports do not count.
+is called. For `partial_fit` the model learns 300 rows first, so that it has all its atoms; then 20
+more rows are learned one at a time. `colk fit` runs twice, and the second run is traced, from the
+command line to the model's file, so that imports do not count.
 
     python benchmarks/trace_files.py
 """
@@ -42,13 +42,12 @@ _PARTIAL_FIT = """
 import numpy as np
 from colk import COLKRegressor
 
-X = np.random.default_rng(0).normal(size=(80, 2))
-model = COLKRegressor(kernel="laplacian", risk="variance", step_size=0.05)
-model.partial_fit(X[:60], np.sin(X[:60, 0]))
+X = np.random.default_rng(0).normal(size=(320, 2))
+model = COLKRegressor(kernel="laplacian", risk="variance", step_size=0.05, max_atoms=20)
+model.partial_fit(X[:300], np.sin(X[:300, 0]))
 sys.setprofile(note)
-for i in range(60, 80):
+for i in range(300, 320):
     model.partial_fit(X[i : i + 1], np.sin(X[i : i + 1, 0]))
-    model.predict(X[i : i + 1])
 sys.setprofile(None)
 print(*sorted(seen))
 """
@@ -72,7 +71,7 @@ print(*sorted(seen))
 
 
 def files_of_partial_fit() -> list[str]:
-    """Files that a row passes in `COLKRegressor.partial_fit` and `predict`."""
+    """Files that a row passes in `COLKRegressor.partial_fit`."""
     return _trace(_PARTIAL_FIT)
 
 

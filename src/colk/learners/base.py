@@ -1,8 +1,8 @@
-"""Base class of the learners of samples: learn, predict, trace."""
+"""Base classes of the learners: learn, predict, trace, copy, pickle."""
 
-from abc import abstractmethod
-from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -14,20 +14,20 @@ from colk._engine.stream import Stream
 from colk._engine.window import Window, roles
 from colk._validation import Array, check_number, check_points, check_vector
 from colk.errors import DivergenceError
+from colk.learners.blas_threads import BLAS_WINDOW, few_blas_threads
+from colk.learners.read_only import ReadOnly
 from colk.learners.settings import CHECKS
-from colk.learners.stateful import StreamLearner
+from colk.learners.stored import StoredLearner
 from colk.learners.trace import Trace
 from colk.losses import Loss
 from colk.risks import Mean, Risk
 from colk.schedules import Averaging, Pairing, PowerDecay, as_decay
 from colk.trackers import MovingAverage, Tracker
 
-__all__ = ["OnlineLearner"]
+__all__ = ["OnlineLearner", "StreamLearner"]
 
-# Windows of at least so many samples go through BLAS; below so many atoms by one thread of it: a
-# small triangle loses more by waking a second one than it gains.
-_BLAS_WINDOW = 8
-_BLAS_THREADS_FROM = 256
+# Samples per call of the compiled loop. Python handles signals and other threads between two calls.
+_BLOCK = 1024
 
 # The settings that a stream is made of as they are.
 _TERMS = (
@@ -36,11 +36,99 @@ _TERMS = (
 )  # fmt: skip
 
 
-@cache
-def _thread_pools() -> Any:
-    from threadpoolctl import ThreadpoolController
+class StreamLearner(ReadOnly, StoredLearner, ABC):
+    """A learner whose state is a stream. The first samples set the shape of the stream.
 
-    return ThreadpoolController()
+    A copy or an unpickled learner continues bit for bit, and shares nothing with the original.
+    """
+
+    _stream: Stream | None = None
+    _n_features: int | None = None
+    _records: list[Array] | None = None  # the lines of every block, if steps are traced
+
+    @abstractmethod
+    def divergence(self, sample: int = 0) -> DivergenceError:
+        """Return the error to raise if the step of this sample would diverge."""
+
+    @abstractmethod
+    def empty_stream(self, n_features: int, packed: dict[str, Any]) -> Stream:
+        """Make an empty stream of the shape of a packed one; the learner uses it from now on."""
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether the learner has seen a sample, so that its state exists."""
+        return self._stream is not None
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether every step is recorded."""
+        return self._records is not None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a sample."""
+        if self._n_features is None:
+            raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
+        return self._n_features
+
+    @property
+    def steps(self) -> int:
+        """Steps made so far."""
+        return 0 if self._stream is None else self._stream.steps
+
+    def _learn_in_blocks(
+        self, stream: Stream, size: int, samples: Callable[[slice], tuple[Array, Array, Array]]
+    ) -> None:
+        """Learn from points, targets and weights, as many as there are, block by block."""
+        for start in range(0, size, _BLOCK):
+            X, Y, weight = samples(slice(start, start + _BLOCK))
+            stream.open_trace(len(X))
+            try:
+                taken = stream.advance(X, Y, weight, 0, len(X))
+            finally:
+                if self._records is not None:
+                    self._records.append(stream.close_trace())
+            if stream.diverged:
+                raise self.divergence(start + taken)
+
+    def _recorded(self, width: int) -> Array:
+        """Return the lines of all steps so far, of shape (steps, width)."""
+        if self._records is None:
+            raise ValueError("nothing was recorded: make the learner with trace=True")
+        return np.concatenate([np.empty((0, width)), *self._records])
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what was learned, beside the settings: plain numbers and arrays.
+
+        `n_features`; `stream`, the packed stream; `lines`, the recorded steps, of shape
+        (steps, width). Each is None if there is none.
+        """
+        lines = None if not self._records else np.concatenate(self._records)
+        packed = None if self._stream is None else self._stream.pack()
+        return {"n_features": self._n_features, "stream": packed, "lines": lines}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from a state that `get_state` of a learner with the same settings returned."""
+        if state["stream"] is not None:
+            self.empty_stream(state["n_features"], state["stream"]).unpack(state["stream"])
+        if state["lines"] is not None:
+            self._records = [np.array(state["lines"])]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Settings, and the state as plain arrays: a copy shares nothing with the original."""
+        state = dict(self.__dict__)
+        stream = state.pop("_stream", None)
+        if self._records is not None:
+            state["_records"] = list(self._records)
+        if stream is not None:
+            state["_packed"] = stream.pack()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        packed = state.pop("_packed", None)
+        self.__dict__.update(state)
+        if packed is not None:
+            self.empty_stream(self.n_features, packed).unpack(packed)
 
 
 class OnlineLearner(StreamLearner):
@@ -219,16 +307,11 @@ class OnlineLearner(StreamLearner):
             self._n_features, self._n_outputs = X.shape[1], n_outputs
             self._is_vector = is_vector and not self.loss.couples_outputs
         stream = self._state()
-        with self._blas_threads(stream):
+        calls_blas = stream.window.size >= BLAS_WINDOW
+        with few_blas_threads(stream.dictionary.size) if calls_blas else nullcontext():
             self._learn_in_blocks(
                 stream, len(X), lambda rows: (self._shown(X[rows]), Y[rows], weight[rows])
             )
-
-    def _blas_threads(self, stream: Stream) -> AbstractContextManager[Any]:
-        if stream.window.size < _BLAS_WINDOW or stream.dictionary.size >= _BLAS_THREADS_FROM:
-            return nullcontext()
-        limited: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
-        return limited
 
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
         """Learn from one sample: a point of shape (p,) and its target."""

@@ -20,9 +20,9 @@ from colk.rl.bellman import conditional_rms
 from colk.rl.step import TRACE, ValueStream
 from colk.rl.trace import PolicyTrace
 from colk.rl.transitions import Transitions
-from colk.schedules import Averaging, Rate, as_decay
+from colk.schedules import Averaging, PowerDecay, Rate, as_decay
 
-__all__ = ["ValueLearner"]
+__all__ = ["TrackingLearner", "ValueLearner"]
 
 
 class ValueLearner(ExpansionLearner):
@@ -230,3 +230,17 @@ class ValueLearner(ExpansionLearner):
     def trace(self) -> PolicyTrace:
         """Record of every step, if the learner was made with `trace=True`."""
         return PolicyTrace.from_rows(self._recorded(len(TRACE)))
+
+
+class TrackingLearner(ValueLearner):
+    """A learner with a tracker z of E[δ | x] beside V."""
+
+    @property
+    def tracking_rate(self) -> PowerDecay:
+        """β."""
+        return self._tracking_rate
+
+    @property
+    def eps_ratio(self) -> float:
+        """Bound on the compression error of z per step, relative to that of V."""
+        return self._eps_ratio

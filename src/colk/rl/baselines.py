@@ -3,9 +3,9 @@
 from colk.compressors import KOMP
 from colk.kernels import Kernel
 from colk.rkhs.expansion import KernelExpansion
-from colk.rl.base import ValueLearner
+from colk.rl.base import TrackingLearner, ValueLearner
 from colk.rl.step import CorrectedStream, ResidualStream
-from colk.schedules import Averaging, PolyakRuppert, PowerDecay, Rate
+from colk.schedules import Averaging, PolyakRuppert, Rate
 
 __all__ = ["TDC", "KernelTD", "ResidualGradient"]
 
@@ -62,7 +62,7 @@ class ResidualGradient(KernelTD):
     _stream_type = ResidualStream
 
 
-class TDC(ValueLearner):
+class TDC(TrackingLearner):
     """TD with gradient correction: V ← (1 − αλ)V + α(δκ(x, ·) − γz(x)κ(x', ·)), KOMP.
 
     z is the tracker of `PolicyEvaluator`, from before this transition. The parameters are those of
@@ -103,16 +103,6 @@ class TDC(ValueLearner):
             eps_ratio,
             trace,
         )
-
-    @property
-    def tracking_rate(self) -> PowerDecay:
-        """β."""
-        return self._tracking_rate
-
-    @property
-    def eps_ratio(self) -> float:
-        """Bound on the compression error of z per step, relative to that of V."""
-        return self._eps_ratio
 
     @property
     def tracked(self) -> KernelExpansion:

@@ -5,16 +5,16 @@ from typing import Literal, get_args
 from colk.compressors import KOMP
 from colk.kernels import Kernel
 from colk.rkhs.expansion import KernelExpansion
-from colk.rl.base import ValueLearner
+from colk.rl.base import TrackingLearner
 from colk.rl.step import FunctionTrackingStream, ScalarTrackingStream
-from colk.schedules import Averaging, PolyakRuppert, PowerDecay, Rate
+from colk.schedules import Averaging, PolyakRuppert, Rate
 
 __all__ = ["PolicyEvaluator"]
 
 Tracks = Literal["function", "scalar"]
 
 
-class PolicyEvaluator(ValueLearner):
+class PolicyEvaluator(TrackingLearner):
     """Learn the value function of a fixed policy by gradients of the Bellman error.
 
     Minimises ½E_x[(E[δ | x])²] + λ/2‖V‖² with δ = r + γV(x') − V(x) over a reproducing kernel
@@ -99,16 +99,6 @@ class PolicyEvaluator(ValueLearner):
             eps_ratio,
             trace,
         )
-
-    @property
-    def tracking_rate(self) -> PowerDecay:
-        """β."""
-        return self._tracking_rate
-
-    @property
-    def eps_ratio(self) -> float:
-        """Bound on the compression error of z per step, relative to that of V."""
-        return self._eps_ratio
 
     @property
     def tracked(self) -> KernelExpansion | float:
