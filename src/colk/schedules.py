@@ -14,17 +14,17 @@ __all__ = ["Averaging", "Exponential", "PolyakRuppert", "PowerDecay", "Rate", "a
 class PowerDecay(RateContract):
     """initial/(1 + t/scale)^power at step t.
 
-    Powers in (1/2, 1] make the sum of squares finite and the sum infinite, which is what
-    convergence to a point rather than to a neighbourhood asks for.
+    With a power in (1/2, 1] the sum of squares is finite and the sum is infinite; convergence to a
+    point, not only to a neighbourhood, requires both.
 
     Parameters
     ----------
     initial : float
         The rate at step 0.
     power : float
-        How fast it falls; 0 keeps it.
+        Exponent of the decay; 0 keeps the rate constant.
     scale : float
-        Steps after which it begins to fall.
+        Number of steps after which the decay sets in.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class PowerDecay(RateContract):
         self.scale = check_number(scale, "scale", above=0.0)
 
     def at(self, t: int) -> float:
-        """Rate of step t."""
+        """Return the rate of step t."""
         return self.rate(t)
 
     def rate(self, t: int) -> float:
@@ -59,7 +59,7 @@ Rate = float | PowerDecay
 
 
 def as_decay(rate: Rate, name: str) -> PowerDecay:
-    """Return a schedule as it is, a number as the schedule that never falls.
+    """Return a schedule unchanged; a number becomes a constant schedule.
 
     Examples
     --------
@@ -97,17 +97,18 @@ class Averaging(AveragingContract):
 
 
 class PolyakRuppert(Averaging):
-    """Mean of all iterates after a burn-in; later ones may weigh more.
+    """Mean of all iterates after a burn-in; later iterates may have larger weights.
 
-    f̄ ← f̄ + (1 + growth)/(k + growth)·(f − f̄) at the k-th step after the burn-in, so that an
-    iterate weighs about k^growth. A growth of a few steps forgets the transient by itself.
+    f̄ ← f̄ + (1 + growth)/(k + growth)·(f − f̄) at the k-th step after the burn-in, so that the
+    weight of an iterate is about k^growth. A growth of 2 or 3 reduces the weight of the first
+    iterates, without a burn-in.
 
     Parameters
     ----------
     burn_in : int
-        Steps before the average begins; until then it is the iterate.
+        Number of steps before averaging starts; until then the average is the iterate.
     growth : float
-        0 for the plain mean.
+        Exponent of the weights; 0 for the plain mean.
 
     Examples
     --------
@@ -136,7 +137,7 @@ class Exponential(Averaging):
     Parameters
     ----------
     rate : float
-        1/rate is the number of steps that it remembers.
+        ρ; the average covers about the last 1/rate iterates.
 
     Examples
     --------
@@ -152,7 +153,7 @@ class Exponential(Averaging):
         self.rate = check_fraction(rate, "rate")
 
     def rate_at(self, t: int) -> float:
-        """The rate, whatever the step."""
+        """Return the rate, which is the same at every step."""
         return self.rate
 
 

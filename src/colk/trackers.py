@@ -1,6 +1,6 @@
-"""Trackers of g: what a stream knows of the inner expectations of a risk.
+"""Trackers of g: running estimates of the inner expectations of a risk.
 
-A tracker moves a mean towards the inner value of each sample. `TRACKERS` names them.
+A tracker moves a mean towards the inner value of each sample. `TRACKERS` lists them by name.
 """
 
 from typing import ClassVar
@@ -16,17 +16,16 @@ __all__ = ["TRACKERS", "Extrapolation", "Momentum", "MovingAverage", "Tracker", 
 
 
 class Tracker(TrackerContract):
-    """How a tracked mean g moves when a sample shows the inner value `now`.
+    """The update rule of a tracked mean g for a sample with the inner value `now`.
 
     Attributes
     ----------
     remembers : bool
-        Whether it asks for the inner value `before` that a remembered function has at the same
-        sample: the previous iterate.
+        Whether it needs `before`, the inner value of the previous iterate at the same sample.
 
     Examples
     --------
-    A tracker of your own is a class with the method `update`:
+    To define a tracker, write a class with the method `update`:
 
     >>> from colk.trackers import Tracker
     >>> class Slowest(Tracker):
@@ -48,10 +47,10 @@ class Tracker(TrackerContract):
     def follow(
         self, inner: ArrayLike, before: ArrayLike | None = None, *, rate: float = 0.1
     ) -> Array:
-        """Return g after each of the inner values of a stream, the first of which starts it.
+        """Return g after each inner value of a stream; the first value initialises it.
 
-        `before` are those that the remembered function has at the same samples: by default the
-        same, as if it stood still. `rate` is β, in (0, 1].
+        `before` are the inner values of the previous iterate at the same samples. Default: the same
+        values, as if the function did not change. `rate` is β, in (0, 1].
 
         Examples
         --------
@@ -70,7 +69,7 @@ class Tracker(TrackerContract):
 class Momentum(Tracker):
     """The paper's eq. (track1): g ← (1 − β)(g − inner at f_{t−1}) + inner at f_t.
 
-    Both inner values are of the same sample; what they share cancels, so that g follows a moving f
+    Both inner values are of the same sample. Their common part cancels, so g follows a moving f
     without lag.
 
     Examples
@@ -101,7 +100,7 @@ class MovingAverage(Tracker):
 class Extrapolation(Tracker):
     """Accelerated SCGD's tracker: g ← (1 − β)g + β·inner at a function ahead of f_t.
 
-    The function ahead, f_{t−1} + (f_t − f_{t−1})/β, is what `AcceleratedSCGD` remembers.
+    `AcceleratedSCGD` stores this function, f_{t−1} + (f_t − f_{t−1})/β.
 
     Examples
     --------

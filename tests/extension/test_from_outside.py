@@ -188,7 +188,7 @@ def test_what_is_lost_is_a_norm(kind, method, lost):
     mine = type("Mine", (kind,), {"needs_factor": False, method: lambda self, *given: lost})
     rule = mine(12) if kind is Budget else mine()
     learner = COLK(Gaussian(0.2), compressor=rule)
-    with pytest.raises(ValueError, match="Mine must return the H-norm that is lost, got"):
+    with pytest.raises(ValueError, match="Mine must return the H-norm of the error, got"):
         learner.learn(X, Y)
 
 

@@ -1,4 +1,5 @@
-"""The engine: the state of a learner, the steps that move it, and the loops they are made of.
+"""The engine: the state of a learner, the steps that update it, and the loops of these steps.
 
-Nothing in here is public. The public names are in `colk.learners` and in the modules of the terms.
+Nothing in this package is public. The public names are in `colk.learners` and in the modules of the
+terms.
 """

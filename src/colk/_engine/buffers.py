@@ -1,4 +1,4 @@
-"""Memory for the loops: rows of whole vectors, each beginning with a cache line."""
+"""Memory for the loops: rows of whole vectors, each aligned to a cache line."""
 
 import numpy as np
 
@@ -11,9 +11,9 @@ _LINE = 8
 
 
 def padded(length: int) -> int:
-    """Return how long a row for `length` numbers is made: whole lines.
+    """Return the padded length of a row of `length` numbers: a whole number of cache lines.
 
-    Rows that are a multiple of 64 numbers apart would compete for the same places of the cache.
+    A distance of a multiple of 64 numbers is avoided, because such rows share cache sets.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def padded(length: int) -> int:
 
 
 def aligned(n_rows: int, length: int) -> Array:
-    """Return zeros in rows that begin with a cache line; `length` is rounded up to whole lines."""
+    """Return zeros in aligned rows; `length` is rounded up to whole cache lines."""
     width = -(-length // _LINE) * _LINE
     memory = np.zeros(n_rows * width + _LINE)
     start = -(memory.ctypes.data // memory.itemsize) % _LINE
@@ -40,5 +40,5 @@ def locked(array: Array) -> Array:
 
 
 def plain(array: Array) -> Array:
-    """Return what the loops read: a locked view of the array, or of a copy in the common layout."""
+    """Return a read-only view for the loops, of the array or of a C-contiguous copy."""
     return locked(np.require(array, np.float64, ["C", "A"]))

@@ -1,4 +1,4 @@
-"""What a step asks of a compressor."""
+"""The methods of a compressor that a step calls."""
 
 from typing import ClassVar
 
@@ -9,10 +9,10 @@ __all__ = ["CompressorContract"]
 
 
 class CompressorContract(Term):
-    """What happens to the new points of a step, and to the atoms.
+    """A rule that decides which new points become atoms, and which atoms are dropped.
 
-    A compressor is frozen and may serve several learners. What it writes while it works on a
-    dictionary is a `Scratch` that it attaches to that dictionary.
+    A compressor is frozen and may serve several learners. Its working memory is a `Scratch`, which
+    it attaches to the dictionary.
     """
 
     is_orthogonal: ClassVar[bool] = False
@@ -27,5 +27,5 @@ class CompressorContract(Term):
         """Attach the scratch that `settle` needs to the dictionary."""
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
-        """Take in the first `staged` new points at step t; returns the H-norm that f loses."""
+        """Add the first `staged` new points at step t; return the H-norm of the error."""
         raise NotImplementedError

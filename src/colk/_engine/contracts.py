@@ -1,7 +1,7 @@
-"""What a step asks of the terms: the methods that compiled code calls.
+"""The methods of the terms that compiled code calls in a step.
 
-The public base classes (`colk.kernels.Kernel`, `colk.losses.Loss`, …) derive from these and say how
-a user implements them. `g` is handed on as its numbers alone, with their count m beside it.
+The public base classes (`colk.kernels.Kernel`, `colk.losses.Loss`, …) derive from these and explain
+how to implement them. `g` is passed as a pointer to its numbers together with their count m.
 """
 
 from typing import ClassVar
@@ -29,17 +29,17 @@ class KernelContract(Term):
 
     @property
     def depth(self) -> int:
-        """Blocks of rows after its result that `columns` uses."""
+        """Number of blocks of rows after its result that `columns` uses as scratch."""
         return 0
 
     @property
     def is_shift_invariant(self) -> bool:
-        """Whether κ(u, v) is a function of the difference u − v alone."""
+        """Whether κ(u, v) depends on the difference u − v only."""
         return False
 
     @property
     def peak(self) -> float:
-        """κ(u, u) of a kernel of the difference u − v."""
+        """κ(u, u), the same for all u, of a kernel that depends on u − v only."""
         return 1.0
 
     def columns(
@@ -49,15 +49,15 @@ class KernelContract(Term):
         raise NotImplementedError
 
     def bind(self, n_features: int) -> "KernelContract":
-        """Return an equal kernel for points of `n_features`."""
+        """Return an equal kernel for points with `n_features` features."""
         raise NotImplementedError
 
     def gram(self, U: ArrayLike, V: ArrayLike | None = None) -> Array:
-        """Return the matrix of κ(u_i, v_j)."""
+        """Return the matrix with entries κ(u_i, v_j)."""
         raise NotImplementedError
 
     def diagonal(self, U: ArrayLike) -> Array:
-        """Return the vector of κ(u_i, u_i)."""
+        """Return the vector with entries κ(u_i, u_i)."""
         raise NotImplementedError
 
     def add_frequency(self, seed: int, out: Array) -> int:
@@ -89,7 +89,7 @@ class LossContract(Term):
 
 
 class TrackerContract(Term):
-    """A rule by which a tracked mean g follows the inner values of a stream."""
+    """The update rule of a tracked mean g of the inner values of a stream."""
 
     remembers: ClassVar[bool] = False
 
@@ -99,15 +99,15 @@ class TrackerContract(Term):
 
 
 class RiskContract(Term):
-    """E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)]: a risk of losses, or one of predictions.
+    """A risk E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)], of losses or of predictions.
 
-    A risk of losses has `start`, `track`, `chain`, `bend` and `outer_at`; it sees losses and g.
-    One of predictions, as `Composition` is, has the others; it sees rows of predictions F and
-    targets Y.
+    A risk of losses defines `start`, `track`, `chain`, `bend` and `outer_at`; it sees losses and g.
+    A risk of predictions, such as `Composition`, defines the other methods; it sees rows of
+    predictions F and targets Y.
     """
 
     is_of_losses: ClassVar[bool] = False
-    n_inner = property(lambda self: 0, doc="How many numbers are tracked: the size m of g.")
+    n_inner = property(lambda self: 0, doc="Number m of tracked values, the size of g.")
 
     def start(self, g: Array, m: int, loss: float) -> int:
         """Set g from the loss of the first sample of a stream."""
@@ -123,7 +123,7 @@ class RiskContract(Term):
         rate: float,
         work: Array,
     ) -> int:
-        """Move g by the losses of a sample under the previous f and under f."""
+        """Update g with the losses of a sample under the previous f and under f."""
         raise NotImplementedError
 
     def chain(self, theta: float, xi: float, g: Array, m: int, factors: Array) -> int:
@@ -131,7 +131,7 @@ class RiskContract(Term):
         raise NotImplementedError
 
     def bend(self, theta: float, g: Array, m: int, width: float) -> float:
-        """∂²outer/∂ℓ² at a loss, at least 0, from slopes that are `width` away on either side."""
+        """∂²outer/∂ℓ² at a loss, at least 0, from the slopes at ℓ ± `width`."""
         raise NotImplementedError
 
     def outer_at(self, loss: float, g: Array) -> float:
@@ -153,7 +153,7 @@ class RiskContract(Term):
         rate: float,
         work: Array,
     ) -> int:
-        """Move g by row ξ of the predictions of the previous f and of f."""
+        """Update g with row ξ of the predictions of the previous f and of f."""
         raise NotImplementedError
 
     def chain_at(

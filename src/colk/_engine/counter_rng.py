@@ -1,14 +1,14 @@
-"""Random numbers from counters: number t of a seed is a function of both, and of nothing else.
+"""Random numbers from counters: number t depends only on the seed and on t.
 
-So the way a stream is cut into chunks, and pickling, cannot change what is drawn, and what was
-drawn once can be drawn again. The mixing is SplitMix64's (Steele, Lea, Flood 2014).
+Draws therefore do not depend on the chunks of a stream or on pickling, and any draw can be
+repeated. The mixing is SplitMix64's (Steele, Lea, Flood 2014).
 """
 
 import math
 
 __all__ = ["gamma", "mixed", "normal", "uniform"]
 
-# Words have 64 bits; compiled, they are such by themselves.
+# Words have 64 bits. Compiled code needs no mask.
 _MASK = 0xFFFFFFFFFFFFFFFF
 _STEP = 0x9E3779B97F4A7C15
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -21,24 +21,24 @@ def _scrambled(z: int) -> int:
 
 
 def mixed(seed: int, counter: int) -> int:
-    """Seed of the stream `counter` of `seed`: 64 bits that share nothing with their neighbours."""
+    """Return the seed of stream number `counter`: 64 bits, mixed from `seed` and `counter`."""
     start = _scrambled((seed + _STEP) & _MASK)
     return _scrambled((start + (counter + 1) * _STEP) & _MASK)
 
 
 def uniform(seed: int, counter: int) -> float:
-    """Number `counter` of the stream `seed`, uniform in (0, 1)."""
+    """Return number `counter` of the stream `seed`, uniform in (0, 1)."""
     return ((mixed(seed, counter) >> 11) + 0.5) * 1.1102230246251565e-16  # 2⁻⁵³
 
 
 def normal(seed: int, counter: int) -> float:
-    """Number `counter` of the stream `seed`, standard normal (Box and Muller)."""
+    """Return number `counter` of the stream `seed`, standard normal (Box and Muller)."""
     radius = math.sqrt(-2.0 * math.log(uniform(seed, 2 * counter)))
     return radius * math.cos(2.0 * math.pi * uniform(seed, 2 * counter + 1))
 
 
 def gamma(seed: int, shape: float) -> float:
-    """A number of the gamma law of this shape and rate 1 (Marsaglia and Tsang, 2000)."""
+    """Return a gamma variate with this shape and rate 1 (Marsaglia and Tsang, 2000)."""
     boost = 1.0
     if shape < 1.0:
         boost = math.pow(uniform(seed, 0), 1.0 / shape)
@@ -46,7 +46,7 @@ def gamma(seed: int, shape: float) -> float:
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     draw = 0
-    while True:  # each turn succeeds with a probability above 0.95
+    while True:  # each iteration succeeds with a probability above 0.95
         draw += 1
         x = normal(mixed(seed, 1), draw)
         v = (1.0 + c * x) * (1.0 + c * x) * (1.0 + c * x)

@@ -12,7 +12,7 @@ from colk._engine.window import Window
 
 __all__ = ["add_of_losses", "add_of_predictions", "start"]
 
-# Distance of two slopes whose difference is a curvature, relative to 1 + the size of predictions.
+# Distance of the finite difference of slopes, relative to 1 + the size of the predictions.
 DIFFERENCE = 1e-6
 
 
@@ -27,9 +27,9 @@ def start(w: Window, loss: LossContract, width: float) -> int:
 def add_of_losses(
     w: Window, risk: RiskContract, theta: int, xi: int, by_theta: float, by_xi: float, width: float
 ) -> int:
-    """Add |∂outer/∂ℓ|·ℓ'' + ∂²outer/∂ℓ²·ℓ'² at θ, and at ξ the same of what g passes on.
+    """Add |∂outer/∂ℓ|·ℓ'' + ∂²outer/∂ℓ²·ℓ'² at θ, and the same through g at ξ.
 
-    A dispersion has the curvature d''·(ℓ'_θ z_θ − ℓ'_ξ z_ξ)²/2, at most the sum of both squares.
+    The curvature of a dispersion is d''·(ℓ'_θ z_θ − ℓ'_ξ z_ξ)²/2, at most the sum of both squares.
     """
     m, theta_squares, xi_squares = w.g.shape[0], 0.0, 0.0
     bend = risk.bend(w.losses[theta], loops.data(w.g), m, width) if m > 0 else 0.0
@@ -50,9 +50,9 @@ def add_of_losses(
 def add_of_predictions(
     w: Window, risk: RiskContract, theta: int, xi: int, by_theta: float, by_xi: float
 ) -> int:
-    """Add the curvature of the outer function along its own slope, by a difference.
+    """Add the curvature of the outer function along its own slope, by a finite difference.
 
-    A slope at ξ has as much curvature as one of that length at θ.
+    A slope at ξ gets the curvature of a slope of the same length at θ.
     """
     risk.chain_at(w.predictions, w.targets, theta, xi, w.g, w.slopes, w.work)
     theta_squares, xi_squares, size = 0.0, 0.0, 1.0

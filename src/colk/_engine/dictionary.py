@@ -26,7 +26,7 @@ SPARE = 8  # places that are kept free after the atoms
 
 
 class Dictionary:
-    """Atoms and rows of weights: functions that share the atoms.
+    """Atoms and rows of weights, one row for each function on these atoms.
 
     Parameters
     ----------
@@ -35,18 +35,18 @@ class Dictionary:
     n_features : int
         Dimension p of the points.
     n_rows : int
-        Rows of weights.
+        Number of rows of weights.
     n_priced : int, optional
-        The first rows, which price an atom. Default: all.
+        Number of rows, from the first, that count in the cost of dropping an atom. Default: all.
     n_fitted : int, optional
-        The first rows, which are re-fitted when an atom leaves. Default: all. The other rows keep
-        their weights, and the weight of a dropped atom goes to the ghosts.
+        Number of rows, from the first, that are refitted when an atom is dropped. Default: all. The
+        other rows keep their weights; the weight of a dropped atom is kept with the ghosts.
     block : int
-        Most new points of a step.
+        Largest number of new points per step.
     capacity : int
-        Atoms that fit before the buffers first grow.
+        Number of atoms that fit before the buffers first grow.
     has_factor : bool
-        Whether the factor is kept, in memory O(M²). KOMP and projection need it.
+        Whether to keep the factor, which takes O(M²) memory. KOMP and projection need it.
 
     Examples
     --------
@@ -65,9 +65,9 @@ class Dictionary:
     atoms_t: Array  # (features, capacity)
     weights_t: Array  # (rows, capacity)
     factor: Array  # (capacity, capacity)
-    diagonal: Array  # (capacity,): of K⁻¹
+    diagonal: Array  # (capacity,): diagonal of K⁻¹
     own: Array  # (capacity,): κ(d_j, d_j)
-    carry: Array  # (capacity,): the column of K⁻¹ that leaves with an atom
+    carry: Array  # (capacity,): the column of K⁻¹ of a dropped atom
     spent: Array  # (rows,): squared H-norm that each function lost in this step
     ghosts: Array  # (features + rows, capacity): atoms that the last step dropped
     ghost_atoms: Array  # (features, capacity): their points, the same memory
@@ -78,8 +78,8 @@ class Dictionary:
     columns: Array  # (block, capacity): κ(D, x); the kernel's own parts follow
     gram: Array  # (block, block): κ of the new points, its lower half
     order: Any  # (block,): new points that move
-    squared_move: float  # mean squared H-norm of the latest steps, if the compressor asks for it
-    scratch: Scratch  # of the compressor
+    squared_move: float  # mean squared H-norm of the latest steps, if the compressor needs it
+    scratch: Scratch  # working memory of the compressor
 
     def __init__(
         self,
@@ -113,13 +113,13 @@ class Dictionary:
         return self
 
     def occupy(self, size: int) -> None:
-        """Let the first `size` places count; their weights are 0."""
+        """Set the number of atoms to `size`, with weights of 0."""
         self.size = size
 
     # -- files and pickles -------------------------------------------------------------------
 
     def fields(self) -> stored.Record:
-        """What `pack` returns for a dictionary of this shape."""
+        """Fields that `pack` returns for a dictionary of this shape."""
         has_factor = self.has_factor
         fields: dict[str, stored.Field] = {
             "atoms": stored.Array(self.n_features, "n_atoms"),
@@ -133,7 +133,7 @@ class Dictionary:
         return stored.Record(fields, check=check_factor if has_factor else None)
 
     def pack(self) -> dict[str, Any]:
-        """Return plain numbers and arrays from which `unpack` goes on bit by bit."""
+        """Return numbers and arrays from which `unpack` restores the exact state."""
         n, ghosts = self.size, self.n_ghosts
         packed = {
             "atoms": np.array(np.asarray(self.atoms_t)[:, :n]),
@@ -147,7 +147,7 @@ class Dictionary:
         return packed
 
     def unpack(self, packed: dict[str, Any]) -> None:
-        """Replace everything by what a dictionary of the same shape has packed."""
+        """Restore the state that a dictionary of the same shape has packed."""
         n, ghosts = packed["atoms"].shape[1], packed["ghosts"].shape[1]
         self.size = self.n_ghosts = 0
         self._resize(max(self.capacity - SPARE, max(n, ghosts) + self.block))
@@ -160,15 +160,15 @@ class Dictionary:
             np.asarray(self.factor)[:n, :n] = packed["factor"]
         self.size, self.n_ghosts = n, ghosts
 
-    # -- room --------------------------------------------------------------------------------
+    # -- memory ------------------------------------------------------------------------------
 
     def attach(self, scratch: Scratch) -> None:
-        """Let a compressor have its scratch."""
+        """Attach the scratch of a compressor."""
         scratch.resize(self.capacity)
         self.scratch = scratch
 
     def _resize(self, wanted: int) -> None:
-        """Make all buffers anew for so many atoms; if memory runs out, nothing has changed."""
+        """Reallocate all buffers for `capacity` atoms; if memory runs out, nothing has changed."""
         capacity = padded(wanted + SPARE)
         depth = 0 if self.kernel is None else self.kernel.depth
         blocks = (1 + depth) * self.block
@@ -193,7 +193,7 @@ class Dictionary:
         self.capacity = capacity
 
     def _move(self, new: tuple[Array, ...]) -> None:
-        """Copy what outlives a step."""
+        """Copy the state that persists between steps."""
         n, ghosts = self.size, self.n_ghosts
         new[0][:, :n] = np.asarray(self.atoms_t)[:, :n]
         new[1][:, :n] = np.asarray(self.weights_t)[:, :n]
@@ -207,13 +207,13 @@ class Dictionary:
         if self.size + extra > self.capacity:
             self._resize(max(2 * (self.capacity - SPARE), self.size + extra))
 
-    # -- what a step does --------------------------------------------------------------------
+    # -- operations of a step ----------------------------------------------------------------
 
     def evaluate_columns(self, points: Array, size: int, ghosts: bool) -> int:
-        """κ(D, x) of `size` new points, and the lower half of their Gram matrix.
+        """Compute κ(D, x) for `size` new points, and the lower half of their Gram matrix.
 
-        They wait behind the atoms, so that one column gives both. With `ghosts` also their columns
-        over the atoms that the last step dropped.
+        The points are stored behind the atoms, so that one column contains both. With `ghosts`,
+        also compute their columns over the atoms that the last step dropped.
         """
         n = self.size
         for b in range(size):
@@ -230,11 +230,11 @@ class Dictionary:
         return 0
 
     def evaluate_at(self, point: Array) -> int:
-        """κ(D, x) of one point, to the first column."""
+        """Write κ(D, x) of one point to the first column."""
         return self.kernel.columns(self.atoms_t, self.size, point, 1, self.columns, 0)
 
     def combine(self, row: int) -> float:
-        """Σ_j w_j κ(d_j, x) of this row of weights, at the point of the first column."""
+        """Return Σ_j w_j κ(d_j, x) for this row of weights, at the point of the first column."""
         return loops.dot(self.weights_t, row, self.columns, 0, self.size)
 
     def append_row(self, b: int, solutions: Array, row: int, novelty: float) -> None:
@@ -246,7 +246,7 @@ class Dictionary:
         self.append(b)
 
     def append_second_row(self, b: int, solutions: Array, novelty: float, shared: float) -> None:
-        """Append new point b after another: ([−v, 0, 1] − L row)/√s, L = `shared`/√s of that."""
+        """Append new point b after another one: ([−v, 0, 1] − L row)/√s, with L = `shared`/√s."""
         n, last = self.size, self.size - 1
         entry = shared * self.factor[last, last]
         scale = 1.0 / math.sqrt(novelty - entry * entry)
@@ -257,7 +257,7 @@ class Dictionary:
         self.append(b)
 
     def append(self, b: int) -> None:
-        """Make new point b an atom; its row of the factor, if there is one, is written."""
+        """Make new point b an atom; if there is a factor, its row is already written."""
         n = self.size
         if self.has_factor:
             self.diagonal[n] = 0.0
@@ -272,7 +272,7 @@ class Dictionary:
         self.added += 1
 
     def cheapest(self) -> int:
-        """Return the atom that costs least to drop, the newest of equals."""
+        """Return the atom that costs least to drop; of equals, the newest."""
         best, least = self.size - 1, math.inf
         for j in range(self.size):
             price = self.price(j)
@@ -281,10 +281,10 @@ class Dictionary:
         return best
 
     def crowded(self) -> int:
-        """Return the atom that the others span most, if they span it to the floor; else `size`.
+        """Return the atom of least novelty if its novelty is below the floor; else `size`.
 
-        1/(K⁻¹)_jj is the novelty of atom j given all the others. Without a floor, a row of points,
-        each new to those before it, ends in a singular Gram matrix.
+        1/(K⁻¹)_jj is the novelty of atom j given all the others. Without a floor, a sequence of
+        points, each novel when it was added, can end in a singular Gram matrix.
         """
         worst, largest = self.size, 1.0 / loops.CROWDING_FLOOR
         for j in range(self.size):
@@ -293,7 +293,7 @@ class Dictionary:
         return worst
 
     def price(self, j: int) -> float:
-        """‖w_j‖²/(K⁻¹)_jj: the squared H-norm that dropping atom j costs."""
+        """Return ‖w_j‖²/(K⁻¹)_jj, the squared H-norm that dropping atom j costs."""
         squares = 0.0
         for row in range(self.n_priced):
             squares += self.weights_t[row, j] * self.weights_t[row, j]
@@ -302,7 +302,7 @@ class Dictionary:
     def drop_atom(self, j: int) -> float:
         """Drop atom j and re-fit the other weights: w ← w − K⁻¹[:, j] w_j/(K⁻¹)_jj.
 
-        Returns its price, plus what rounding can have hidden of it. The atom becomes a ghost.
+        Returns the cost plus a bound on its rounding error. The atom becomes a ghost.
         """
         n, charge = self.size, 1.0 + loops.ROUNDING * self.own[j] * self.diagonal[j]
         cost = self.price(j) * charge
@@ -341,23 +341,23 @@ class Dictionary:
         self.size = n
 
     def scale_rows(self, first: int, count: int, factor: float) -> None:
-        """Multiply the functions of these rows by a number."""
+        """Multiply the weights of these rows by a number."""
         if factor != 1.0:
             for row in range(first, first + count):
                 loops.scale(self.weights_t, row, factor, self.size)
 
     def begin_step(self) -> None:
-        """Forget the ghosts; nothing is added or spent yet."""
+        """Start a step: discard the ghosts and reset what was added and spent."""
         self.n_ghosts = self.added = 0
         for row in range(self.n_rows):
             self.spent[row] = 0.0
 
     def clear_ghosts(self) -> None:
-        """Forget the atoms that were dropped."""
+        """Discard the ghosts."""
         self.n_ghosts = 0
 
     def set_weights(self, values: Array) -> None:
-        """Give the first rows these weights (size, rows)."""
+        """Set the weights of the first rows, given in shape (size, rows)."""
         np.asarray(self.weights_t)[: values.shape[1], : self.size] = values.T
 
     def set_new_points(self, points: Array, amounts: Array) -> None:
@@ -365,7 +365,7 @@ class Dictionary:
         np.asarray(self.points)[: len(points)] = points
         np.asarray(self.amounts)[: len(points)] = amounts
 
-    # -- looking at it -----------------------------------------------------------------------
+    # -- inspection --------------------------------------------------------------------------
 
     @property
     def atoms(self) -> Array:
@@ -379,7 +379,7 @@ class Dictionary:
 
     @property
     def ghost_weights(self) -> Array:
-        """Weights of the atoms that were dropped, in that order, of shape (n_ghosts, n_rows)."""
+        """Weights of the dropped atoms in the order of dropping, of shape (n_ghosts, n_rows)."""
         return np.array(np.asarray(self.ghosts)[self.n_features :, : self.n_ghosts].T)
 
     @property
@@ -389,12 +389,12 @@ class Dictionary:
         return np.asarray(u_t.T @ u_t)
 
     def evaluate(self, X: Array, row: int = 0, count: int | None = None) -> Array:
-        """Values at the points X of the functions from this row on, of shape (n, count)."""
+        """Values at X of `count` functions, from this row on, of shape (n, count)."""
         out = np.empty((len(X), self.n_rows - row if count is None else count))
         evaluate(self.kernel, self.atoms_t, self.size, self.weights_t, row, X, out)
         return out
 
     def drift(self) -> float:
-        """Max |K K⁻¹ − I|: how far the factor has strayed from the atoms' Gram matrix."""
+        """Max |K K⁻¹ − I|: the rounding error that the factor has accumulated."""
         K = self.kernel.gram(self.atoms) if self.size > 0 else np.empty((0, 0))
         return float(np.abs(K @ self.inverse_gram - np.eye(self.size)).max(initial=0.0))

@@ -9,7 +9,7 @@ from colk._validation import Array
 
 __all__ = ["evaluate"]
 
-# Points that are evaluated together.
+# Number of points that are evaluated together.
 PANEL = 16
 
 

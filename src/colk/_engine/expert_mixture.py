@@ -1,9 +1,10 @@
 """A mixture of three experts on one dictionary, weighted by their losses (fixed share).
 
-One expert makes second-order steps; a fast one makes them as if P were SPEED times as large; one
-makes first-order steps. f = Σ_e p_e f_e. The weights p fall with the exponentials of the losses;
-at each step a share of them is spread evenly. If f_e loses ε_e, f loses at most √(Σ_e p_e ε_e²),
-which is what eps bounds. Rows of the weights: f, the experts, then the previous iterate.
+The first expert makes second-order steps. The second, fast one makes them as if P were SPEED times
+as large. The third makes first-order steps. f = Σ_e p_e f_e. Each step multiplies the weights p by
+exp(−rate·loss) and spreads a share of them evenly. If compression costs f_e the H-norm ε_e, it
+costs f at most √(Σ_e p_e ε_e²); eps bounds that. Rows of the weights: f, the experts, then the
+previous iterate.
 """
 
 import math
@@ -25,33 +26,34 @@ __all__ = ["ExpertMixture", "count_experts"]
 # The experts, and the factor of P for the fast one.
 SECOND, FAST, FIRST = 0, 1, 2
 EXPERTS, SPEED = 3, 4.0
-# A loss counts up to MOST_LOSS times the mean loss, its unit; p falls by the exponential of RATE
-# times it; and SHARE of p is spread evenly.
+# Losses are divided by MOST_LOSS times the mean loss and clipped at 1; p is multiplied by
+# exp(−RATE·loss), and SHARE of p is spread evenly.
 MOST_LOSS, RATE, SHARE = 10.0, 0.5, 0.001
-# The variance grows by 1/γ at a sample: γ is 1 less these shares of their p. With more for the
-# first-order expert a low γ would keep the second-order one behind it on stationary streams.
+# The variance at a sample grows by 1/γ, where γ is 1 minus these shares of the experts' p. With a
+# larger share for the first-order expert, a low γ would keep the second-order expert behind it on
+# stationary streams.
 FAST_LAPSE, FIRST_LAPSE = 0.3, 0.15
 
 
 def count_experts() -> int:
-    """Return the number of experts, each with weights of its own."""
+    """Return the number of experts; each has its own weights."""
     return EXPERTS
 
 
 class ExpertMixture(NewtonIterate):
-    """An iterate that is the mean of experts by their weights p.
+    """An iterate that is the mean of the experts, weighted by p.
 
     Parameters
     ----------
     dictionary, window, P
         As for `NewtonIterate`.
     first_step : float
-        First-order step size over κ(x, x); less if the curvature is above 1/step.
+        First-order step size, divided by κ(x, x); smaller if the curvature exceeds 1/step.
     """
 
     first_step: float
     mixture_weights: Array  # (experts,): p
-    lost: Array  # (experts,): in this step
+    lost: Array  # (experts,): their losses at this step, in [0, 1]·weight
     predictions: Array  # (experts·window, outputs): f_e at the points of the window
     slopes: Array  # (experts·window, outputs): their slopes a
     curvatures: Array  # (experts, window): their curvatures b
@@ -71,30 +73,30 @@ class ExpertMixture(NewtonIterate):
         self.lost = np.zeros(EXPERTS)
 
     def fields(self) -> dict[str, stored.Field]:
-        """What `pack` returns."""
+        """Fields that `pack` returns."""
         return {"says": stored.Array(EXPERTS, above=0.0, adds_to=1.0)}
 
     def pack(self) -> dict[str, Any]:
-        """Return plain numbers and arrays from which `unpack` goes on bit by bit."""
+        """Return numbers and arrays from which `unpack` restores the exact state."""
         return {"says": np.array(self.mixture_weights)}
 
     def unpack(self, packed: dict[str, Any]) -> None:
-        """Restore what was packed."""
+        """Restore a packed state."""
         np.asarray(self.mixture_weights)[:] = packed["says"]
 
     def row_of(self, e: int) -> int:
-        """The row of weights with which expert e begins."""
+        """First row of the weights of expert e."""
         return int((1 + e) * self.n_outputs)
 
     # -- slopes and curvatures of each expert at its own values ------------------------------
 
     def keep_mixed_losses(self) -> None:
-        """Keep the losses of f, while the window holds those of the experts."""
+        """Save the losses of f before the window gets those of the experts."""
         for b in range(self.window.size):
             self.mixed[b] = self.window.losses[b]
 
     def show(self, e: int) -> None:
-        """Let the predictions of the window be those of expert e."""
+        """Write the predictions of expert e to the window."""
         for b in range(self.window.size):
             for c in range(self.n_outputs):
                 self.window.predictions[b, c] = loops.dot(
@@ -103,7 +105,7 @@ class ExpertMixture(NewtonIterate):
                 )  # fmt: skip
 
     def note(self, e: int, lost: float) -> None:
-        """Keep predictions, slopes and curvatures of expert e; without them if they overflow."""
+        """Save the values of expert e; slopes and curvatures are 0 if they overflow."""
         self.lost[e] = lost
         for b in range(self.window.size):
             place, is_finite = e * self.window.size + b, self.length_of(b) < loops.LARGEST
@@ -114,7 +116,7 @@ class ExpertMixture(NewtonIterate):
                 self.slopes[place, c] = slope if is_finite else 0.0
 
     def mix_predictions(self) -> None:
-        """Let losses and predictions of the window be those of f again."""
+        """Restore the losses and predictions of f in the window."""
         for b in range(self.window.size):
             self.window.losses[b] = self.mixed[b]
             for c in range(self.n_outputs):
@@ -124,7 +126,7 @@ class ExpertMixture(NewtonIterate):
                     self.window.predictions[b, c] += self.mixture_weights[e] * value
 
     def update_weights(self) -> None:
-        """Let p fall with the exponentials of the losses; γ follows."""
+        """Update p by the exponentials of the losses, and γ from p."""
         least, total = self.lost[0], 0.0
         for e in range(EXPERTS):
             least = min(least, self.lost[e])
@@ -142,7 +144,7 @@ class ExpertMixture(NewtonIterate):
     # -- the pending update ------------------------------------------------------------------
 
     def add_pending(self) -> None:
-        """Add the pending multiples of Uh, which is known now, to the experts, and mix f."""
+        """Add the pending multiples of Uh, now computed, to the experts, and mix f."""
         n = self.dictionary.size
         if self.is_pending:
             self.add_multiple(SECOND)
@@ -181,12 +183,12 @@ class ExpertMixture(NewtonIterate):
         beyond: float,
         prior: float,
     ) -> float:
-        """Compare the steps of the experts without and with x among the atoms.
+        """Compare the experts' steps with and without x as an atom.
 
-        Returns a bound on the H-norm of what f lacks without it.
+        Returns a bound on the H-norm of the difference for f.
         """
-        wide = beyond / (prior * prior)  # what a new direction of H adds to the squares of h
-        price, cost = 0.0, 0.0  # squared H-norms: of what x adds, and of what f lacks without it
+        wide = beyond / (prior * prior)  # the part of ‖h‖² in the new direction of H
+        price, cost = 0.0, 0.0  # squared H-norms: of the part beyond the span, and within it
         for e in range(EXPERTS):
             gain, wide_gain = self.gain_of(e, b, variance), self.gain_of(e, b, extended)
             self.gains[e, 0], self.gains[e, 1], length = gain, wide_gain, self.expert_length(e, b)
@@ -198,7 +200,7 @@ class ExpertMixture(NewtonIterate):
         return math.sqrt(price + cost)
 
     def gain_of(self, e: int, b: int, variance: float) -> float:
-        """The multiple of a by which expert e moves along h, or the first-order one along z."""
+        """Factor of a in the move of expert e along h (the first-order expert: along z)."""
         curvature = self.curvatures[e, b]
         if e == FIRST:
             most = 1.0 / curvature if self.first_step * curvature > 1.0 else self.first_step
@@ -207,10 +209,10 @@ class ExpertMixture(NewtonIterate):
         return float(speed / (1.0 + speed * curvature * variance))
 
     def move(self, b: int, h: int, enters: bool, squares: float, novelty: float) -> float:
-        """Move the experts by point b; returns a bound on the squared H-norm of f's step.
+        """Move the experts by point b; return a bound on the squared H-norm of f's step.
 
-        `squares` is ‖h‖²; the first-order expert moves along z, of squared norm κ(x, x) if x is an
-        atom, and otherwise of the part of it in the span of the atoms.
+        `squares` is ‖h‖². The first-order expert moves along z; its squared norm is κ(x, x) if x is
+        an atom, and otherwise that of the part in the span of the atoms.
         """
         n, entered, own = self.dictionary.size, 0, self.dictionary.gram[b, b]
         if enters:
@@ -239,7 +241,7 @@ class ExpertMixture(NewtonIterate):
         return math.sqrt(squares)
 
     def relinearize(self, b: int) -> None:
-        """Let slopes be a + b(f_e − f_e,t)(x), with the steps of the window's earlier points."""
+        """Set slopes to a + b(f_e − f_e,t)(x), with the steps of the window's earlier points."""
         for e in range(EXPERTS):
             place = e * self.window.size + b
             for c in range(self.n_outputs):
@@ -249,10 +251,10 @@ class ExpertMixture(NewtonIterate):
                 )  # fmt: skip
                 self.slopes[place, c] += self.curvatures[e, b] * (now - self.predictions[place, c])
 
-    # -- atoms that leave --------------------------------------------------------------------
+    # -- dropping atoms ----------------------------------------------------------------------
 
     def price(self, j: int) -> float:
-        """Σ_e p_e‖w_e,j‖²/(K⁻¹)_jj: a bound on the squared H-norm that f loses with atom j."""
+        """Return Σ_e p_e‖w_e,j‖²/(K⁻¹)_jj ≥ the squared H-norm that dropping atom j costs f."""
         squares = 0.0
         for e in range(EXPERTS):
             for c in range(self.n_outputs):
@@ -261,7 +263,7 @@ class ExpertMixture(NewtonIterate):
         return float(squares / self.dictionary.diagonal[j])
 
     def cheapest(self) -> int:
-        """The atom that costs least to drop, the newest of equals."""
+        """Return the atom that costs least to drop; of equals, the newest."""
         best, least = self.dictionary.size - 1, math.inf
         for j in range(self.dictionary.size):
             price = self.price(j)
@@ -270,7 +272,7 @@ class ExpertMixture(NewtonIterate):
         return best
 
     def drop(self, j: int) -> float:
-        """Drop atom j; returns its price, plus what rounding can have hidden of it."""
+        """Drop atom j; return its cost plus a bound on the rounding error."""
         hidden = loops.ROUNDING * self.dictionary.own[j] * self.dictionary.diagonal[j]
         cost = float(self.price(j) * (1.0 + hidden))
         self.P.drop(self.dictionary, j)

@@ -1,4 +1,4 @@
-"""The check of a stored factor of K⁻¹ against the stored diagonal."""
+"""Check of a stored factor of K⁻¹ against the stored diagonal."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from colk.errors import FileFormatError
 
 __all__ = ["check_factor"]
 
-# How far the diagonal of K⁻¹, which is updated step by step, may be from that of its factor.
+# Tolerance between the diagonal of K⁻¹, updated step by step, and that of its factor.
 _DRIFT = 1e-3
 
 

@@ -2,8 +2,8 @@
 
 A shift-invariant kernel is κ(u, v) = κ(0)·E cos(ωᵀ(u − v)) (Bochner), so that the features
 √(2κ(0)) cos(ωᵀx + b), with b uniform in [0, 2π), have κ as the mean of their products. The law of
-ω is the kernel's `add_frequency`. Feature i of a seed depends on both and on nothing else: it can
-be drawn again whenever it is needed. Angles are in turns, of which 2π is one.
+ω is the kernel's `add_frequency`. Feature i depends only on i and the seed, so it can be drawn
+again at any time. Angles are in turns; one turn is 2π.
 """
 
 import math
@@ -20,10 +20,10 @@ __all__ = ["Spectrum", "fourier_rows"]
 
 
 class Spectrum:
-    """The features of a kernel and a seed, for points of `n_features`."""
+    """The features of a kernel and a seed, for points with `n_features` features."""
 
     amplitude: float  # √(2κ(0))
-    frequency: Array  # (p,): of the feature that was drawn last
+    frequency: Array  # (p,): frequency of the feature that was drawn last
 
     def __init__(self, kernel: KernelContract, seed: int, n_features: int) -> None:
         self.kernel = kernel.bind(n_features)
@@ -35,7 +35,7 @@ class Spectrum:
         return Spectrum, (self.kernel, self.seed, self.frequency.shape[0])
 
     def feature(self, i: int) -> float:
-        """Draw feature i: its frequency is laid down, its phase returned."""
+        """Draw feature i: store its frequency and return its phase."""
         stream = counter_rng.mixed(self.seed, i)
         for k in range(self.frequency.shape[0]):
             self.frequency[k] = 0.0
@@ -54,13 +54,13 @@ class Spectrum:
         return 0
 
     def turns(self, phase: float, points: Array, b: int) -> float:
-        """ωᵀx_b + phase, for the frequency that was drawn last."""
+        """Return ωᵀx_b + phase, for the frequency that was drawn last."""
         for k in range(points.shape[1]):
             phase += self.frequency[k] * points[b, k]
         return phase
 
     def redraw(self, n: int, points: Array, columns: Array) -> int:
-        """Write columns[b, i] = φ_i(x_b), rows of whole vectors, for n features drawn anew."""
+        """Write columns[b, i] = φ_i(x_b), rows of whole vectors; draws all n features again."""
         for i in range(n):
             phase = self.feature(i)
             for b in range(points.shape[0]):
@@ -86,9 +86,9 @@ class Spectrum:
 
 
 def fourier_rows(waves: Array, n: int, scale: float, X: Array, row: Array, out: Array) -> int:
-    """Write out[r, i] = scale·cos(ω_iᵀx_r + b_i), row by row: chunks cannot change the result.
+    """Write out[r, i] = scale·cos(ω_iᵀx_r + b_i) row by row, so chunks do not change the result.
 
-    Rows of `waves`, and the `row` (1, …) that is worked on, are whole vectors.
+    Rows of `waves` and the scratch `row` (1, …) are whole vectors.
     """
     last = X.shape[1]
     for r in range(X.shape[0]):

@@ -16,9 +16,9 @@ from colk._validation import Array
 
 __all__ = ["GradientStream", "KernelStream", "exact_squared_norm", "stage"]
 
-# κ(x, ·) of a squared norm below this is the function 0: a linear kernel has it at x = 0.
+# If κ(x, x) is below this, κ(x, ·) counts as 0; a linear kernel has that at x = 0.
 VANISHING = 1e-280
-# Steps over which their mean squared H-norm is taken.
+# Number of steps in the running mean of their squared H-norm.
 LATEST = 1000
 
 
@@ -28,7 +28,7 @@ class KernelStream(QuasiGradientStream):
     Parameters
     ----------
     compressor : CompressorContract
-        What keeps the expansion small.
+        The compressor that keeps the expansion small.
     **common
         The arguments of `QuasiGradientStream`.
     """
@@ -38,8 +38,8 @@ class KernelStream(QuasiGradientStream):
         "squared_move": stored.Number(at_least=0.0),
     }
 
-    squared_move: float  # mean squared H-norm of the latest steps, if the compressor asks for it
-    values: Array  # (outputs,): of `evaluate_row`
+    squared_move: float  # mean squared H-norm of the latest steps, if the compressor needs it
+    values: Array  # (outputs,): result of `evaluate_row`
 
     def __init__(self, compressor: CompressorContract, **common: Any) -> None:
         super().__init__(**common)
@@ -57,7 +57,7 @@ class KernelStream(QuasiGradientStream):
         return self.evaluate_losses()
 
     def check_gram(self) -> int:
-        """End the loop if the H-norm of a step towards some κ(x, ·) would overflow."""
+        """End the loop if the H-norm of a step along some κ(x, ·) would overflow."""
         for b in range(self.window.size):
             if not self.dictionary.gram[b, b] < loops.LARGEST:
                 self.window.coefficients[b, 0] = self.dictionary.gram[b, b]
@@ -65,15 +65,15 @@ class KernelStream(QuasiGradientStream):
         return 0
 
     def evaluate_columns(self) -> int:
-        """κ(D, x) for the points x of the window, and their own Gram matrix."""
+        """Compute κ(D, x) for the points x of the window, and their Gram matrix."""
         return self.dictionary.evaluate_columns(
             self.window.points, self.window.size, self.remembered > 0
         )
 
     def evaluate_row(self, first: int) -> int:
-        """Write the values at the row of the function whose outputs begin at this row of weights.
+        """Write the values of the function whose outputs start at this row of weights.
 
-        Nothing is allocated: κ(D, x) is written to the first column.
+        Allocates nothing; κ(D, x) is written to the first column.
         """
         self.dictionary.evaluate_at(self.row)
         for c in range(self.n_outputs):
@@ -87,14 +87,14 @@ class GradientStream(KernelStream):
     Parameters
     ----------
     norm_bound : float
-        f is kept in the ball ‖f‖_H ≤ norm_bound.
+        Radius of the ball ‖f‖_H ≤ norm_bound, on which f is projected.
     implicit : bool
-        Whether slopes are those at the end of the step.
+        Whether to use the slopes at the end of the step.
     **common
         The arguments of `KernelStream`.
     """
 
-    follows_norm: bool  # whether ‖f‖ is known at every step: f loses only what is orthogonal to it
+    follows_norm: bool  # whether ‖f‖ is updated in each step: the error is orthogonal to f
     implicit: ImplicitSlopes
 
     def __init__(self, norm_bound: float, implicit: bool, **common: Any) -> None:
@@ -107,7 +107,7 @@ class GradientStream(KernelStream):
             self.squared_norm = 0.0
 
     def step(self) -> float:
-        """Make one step of Algorithm 1; returns the H-norm that compression loses."""
+        """Make one step of Algorithm 1; return the H-norm of the compression error."""
         step = self.step_size.rate(self.steps)
         rate = self.tracking_rate.rate(self.steps)
         g = self.track(rate)  # (1 − β)(g − h(f_{t−1}(ξ))) + h(f_t(ξ))
@@ -116,9 +116,9 @@ class GradientStream(KernelStream):
         return self.compress(step)  # f = KOMP(f~, ε)
 
     def move(self, step: float, coefficients: Array) -> int:
-        """Set f~ = (1 − αλ) f − α Σ_b c_b κ(x_b, ·): shrink f, give the new points their weights.
+        """Set f~ = (1 − αλ) f − α Σ_b c_b κ(x_b, ·): shrink f and set the new points' weights.
 
-        With slopes at the end of the step it is (f − α Σ_b c_b κ(x_b, ·))/(1 + αλ).
+        An implicit step sets f~ = (f − α Σ_b c_b κ(x_b, ·))/(1 + αλ).
         """
         shrinkage = step * self.regularization
         factor = 1.0 - shrinkage
@@ -139,14 +139,14 @@ class GradientStream(KernelStream):
         return 0
 
     def compress(self, step: float) -> float:
-        """Set f = KOMP(f~, ε), or what another compressor makes of f~; returns ‖f − f~‖."""
+        """Set f = KOMP(f~, ε), or the result of another compressor; return ‖f − f~‖."""
         staged = stage(self.dictionary, self.window.size)
         return self.compressor.settle(self.dictionary, staged, step, self.steps)
 
     # -- norms -------------------------------------------------------------------------------
 
     def conclude(self, lost: float) -> int:
-        """Follow ‖f‖, and keep f in the ball."""
+        """Update ‖f‖ and project f on the ball."""
         if self.follows_norm:
             self.squared_norm = max(self.squared_norm - lost * lost, 0.0)
             if self.squared_norm > self.norm_bound * self.norm_bound:
@@ -154,7 +154,7 @@ class GradientStream(KernelStream):
         return 0
 
     def moved_squared_norm(self, factor: float, step: float, coefficients: Array) -> float:
-        """‖f~‖² from ‖f‖², f at the new points, and the Gram matrix of these."""
+        """Return ‖f~‖² from ‖f‖², f at the new points, and their Gram matrix."""
         total = factor * factor * self.squared_norm
         for b in range(self.window.size):
             for c in range(self.n_outputs):
@@ -168,7 +168,7 @@ class GradientStream(KernelStream):
         return max(total, 0.0)
 
     def note_move(self) -> None:
-        """Take the squared H-norm of this step into the mean of the latest ones."""
+        """Update the running mean of squared step norms with this step."""
         squares = 0.0
         for b in range(self.window.size):
             for c in range(self.n_outputs):
@@ -189,7 +189,7 @@ class GradientStream(KernelStream):
 
 
 def stage(d: Dictionary, size: int) -> int:
-    """Move the new points with a weight other than 0 to the front; returns how many."""
+    """Move the new points with nonzero weights to the front; return their number."""
     staged = 0
     for b in range(size):
         moves = False
@@ -212,7 +212,7 @@ def stage(d: Dictionary, size: int) -> int:
 
 
 def exact_squared_norm(d: Dictionary, n_outputs: int) -> float:
-    """wᵀKw = ‖U⁻¹w‖², by substitution from the last row of Uᵀ to the first."""
+    """Return wᵀKw = ‖U⁻¹w‖², by substitution from the last row of Uᵀ to the first."""
     total = 0.0
     for c in range(n_outputs):
         for j in range(d.size):

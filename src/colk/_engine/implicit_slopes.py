@@ -1,13 +1,13 @@
-"""The implicit step: slopes are those at the end of the step, so that it cannot overshoot.
+"""The implicit step: slopes at the end of the step, so that it cannot overshoot.
 
-An explicit step follows the slope at f(x); a loss that is multiplied by ten makes steps ten times
-as long, which overshoot. The implicit (proximal) step solves
+An explicit step uses the slope at f(x). If the loss is multiplied by ten, steps are ten times as
+long and may overshoot. The implicit (proximal) step solves
 
     f⁺ = (f − α Σ_b c_b⁺ κ(x_b, ·)) / (1 + αλ),    c_b⁺ = c_b ℓ'(f⁺(x_b)) / ℓ'(f(x_b)),
 
-where c_b is the coefficient of the explicit step: the outer slopes of a risk, the weights and the
-gradient bound stay as they were. For a convex loss it does not go beyond the minimum of the loss of
-the sample.
+where c_b is the coefficient of the explicit step; the outer slopes of a risk, the weights and the
+gradient bound do not change. For a convex loss the step does not go beyond the minimum of the
+sample's loss.
 """
 
 import numpy as np
@@ -19,22 +19,22 @@ from colk._validation import Array
 
 __all__ = ["ImplicitSlopes"]
 
-# Accuracy of the shares of the explicit step. The points of a window take turns, for at most SWEEPS
-# sweeps; the share of one point takes at most ITERATIONS evaluations.
+# Accuracy of the shares of the explicit step. At most SWEEPS sweeps over the points of a window; at
+# most ITERATIONS evaluations for the share of one point.
 TOLERANCE = 1e-10
 SWEEPS = 30
 ITERATIONS = 60
 
 
 class ImplicitSlopes:
-    """The coefficients of an implicit step, from those of the explicit one.
+    """The coefficients of an implicit step, computed from those of the explicit step.
 
     Parameters
     ----------
     window : Window
         Samples, predictions and the coefficients, which `solve` replaces.
     dictionary : Dictionary
-        Where the Gram matrix of the window's points is.
+        Holds the Gram matrix of the window's points.
     loss : LossContract
         The loss.
     """
@@ -55,7 +55,7 @@ class ImplicitSlopes:
         self.first_slopes, self.explicit, self.others, self.trial, self.trial_slopes = arrays
 
     def solve(self, move: float, factor: float) -> int:
-        """Replace the coefficients. A point moves by −`move` times its own; f is scaled first."""
+        """Replace the coefficients; the step is f⁺ = `factor`·f − `move`·Σ_b c_b⁺ κ(x_b, ·)."""
         width = self.n_outputs
         for b in range(self.window.size):
             for c in range(width):
@@ -76,7 +76,7 @@ class ImplicitSlopes:
         return 0
 
     def move_others(self, b: int, move: float, factor: float) -> None:
-        """Evaluate f⁺ at point b without the step of b itself."""
+        """Evaluate f⁺ at point b without point b's own step."""
         for c in range(self.n_outputs):
             value = factor * self.window.predictions[b, c]
             for a in range(self.window.size):
@@ -95,7 +95,7 @@ class ImplicitSlopes:
             squares += self.explicit[b, c] * self.explicit[b, c]
             product += self.explicit[b, c] * self.first_slopes[b, c]
             now += self.explicit[b, c] * self.window.coefficients[b, c]
-        if product <= 0.0:  # no move, or a move up the loss, by a negative outer slope
+        if product <= 0.0:  # no move, or an ascent because of a negative outer slope
             return 0.0
         share = self.share_at_end(b, first, last, move, product)
         for c in range(first, last):
@@ -103,10 +103,10 @@ class ImplicitSlopes:
         return abs(share - now / squares)
 
     def share_at_end(self, b: int, first: int, last: int, move: float, product: float) -> float:
-        """The r in [0, 1] at which the slope after the r-th part of the step is r times the first.
+        """Return the r in [0, 1] at which the slope after r times the step is r times the first.
 
-        Their difference rises with r: false position with halved ends, and bisection where that is
-        slow.
+        The difference of both sides increases with r. Solved by false position (Illinois), and by
+        bisection if that is slow.
         """
         low, high = 0.0, 1.0
         at_low = self.excess(b, first, last, move, low, product)
@@ -133,7 +133,7 @@ class ImplicitSlopes:
     def excess(
         self, b: int, first: int, last: int, move: float, share: float, product: float
     ) -> float:
-        """Return r − ⟨c, ℓ' after the r-th part of the step⟩/⟨c, ℓ' before⟩."""
+        """Return r − ⟨c, ℓ' after r times the step⟩/⟨c, ℓ' before⟩."""
         reach = move * share * self.dictionary.gram[b, b]
         for c in range(first, last):
             self.trial[b, c] = self.others[b, c] - reach * self.explicit[b, c]

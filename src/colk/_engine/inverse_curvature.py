@@ -1,9 +1,9 @@
 """P, the inverse of the accumulated curvature λI + Σ b zzᵀ in the coordinates z = Uᵀκ(D, x).
 
-A sample changes P by −m hhᵀ, h = Pz. These updates are deferred: P catches up with several samples
-in one pass, and until then P = `matrix` − Σ_r m_r h_r h_rᵀ. A new direction of H has the prior's
-variance 1/λ: a point that enters adds one entry to the diagonal. If an atom leaves, P is rotated as
-U is, so that the coordinate of the atom is the last one, and that is deleted.
+A sample changes P by −m hhᵀ, h = Pz. These updates are deferred: one pass applies those of several
+samples, and until then P = `matrix` − Σ_r m_r h_r h_rᵀ. A new direction of H has the prior variance
+1/λ, so a new atom adds one entry to the diagonal. If an atom is dropped, P is rotated like U, so
+that the coordinate of the atom is the last one, and this coordinate is deleted.
 """
 
 import math
@@ -19,17 +19,17 @@ from colk._validation import Array
 
 __all__ = ["InverseCurvature", "find_rotations"]
 
-# Rows of `rows`: z; a product with U; from FIRST on the h_r, at most MOST_PENDING and one more; z
-# of the last sample; z and Pz of the next points, which are computed four at a time.
+# Rows of `rows`: z; a product with U; from FIRST on the h_r (at most MOST_PENDING + 1); z of the
+# last sample; z and Pz of the next points, which are computed four at a time.
 WHITENED, PRODUCT, FIRST = 0, 1, 2
 MOST_PENDING = 8
 FORMER = FIRST + MOST_PENDING + 1
 WHITENED_AHEAD = FORMER + 1
 PRODUCTS_AHEAD = WHITENED_AHEAD + MOST_PENDING + 4
 ROWS = PRODUCTS_AHEAD + MOST_PENDING + 4
-# Atoms per deferred update: so many products with h cost little compared with one with P.
+# Atoms per deferred update: products with that many h cost little compared with one with P.
 ATOMS_PENDING = 16
-# Below this variance at x nothing is forgotten there.
+# If the variance at x is below this, nothing is forgotten there.
 LEAST_VARIANCE = 1e-9
 
 
@@ -49,7 +49,7 @@ class InverseCurvature:
     Parameters
     ----------
     prior : float
-        λ, the precision of every direction before the first sample.
+        λ, the precision of each direction before the first sample.
     forgetting : float
         γ, in (0, 1]: the variance at a sample grows by 1/γ, and nowhere else.
     """
@@ -59,10 +59,10 @@ class InverseCurvature:
     matrix: Array  # (capacity, capacity): blocks of eight by eight on and below the diagonal count
     rows: Array  # (ROWS, capacity)
     amounts: Array  # (MOST_PENDING,): m_r
-    pending: int  # how many h_r there are
-    expected: int  # next points whose z is known
-    place: int  # which of them is the current one; −1 for none
-    multiplied: bool  # whether `matrix`·z of it and of those after it is known
+    pending: int  # number of h_r
+    expected: int  # number of next points whose z is known
+    place: int  # index of the current one among them; −1 for none
+    multiplied: bool  # whether `matrix`·z is known for this and the following points
     rotations: Array  # (2, capacity): cosines and sines
 
     def __init__(self, prior: float, forgetting: float) -> None:
@@ -72,7 +72,7 @@ class InverseCurvature:
         self.expect(0)
 
     def grow(self, size: int, capacity: int) -> None:
-        """Make all buffers anew for `capacity` atoms; keep the first `size`."""
+        """Reallocate all buffers for `capacity` atoms; keep the first `size`."""
         n = min(size, self.matrix.shape[0])
         matrix, rows = aligned(capacity, capacity), aligned(ROWS, capacity)
         matrix[:n, :n] = np.asarray(self.matrix)[:n, :n]
@@ -80,7 +80,7 @@ class InverseCurvature:
         self.matrix, self.rows, self.rotations = matrix, rows, aligned(2, capacity)
 
     def room(self) -> int:
-        """Return the samples that fit before P catches up."""
+        """Return the number of samples that can be deferred."""
         return MOST_PENDING - self.pending if self.pending < MOST_PENDING else MOST_PENDING
 
     def expect(self, count: int) -> None:
@@ -88,12 +88,12 @@ class InverseCurvature:
         self.expected, self.place, self.multiplied = count, -1, False
 
     def select(self, place: int, n: int) -> None:
-        """Let z be that of one of the next points."""
+        """Set z to that of one of the next points."""
         self.place = place
         loops.copy(self.rows, WHITENED, self.rows, WHITENED_AHEAD + place, (n + 7) & -8)
 
     def multiply(self, n: int) -> int:
-        """Return the row of h = Pz, after the h_r; if there are many, P catches up first."""
+        """Return the row of h = Pz, after the h_r; if these are too many, update P first."""
         count = 0
         if self.pending >= min(MOST_PENDING, 1 + n // ATOMS_PENDING):
             count = self.pending
@@ -113,7 +113,7 @@ class InverseCurvature:
         return h
 
     def catch_up_and_multiply(self, n: int, count: int, z: int, h: int, columns: int) -> None:
-        """Let P catch up with `count` samples, and multiply it by the rows from z on."""
+        """Apply `count` deferred updates to P, and multiply P by the rows from z on."""
         loops.settle_and_multiply(
             self.matrix, n, self.rows, FIRST, self.amounts, count, z, h, columns
         )  # fmt: skip
@@ -121,7 +121,7 @@ class InverseCurvature:
             self.pending = 0
 
     def extend(self, n: int, h: int, novelty: float, prior: float) -> None:
-        """Add coordinate n, of a point of this novelty: h gains √s/prior, those before it 0."""
+        """Add coordinate n for a point of novelty s: √s/prior in h, 0 in the earlier h_r."""
         for row in range(FIRST, h + 1):
             for i in range(n, (n + 8) & -8):
                 self.rows[row, i] = 0.0
@@ -129,7 +129,7 @@ class InverseCurvature:
         self.matrix[n, n] = 1.0 / prior
 
     def keep_whitened(self, n: int, entry: float) -> None:
-        """Keep z, with one more coordinate, as that of the last sample."""
+        """Save z, with one more coordinate, as that of the last sample."""
         for i in range(n):
             self.rows[FORMER, i] = self.rows[WHITENED, i]
         for i in range(n, (n + 8) & -8):
@@ -143,9 +143,9 @@ class InverseCurvature:
     def add_curvature(
         self, curvature: float, usual: float, gain: float, variance: float, own: float
     ) -> None:
-        """P ← P − m hhᵀ with m = b·gain, less what is forgotten, down to the prior.
+        """P ← P − m hhᵀ with m = b·gain minus the forgetting, which stops at the prior.
 
-        A sample of less than the usual curvature is forgotten proportionally less.
+        A sample with less than the mean curvature causes proportionally less forgetting.
         """
         amount = curvature * gain
         if self.forgetting < 1.0 and curvature > 0.0 and variance > LEAST_VARIANCE:
@@ -168,7 +168,7 @@ class InverseCurvature:
         self.pending, self.multiplied = 0, False
 
     def drop(self, d: Dictionary, j: int) -> None:
-        """Rotate P as dropping atom j will rotate Uᵀ, and delete the coordinate that leaves."""
+        """Rotate P as dropping atom j will rotate Uᵀ, and delete the coordinate of the atom."""
         n, last = d.size, d.size - 1
         find_rotations(d, j, self.rotations)
         loops.turn_out(self.matrix, n, j, self.rotations, d.carry)
@@ -180,7 +180,7 @@ class InverseCurvature:
             self.rotate_row(row, j, last)
 
     def rotate_row(self, row: int, j: int, last: int) -> None:
-        """Rotate one of the h_r likewise."""
+        """Rotate one of the h_r in the same way."""
         leaving = self.rows[row, j]
         for i in range(j, last):
             c, s, below = self.rotations[0, i], self.rotations[1, i], self.rows[row, i + 1]
@@ -205,7 +205,7 @@ class InverseCurvature:
         return np.asarray(np.maximum(((Z @ P) * Z).sum(axis=1), 0.0) + novelty / prior)
 
     def raw(self, n: int) -> Array:
-        """P, a copy of shape (M, M), in the coordinates of U as it is."""
+        """P, a copy of shape (M, M), in the coordinates of the stored U."""
         lower = np.tril(np.asarray(self.matrix)[:n, :n])
         P, h = lower + np.tril(lower, -1).T, np.asarray(self.rows)[FIRST:, :n]
         for r in range(self.pending):
@@ -222,7 +222,7 @@ class InverseCurvature:
         np.asarray(self.matrix)[: len(matrix), : len(matrix)] = matrix
 
     def pack(self, n: int) -> dict[str, Any]:
-        """Return plain numbers and arrays from which `unpack` goes on bit by bit."""
+        """Return numbers and arrays from which `unpack` restores the exact state."""
         return {
             "matrix": np.array(np.asarray(self.matrix)[:n, :n]),
             "rows": np.array(np.asarray(self.rows)[:FORMER, :n]),
@@ -231,7 +231,7 @@ class InverseCurvature:
         }
 
     def fields(self) -> stored.Record:
-        """What `pack` returns."""
+        """Fields that `pack` returns."""
         return stored.Record(
             {
                 "matrix": stored.Array("n_atoms", "n_atoms"),
@@ -242,7 +242,7 @@ class InverseCurvature:
         )
 
     def unpack(self, packed: dict[str, Any], capacity: int) -> None:
-        """Replace everything by what was packed."""
+        """Restore a packed state."""
         n = len(packed["matrix"])
         self.grow(0, capacity)
         np.asarray(self.matrix)[:n, :n] = packed["matrix"]

@@ -1,8 +1,8 @@
-"""z = Uᵀκ(D, x) of several next points by one pass over U, and Pz by one pass over P.
+"""Batched solves: z = Uᵀκ(D, x) and Pz of several next points in one pass over U and P.
 
-With many atoms the time of a step is that of reading U and P, so the next samples of a call, or of
-a window, are computed together. The values equal those that the step of each point would compute,
-bit by bit; if the atoms change, they are computed anew.
+With many atoms, a step takes as long as reading U and P, so the next samples of a call or of a
+window are computed together. The values equal those of the single steps bit by bit; if the atoms
+change, they are computed again.
 """
 
 from colk._engine import inverse_curvature
@@ -13,32 +13,32 @@ from colk._validation import Array
 
 __all__ = ["Lookahead", "block_for"]
 
-# Points that are computed together while atoms change, and while they do not.
+# Number of points that are computed together while atoms change, and while they do not.
 FEW, MOST = 4, 8
-# With fewer atoms it does not pay.
+# With fewer atoms, batching does not pay.
 FEWEST_ATOMS = 128
 
 
 def block_for(size: int) -> int:
-    """Return the block that a dictionary needs for windows of this size."""
+    """Return the block size of a dictionary for windows of this size."""
     return max(size + 3, MOST)
 
 
 class Lookahead:
-    """The new points of a dictionary whose z is computed before their step.
+    """New points of a dictionary whose z is computed before their step.
 
     Parameters
     ----------
     dictionary : Dictionary
-        Holds their points and columns; its block has room for `MOST`.
+        Holds the points and their columns; its block has room for `MOST` points.
     P : InverseCurvature
         Holds their z.
     """
 
     row: int  # the row of the current point, for windows of one sample
-    ready: int  # rows that hold next points
+    ready: int  # number of rows that hold next points
     first: int  # the first row whose z is known
-    reach: int  # points that are computed together
+    reach: int  # number of points that are computed together
 
     def __init__(self, dictionary: Dictionary, P: InverseCurvature) -> None:
         self.dictionary, self.P = dictionary, P
@@ -53,7 +53,7 @@ class Lookahead:
     # -- windows of one sample ---------------------------------------------------------------
 
     def proceed(self, X: Array, weight: Array, row: int, stop: int) -> int:
-        """Go on to the next point; if none is ready, compute this row and the next ones."""
+        """Go to the next point; if it is not ready, compute this row and the next ones."""
         self.row += 1
         if self.row < self.ready:
             return 0
@@ -62,7 +62,7 @@ class Lookahead:
         return self.prepare(X, weight, row, stop) if stop - row >= FEW else 0
 
     def prepare(self, X: Array, weight: Array, row: int, stop: int) -> int:
-        """Compute columns and z of these rows, without those of weight 0."""
+        """Compute columns and z of these rows; skip rows of weight 0."""
         most, count = min(self.reach, self.P.room()), 0
         while row < stop and count < most:
             if weight[row] != 0.0:

@@ -1,4 +1,4 @@
-"""The function that second-order steps move, and how a point moves it.
+"""The function that second-order steps update, and its update by one point.
 
 f is kept by its weights w = Uθ. A step changes them by a multiple of Uh, h = Pz. That product is
 pending until the next pass over U, which the next sample needs anyway.
@@ -19,7 +19,7 @@ __all__ = ["NewtonIterate"]
 
 
 class NewtonIterate:
-    """One function, whose weights are the first rows of a dictionary.
+    """A function whose weights are the first rows of a dictionary.
 
     Parameters
     ----------
@@ -28,17 +28,17 @@ class NewtonIterate:
     """
 
     P: InverseCurvature
-    pending: Array  # (outputs,): multiples of Uh that w lacks
-    is_pending: bool  # whether w lacks any
+    pending: Array  # (outputs,): multiples of Uh still to be added to w
+    is_pending: bool  # whether there are any
     last: int  # the row of that h
-    # Of the point that was planned last:
+    # Values of the point that was planned last:
     length: float  # |a|
     curvature: float  # b
     gain: (
         float  # 1/(1 + bτ), τ the variance in the span of the atoms; after `move` that of the step
     )
-    wide_gain: float  # the same with the point among the atoms
-    new_price: float  # squared H-norm of what the point adds as an atom
+    wide_gain: float  # the same with the point as an atom
+    new_price: float  # squared H-norm of the part that the point adds as an atom
 
     def __init__(self, dictionary: Dictionary, window: Window, P: InverseCurvature) -> None:
         self.dictionary, self.window, self.P = dictionary, window, P
@@ -50,7 +50,7 @@ class NewtonIterate:
     # -- the pending update ------------------------------------------------------------------
 
     def bring_up_to_date(self) -> int:
-        """Add what is pending to w."""
+        """Add the pending update to w."""
         self.spread_pending()
         if self.is_pending:
             self.add_pending()
@@ -65,7 +65,7 @@ class NewtonIterate:
             )  # fmt: skip
 
     def add_pending(self) -> None:
-        """Add the pending multiples of Uh, which is known now, to w."""
+        """Add the pending multiples of Uh, now computed, to w."""
         if self.is_pending:
             for c in range(self.n_outputs):
                 amount, n = self.pending[c], self.dictionary.size
@@ -77,7 +77,7 @@ class NewtonIterate:
     # -- a point -----------------------------------------------------------------------------
 
     def relinearize(self, b: int) -> None:
-        """Let the slope be a + b(f − f_t)(x), with f after the window's earlier points."""
+        """Set the slope to a + b(f − f_t)(x), with f after the window's earlier points."""
         for c in range(self.n_outputs):
             now = loops.dot(
                 self.dictionary.weights_t, c, self.dictionary.columns, b, self.dictionary.size
@@ -86,7 +86,7 @@ class NewtonIterate:
             self.window.coefficients[b, c] += self.window.curvatures[b] * moved
 
     def length_of(self, b: int) -> float:
-        """|a| of point b."""
+        """Return |a| of point b."""
         squares = 0.0
         for c in range(self.n_outputs):
             squares += self.window.coefficients[b, c] * self.window.coefficients[b, c]
@@ -101,10 +101,10 @@ class NewtonIterate:
         beyond: float,
         prior: float,
     ) -> float:
-        """Compare the step of point b in the span of the atoms with that in the span of both.
+        """Compare the step of point b in the span of the atoms with the step that adds x to it.
 
         `variance` is zᵀPz, `extended` the same with x among the atoms, `squares` is ‖h‖² and
-        `beyond` the novelty of x. Returns the H-norm of their difference.
+        `beyond` the novelty of x. Returns the H-norm of the difference.
         """
         self.curvature, self.length = self.window.curvatures[b], self.length_of(b)
         self.gain = 1.0 / (1.0 + self.curvature * variance)
@@ -115,7 +115,7 @@ class NewtonIterate:
         return math.sqrt(price * price + inside * inside * squares)
 
     def move(self, b: int, h: int, enters: bool, squares: float, novelty: float) -> float:
-        """Move f by point b along row h; returns the squared H-norm of the step."""
+        """Move f by point b along row h; return the squared H-norm of the step."""
         if enters:
             self.gain = self.wide_gain
         for c in range(self.n_outputs):
@@ -123,17 +123,17 @@ class NewtonIterate:
         self.last, self.is_pending = h, True
         return float(self.length * self.length * self.gain * self.gain * squares)
 
-    # -- atoms that leave --------------------------------------------------------------------
+    # -- dropping atoms ----------------------------------------------------------------------
 
     def price(self, j: int) -> float:
-        """The squared H-norm that f loses with atom j."""
+        """Return the squared H-norm that dropping atom j costs f."""
         return self.dictionary.price(j)
 
     def cheapest(self) -> int:
-        """The atom that costs least to drop, the newest of equals."""
+        """Return the atom that costs least to drop; of equals, the newest."""
         return self.dictionary.cheapest()
 
     def drop(self, j: int) -> float:
-        """Drop atom j, in P as in the dictionary; returns its cost."""
+        """Drop atom j from P and from the dictionary; return its cost."""
         self.P.drop(self.dictionary, j)
         return self.dictionary.drop_atom(j)

@@ -1,8 +1,9 @@
 """The second-order step: curvature in the orthonormal coordinates that KOMP computes anyway.
 
-With z = Uᵀκ(D, x) a function of the span is f(x) = θᵀz, and P, the inverse of the accumulated
-curvature (`inverse_curvature.py`), says how far a sample of slope a moves it: θ ← θ − P⁺ a z. The
-stream makes the same four calls as COLK's; `newton_iterate.py` has the function that it moves.
+With z = Uᵀκ(D, x), a function in the span of the atoms is f(x) = θᵀz. P is the inverse of the
+accumulated curvature (`inverse_curvature.py`), and a sample of slope a moves f by θ ← θ − P⁺ a z.
+The stream makes the same four calls as COLK's; `newton_iterate.py` contains the function that it
+moves.
 """
 
 import math
@@ -26,7 +27,7 @@ from colk._validation import Array
 
 __all__ = ["NewtonStream"]
 
-# Samples over which spreads are followed.
+# Number of samples in the running means of the spreads.
 LATEST = 1000
 
 
@@ -38,13 +39,13 @@ class NewtonStream(KernelStream):
     P : InverseCurvature
         The inverse of the curvature, before the first sample.
     trust : float
-        Most that a sample moves its own prediction, in units of 1 + the largest target.
+        Largest move of a sample's own prediction, in units of 1 + the largest |target|.
     restart : bool
         Whether P restarts after an abrupt change of the losses.
     eps_bound, eps_share : float
-        What a step may lose: eps_bound + eps_share × the RMS step norm.
+        Largest H-norm of a step's compression error: eps_bound + eps_share × the RMS step norm.
     most_atoms : int
-        Most atoms.
+        Largest number of atoms.
     searches_prior : bool
         Whether to choose λ.
     first_step : float, optional
@@ -61,15 +62,15 @@ class NewtonStream(KernelStream):
 
     P: InverseCurvature
     iterate: NewtonIterate
-    experts: ExpertMixture  # the iterate, if it is one; else None
+    experts: ExpertMixture  # the iterate if it is a mixture; else None
     search: PriorSearch  # else None
     trust: float
-    late: float  # the prior of a direction for which an atom has to leave, in units of λ
+    late: float  # prior of a new direction if an atom must be dropped for it, in units of λ
     lookahead: Lookahead
     eps: float  # what this step may lose
     statistics: LossStatistics
     restarts: int  # number of times that P restarted
-    squared_slope: float  # mean a²·gain: slopes at an f that is exact
+    squared_slope: float  # mean a²·gain: squared slopes at an exact f
     mean_curvature: float  # mean b
     noise: Array  # (outputs,): mean squared residual·gain
 
@@ -107,13 +108,13 @@ class NewtonStream(KernelStream):
         if self.remembered > 0:  # f_{t−1} follows f and these functions
             self.remembered = (1 + functions) * self.n_outputs
         self.lookahead = Lookahead(self.dictionary, P)
-        # A step that needs f_{t−1} evaluates the ghosts of the last step itself.
+        # A step that needs f_{t−1} evaluates the ghosts of the last step by itself.
         alone = self.window.size == 1 and self.remembered == 0
         self.looks_ahead = alone and self.dictionary.kernel.is_shift_invariant
         self.make_room()
 
     def fields(self) -> dict[str, stored.Field]:
-        """What `pack` returns for a stream of this shape."""
+        """Fields that `pack` returns for a stream of this shape."""
         return {
             **super().fields(),
             "P": self.P.fields(),
@@ -135,7 +136,7 @@ class NewtonStream(KernelStream):
         }
 
     def unpack(self, packed: dict[str, Any]) -> None:
-        """Restore what was packed; there may be more outputs now."""
+        """Restore a packed state, which may have fewer outputs."""
         super().unpack(packed)
         self.P.unpack(packed["P"], self.dictionary.capacity)
         np.asarray(self.noise)[: len(packed["noise"])] = packed["noise"]
@@ -146,7 +147,7 @@ class NewtonStream(KernelStream):
             self.search.unpack(packed)
 
     def make_room(self) -> int:
-        """Make room for another step, in P as in the dictionary."""
+        """Make room for another step in P and in the dictionary."""
         self.dictionary.reserve(self.gained)
         self.P.grow(self.dictionary.size, self.dictionary.capacity)
         self.lookahead.forget()
@@ -155,7 +156,7 @@ class NewtonStream(KernelStream):
     # -- the step ----------------------------------------------------------------------------
 
     def step(self) -> float:
-        """Make one step of Algorithm 1 with curvature; returns the H-norm that f loses."""
+        """Make one step of Algorithm 1 with curvature; return the H-norm of the error."""
         g = self.track(self.tracking_rate.rate(self.steps))
         slopes = self.quasi_gradient(g)  # a = ⟨h'(f_t(ξ)), ℓ'(g)⟩
         self.statistics.follow(self.window, self.steps == 0, 1.0 / min(self.steps + 1, LATEST))
@@ -176,9 +177,9 @@ class NewtonStream(KernelStream):
         return left_out
 
     def compress(self, eps: float) -> float:
-        """KOMP: drop the cheapest atoms within eps, and crowded or surplus ones at any price.
+        """Apply KOMP: drop the cheapest atoms within eps, and crowded or surplus ones at any cost.
 
-        Returns the H-norm that is lost.
+        Returns the H-norm of the error.
         """
         if self.dictionary.added == 0:
             return 0.0
@@ -198,7 +199,7 @@ class NewtonStream(KernelStream):
         return moved + math.sqrt(spent)
 
     def conclude(self, lost: float) -> int:
-        """Choose λ when that is due; follow ‖f‖ for the trace."""
+        """Choose λ when that is due; update ‖f‖ for the trace."""
         if self.has_search and self.steps + 1 == self.search.due:
             self.flush()
             with cython.gil:
@@ -211,7 +212,7 @@ class NewtonStream(KernelStream):
     # -- slopes and curvatures ---------------------------------------------------------------
 
     def evaluate_curvatures(self, g: Array) -> int:
-        """Curvatures at the points of the window; experts have slopes of their own as well."""
+        """Compute the curvatures at the points of the window, and the experts' own slopes."""
         if self.has_search and self.steps >= prior_search.FIRST_TRIAL:
             for b in range(self.batch):
                 self.search.add_losses(self.stride * b + self.shift)
@@ -239,7 +240,7 @@ class NewtonStream(KernelStream):
         return total
 
     def curve(self) -> int:
-        """Curvatures b of the points of the window, at least 0: Gauss–Newton in the risk's outer.
+        """Compute the curvatures b ≥ 0 of the window's points: Gauss–Newton in the risk's outer.
 
         b is at least |a|/reach, so that a sample moves its own prediction by at most the trust.
         """
@@ -281,7 +282,7 @@ class NewtonStream(KernelStream):
         return self.lookahead.proceed(X, weight, row, stop)
 
     def evaluate_columns(self) -> int:
-        """κ(D, x) for the points x of the window, unless they are known from looking ahead."""
+        """Compute κ(D, x) for the points x of the window, unless the lookahead has computed it."""
         if self.lookahead.ready > 0:
             return self.lookahead.move_to_front()
         self.P.expect(0)
@@ -301,7 +302,7 @@ class NewtonStream(KernelStream):
         self.iterate.add_pending()
 
     def flush(self) -> int:
-        """Bring w up to date and discard what was computed ahead: others may change f now."""
+        """Apply the pending update and discard the lookahead, because the caller may change f."""
         self.iterate.bring_up_to_date()
         self.lookahead.forget()
         return 0
@@ -309,7 +310,7 @@ class NewtonStream(KernelStream):
     def move_by(self, b: int, eps: float) -> float:
         """Move f and P by point b; it becomes an atom if f would lose more than eps without it.
 
-        Returns the H-norm of the part of the step outside of the span of the atoms.
+        Returns the H-norm of the part of the step outside the span of the atoms.
         """
         n, own, z = self.dictionary.size, self.dictionary.gram[b, b], inverse.WHITENED
         if own < gradient_step.VANISHING:
@@ -344,7 +345,7 @@ class NewtonStream(KernelStream):
         return self.P.prior * (1.0 if self.dictionary.size < self.most_atoms else self.late)
 
     def append(self, b: int, novelty: float) -> None:
-        """Make point b an atom, of weight 0 until the pending update."""
+        """Make point b an atom, with weight 0 until the pending update."""
         n = self.dictionary.size
         loops.spread(
             self.dictionary.factor, n, self.P.rows, inverse.WHITENED,
@@ -358,17 +359,18 @@ class NewtonStream(KernelStream):
             self.dictionary.columns[later, n] = self.dictionary.gram[later, b]
 
     def note_length(self, square: float) -> None:
-        """Take the squared H-norm of a point's step into the mean of the latest ones."""
+        """Update the running mean of squared step norms with a point's step."""
         if self.follows_moves:
             rate = 1.0 / (min(self.steps + 1, LATEST) * self.window.size)
             self.squared_move += rate * (square - self.squared_move)
 
     def note_noise(self, b: int) -> None:
-        """Follow the residuals and slopes that an exact f would have.
+        """Track the residuals and slopes that an exact f would have.
 
-        A residual before the step exceeds the noise by the error of f: for a squared loss by the
-        factor 1 + bτ, which is 1/gain. Later samples weigh more, since the first ones show what was
-        not learned yet. The mean curvature, by which samples are forgotten, weighs all alike.
+        A residual before the step exceeds the noise because of the error of f: for a squared loss
+        by the factor 1 + bτ, which is 1/gain. Later samples have larger weights, because the first
+        residuals are mostly errors of f. The mean curvature, which scales the forgetting, weights
+        all samples equally.
         """
         rate = 4.0 / ((min(self.steps, 4 * LATEST) + 4) * self.window.size)
         gain, length = self.iterate.wide_gain, self.iterate.length
@@ -379,7 +381,7 @@ class NewtonStream(KernelStream):
             residual = self.window.predictions[b, c] - self.window.targets[b, c]
             self.noise[c] += rate * (residual * residual * gain - self.noise[c])
 
-    # -- looking at it -----------------------------------------------------------------------
+    # -- inspection --------------------------------------------------------------------------
 
     def snapshot_inverse_curvature(self) -> Array:
         """P, a copy of shape (M, M)."""

@@ -1,4 +1,4 @@
-"""A step of your own, written in plain Python, in the compiled loop."""
+"""Base class of a user-defined step in plain Python, which the compiled loop calls."""
 
 import cython
 import numpy as np
@@ -11,7 +11,7 @@ __all__ = ["OwnStep"]
 
 
 class OwnStep(GradientStream):
-    """The base of a step that is written in plain Python, outside of the package.
+    """Base class of a step written in plain Python, outside the package.
 
     Derive from it, define `iterate`, and name the class as `stream_type` of a learner. The loop,
     the window, averages and the trace are those of COLK. If `iterate` raises, the exception reaches
@@ -19,7 +19,7 @@ class OwnStep(GradientStream):
 
     Examples
     --------
-    COLK's own step, with coefficients that are rounded:
+    COLK's own step with rounded coefficients:
 
     >>> import numpy as np
     >>> from colk.kernels import Gaussian
@@ -38,7 +38,7 @@ class OwnStep(GradientStream):
     """
 
     def iterate(self, t: int) -> float:
-        """Make step t, counted from 0; return the H-norm that compression loses."""
+        """Make step t, counted from 0; return the H-norm of the compression error."""
         raise NotImplementedError(f"{type(self).__name__} must define the method iterate")
 
     def step(self) -> float:
@@ -47,7 +47,7 @@ class OwnStep(GradientStream):
             lost = float(self.iterate(self.steps))
             if not lost >= 0.0:
                 raise ValueError(
-                    f"iterate of {type(self).__name__} must return the H-norm that is lost, "
+                    f"iterate of {type(self).__name__} must return the H-norm of the error, "
                     f"got {lost}"
                 )
             return lost
@@ -55,7 +55,7 @@ class OwnStep(GradientStream):
     # -- the four calls of Algorithm 1, for Python -------------------------------------------
 
     def tracked(self, rate: float) -> Array:
-        """Move g by the samples in the window; returns a copy of it, of shape (m,)."""
+        """Update g with the samples in the window; return a copy of it, of shape (m,)."""
         self.track(rate)
         return np.array(self.window.g)
 
@@ -71,5 +71,5 @@ class OwnStep(GradientStream):
         self.move(step, loops.data_of_rows(self.window.coefficients))
 
     def compressed(self, step: float) -> float:
-        """Set f = KOMP(f~, ε), or what another compressor makes of f~; returns ‖f − f~‖."""
+        """Set f = KOMP(f~, ε), or the result of another compressor; return ‖f − f~‖."""
         return self.compress(step)

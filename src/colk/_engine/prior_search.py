@@ -1,14 +1,14 @@
-"""The search for λ of the second-order step, by samples that the function has not seen yet.
+"""The search for λ of the second-order step, by losses at samples before they are learned.
 
-P⁻¹ = λI + C with C the accumulated curvature: another λ' turns P into P(I + (λ' − λ)P)⁻¹, and θ
-into the minimiser of the same parabola with λ' in it. After FIRST_TRIAL steps, and whenever their
-number has doubled since, the functions that several λ make of f are stored beside it, as rows of
-weights that change only as KOMP drops atoms. Until the next such moment their losses are summed up,
-at samples before these are learned from; then the best λ is taken. Losses at learned samples would
-choose too small a λ, since atoms are chosen by their residuals.
+P⁻¹ = λI + C, where C is the accumulated curvature. Another λ' changes P to P(I + (λ' − λ)P)⁻¹ and θ
+to the minimiser of the same quadratic with λ' in place of λ. A choice is due after FIRST_TRIAL
+steps and each time their number has doubled. At a choice, the functions for several λ are stored
+next to f, as rows of weights that change only if KOMP drops atoms. Until the next choice, their
+losses at samples before learning from them are summed; then the λ with the least sum is taken.
+Losses at samples already learned would favour a λ that is too small, because atoms are chosen by
+their residuals.
 
-Refitting f to all samples assumes a stationary target, so an atom that leaves for another one keeps
-the posterior of the others.
+Refitting f to all samples assumes a stationary target, so evicting an atom keeps the posterior.
 """
 
 import math
@@ -27,35 +27,36 @@ from colk._validation import Array
 
 __all__ = ["LATE", "PriorSearch", "count_priors"]
 
-# Number of λ, in steps of √10 about the first, and the place of the first.
+# Number of λ, in steps of √10 around the first one, and the index of the first one.
 PRIORS, MIDDLE = 5, 2
 # Steps before the first choice.
 FIRST_TRIAL = 200
-# A tenth of the first λ must be better by this share of the loss: the trial functions do not get
-# the atoms that enter later, and with a small λ more of these fit noise.
+# A tenth of the first λ must reduce the loss by more than this share, because the trial functions
+# do not get later atoms, and with a small λ more of these fit noise.
 RELUCTANCE = 0.05
-# If an atom has to leave for a new one, the prior of a new direction is LATE·λ: earlier samples had
-# a part in that direction, too, and that was not kept.
+# If a new atom replaces another one, the prior of its direction is LATE·λ, because earlier samples
+# had a component in that direction that was not kept.
 LATE = 2.0
 
 
 def count_priors() -> int:
-    """Return the number of λ that are tried, each with weights of its own."""
+    """Return the number of λ that are tried; each has its own weights."""
     return PRIORS
 
 
 class PriorSearch:
-    """The λ that a Newton stream uses, from a tenth to ten times that of P.
+    """Search for the λ of a Newton stream, from a tenth to ten times that of P.
 
     Parameters
     ----------
     iterate : NewtonIterate
         f, with its pending update and P.
     dictionary, window, loss
-        Those of the stream. After f the dictionary has rows for every λ.
+        The dictionary, the window and the loss of the stream. The dictionary has rows for every λ
+        after those of f.
     """
 
-    due: int  # steps at the next choice
+    due: int  # number of steps at the next choice
     first_prior: float
     losses: Array  # (PRIORS,): sums since the last choice
     values: Array  # (window, outputs): predictions with another λ
@@ -71,7 +72,7 @@ class PriorSearch:
         self.values, self.slopes = np.zeros((2, self.window.size, self.n_outputs))
 
     def fields(self) -> dict[str, stored.Field]:
-        """What `pack` returns."""
+        """Fields that `pack` returns."""
         return {
             "due": stored.Count(),
             "lost": stored.Array(PRIORS),
@@ -79,11 +80,11 @@ class PriorSearch:
         }
 
     def pack(self) -> dict[str, Any]:
-        """Return plain numbers and arrays from which `unpack` goes on bit by bit."""
+        """Return numbers and arrays from which `unpack` restores the exact state."""
         return {"due": self.due, "lost": np.array(self.losses), "prior": self.P.prior}
 
     def unpack(self, packed: dict[str, Any]) -> None:
-        """Restore what was packed."""
+        """Restore a packed state."""
         self.due = packed["due"]
         self.P.set_prior(packed["prior"])
         np.asarray(self.losses)[:] = packed["lost"]
@@ -101,7 +102,7 @@ class PriorSearch:
         return 0
 
     def choose(self, steps: int) -> int:
-        """Take the λ of least loss, and store the functions that every λ makes of f from here."""
+        """Take the λ of least loss, and store the function of every λ for the next choice."""
         n, q = self.dictionary.size, self.n_outputs
         factor = np.tril(np.asarray(self.dictionary.factor)[:n, :n])
         weights = np.asarray(self.dictionary.weights_t)
@@ -123,7 +124,7 @@ class PriorSearch:
         return 0
 
     def best(self) -> float:
-        """Return the λ of least loss, plus a charge on λ below the first."""
+        """Return the λ of least loss, with a penalty on λ below the first."""
         best, least, unit = self.P.prior, math.inf, abs(np.asarray(self.losses)).min()
         if not 0.0 < unit < math.inf:
             return best
@@ -134,10 +135,10 @@ class PriorSearch:
         return best
 
     def refit_without(self, j: int) -> float:
-        """Refit f and P to all samples without atom j; returns the H-norm by which f moves.
+        """Refit f and P to all samples without atom j; return the H-norm of the change of f.
 
-        It is the step of a sample of infinite curvature that says w_j = 0. The projection alone
-        would be the nearest function without atom j, not the best.
+        This is the step of a sample with infinite curvature and the condition w_j = 0. A projection
+        would give the nearest function without atom j, not the one with the least objective.
         """
         n, z = self.dictionary.size, inverse_curvature.WHITENED
         for i in range((n + 7) & -8):
@@ -157,5 +158,5 @@ class PriorSearch:
 
 
 def prior_of(first: float, i: int) -> float:
-    """Return the i-th λ about the first."""
+    """Return the i-th λ of the grid around the first."""
     return float(first * 10.0 ** (0.5 * (i - MIDDLE)))

@@ -1,8 +1,8 @@
-"""The quasi-gradient of a compositional risk, which all methods but policy evaluation follow.
+"""The quasi-gradient of a compositional risk, for all methods except policy evaluation.
 
-A step of any method makes the same calls in the order of Algorithm 1: `track`, `quasi_gradient`,
-then it moves its weights. Rows of the weights: the iterate, its average, and the previous iterate,
-if the tracker asks for it.
+Every method's step makes the same calls in the order of Algorithm 1: `track`, `quasi_gradient`,
+then the update of its weights. Rows of the weights: the iterate, its average, and the previous
+iterate if the tracker needs it.
 """
 
 import math
@@ -32,11 +32,11 @@ class QuasiGradientStream(Stream):
     gradient_bound : float
         The bound C of Assumption 5.
     roles : Roles
-        Which samples of the window play θ and ξ.
+        Which samples of the window are θ and ξ.
     window : Window
         The window.
     remembers : bool
-        Whether the previous iterate is kept, as rows behind all others.
+        Whether to keep the previous iterate, as the last rows of the weights.
     **common
         The arguments of `Stream`.
     """
@@ -75,10 +75,10 @@ class QuasiGradientStream(Stream):
         self.loss_sum = self.weight_sum = self.squared_norm = 0.0
         self.mean_loss = self.outer = 0.0
 
-    # -- a step, and what stands around it ---------------------------------------------------
+    # -- a step and its bookkeeping ----------------------------------------------------------
 
     def make_step(self) -> int:
-        """Make a step: losses before it, averages, sums and the trace after it."""
+        """Evaluate the losses, make a step, then update averages, sums and the trace."""
         share, before = self.averaging_rate(), self.dictionary.size
         self.look()
         lost = self.step()
@@ -98,19 +98,19 @@ class QuasiGradientStream(Stream):
         return self.evaluate_losses()
 
     def step(self) -> float:
-        """Make one step of the algorithm; returns the H-norm that compression loses."""
+        """Make one step of the algorithm; return the H-norm of the compression error."""
         return 0.0
 
     def conclude(self, lost: float) -> int:
-        """Do what a method does between two steps."""
+        """Hook for the work of a method between two steps."""
         return 0
 
-    # -- two of its calls --------------------------------------------------------------------
+    # -- the first two calls -----------------------------------------------------------------
 
     def track(self, rate: float) -> Array:
-        """Set g ← (1 − β)(g − h(f_{t−1}(ξ))) + h(f_t(ξ)), or what another tracker makes of it.
+        """Set g ← (1 − β)(g − h(f_{t−1}(ξ))) + h(f_t(ξ)), or apply another tracker.
 
-        Over a batch, the mean of what each ξ makes of g.
+        For a batch, g is the mean of the updates by each ξ.
         """
         m = self.window.g.shape[0]
         if m > 0 and self.batch == 1:
@@ -129,18 +129,18 @@ class QuasiGradientStream(Stream):
         return loops.data(self.window.g)
 
     def quasi_gradient(self, g: Array) -> Array:
-        """⟨h'(f_t(ξ)), ℓ'(g)⟩: the coefficients of κ(x_b, ·), sample after sample.
+        """Return ⟨h'(f_t(ξ)), ℓ'(g)⟩, the coefficients of κ(x_b, ·) for each sample.
 
-        They end the loop if the step would diverge.
+        Ends the loop if the step would diverge.
         """
         self.gather(g)
         self.check_soundness()
         return loops.data_of_rows(self.window.coefficients)
 
-    # -- what they are made of ---------------------------------------------------------------
+    # -- parts of these calls ----------------------------------------------------------------
 
     def predict_window(self) -> None:
-        """f_t at every point of the window, and f_{t−1} at every ξ if the tracker asks for it.
+        """Evaluate f_t at all points of the window, and f_{t−1} at every ξ if the tracker needs it.
 
         f_{t−1} is exact: its weights on the remaining atoms are kept, and the atoms that the last
         step dropped are kept as ghosts.
@@ -166,7 +166,7 @@ class QuasiGradientStream(Stream):
                 self.window.previous[xi, c] = total
 
     def evaluate_losses(self) -> int:
-        """Losses of the window's samples and their slopes; at the ξs also the losses of f_{t−1}."""
+        """Evaluate losses and slopes of the window, and the losses of f_{t−1} at every ξ."""
         if self.is_scalar:
             return self.evaluate_scalar_losses()
         if self.remembered > 0:
@@ -182,7 +182,7 @@ class QuasiGradientStream(Stream):
         return 0
 
     def evaluate_scalar_losses(self) -> int:
-        """`evaluate_losses` for one output: the loss is a function of two numbers."""
+        """`evaluate_losses` for one output, where the loss is a function of two numbers."""
         if self.remembered > 0:
             for b in range(self.batch):
                 xi = self.stride * b + self.shift
@@ -196,7 +196,7 @@ class QuasiGradientStream(Stream):
         return 0
 
     def track_sample(self, xi: int, rate: float) -> int:
-        """Move g by one ξ; the first sample of a stream starts it."""
+        """Update g with one ξ; the first sample of a stream initialises it."""
         weighted = min(1.0, rate * self.window.weights[xi]) if self.steps > 0 else 1.0
         if not self.is_of_losses:
             return self.risk.track_at_row(
@@ -214,7 +214,7 @@ class QuasiGradientStream(Stream):
         )  # fmt: skip
 
     def gather(self, g: Array) -> int:
-        """Sum up the coefficients of all pairs; count the pairs that were clipped."""
+        """Sum the coefficients of all pairs; count the clipped pairs."""
         self.clipped = 0
         for b in range(self.window.size):
             for c in range(self.n_outputs):
@@ -250,7 +250,7 @@ class QuasiGradientStream(Stream):
         return 0
 
     def clip(self) -> bool:
-        """Scale (c_θ, c_ξ) back to the gradient bound; returns whether they exceeded it."""
+        """Scale (c_θ, c_ξ) back to the gradient bound; return whether they exceeded it."""
         squares, largest = 0.0, 0.0
         for c in range(self.n_outputs):
             for i in range(2):
@@ -262,7 +262,7 @@ class QuasiGradientStream(Stream):
                 largest = max(largest, abs(self.window.slopes[i, c]))
         if not largest < math.inf:
             return False
-        squares = 0.0  # once more, relative to the largest: no square overflows
+        squares = 0.0  # again, relative to the largest, so that no square overflows
         for c in range(self.n_outputs):
             for i in range(2):
                 self.window.slopes[i, c] /= largest
@@ -301,7 +301,7 @@ class QuasiGradientStream(Stream):
         return 0
 
     def note_losses(self) -> None:
-        """Add the losses of the samples that are new to f to the sums."""
+        """Add the losses of the new samples to the sums."""
         self.mean_loss = 0.0
         for b in range(self.batch):
             new = b + self.shift if self.stride == 1 else self.stride * b
@@ -310,7 +310,7 @@ class QuasiGradientStream(Stream):
             self.mean_loss += self.window.losses[new] * self.share
 
     def remember_and_shrink(self, factor: float) -> None:
-        """Set f ← (1 − αλ) f; keep its weights as those of f_{t−1} if the tracker asks for them."""
+        """Set f ← (1 − αλ) f; save the weights as those of f_{t−1} if the tracker needs them."""
         self.dictionary.begin_step()
         if self.remembered == 0:
             self.dictionary.scale_rows(0, self.n_outputs, factor)
@@ -321,7 +321,7 @@ class QuasiGradientStream(Stream):
             )
 
     def record(self, dropped: int, lost: float) -> None:
-        """Write the line of a step, if steps are traced."""
+        """Write the line of a step if steps are traced."""
         k = self.line
         if not self.traced or k == self.lines.shape[0]:
             return

@@ -1,4 +1,4 @@
-"""Running means and standard deviations, by which targets and columns are standardised."""
+"""Running means and standard deviations that standardise targets and columns."""
 
 import math
 from typing import Any
@@ -10,12 +10,12 @@ from colk._validation import Array
 
 __all__ = ["RunningScale"]
 
-# A deviation below this share of the mean is rounding error of equal values.
+# A deviation below this share of the mean is a rounding error; the values are equal.
 ROUNDING = 1e-10
 
 
 def unit_of(mean: float, deviation: float) -> float:
-    """Return what values are divided by: the deviation, or |mean| if it is 0, or 1 if that is 0."""
+    """Return the divisor of a column: the deviation; |mean| if that is 0; 1 if both are 0."""
     if deviation > ROUNDING * abs(mean):
         return deviation
     return abs(mean) if mean != 0.0 else 1.0
@@ -24,8 +24,8 @@ def unit_of(mean: float, deviation: float) -> float:
 class RunningScale:
     """Weighted means and standard deviations of columns, updated as rows arrive.
 
-    There are three ways to update: `update` takes one value, `absorb` rows one after the other,
-    `merged` all rows at once. No square is formed, so nothing overflows before the values do.
+    There are three ways to update: `update` takes one value, `absorb` takes rows one by one,
+    `merged` takes all rows at once. No square is formed, so that large values do not overflow.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class RunningScale:
     total: float
     _means: Array
     _deviations: Array
-    _units: Array  # what each column is divided by
+    _units: Array  # divisor of each column
 
     def __init__(
         self,
@@ -133,9 +133,9 @@ class RunningScale:
     # -- rows in their order -----------------------------------------------------------------
 
     def absorb(self, X: Array, weights: Array | None = None) -> int:
-        """Update the scale with each row, and scale the row in place by what is then known.
+        """Update the scale with each row, and scale the row in place with the updated scale.
 
-        How rows are cut into batches does not change the result. It returns the number of rows.
+        The split of rows into batches does not change the result. Returns the number of rows.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class RunningScale:
         return n
 
     def scale(self, X: Array) -> int:
-        """Scale rows in place by what is known; return their number.
+        """Scale rows in place with the current scale; return their number.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class RunningScale:
     # -- all rows at once --------------------------------------------------------------------
 
     def merged(self, Y: Array, weight: Array) -> "RunningScale":
-        """Return the scale of all values so far and of these; this one does not change.
+        """Return a new scale of all values so far and of these; this object does not change.
 
         Parameters
         ----------

@@ -1,8 +1,9 @@
-"""The loop that every method shares: samples fill the window, and a full window is a step.
+"""The loop that all methods share: samples fill the window, and a full window triggers a step.
 
-A method writes the values κ(d_j, x) or φ_j(x) that its predictions are linear in into the columns
-of its dictionary, and moves the weights. Rows of the weights: the iterate and other functions that
-price an atom, then the average of the iterate, then what a method remembers.
+Predictions are linear in the values κ(d_j, x) or φ_j(x). A method writes these values into the
+columns of its dictionary and updates the weights. Rows of the weights: the iterate and other
+functions that count in the cost of an atom, then the average of the iterate, then the functions
+that a method remembers.
 """
 
 import math
@@ -22,12 +23,12 @@ from colk._validation import Array
 
 __all__ = ["Stream", "WouldDiverge"]
 
-# Values beyond this many times the largest target are divergence.
+# Values above this multiple of the largest target count as divergence.
 RUNAWAY = 1e6
 
 
 class WouldDiverge(ArithmeticError):  # noqa: N818, it is caught in this module
-    """A step would diverge. It ends the loop; the state is that before the step."""
+    """Raised if a step would diverge. It ends the loop; the state is that before the step."""
 
 
 class Stream:
@@ -44,16 +45,16 @@ class Stream:
     dictionary : Dictionary
         Atoms or features, and their weights.
     gained : int
-        Most atoms that a step adds.
+        Largest number of atoms that a step adds.
     kept : int
-        Samples of a window that the next one begins with, 0 or 1.
+        Number of samples that consecutive windows share, 0 or 1.
     columns : int
-        Width of the line that a step writes to the trace.
+        Number of values that a step writes to the trace.
     traced : bool
-        Whether every step writes a line.
+        Whether every step writes a line to the trace.
     """
 
-    # Numbers that outlive a step, beside window and dictionary, and what a file checks of them.
+    # Stored numbers besides window and dictionary, and their checks.
     tallies: ClassVar[dict[str, stored.Field]] = {
         "steps": stored.Count(),
         "error_sum": stored.Number(finite=False),  # sums may overflow
@@ -93,7 +94,7 @@ class Stream:
     # -- files and pickles -------------------------------------------------------------------
 
     def fields(self) -> dict[str, stored.Field]:
-        """What `pack` returns for a stream of this shape."""
+        """Fields that `pack` returns for a stream of this shape."""
         return {
             "window": self.window.fields(),
             "dictionary": self.dictionary.fields(),
@@ -101,7 +102,7 @@ class Stream:
         }
 
     def pack(self) -> dict[str, Any]:
-        """Return plain numbers and arrays from which `unpack` goes on bit by bit."""
+        """Return numbers and arrays from which `unpack` restores the exact state."""
         self.enter()
         try:
             return self.packed()
@@ -117,7 +118,7 @@ class Stream:
         }
 
     def unpack(self, packed: dict[str, Any]) -> None:
-        """Restore what was packed."""
+        """Restore a packed state."""
         self.window.unpack(packed["window"])
         self.dictionary.unpack(packed["dictionary"])
         for name in self.tallies:
@@ -126,7 +127,7 @@ class Stream:
     # -- one thread at a time ----------------------------------------------------------------
 
     def enter(self) -> int:
-        """Take the lock; other threads wait. A call from within a step is refused."""
+        """Take the lock; other threads wait. A call from within a step raises."""
         self.lock.acquire()
         if self.busy:
             self.lock.release()
@@ -146,10 +147,10 @@ class Stream:
     # -- the loop ----------------------------------------------------------------------------
 
     def advance(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
-        """Learn from the rows start, …, stop − 1; returns how many were learned.
+        """Learn from the rows start, …, stop − 1; return the number of rows learned.
 
-        If a step would diverge, `diverged` is set, and the state is that before the step. If a
-        user's function raises, the state is that before the step, too.
+        If a step would diverge, `diverged` is set, and the state is that before the step. The same
+        holds if a user's function raises.
         """
         self.enter()
         try:
@@ -178,7 +179,7 @@ class Stream:
             self.flush()
 
     def run(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
-        """Fill the window, a step each time that it is full; returns the row where it stopped.
+        """Fill the window and make a step each time it is full; return the row where it stopped.
 
         It stops early if the dictionary is full.
         """
@@ -211,7 +212,7 @@ class Stream:
         return stop
 
     def slide(self) -> None:
-        """Start the next window, with the last samples of this one that it shares."""
+        """Start the next window with the samples that it shares with this one."""
         self.window.filled = self.kept
         if self.kept > 0:
             last = self.window.size - 1
@@ -222,7 +223,7 @@ class Stream:
             self.window.weights[0] = self.window.weights[last]
 
     def restore(self) -> None:
-        """Undo what an unfinished step has changed in the window; its g remains in `g_mean`."""
+        """Undo the changes of an unfinished step in the window; its g remains in `g_mean`."""
         if self.window.filled == self.window.size:
             self.window.filled -= 1
             self.largest_target = self.largest_before
@@ -231,7 +232,7 @@ class Stream:
                 self.window.g[i] = self.window.g_before[i]
 
     def make_guarded_step(self) -> int:
-        """Make a step with code from outside the package; undo it if that raises."""
+        """Make a step that calls user-defined code; undo the step if that code raises."""
         with cython.gil:
             packed = self.packed()
             try:
@@ -245,14 +246,14 @@ class Stream:
         with cython.gil:
             raise WouldDiverge
 
-    # -- what a method brings ----------------------------------------------------------------
+    # -- hooks of a method -------------------------------------------------------------------
 
     def make_step(self) -> int:
-        """Make a step with the samples of the window, and keep its books."""
+        """Make a step with the samples of the window and record it."""
         return 0
 
     def look_ahead(self, X: Array, weight: Array, row: int, stop: int) -> int:
-        """Prepare the step of a row together with those of the rows after it."""
+        """Prepare the steps of a row and of the rows after it together."""
         return 0
 
     def flush(self) -> int:
@@ -267,7 +268,7 @@ class Stream:
     # -- one sample --------------------------------------------------------------------------
 
     def learn_one(self, x: Any, y: Any, weight: Any) -> int:
-        """Learn from one sample, a list or tuple and a number: `advance` without arrays.
+        """Learn from one sample, a list or tuple and a number, without arrays.
 
         Returns 1; 0 if the step would diverge; −1, with nothing done, if the sample does not
         consist of plain finite numbers.
@@ -281,7 +282,7 @@ class Stream:
             self.leave()
 
     def place(self, x: Any, y: Any, weight: Any) -> bool:
-        """Write a sample to the row; returns whether it consists of plain finite numbers."""
+        """Write a sample to the row; return whether it consists of plain finite numbers."""
         if len(x) != self.row.shape[1] or self.target.shape[1] != 1:
             return False
         total = 0.0
@@ -296,10 +297,10 @@ class Stream:
         self.target[0, 0], self.weight[0] = y, weight
         return math.isfinite(total + self.target[0, 0]) and 0.0 < self.weight[0] < math.inf
 
-    # -- what steps have in common -----------------------------------------------------------
+    # -- shared parts of steps ---------------------------------------------------------------
 
     def averaging_rate(self) -> float:
-        """ρ of the average after this step; 0 without averaging."""
+        """Return ρ of the average after this step; 0 without averaging."""
         return self.averaging.rate_at(self.steps) if self.averaged > 0 else 0.0
 
     def average(self, rate: float) -> None:
@@ -327,7 +328,7 @@ class Stream:
         return np.array(np.asarray(self.lines)[: self.line])
 
     def snapshot(self, row: int) -> tuple[Array, Array]:
-        """Atoms (M, p), and weights (M, outputs) of the function that begins at this row."""
+        """Return atoms (M, p) and weights (M, outputs) of the function that starts at this row."""
         self.enter()
         try:
             weights = self.dictionary.weights[:, row : row + self.n_outputs]
@@ -336,7 +337,7 @@ class Stream:
             self.leave()
 
     def evaluate(self, X: Array, row: int) -> Array:
-        """Values at the points X of the function whose outputs begin at this row."""
+        """Return the values at X of the function whose outputs start at this row."""
         self.enter()
         try:
             return self.dictionary.evaluate(X, row, self.n_outputs)

@@ -1,9 +1,9 @@
-"""What kernels, losses, risks, trackers and compressors have in common: terms of the objective.
+"""The base class of all terms: kernels, losses, risks, trackers and compressors.
 
-A term is frozen. Its parameters are the arguments of its constructor, listed in `_fields`; from
-them come its repr, its equality, its hash, `replace` and pickling. Its formulas are methods that
-compiled code calls through the class's table of methods, where one stands; else it calls, as it is,
-the method that a class from outside defines in plain Python, and what it raises reaches the caller.
+A term is frozen. Its parameters are the arguments of its constructor, listed in `_fields`; repr,
+equality, hash, `replace` and pickling use them. Its formulas are methods. Compiled code calls the
+compiled method of a built-in class, and the Python method of a class defined outside the package,
+whose exceptions reach the caller.
 """
 
 import sys
@@ -31,10 +31,10 @@ __all__ = [
 AnyTerm = TypeVar("AnyTerm", bound="Term")
 
 if not cython.compiled:
-    # Without the line of source that a warning shows: one line says it all.
+    # Show the warning without its line of source.
     warnings.warn_explicit(
-        "colk runs uncompiled, far more slowly; install a C compiler and then colk "
-        "once more, with pip's options --force-reinstall --no-cache-dir",
+        "colk runs uncompiled, which is much slower; install a C compiler and reinstall colk "
+        "with pip's options --force-reinstall --no-cache-dir",
         UncompiledWarning,
         filename="colk",
         lineno=1,
@@ -42,7 +42,7 @@ if not cython.compiled:
 
 
 def show(value: Any) -> str:
-    """How a parameter is shown: functions by their names, the same in every process."""
+    """Return the text of a parameter; a function is shown by its name, without an address."""
     if type(value) is tuple:
         return f"({', '.join(map(show, value))}{',' if len(value) == 1 else ''})"
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
@@ -50,10 +50,10 @@ def show(value: Any) -> str:
 
 
 def overridden(term: "Term", name: str) -> Callable[..., Any]:
-    """Return the method of this name that a class outside the package defines.
+    """Return the method of this name that a class defined outside the package has.
 
-    The compiled one, which Python does not see, asks for it; uncompiled, that it is asked for means
-    that there is none.
+    The compiled base method, which Python does not see, calls this. In the uncompiled package a
+    call means that the method is missing.
     """
     method: Callable[..., Any] | None = getattr(term, name, None)
     if method is None or not cython.compiled:
@@ -62,25 +62,25 @@ def overridden(term: "Term", name: str) -> Callable[..., Any]:
 
 
 def is_outside(kind: type) -> bool:
-    """Whether a class was not made by a module of this package."""
+    """Whether a class is defined outside this package."""
     home = kind.__module__
     return not home.startswith("colk.") or vars(sys.modules[home]).get(kind.__name__) is not kind
 
 
 def _parts(term: "Term") -> list["Term"]:
-    """Terms that are parameters of a term, as the kernels of a sum are."""
+    """Return the terms among the parameters of a term, such as the kernels of a sum."""
     values = term._parameters().values()
     spread = (value if type(value) is tuple else (value,) for value in values)
     return [value for several in spread for value in several if isinstance(value, Term)]
 
 
 def is_foreign(term: "Term") -> bool:
-    """Whether the class of a term, or of a part of it, is written outside the package."""
+    """Whether the class of a term, or of a part of it, is defined outside the package."""
     return is_outside(type(term)) or any(is_foreign(part) for part in _parts(term))
 
 
 def check_overrides(term: "Term") -> None:
-    """Refuse a class from outside that overrides what compiled code calls without asking it.
+    """Reject a user-defined class whose override compiled code would ignore.
 
     Examples
     --------
@@ -105,14 +105,14 @@ def check_overrides(term: "Term") -> None:
                     cure = f"derive {own[0].__name__} from" if name in opened else "leave it to"
                     raise TypeError(
                         f"{own[0].__name__} overrides {name} of {base.__name__}, which compiled "
-                        f"code calls without looking for another: {cure} {kind.__name__}"
+                        f"code calls without looking for overrides: {cure} {kind.__name__}"
                     )
     for part in _parts(term):
         check_overrides(part)
 
 
 def check_term(value: Any, kind: type[AnyTerm], name: str) -> AnyTerm:
-    """Return a term of this kind as it is; refuse anything else."""
+    """Return a term of this kind unchanged; raise TypeError for anything else."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__} {value!r}")
     check_overrides(value)
@@ -120,7 +120,7 @@ def check_term(value: Any, kind: type[AnyTerm], name: str) -> AnyTerm:
 
 
 def _children(value: Any) -> dict[str, Any]:
-    """Parameters of a term, or items of a tuple by their places."""
+    """Return the parameters of a term, or the items of a tuple by index."""
     if isinstance(value, Term):
         return value._parameters()
     return {str(i): item for i, item in enumerate(value)} if type(value) is tuple else {}
@@ -134,7 +134,7 @@ def _descendants(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def with_parameters(value: Any, changes: dict[str, Any]) -> Any:
-    """Return a term in which other values stand at the places that `name__name` names.
+    """Return a term with other values of the parameters named by `name__name`.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def with_parameters(value: Any, changes: dict[str, Any]) -> Any:
 
 
 class Term:
-    """A frozen piece of the objective, made of its parameters.
+    """A frozen part of the objective, defined by its parameters.
 
     Examples
     --------
@@ -173,11 +173,11 @@ class Term:
     {'threshold': 2.0}
     """
 
-    # The parameters of the constructor, in its order.
+    # The parameters of the constructor, in order.
     _fields: ClassVar[tuple[str, ...]] = ()
 
-    # Methods that compiled code calls: those for which it asks a class from outside that derives
-    # from this very class, and the others that this class introduces.
+    # Methods that compiled code calls: those that a user-defined class deriving from this very
+    # class may define, and the other ones that this class introduces.
     _hooks: ClassVar[tuple[str, ...]] = ()
     _sealed: ClassVar[tuple[str, ...]] = ()
 
@@ -185,15 +185,15 @@ class Term:
         return {name: getattr(self, name) for name in type(self)._fields}
 
     def replace(self, **changes: Any) -> Self:
-        """Return the same term with other parameters."""
+        """Return a copy of the term with other parameters."""
         return type(self)(**{**self._parameters(), **changes})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; with `deep` also those of terms below, as `name__name`."""
+        """Return parameters by name; with `deep` also those of nested terms, as `name__name`."""
         return dict(_descendants(self)) if deep else self._parameters()
 
     def set_params(self, **changes: Any) -> Self:
-        """Return the term with other parameters, also of terms below: it is itself frozen."""
+        """Return a copy with other parameters, also of nested terms; the term itself is frozen."""
         changed: Self = with_parameters(self, changes)
         return changed
 
@@ -236,7 +236,7 @@ class Term:
 
 
 def term_by_name(value: Any, kind: type[AnyTerm], registry: dict[str, Any], what: str) -> AnyTerm:
-    """Return a term as it is; a name gives the term of the registry with default parameters."""
+    """Return a term unchanged; for a name, return the registered term with default parameters."""
     if isinstance(value, kind):
         return check_term(value, kind, what)
     if not isinstance(value, str):

@@ -11,10 +11,10 @@ __all__ = ["Roles", "Window", "roles"]
 
 
 class Roles(NamedTuple):
-    """The b-th θ stands at place stride·b of the window, its ξ at stride·b + shift.
+    """Positions in the window: the b-th θ is at stride·b, its ξ at stride·b + shift.
 
-    In overlapping pairs (stride 1, shift 1) ξ is the new sample: the tracker compares f_t with
-    f_{t−1} there, and a sample that the step between them has fitted would bias it.
+    In overlapping pairs (stride 1, shift 1) ξ is the new sample, because the tracker compares f_t
+    with f_{t−1} at ξ, and a sample that the step between them has fitted would bias it.
     """
 
     batch: int
@@ -23,7 +23,7 @@ class Roles(NamedTuple):
 
     @property
     def window(self) -> int:
-        """Samples in a window."""
+        """Number of samples in a window."""
         return self.stride * (self.batch - 1) + self.shift + 1
 
 
@@ -43,7 +43,7 @@ def roles(pairing: str, n_inner: int, batch: int) -> Roles:
 
 
 class Window:
-    """Samples that wait for their step, their predictions and losses, and the tracked g.
+    """Samples waiting for their step, their predictions and losses, and the tracked g.
 
     The window is part of the state, so that the result does not depend on how a stream is cut into
     chunks.
@@ -55,16 +55,16 @@ class Window:
     targets: Array  # (size, targets)
     weights: Array  # (size,): of the samples
     predictions: Array  # (size, outputs): f_t
-    previous: Array  # (size, outputs): of the function that is remembered, at the ξs
+    previous: Array  # (size, outputs): predictions of the remembered function at every ξ
     losses: Array  # (size,)
     previous_losses: Array  # (size,)
     loss_slopes: Array  # (size, outputs)
     coefficients: Array  # (size, outputs): of κ(x_b, ·) in the quasi-gradient
     slopes: Array  # (2, outputs): c_θ and c_ξ of one pair
-    loss_curvatures: Array  # (size,): of the loss, where they are asked for
+    loss_curvatures: Array  # (size,): of the loss, if needed
     curvatures: Array  # (size,): of the risk
     factors: Array  # (2,): of the slopes ℓ' at θ and ξ of one pair
-    kept: Array  # (2, outputs): slope and prediction before a difference is taken
+    kept: Array  # (2, outputs): slope and prediction, saved for a finite difference
     work: Array  # ((m + 1)·(outputs + 2),): scratch of the risk
     g: Array  # (m,): the tracked means
     g_before: Array  # (m,): before the step
@@ -85,7 +85,7 @@ class Window:
         self.g, self.g_before, self.g_mean = np.zeros((3, n_inner))
 
     def pack(self) -> dict[str, Any]:
-        """Return what outlives a step: the waiting samples, and g."""
+        """Return the state that persists between steps: the waiting samples and g."""
         n = self.filled
         return {
             "points": np.array(self.points[:n]),
@@ -95,7 +95,7 @@ class Window:
         }
 
     def fields(self) -> stored.Record:
-        """What `pack` returns: fewer samples wait than make a step."""
+        """Fields that `pack` returns; fewer samples wait than a step needs."""
         waiting = stored.Size("n_waiting", at_most=self.size - 1)
         return stored.Record(
             {
@@ -107,7 +107,7 @@ class Window:
         )
 
     def unpack(self, packed: dict[str, Any]) -> None:
-        """Restore what was packed; its points may have fewer features than the window."""
+        """Restore a packed state, whose points may have fewer features than the window."""
         n, width = packed["points"].shape
         np.asarray(self.points)[:n, :width] = packed["points"]
         np.asarray(self.targets)[:n] = packed["targets"]

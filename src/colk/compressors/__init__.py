@@ -1,6 +1,6 @@
-"""How a learner keeps its function small: what becomes of the new points of a step.
+"""Compressors: rules that limit the number of atoms of a function.
 
-`COMPRESSORS` names the rules that take a number of atoms.
+`COMPRESSORS` lists by name the rules with a fixed number of atoms.
 """
 
 from colk.compressors.base import Compressor

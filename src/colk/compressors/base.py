@@ -1,4 +1,4 @@
-"""The contract of a compressor: how a learner keeps its function small."""
+"""The base class of compressors."""
 
 from typing import Any, ClassVar
 
@@ -17,31 +17,31 @@ def check_lost(lost: Any, term: Term) -> float:
     """Validate the H-norm error that a user-defined compressor reports."""
     found = float(lost)
     if not found >= 0.0:
-        raise ValueError(f"{type(term).__name__} must return the H-norm that is lost, got {found}")
+        raise ValueError(f"{type(term).__name__} must return the H-norm of the error, got {found}")
     return found
 
 
 def check_limit(max_atoms: Any) -> int:
-    """Return the most atoms; without a bound, more than any memory holds."""
+    """Return the largest number of atoms; without a bound, a number that is never reached."""
     return 2**62 if max_atoms is None else check_count(max_atoms, "max_atoms")
 
 
 class Compressor(CompressorContract):
-    """What happens to the new points of a step, and to the atoms that there are.
+    """A rule that decides which new points become atoms, and which atoms are dropped.
 
     Attributes
     ----------
     max_atoms : int or None
-        Most atoms; None for no bound.
+        Largest number of atoms; None for no bound.
     is_orthogonal : bool
-        Whether the part of f that it removes is orthogonal to the part that it keeps, as with a
-        projection: then the norm of f is known at every step.
+        Whether the removed part of f is orthogonal to the kept part, as with a projection. The norm
+        of f is then known at every step.
     needs_factor : bool
-        Whether it needs the dictionary's factor of K⁻¹, in memory O(M²).
+        Whether it needs the dictionary's factor of K⁻¹, which takes O(M²) memory.
 
     Examples
     --------
-    A compressor of your own is a class with the method `settle`:
+    To define a compressor, write a class with the method `settle`:
 
     >>> from colk.compressors import Compressor, enrol
     >>> class KeepAll(Compressor):
@@ -66,10 +66,9 @@ class Compressor(CompressorContract):
         return False
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
-        """Take in the first `staged` new points of the dictionary at step t, counted from 0.
+        """Add the first `staged` new points to the dictionary at step t, counted from 0.
 
-        Their points, weights, columns and Gram matrix are in place. Returns the H-norm that the
-        function loses.
+        Their points, weights, columns and Gram matrix are set. Returns the H-norm of the error.
         """
         with cython.gil:
             return check_lost(overridden(self, "settle")(d, staged, step_size, t), self)

@@ -1,11 +1,11 @@
-"""Three or more new points at once: the block of a mini-batch, by products of whole panels.
+"""KOMP of three or more new points at once, the block of a mini-batch, by matrix products.
 
-With V = K⁻¹ K_DB and S = K_BB − K_BD V, a Cholesky factorisation of S with pivots chosen by their
-relative novelty tells which points span the block. The others are projected on them: no pivot is
-ever lifted, so that nothing is divided by what rounding left. The points that span it have a small
-factor of their own, L⁻¹, from which they are dropped as atoms are from the dictionary's, cheapest
-first. What each drop does to the atoms is one row of a product with V: only with it is it known
-whether an atom was cheaper than a new point, and then the drops that came after are taken back.
+Let V = K⁻¹ K_DB and S = K_BB − K_BD V. A Cholesky factorisation of S, with pivots chosen by their
+relative novelty, finds the points that span the block. The others are projected on them, so that no
+pivot is close to a rounding error. The spanning points have a small factor of their own, L⁻¹, from
+which they are dropped like atoms from the dictionary, cheapest first. The effect of each drop on
+the atoms is one row of a product with V. Only this product shows whether an atom was cheaper than a
+new point; if so, the later drops are undone.
 """
 
 import math
@@ -20,7 +20,7 @@ __all__ = ["drop_block"]
 def drop_block(
     d: Dictionary, s: PursuitScratch, size: int, allowed: float, stop_at: int, at_most: int
 ) -> tuple[float, int]:
-    """Drop new points while they are cheapest, append the others: what is spent, how many stay."""
+    """Drop new points while they are cheapest, append the rest; return cost and number left."""
     form_schur(d, s, size)
     rank = choose_pivots(d, s, size)
     invert_lower(d, s, rank)
@@ -37,7 +37,7 @@ def drop_block(
 
 
 def form_schur(d: Dictionary, s: PursuitScratch, size: int) -> None:
-    """V, and the lower half of S."""
+    """Compute V and the lower half of S."""
     blas.solve_block(d.factor, d.size, d.columns, size, s.whitened, s.solutions)
     for a in range(size):
         for b in range(a + 1):
@@ -46,10 +46,11 @@ def form_schur(d: Dictionary, s: PursuitScratch, size: int) -> None:
 
 
 def choose_pivots(d: Dictionary, s: PursuitScratch, size: int) -> int:
-    """Which points span the block, by Cholesky of S; returns how many, first in `order`.
+    """Find the points that span the block, by Cholesky of S; return their number.
 
-    The point of largest relative novelty comes first: what is left when none has any is spanned.
-    Those that stay in play are put back in the order in which they came, and S factorised anew.
+    They come first in `order`. Pivots are chosen by the largest relative novelty; the points left
+    without novelty are spanned. The pivots are then put back in their original order, and S is
+    factorised again.
     """
     rank = size
     for b in range(size):
@@ -80,7 +81,7 @@ def choose_pivots(d: Dictionary, s: PursuitScratch, size: int) -> int:
 
 
 def eliminate(d: Dictionary, s: PursuitScratch, k: int, size: int) -> None:
-    """Column k of L, with the point at place k of the order as pivot; row p is new point p's."""
+    """Compute column k of L with the k-th point of the order as pivot; row p is point p."""
     p = s.order[k]
     pivot = math.sqrt(max(s.novelty[p], loops.ROUNDING * d.gram[p, p]))
     s.lower[p, k] = pivot
@@ -95,7 +96,7 @@ def eliminate(d: Dictionary, s: PursuitScratch, k: int, size: int) -> None:
 
 
 def invert_lower(d: Dictionary, s: PursuitScratch, rank: int) -> None:
-    """L⁻¹ of the pivots, row by row."""
+    """Compute L⁻¹ of the pivots, row by row."""
     for k in range(rank):
         p = s.order[k]
         for j in range(k):
@@ -107,11 +108,11 @@ def invert_lower(d: Dictionary, s: PursuitScratch, rank: int) -> None:
 
 
 def merge_spanned(d: Dictionary, s: PursuitScratch, rank: int, size: int) -> float:
-    """Project the points that the pivots span on them and on the atoms; returns what it costs.
+    """Project the spanned points on the pivots and on the atoms; return the cost.
 
     Point p = Σ_j c_j pivot_j up to a rest of squared norm `novelty`, with c = L_p L⁻¹; the atoms
-    get what the pivots do not stand for. By the triangle inequality the rests of all points
-    together cost at most (Σ_p |a_p| √novelty_p)².
+    get the part outside the pivots. By the triangle inequality the rests of all points together
+    cost at most (Σ_p |a_p| √novelty_p)².
     """
     spent = 0.0
     for b in range(size):
@@ -141,7 +142,7 @@ def merge_spanned(d: Dictionary, s: PursuitScratch, rank: int, size: int) -> flo
 
 
 def cheapest_new(d: Dictionary, s: PursuitScratch, staying: int) -> int:
-    """Place of the new point that costs least to drop, the last of equals; its price is noted."""
+    """Return the index of the cheapest new point, the last of equals; store its cost."""
     best, least = staying - 1, math.inf
     for place in range(staying):
         p, squares = s.labels[place], 0.0
@@ -163,9 +164,10 @@ def plan(
     stop_at: int,
     at_most: int,
 ) -> tuple[int, float]:
-    """Drop up to `limit` new points from the small factor; returns how many, and what is spent.
+    """Drop up to `limit` new points from the small factor; return their number and the cost.
 
-    Of each drop the carry T_p/√T_pp, the share a_p/√T_pp of each function and the price are kept.
+    For each drop, the carry T_p/√T_pp, the share a_p/√T_pp of each function and the cost are
+    stored.
     """
     for k in range(rank):
         s.labels[k] = s.order[k]
@@ -203,7 +205,7 @@ def plan(
 
 
 def lift(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
-    """Products with V of the carries, and of the rows of the small factor that stay."""
+    """Multiply V by the carries and by the remaining rows of the small factor."""
     for i in range(rank - drops):
         for b in range(d.block):
             s.carries[drops + i, b] = 0.0
@@ -213,9 +215,9 @@ def lift(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
 
 
 def enlarge(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
-    """Diagonals of K⁻¹ at the atoms before each drop, which take the place of the columns.
+    """Write the diagonals of K⁻¹ at the atoms before each drop, over the columns.
 
-    They are summed up from the last drop to the first: nothing cancels.
+    They are summed from the last drop to the first, so that nothing cancels.
     """
     for j in range(d.size):
         d.carry[j] = d.diagonal[j]
@@ -229,7 +231,7 @@ def enlarge(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
 
 
 def apply(d: Dictionary, s: PursuitScratch, drops: int) -> int:
-    """Give the atoms what each dropped point leaves; returns how many drops before an atom's."""
+    """Add the dropped points' parts to the atoms; return the number of drops before an atom's."""
     for k in range(drops):
         for j in range(d.size):
             d.carry[j] = d.weights_t[0, j] * d.weights_t[0, j]
@@ -245,7 +247,7 @@ def apply(d: Dictionary, s: PursuitScratch, drops: int) -> int:
 
 
 def append_block(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
-    """Append the new points that stay: rows [−L⁻¹V, L⁻¹] of the factor."""
+    """Append the remaining new points: rows [−L⁻¹V, L⁻¹] of the factor."""
     n = d.size
     for i in range(rank - drops):
         for j in range(n):

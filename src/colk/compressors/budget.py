@@ -1,7 +1,7 @@
-"""Compressors with a fixed number of atoms: truncate, remove, project; and one whose budget grows.
+"""Compressors with a budget of atoms: truncation, removal, projection, and a growing budget.
 
-`make_room` of a rule reduces the atoms by one. All but projection cost O(M) beyond a few kernel
-columns and need no factor; projection costs O(M²).
+The method `make_room` reduces the atoms by one. It takes O(M) time besides a few kernel columns,
+and needs no factor; projection takes O(M²) and needs the factor.
 """
 
 import math
@@ -21,7 +21,7 @@ __all__ = ["Budget", "Growing", "Projection", "Removal", "Truncation", "enrol", 
 
 
 def enrol(d: Dictionary, staged: int) -> int:
-    """Append the staged points; one that equals an atom adds to its weight. Returns how many.
+    """Append the staged points, or add their weights to equal atoms; return the number appended.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def enrol(d: Dictionary, staged: int) -> int:
 
 
 def remove(d: Dictionary, j: int) -> None:
-    """Take out atom j of a dictionary without a factor; the other weights stay as they are.
+    """Remove atom j of a dictionary without a factor; the other weights do not change.
 
     Examples
     --------
@@ -69,12 +69,14 @@ def remove(d: Dictionary, j: int) -> None:
     if not 0 <= j < d.size:
         raise IndexError(f"atom {j} of {d.size}")
     if d.has_factor:
-        raise ValueError("the factor of K⁻¹ would not be that of the atoms left; use pursuit.drop")
+        raise ValueError(
+            "the dictionary has a factor of K⁻¹, which must be updated; use pursuit.drop"
+        )
     d.remove(j)
 
 
 def squared_norm(d: Dictionary, j: int) -> float:
-    """‖w_j‖² κ(d_j, d_j): the squared H-norm of atom j's part of f."""
+    """Return ‖w_j‖² κ(d_j, d_j), the squared H-norm of atom j's part of f."""
     squares = 0.0
     for row in range(d.n_priced):
         squares += d.weights_t[row, j] * d.weights_t[row, j]
@@ -82,7 +84,7 @@ def squared_norm(d: Dictionary, j: int) -> float:
 
 
 def lightest(d: Dictionary) -> int:
-    """The oldest atom whose part of f has the least norm."""
+    """Return the atom whose part of f has the least norm; of equals, the oldest."""
     chosen, least = 0, math.inf
     for j in range(d.size):
         norm = squared_norm(d, j)
@@ -92,14 +94,14 @@ def lightest(d: Dictionary) -> int:
 
 
 class Budget(Compressor):
-    """At most so many atoms: new points are taken in, then room is made, an atom at a time.
+    """A fixed budget: new points are added, then atoms are removed one at a time.
 
-    A rule of your own is a class with the method `make_room` of a dictionary.
+    To define a rule, write a class with the method `make_room(dictionary)`.
 
     Parameters
     ----------
     max_atoms : int or None
-        Most atoms; None for no bound.
+        Largest number of atoms; None for no bound.
 
     Examples
     --------
@@ -121,7 +123,7 @@ class Budget(Compressor):
         return self.keep_to(d, staged, self.at_most)
 
     def keep_to(self, d: Dictionary, staged: int, at_most: int) -> float:
-        """Take in the new points, make room if there are too many; returns the H-norm lost."""
+        """Add the new points, then make room if necessary; return the H-norm of the error."""
         error = 0.0
         enrol(d, staged)
         while d.size > at_most:
@@ -129,13 +131,13 @@ class Budget(Compressor):
         return error
 
     def make_room(self, d: Dictionary) -> float:
-        """Reduce the atoms by one; returns the H-norm that is lost."""
+        """Reduce the atoms by one; return the H-norm of the error."""
         with cython.gil:
             return check_lost(overridden(self, "make_room")(d), self)
 
 
 class Truncation(Budget):
-    """The oldest atom goes: NORMA's rule.
+    """Drop the oldest atom: NORMA's rule.
 
     Examples
     --------
@@ -151,7 +153,7 @@ class Truncation(Budget):
 
 
 class Removal(Budget):
-    """The atom with the least ‖w_p‖² κ(d_p, d_p) goes, the others stay as they are.
+    """Drop the atom with the least ‖w_p‖² κ(d_p, d_p); the other weights do not change.
 
     Examples
     --------
@@ -168,9 +170,9 @@ class Removal(Budget):
 
 
 class Projection(Budget):
-    """The atom with the least ‖w_p‖²/(K⁻¹)_pp goes, and the others are re-fitted.
+    """Drop the atom with the least ‖w_p‖²/(K⁻¹)_pp and refit the other weights.
 
-    That is the best that B atoms of these B + 1 can do: KOMP with a number of atoms in place of
+    This is the best approximation by B of the B + 1 atoms: KOMP with a number of atoms instead of
     eps.
 
     Examples
@@ -190,22 +192,22 @@ class Projection(Budget):
 
 
 class Growing(Compressor):
-    """NPBSGD's budget, which a coin lets grow.
+    """NPBSGD's budget, which grows at random.
 
-    Where there is one atom too many, the rule makes room with probability min(1, βN/t) at step
-    t = 1, 2, …; otherwise the budget grows by one. Step t tosses the same coin whatever came
-    before.
+    If there are more atoms than the budget, the rule makes room with probability min(1, βN/t) at
+    step t = 1, 2, …; otherwise the budget grows by one. The draw of step t depends only on the seed
+    and t.
 
     Parameters
     ----------
     rule : Budget
-        What makes room, and the first budget.
+        The rule that makes room; its `max_atoms` is the first budget.
     growth : float
-        β > 0. From 1 on the budget is fixed for the whole horizon.
+        β > 0. With β ≥ 1 the budget does not grow within the horizon.
     horizon : int
-        N, the length of the stream, or as much of it as is planned for.
+        N, the expected length of the stream.
     seed : int
-        Seed of the coin.
+        Seed of the random draws.
 
     Examples
     --------
@@ -242,7 +244,7 @@ class Growing(Compressor):
         self.rule.check(kernel)
 
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
-        """Toss the coin of step t + 1 where the budget is full, then follow the rule."""
+        """If the budget is exceeded, grow it or apply the rule, by the draw of step t + 1."""
         allowed = max(self.rule.at_most, d.size)
         if d.size + staged > allowed:
             chance = self.growth * self.horizon / (t + 1.0)

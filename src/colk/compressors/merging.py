@@ -1,13 +1,14 @@
-"""Merging two atoms into the one that stands best for both (Wang, Crammer, Vucetic 2012).
+"""Merging two atoms into the best single one (Wang, Crammer, Vucetic 2012).
 
-Atom p, the lightest, and another n are replaced by z = h·d_p + (1 − h)·d_n with the weight
-w_z = (w_p κ(d_p, z) + w_n κ(d_n, z))/κ(z, z), the projection of w_p κ(d_p, ·) + w_n κ(d_n, ·) on
-κ(z, ·). What is lost is its squared norm less w_z²κ(z, z): h makes the norm of w_z largest.
+Atom p, the one of least norm, and another atom n are replaced by z = h·d_p + (1 − h)·d_n with the
+weight w_z = (w_p κ(d_p, z) + w_n κ(d_n, z))/κ(z, z), the projection of w_p κ(d_p, ·) + w_n κ(d_n,
+·) on κ(z, ·). The squared error is its squared norm minus w_z²κ(z, z), so h maximises the norm of
+w_z.
 
 With the Gaussian kernel and one output h solves h = (1 − h) ρ k^(1 − 2h), where ρ = w_p/w_n and
-k = κ(d_p, d_n)/κ(d_p, d_p): a few steps of Newton's method for all n at once tell which n is best,
-and more of them, kept in a bracket, where to put z. For other radial kernels, and several outputs,
-h is sought on finer and finer grids, again for all n at once.
+k = κ(d_p, d_n)/κ(d_p, d_p): a few steps of Newton's method for all n at once find the best n, and
+more steps, kept in a bracket, find z. For other radial kernels and several outputs, h is searched
+on successively finer grids, also for all n at once.
 """
 
 import math
@@ -26,18 +27,18 @@ from colk.kernels import Kernel
 
 __all__ = ["Merging"]
 
-# Rows of scratch. Of the Gaussian, LENGTHS holds −log k.
+# Rows of scratch. For the Gaussian kernel, LENGTHS holds −log k.
 LENGTHS, OWN, MIXED, OTHER, CENTRES, PLACES, NEAR, FAR, LOSSES, COLUMN = range(10)
 
-# The grid of one round spans ± GRID steps; the next round's step is its GRID-th part.
+# The grid of one round spans ± GRID steps; the step of the next round is 1/GRID of this one.
 GRID = 6
 ROUNDS_TO_CHOOSE, ROUNDS_TO_PLACE = 3, 10
 
 
 class MergeScratch(Scratch):
-    """What merging writes while it looks for the best pair of atoms."""
+    """Working memory of the search for the best pair of atoms."""
 
-    in_closed_form: bool  # whether the place of the new atom solves an equation of the Gaussian
+    in_closed_form: bool  # whether h solves the equation of the Gaussian kernel
     rows: Array  # (10, capacity)
     trial: Array  # (features, capacity): points on the first axis
     origin: Array  # (1, features): 0
@@ -48,16 +49,16 @@ class MergeScratch(Scratch):
         self.resize(8)
 
     def resize(self, capacity: int) -> None:
-        """Make the rows over all atoms anew."""
+        """Reallocate the rows over all atoms."""
         self.rows = aligned(10, capacity)
         self.trial = aligned(self.origin.shape[1], capacity)
 
 
 class Merging(Budget):
-    """The atom with the least norm and another one are replaced by one between them.
+    """Replace the atom of least norm and another atom by one between them.
 
-    Where the signs of their weights differ, the new one lies beyond the heavier. Pair, place and
-    weight are those that change f least in H-norm. It needs a radial kernel.
+    If the signs of their weights differ, the new atom lies beyond the one of larger norm. The pair,
+    the new point and its weight minimise the change of f in H-norm. Needs a radial kernel.
 
     References
     ----------
@@ -79,7 +80,7 @@ class Merging(Budget):
         d.attach(MergeScratch(d.kernel, d.n_features, d.n_priced))
 
     def make_room(self, d: Dictionary) -> float:
-        """Merge the lightest atom with the one that costs least; returns the H-norm lost."""
+        """Merge the atom of least norm with the cheapest other; return the H-norm of the error."""
         return merge(d, cython.cast(MergeScratch, d.scratch))
 
 
@@ -106,12 +107,12 @@ def merge(d: Dictionary, s: MergeScratch) -> float:
             lost += 2.0 * light * heavy * s.rows[COLUMN, n]
     d.remove(max(p, n))
     d.remove(min(p, n))
-    d.added -= budget.enrol(d, 1)  # the new atom stands for two that were counted
+    d.added -= budget.enrol(d, 1)  # the new atom replaces two that were counted
     return math.sqrt(max(lost, 0.0))
 
 
 def least_loss(d: Dictionary, s: MergeScratch, p: int) -> int:
-    """The other atom that loses least, the oldest of equals."""
+    """Return the atom that costs least to merge with; of equals, the oldest."""
     s.rows[LOSSES, p] = math.inf
     chosen = 1 if p == 0 else 0
     for n in range(d.size):
@@ -121,10 +122,10 @@ def least_loss(d: Dictionary, s: MergeScratch, p: int) -> int:
 
 
 def gaussian_position(ratio: float, decay: float) -> float:
-    """The h of weights of ratio ρ = w_p/w_n, |ρ| ≤ 1, and κ(d_p, d_n) = exp(−decay)·κ(d_p, d_p).
+    """Return h for ρ = w_p/w_n, |ρ| ≤ 1, and κ(d_p, d_n) = exp(−decay)·κ(d_p, d_p).
 
-    It lies in [0, 1/2] where the signs are the same: nearer to the heavier atom. Where they differ
-    it is negative: z recedes from p.
+    If the signs are the same, it lies in [0, 1/2], nearer to the atom of larger norm. If they
+    differ, it is negative, and z lies beyond that atom.
     """
     low, high = 0.0, 0.5
     if ratio < 0.0:
@@ -148,7 +149,7 @@ def gaussian_position(ratio: float, decay: float) -> float:
 
 
 def choose_gaussian(d: Dictionary, s: MergeScratch, p: int) -> int:
-    """The best n for p, for the Gaussian kernel and one output; its h is noted."""
+    """Return the best n for p and store its h, for the Gaussian kernel and one output."""
     light = d.weights_t[0, p]
     loops.price_mergers(
         d.weights_t, d.columns, light, d.own[p], s.rows, LENGTHS, PLACES, LOSSES, d.size
@@ -162,7 +163,7 @@ def choose_gaussian(d: Dictionary, s: MergeScratch, p: int) -> int:
 
 
 def choose_radial(d: Dictionary, s: MergeScratch, p: int) -> int:
-    """As `choose_gaussian`, for every radial kernel and any number of outputs."""
+    """Like `choose_gaussian`, for every radial kernel and any number of outputs."""
     gather(d, s, p)
     refine(d, s, d.size, ROUNDS_TO_CHOOSE)
     for n in range(d.size):
@@ -178,7 +179,7 @@ def choose_radial(d: Dictionary, s: MergeScratch, p: int) -> int:
 
 
 def gather(d: Dictionary, s: MergeScratch, p: int) -> None:
-    """Distances from atom p, and ‖w_p‖², ⟨w_p, w_n⟩ and ‖w_n‖² of each candidate n."""
+    """Write the distances from atom p, and ‖w_p‖², ⟨w_p, w_n⟩ and ‖w_n‖² of each candidate n."""
     for n in range(d.size):
         squares = 0.0
         for k in range(d.n_features):
@@ -193,9 +194,10 @@ def gather(d: Dictionary, s: MergeScratch, p: int) -> None:
 
 
 def refine(d: Dictionary, s: MergeScratch, n: int, rounds: int) -> int:
-    """Seek, for the first n candidates, the h within ±1 that makes ‖w_p a + w_n b‖² largest.
+    """Find, for the first n candidates, the h in [−1, 1] that maximises ‖w_p a + w_n b‖².
 
-    Where a and b are the kernel's values far and near; the negative of it is noted as the loss.
+    a and b are the kernel's values at the new point, far and near. The negative maximum is stored
+    as the cost.
     """
     for j in range(n):
         s.rows[CENTRES, j], s.rows[PLACES, j], s.rows[LOSSES, j] = 0.0, 0.0, 1.0
@@ -218,7 +220,7 @@ def refine(d: Dictionary, s: MergeScratch, n: int, rounds: int) -> int:
 
 
 def show(d: Dictionary, s: MergeScratch, n: int, offset: float, sign: float, row: int) -> int:
-    """κ at the distances (offset + sign·centre)·length of the first n candidates, into a row."""
+    """Write κ at the distances (offset + sign·centre)·length of the first n candidates to a row."""
     for j in range(n):
         s.trial[0, j] = (offset + sign * s.rows[CENTRES, j]) * s.rows[LENGTHS, j]
     d.kernel.columns(s.trial, n, s.origin, 1, d.columns, 0)

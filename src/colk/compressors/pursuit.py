@@ -1,11 +1,11 @@
 """Kernel orthogonal matching pursuit on the live dictionary, destructive, with pre-fitting.
 
-The price of dropping atom j with the other weights re-fitted is ‖w_j‖²/(K⁻¹)_jj, a squared H-norm;
-prices add up over successive drops by Pythagoras, since the subspaces are nested. New points are
-priced before any of them is an atom; here one or two of them, in closed form (`block.py` has more).
-With S = K_BB − K_BD K⁻¹ K_DB their Schur complement, T = S⁻¹ and c = −T_pq/T_pp, dropping point p
-costs ‖a_p‖²/T_pp and leaves a_p(V_p − c V_q) to the atoms and a_p c to the other point q; what q
-then costs is known at once.
+Dropping atom j and refitting the other weights costs ‖w_j‖²/(K⁻¹)_jj, a squared H-norm. The costs
+of successive drops add up by Pythagoras, because the subspaces are nested. The costs of new points
+are computed before any of them is an atom. This module does so for one or two points, in closed
+form; `block.py` does it for more. Let S = K_BB − K_BD K⁻¹ K_DB be their Schur complement, T = S⁻¹
+and c = −T_pq/T_pp. Dropping point p costs ‖a_p‖²/T_pp, adds a_p(V_p − c V_q) to the atoms and a_p c
+to the other point q, and gives the new cost of q directly.
 """
 
 import math
@@ -26,25 +26,26 @@ __all__ = ["KOMP", "absorb", "append", "attach_scratch", "drop", "prune"]
 class KOMP(Compressor):
     """Kernel orthogonal matching pursuit: ‖f − f~‖_H ≤ eps at every step (Proposition 1).
 
-    Atoms are dropped, cheapest first, the others re-fitted, as long as the function moves by at
-    most eps in H-norm. Two things go before eps, and the error that a step reports includes them:
-    `max_atoms`, and that atoms stay independent up to rounding. A new point whose squared distance
-    to the span of the atoms is below 10⁻⁹ κ(x, x) is projected on it, at a price of up to 3·10⁻⁵ of
-    its own norm, and an atom that the others span to 10⁻¹⁰ leaves: where eps is below about 10⁻⁴
-    of the size of a step, what a step loses may exceed eps.
+    Atoms are dropped, cheapest first, and the other weights refitted, as long as the function
+    changes by at most eps in H-norm. Two conditions override eps, and the reported error of a step
+    includes them: `max_atoms`, and the numerical independence of the atoms. A new point whose
+    squared distance to the span of the atoms is below 10⁻⁹ κ(x, x) is projected on the span, which
+    costs up to 3·10⁻⁵ of its own norm. An atom whose squared distance to the span of the others
+    falls below 10⁻¹⁰ of κ is dropped. If eps is below about 10⁻⁴ of the norm of a step, the error
+    of a step may therefore exceed eps.
 
     Parameters
     ----------
     eps : float, optional
-        The bound, an H-norm.
+        Bound on the H-norm of the error of a step.
     parsimony : float, optional
-        The paper's constant K, in place of eps: eps = K·step_size², step by step.
+        The paper's constant K, instead of eps: eps = K·step_size² at each step.
     max_atoms : int, optional
-        Largest model order. It is a hard bound on memory: where it is reached, the cheapest atoms
-        go even at a price above eps, and the error that a step reports says so.
+        Largest model order, a hard limit on memory. If it is exceeded, the cheapest atoms are
+        dropped even if they cost more than eps; the reported error includes that.
     fraction : float, optional
-        In place of eps: the bound in units of the steps that are made, a share of the root mean
-        square of the H-norms of about the latest 1000. It does not depend on the scale of the loss.
+        Instead of eps: eps = fraction × the RMS H-norm of about the latest 1000 steps. It does not
+        depend on the scale of the loss.
 
     Examples
     --------
@@ -68,8 +69,8 @@ class KOMP(Compressor):
         bounds = [bound for bound in (eps, parsimony, fraction) if bound is not None]
         if len(bounds) > 1:
             raise ValueError(
-                "give eps or parsimony, not both: parsimony K means eps = K·step_size²; "
-                "nor either beside fraction, a share of the size of the steps"
+                "give only one of eps, parsimony and fraction: parsimony K means "
+                "eps = K·step_size², and fraction r means eps = r × the RMS step norm"
             )
         if not bounds and max_atoms is None:
             raise ValueError("KOMP needs eps, parsimony, fraction or max_atoms")
@@ -88,7 +89,7 @@ class KOMP(Compressor):
         return self.fraction is not None
 
     def eps_at(self, step_size: float) -> float:
-        """Bound on the H-norm of what a step of this size may forget."""
+        """Return the bound on the H-norm of the error of a step of this size."""
         return self.bound + self.gain * step_size**2
 
     def prepare(self, d: Dictionary) -> None:
@@ -102,7 +103,7 @@ class KOMP(Compressor):
 
 
 def attach_scratch(d: Dictionary) -> None:
-    """Give a dictionary the scratch of KOMP, unless it has it."""
+    """Attach the scratch of KOMP to a dictionary, unless it is attached."""
     if not isinstance(d.scratch, PursuitScratch):
         d.attach(PursuitScratch.of(d))
 
@@ -110,8 +111,8 @@ def attach_scratch(d: Dictionary) -> None:
 def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> float:
     """Append points with their weights, each block compressed to within `eps` in H-norm.
 
-    With `eps` 0 only what lies in the span of the atoms already is merged. Returns the sum of the
-    errors, a bound on the distance from the uncompressed function.
+    With `eps` 0, only points in the span of the atoms are merged. Returns the sum of the errors, a
+    bound on the distance from the uncompressed function.
 
     Examples
     --------
@@ -144,7 +145,7 @@ def prune(d: Dictionary, eps: float = math.inf, stop_at: int = 0) -> float:
 
 
 def drop(d: Dictionary, j: int) -> None:
-    """Drop atom j; the other weights are re-fitted."""
+    """Drop atom j and refit the other weights."""
     if not 0 <= j < d.size:
         raise IndexError(f"atom {j} of {d.size}")
     d.drop_atom(j)
@@ -153,9 +154,9 @@ def drop(d: Dictionary, j: int) -> None:
 def absorb(d: Dictionary, size: int, eps: float, stop_at: int, at_most: int) -> float:
     """KOMP of f + Σ_b amounts_b κ(points_b, ·): keep the function within eps in H-norm.
 
-    Columns and Gram matrix of the new points must be in place, and a `PursuitScratch` attached to
-    the dictionary. Never below `stop_at` atoms; above `at_most` atoms the cheapest leave whatever
-    they cost. Returns the H-norm that is lost.
+    Columns and Gram matrix of the new points must be set, and a `PursuitScratch` attached to the
+    dictionary. At least `stop_at` atoms are kept; above `at_most` atoms the cheapest are dropped at
+    any cost. Returns the H-norm of the error.
     """
     return absorb_with(d, cython.cast(PursuitScratch, d.scratch), size, eps, stop_at, at_most)
 
@@ -180,9 +181,9 @@ def absorb_with(
 def prune_atoms(
     d: Dictionary, allowed: float, spent: float, stop_at: int, at_most: int, crowded: bool
 ) -> float:
-    """Drop the cheapest atom while `spent` + its price ≤ `allowed`, all of them squared H-norms.
+    """Drop the cheapest atom while `spent` + its cost ≤ `allowed`, all squared H-norms.
 
-    Where there may be a `crowded` atom, it goes first, whatever it costs. Returns what is spent.
+    With `crowded`, near-dependent atoms are dropped first, at any cost. Returns the total cost.
     """
     while True:
         j = d.crowded() if crowded else d.size
@@ -205,10 +206,10 @@ def prune_atoms(
 def drop_one(
     d: Dictionary, s: PursuitScratch, allowed: float, stop_at: int, at_most: int
 ) -> tuple[float, int, bool]:
-    """Drop a lone new point if it is cheapest, else append it.
+    """Drop a single new point if it is cheapest, else append it.
 
-    Returns what is spent, how many points stay, and whether no atom is cheap enough to leave. A
-    point in the span costs as if its novelty were the floor.
+    Returns the cost, the number of points that stay, and whether no atom is cheap enough to drop.
+    The cost of a point in the span is computed with the floor as its novelty.
     """
     loops.solve(d.factor, d.size, d.columns, 1, s.solutions, s.sums)
     own, squares = d.gram[0, 0], 0.0
@@ -248,11 +249,11 @@ def drop_one(
 
 
 def novelties(d: Dictionary, s: PursuitScratch) -> tuple[float, float, float, bool, bool]:
-    """Squared distances of the first point to the span of the atoms, and of the second beyond both.
+    """Compute the novelties: of the first point to the atoms, of the second to both.
 
-    Also the share c of the first in the projection of the second, and for each point whether it
-    lies in the span of what came before. Its novelty is then lifted to the floor: what it leaves
-    to others does not depend on it.
+    A novelty is a squared distance to a span. Also the share c of the first point in the projection
+    of the second, and whether each point lies in the span before it. The novelty of such a point is
+    set to the floor; its projection does not depend on it.
     """
     loops.solve(d.factor, d.size, d.columns, 2, s.solutions, s.sums)
     first, floor = d.gram[0, 0] - s.sums[0], loops.NOVELTY_FLOOR * d.gram[0, 0]
@@ -265,7 +266,7 @@ def novelties(d: Dictionary, s: PursuitScratch) -> tuple[float, float, float, bo
 
 
 def products(d: Dictionary) -> tuple[float, float, float]:
-    """‖a_0‖², ⟨a_0, a_1⟩ and ‖a_1‖² over the rows that price."""
+    """Compute ‖a_0‖², ⟨a_0, a_1⟩ and ‖a_1‖² over the rows that count in costs."""
     first, mixed, second = 0.0, 0.0, 0.0
     for row in range(d.n_priced):
         first += d.amounts[0, row] * d.amounts[0, row]
@@ -277,11 +278,11 @@ def products(d: Dictionary) -> tuple[float, float, float]:
 def drop_pair(
     d: Dictionary, s: PursuitScratch, allowed: float, stop_at: int, at_most: int
 ) -> tuple[float, int, int, bool]:
-    """Drop new points while they are cheapest: what is spent, how many stay, and the first.
+    """Drop new points while they are cheapest; return the cost, their number, and the first.
 
-    Also whether it is known that no atom need be looked at.
+    Also return whether no atom can be cheap enough to drop.
     """
-    # s_p is the novelty of p given q, s_q that of q without p; c the share of q in what p leaves.
+    # s_p is the novelty of p given q, s_q that of q without p; c is the share of q in p.
     s_q, s_p, c, marked_q, marked_p = novelties(d, s)
     p, q = 1, 0
     other_squares, product, squares = products(d)
@@ -324,9 +325,9 @@ def leave_to_others(
     s_p: float,
     s_q: float,
 ) -> None:
-    """Give a_p V_p + a_q V_q to the atoms; or, where q stays, a_p(V_p − c V_q), and a_p c to q.
+    """Add a_p V_p + a_q V_q to the atoms; if q stays, add a_p(V_p − c V_q), and a_p c to q.
 
-    Charges each function with the squared H-norm that it loses: a² times the novelty s.
+    Adds to each function's cost the squared H-norm that it loses, a² times the novelty s.
     """
     for row in range(d.n_fitted):
         a_p = d.amounts[p, row]
@@ -341,7 +342,7 @@ def leave_to_others(
 
 
 def append_pair(d: Dictionary, s: PursuitScratch, staying: int, first: int) -> None:
-    """Append the new points that stay."""
+    """Append the remaining new points."""
     if staying > 0:
         d.append_row(first, s.solutions, first, d.gram[first, first] - s.sums[2 * first])
     if staying > 1:

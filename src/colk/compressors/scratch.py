@@ -1,4 +1,4 @@
-"""Scratch of KOMP: what it writes while it works on the new points of a step."""
+"""Working memory of KOMP for the new points of a step."""
 
 from typing import Any
 
@@ -18,18 +18,18 @@ class PursuitScratch(Scratch):
     solutions: Array  # (block, capacity): V = K⁻¹κ(D, x)
     whitened: Array  # (block, capacity): Uᵀκ(D, x)
     sums: Array  # (3,): kᵀK⁻¹k of the first, of both, of the last new point
-    # Of a block of three or more new points:
-    schur: Array  # (block, block): S, the Gram matrix less its part in the span of the atoms
+    # For a block of three or more new points:
+    schur: Array  # (block, block): S, the Gram matrix minus its part in the span of the atoms
     lower: Array  # (block, block): its Cholesky factor L, a row for each new point
     inverse: Array  # (block, block): L⁻¹, by pivots
     small_factor: Array  # (block, block): L⁻¹ of the points that remain
     small_diagonal: Array  # (block,): of S⁻¹
     small_carry: Array  # (block,)
-    carries: Array  # (block, block): the column of S⁻¹ that left with each drop
+    carries: Array  # (block, block): the column of S⁻¹ of each dropped point
     given: Array  # (block, rows): weights of the points before any was dropped
-    shares: Array  # (block, rows): what each drop cost each function, with its sign
-    prices: Array  # (block,): of each drop
-    charges: Array  # (block,): factors of the prices, for the rounding of novelties
+    shares: Array  # (block, rows): cost of each drop for each function, signed root
+    prices: Array  # (block,): cost of each drop
+    charges: Array  # (block,): factors of the costs, for the rounding of novelties
     novelty: Array  # (block,)
     least: float
     order: Any  # (block,): pivots, then the points that they span
@@ -51,6 +51,6 @@ class PursuitScratch(Scratch):
         return cls(d.block, d.n_rows, d.capacity)
 
     def resize(self, capacity: int) -> None:
-        """Make the rows over all atoms anew."""
+        """Reallocate the rows over all atoms."""
         block = self.schur.shape[0]
         self.solutions, self.whitened = aligned(block, capacity), aligned(block, capacity)

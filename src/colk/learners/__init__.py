@@ -1,4 +1,4 @@
-"""COLK and every method that it is compared with, with the same face."""
+"""COLK and the methods that it is compared with, all with the same interface."""
 
 from colk._engine.own_step import OwnStep
 from colk.learners.base import OnlineLearner

@@ -29,7 +29,7 @@ __all__ = ["OnlineLearner", "StreamLearner"]
 # Samples per call of the compiled loop. Python handles signals and other threads between two calls.
 _BLOCK = 1024
 
-# The settings that a stream is made of as they are.
+# The settings that are passed to a stream unchanged.
 _TERMS = (
     "loss", "risk", "tracker", "step_size", "tracking_rate", "averaging", "regularization",
     "gradient_bound",
@@ -134,11 +134,10 @@ class StreamLearner(ReadOnly, StoredLearner, ABC):
 class OnlineLearner(StreamLearner):
     """A model that learns from a stream of samples (x, y), in any chunking.
 
-    It descends along the quasi-gradient of E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)]; a method
-    brings the stream that moves its weights (`_make_stream`). Shapes are taken from the first
-    samples: the number of features from X, the number of outputs from y. Bad input raises before
-    anything is learned of it. Settings, which are those of `COLK` where nothing else is said, are
-    read-only.
+    It descends along the quasi-gradient of E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)]. Each method
+    defines the stream that updates its weights (`_make_stream`). The first samples set the shapes:
+    X the number of features, y the number of outputs. Bad input raises an error before any of it is
+    learned. Settings are read-only, and documented in `COLK` unless a method documents its own.
 
     Examples
     --------
@@ -149,7 +148,7 @@ class OnlineLearner(StreamLearner):
     (True, 2)
     """
 
-    # Settings; those with a value are what methods have that leave no choice.
+    # Settings. A method without such a parameter uses the value given here.
     loss: Loss
     risk: Risk = Mean()
     step_size: PowerDecay
@@ -166,7 +165,7 @@ class OnlineLearner(StreamLearner):
     _is_vector = True
 
     def _assign(self, **given: Any) -> None:
-        """Check settings by their names and keep them; `n_outputs` and `trace` must be there."""
+        """Validate and store the settings; `n_outputs` and `trace` are required."""
         settings = {name: CHECKS[name](value, name) for name, value in given.items()}
         self._n_outputs: int | None = settings.pop("n_outputs")
         self._records = [] if settings.pop("trace") else None
@@ -174,11 +173,11 @@ class OnlineLearner(StreamLearner):
         self._check()
 
     def _check(self) -> None:
-        """Check what settings ask of each other."""
+        """Check that the settings are consistent with each other."""
         if self.loss.kind == "multiclass" and self._n_outputs is None:
             raise ValueError(f"{type(self.loss).__name__} needs n_outputs, the number of classes")
         shrunk = self.step_size.initial * self.regularization
-        # A first step of 1/λ scales f = 0 by 0: that is how Pegasos begins.
+        # A first step of 1/λ, as Pegasos makes, scales f = 0 by 0, which is harmless.
         if shrunk >= 1.0 and (self.step_size.power == 0.0 or shrunk > 1.0 + 1e-12):
             raise ValueError(
                 "step_size·regularization must be below 1: f is scaled by 1 minus that, "
@@ -189,18 +188,18 @@ class OnlineLearner(StreamLearner):
 
     @abstractmethod
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
-        """Make the stream that moves the weights, and their place.
+        """Make the stream that updates the weights, with its dictionary.
 
-        `width` is how many numbers the window keeps of a point, `shape` are the numbers of rows
-        and the block of a `Dictionary`, `common` the other arguments of a stream.
+        `width` is the number of values per point in the window, `shape` are the numbers of rows and
+        the block of a `Dictionary`, and `common` are the other arguments of a stream.
         """
 
     def _shown(self, X: Array) -> Array:
-        """What the window is given of points."""
+        """Return the values of points that the window stores."""
         return X
 
     def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
-        """Make the state for samples of this shape."""
+        """Create the state for samples of this shape."""
         self.risk.check_sizes(n_outputs, n_targets)
         played = roles(self.pairing, self.risk.n_inner, self.batch_size)
         width = self._shown(np.zeros((1, n_features))).shape[1]
@@ -233,7 +232,7 @@ class OnlineLearner(StreamLearner):
         return self._state()
 
     def get_state(self) -> dict[str, Any]:
-        """Return what was learned: see `StreamLearner`; and the shape of predictions."""
+        """Return the state of `StreamLearner`, and the shape of predictions."""
         return {**super().get_state(), "is_vector": self._is_vector}
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -243,7 +242,7 @@ class OnlineLearner(StreamLearner):
 
     @property
     def stream(self) -> QuasiGradientStream:
-        """The state in the engine, which the first sample makes."""
+        """The state in the engine, which the first sample creates."""
         return self._state()
 
     @property
@@ -252,7 +251,7 @@ class OnlineLearner(StreamLearner):
         return self._is_vector
 
     def _state(self) -> QuasiGradientStream:
-        """The stream, once there was a sample."""
+        """The stream; raises before the first sample."""
         if self._stream is None:
             raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
         return self._stream
@@ -269,7 +268,7 @@ class OnlineLearner(StreamLearner):
         y : array of shape (n,) or (n, q)
             Targets.
         sample_weight : array of shape (n,), optional
-            How often a sample counts; 0 skips it.
+            Weights of the samples; a sample of weight 0 is skipped.
         """
         points = check_points(X, self._n_features)
         columns = np.shape(y)[1] if np.ndim(y) == 2 else 1
@@ -291,8 +290,8 @@ class OnlineLearner(StreamLearner):
         X : array of shape (n, p)
             Points: finite float64 in C order, with the features of the samples before.
         Y : array of shape (n,) or (n, r)
-            Targets as the loss wants them, likewise. Those of the first samples decide the shape of
-            predictions.
+            Targets as the loss takes them, finite float64 in C order. Those of the first call set
+            the shape of predictions.
         weight : array of shape (n,)
             Weights of the samples, finite and at least 0.
         """
@@ -347,26 +346,26 @@ class OnlineLearner(StreamLearner):
         )
 
     def _cure(self) -> str:
-        """Return what to change where predictions run away."""
+        """Return advice for the case that predictions diverge."""
         return (
             f"lower step_size (now {self.step_size.initial:g}) or gradient_bound "
             f"(now {self.gradient_bound:g})"
         )
 
-    # -- what was learned --------------------------------------------------------------------
+    # -- results ----------------------------------------------------------------------------
 
     def predict(self, X: ArrayLike) -> Array:
-        """Values of the learned function, of shape (n,) or (n, q) like the targets."""
+        """Return values of the learned function, of shape (n,) or (n, q) like the targets."""
         values = self.evaluate(check_points(X, self.n_features))
         return values[:, 0] if self._is_vector else values
 
     def evaluate(self, X: Array) -> Array:
-        """Values at points that the caller has checked, of shape (n, n_outputs)."""
+        """Return values at checked points, of shape (n, n_outputs)."""
         return self._state().evaluate(X, self._state().averaged)
 
     @property
     def n_outputs(self) -> int | None:
-        """Numbers in one prediction; None before the first sample where y will tell."""
+        """Number of outputs; None before the first sample unless it was set."""
         return self._n_outputs
 
     @property
@@ -378,7 +377,7 @@ class OnlineLearner(StreamLearner):
 
     @property
     def loss_sums(self) -> tuple[float, float]:
-        """Sums over the stream of weight·loss before each step, and of the weights."""
+        """Sums over the stream of weight·loss before each step, and of weights."""
         if self._stream is None:
             return 0.0, 0.0
         return self._stream.loss_sum, self._stream.weight_sum
@@ -391,5 +390,5 @@ class OnlineLearner(StreamLearner):
 
     @property
     def trace(self) -> Trace:
-        """What every step did, where the learner was made with `trace=True`."""
+        """The record of each step, for a learner made with `trace=True`."""
         return Trace.from_rows(self._recorded(len(TRACE) + self.risk.n_inner))

@@ -1,4 +1,4 @@
-"""Methods that keep to a number of atoms: NORMA, BSGD on the mean or on any risk, NPBSGD."""
+"""Methods with a budget of atoms: NORMA, BSGD on the mean or on any risk, NPBSGD."""
 
 import math
 from typing import Any, Literal
@@ -21,18 +21,18 @@ Maintenance = Literal["removal", "projection", "merging"]
 
 
 def _pegasos(step_size: Rate | str, regularization: float) -> Rate:
-    """Return the steps 1/(λt), t = 1, 2, …, where "pegasos" asks for them."""
+    """Return the schedule; "pegasos" is 1/(λt), t = 1, 2, …."""
     if not isinstance(step_size, str):
         return step_size
     if step_size != "pegasos":
         raise ValueError(f"step_size must be a rate or 'pegasos', got {step_size!r}")
     if regularization == 0.0:
-        raise ValueError("step_size='pegasos' means 1/(regularization·t): give a regularization")
+        raise ValueError("step_size='pegasos' is 1/(regularization·t); set regularization > 0")
     return PowerDecay(1.0 / regularization, power=1.0, scale=1.0)
 
 
 def _rule(maintenance: str, max_atoms: int | None, *without: str) -> Budget:
-    """Return the rule of `COMPRESSORS` that is named, for so many atoms, but for some."""
+    """Return the named rule of `COMPRESSORS` for `max_atoms` atoms, unless it is excluded."""
     known = [name for name in COMPRESSORS if name not in without]
     if maintenance not in known:
         raise ValueError(f"maintenance must be one of {known}, got {maintenance!r}")
@@ -42,17 +42,18 @@ def _rule(maintenance: str, max_atoms: int | None, *without: str) -> Budget:
 class NORMA(KernelLearner):
     """Kernel stochastic gradient descent with forgetting and truncation.
 
-    f ← (1 − αλ)f − αℓ'(f(x), y)κ(x, ·); beyond `max_atoms` atoms the oldest goes. Its weight has
-    shrunk by (1 − αλ)^max_atoms by then, so that λ and the bound together say how much is lost.
+    f ← (1 − αλ)f − αℓ'(f(x), y)κ(x, ·); if there are more than `max_atoms` atoms, the oldest is
+    dropped. Its weight has shrunk by (1 − αλ)^max_atoms by then, so λ and `max_atoms` together
+    determine the error.
 
     Parameters
     ----------
     max_atoms : int or None
-        Most atoms; None for no bound.
+        Largest number of atoms; None for no bound.
     nu : float, optional
-        For `EpsilonInsensitive`: let the width ε of its tube follow the stream, so that a share ν
-        of the samples lies outside: ε ← ε + α(1 − ν) outside, ε − αν inside. The loss gives its
-        first value.
+        For `EpsilonInsensitive`: adapt the width ε of its tube, so that a share ν of the samples
+        lies outside. ε ← ε + α(1 − ν) for a sample outside, ε − αν inside. The loss sets the first
+        ε.
     kernel, loss, step_size, regularization, gradient_bound, averaging, n_outputs, trace
         As in `COLK`.
 
@@ -132,7 +133,7 @@ class NORMA(KernelLearner):
         return float(stream.tube.tube)
 
     def get_state(self) -> dict[str, Any]:
-        """Return what was learned: see `StreamLearner`; and the width of the tube."""
+        """Return the state of `StreamLearner`, and the width of the tube."""
         return {**super().get_state(), "tube": self.tube}
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -145,23 +146,23 @@ class NORMA(KernelLearner):
 
 
 class CompositionalBSGD(KernelLearner):
-    """COLK's step, BSGD's maintenance: any risk on a fixed budget of atoms.
+    """COLK's step with BSGD's maintenance: any risk on a fixed budget of atoms.
 
-    f~ = (1 − αλ)f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·) as in `COLK`; then, while there are more atoms
-    than the budget, maintenance. A sample that equals an atom adds to its weight. Removal and
-    merging cost O(B) a step, projection O(B²). Removal takes an atom out of the average too.
+    f~ = (1 − αλ)f − α c κ(x_θ, ·) − α c' κ(x_ξ, ·) as in `COLK`; then maintenance, while there are
+    more atoms than the budget. A sample that equals an atom adds to its weight. A step takes O(B)
+    with removal and merging, O(B²) with projection. Removal also removes the atom from the average.
 
     Parameters
     ----------
     max_atoms : int or None
-        B, the most atoms; None for no bound.
+        B, the largest number of atoms; None for no bound.
     maintenance : {"removal", "projection", "merging"}
-        What to do with one atom too many, see `colk.compressors`: `Removal`, `Projection`, or
-        `Merging`, which takes a radial kernel.
+        How to reduce the atoms by one, see `Removal`, `Projection` and `Merging` in
+        `colk.compressors`. Merging needs a radial kernel.
     step_size : float, PowerDecay or "pegasos"
         α; "pegasos" for 1/(λt).
     kernel, loss, risk, tracking_rate, regularization, tracker, pairing, gradient_bound, averaging
-        As in `COLK`, and so are batch_size, n_outputs and trace.
+        As in `COLK`, also batch_size, n_outputs and trace.
 
     Examples
     --------
@@ -220,14 +221,14 @@ class CompositionalBSGD(KernelLearner):
 class BSGD(CompositionalBSGD):
     """Budgeted stochastic gradient descent on the mean loss.
 
-    f ← (1 − α_t λ)f − α_t ℓ'(f(x), y)κ(x, ·); one atom above the budget, a step of maintenance.
-    Its parameters are as in `CompositionalBSGD`.
+    f ← (1 − α_t λ)f − α_t ℓ'(f(x), y)κ(x, ·); if there is one atom more than the budget, a step of
+    maintenance follows. The parameters are as in `CompositionalBSGD`.
 
     References
     ----------
     Wang, Crammer, Vucetic, "Breaking the curse of kernelization: budgeted stochastic gradient
     descent for large-scale SVM training", JMLR 13, 2012. Its projection drops the atom with the
-    least weight; here the one whose loss costs least.
+    least weight; here it is the atom that costs least to drop.
 
     Examples
     --------
@@ -273,21 +274,21 @@ class BSGD(CompositionalBSGD):
 
 
 class NPBSGD(KernelLearner):
-    """BSGD with a budget that a coin lets grow.
+    """BSGD with a budget that grows at random.
 
-    With the steps α_t = 1/(λt), f ← (1 − 1/t)f − α_t ℓ'(f(x), y)κ(x, ·). Where that makes one
-    atom too many, maintenance follows with probability min(1, βN/t); otherwise B ← B + 1.
+    With the steps α_t = 1/(λt), f ← (1 − 1/t)f − α_t ℓ'(f(x), y)κ(x, ·). If there are then more
+    than B atoms, maintenance follows with probability min(1, βN/t); otherwise B ← B + 1.
 
     Parameters
     ----------
     max_atoms : int or None
         The first budget B; None for no bound.
     growth, horizon, seed : float, int, int
-        β, N and the seed of the coin, as in `colk.compressors.Growing`.
+        β, N and the seed of the random draws, as in `colk.compressors.Growing`.
     maintenance : {"removal", "projection"}
         As in `BSGD`.
     step_size : "pegasos", float or PowerDecay
-        The method's own 1/(λt), or any other rate.
+        "pegasos" is the method's own 1/(λt); other rates are possible.
     kernel, loss, regularization, gradient_bound, averaging, n_outputs, trace
         As in `COLK`.
 

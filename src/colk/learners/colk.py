@@ -22,7 +22,7 @@ __all__ = ["COLK", "POLK", "KernelLearner"]
 
 
 class KernelLearner(OnlineLearner, ExpansionLearner):
-    """A learner whose weights live on atoms of a kernel, and are compressed after each step."""
+    """A learner whose function is a kernel expansion, compressed after each step."""
 
     kernel: Kernel
     compressor: Compressor
@@ -33,7 +33,9 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
     def _check(self) -> None:
         super()._check()
         if self.implicit and isinstance(self.risk, Composition):
-            raise ValueError("an implicit step needs a risk of losses, which Composition is not")
+            raise ValueError(
+                "an implicit step needs a risk of losses; Composition is a risk of predictions"
+            )
         self.compressor.check(self.kernel)
         if self.norm_bound < np.inf and not self.compressor.is_orthogonal:
             raise ValueError(
@@ -57,11 +59,11 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         return KernelExpansion(self.kernel, atoms, weights[:, 0] if self._is_vector else weights)
 
     def grow(self, n_features: int, n_outputs: int, kernel: Kernel | None = None) -> None:
-        """Give a learner that has seen a sample more features and outputs; what it learned stays.
+        """Extend a learner that has seen a sample to more features and outputs.
 
-        Atoms and waiting samples are 0 in a new feature. The kernel must not see a difference: its
-        bandwidth is one number, or `kernel` is the one in use, extended to the new features. A new
-        output starts as the function 0.
+        The learned function is kept. Atoms and waiting samples are 0 in a new feature. The kernel
+        must give the same values: its bandwidth is one number, or `kernel` is the current kernel
+        extended to the new features. A new output starts as the function 0.
 
         Examples
         --------
@@ -83,7 +85,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         self._n_features, self._n_outputs = n_features, n_outputs
 
     def adopt(self, function: KernelExpansion) -> None:
-        """Go on from a function on the learner's own atoms: its iterate, average and memory.
+        """Set iterate, average and memory to a function on the learner's own atoms.
 
         Examples
         --------
@@ -99,7 +101,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
 
     @property
     def step_length(self) -> float:
-        """Root mean square H-norm of the latest steps, where the compressor asks for it; else 0."""
+        """RMS H-norm of the latest steps if the compressor needs it; else 0."""
         return float(np.sqrt(getattr(self._stream, "squared_move", 0.0)))
 
 
@@ -107,7 +109,7 @@ class COLK(KernelLearner):
     """Compositional online learning with kernels, the paper's Algorithm 1.
 
     Minimises E_θ[outer(ℓ(f(x_θ), y_θ), g)] + λ/2‖f‖² with g = E_ξ[inner(ℓ(f(x_ξ), y_ξ))] over a
-    reproducing kernel Hilbert space, one step of the two-time-scale stochastic quasi-gradient
+    reproducing kernel Hilbert space. Makes one step of the two-time-scale stochastic quasi-gradient
     method for each pair of samples, and compresses f after each step.
 
     Parameters
@@ -115,42 +117,44 @@ class COLK(KernelLearner):
     kernel : Kernel
         The kernel κ.
     loss : Loss
-        The loss ℓ, `Squared()` by default; it says what targets must look like.
+        The loss ℓ, `Squared()` by default; it determines the type of the targets.
     risk : Risk
-        How losses are put together: inner and outer; `Mean()` by default.
+        The risk, which combines the losses by inner and outer; `Mean()` by default.
     step_size : float or PowerDecay
-        α. A constant keeps following a target that moves; f then hovers about the optimum at a
-        distance of order √α, which averaging removes.
+        α. With a constant step, f can follow a moving target, but fluctuates around the optimum at
+        a distance of order √α, which averaging removes.
     tracking_rate : float or PowerDecay
         β of the tracker of g, in (0, 1].
     regularization : float
         λ.
     compressor : Compressor
-        What a step may forget, `KOMP(eps=0.005)` by default.
+        The rule that keeps the expansion small, `KOMP(eps=0.005)` by default.
     tracker : Tracker or {"momentum", "average"}
         `Momentum()`, the paper's eq. (track1), g ← (1 − β)(g − inner at f_{t−1}) + inner at f_t
         with f_{t−1} evaluated exactly at the new sample; or SCGD's `MovingAverage()`.
     pairing : {"independent", "overlap", "same"}
-        Which samples play θ and ξ: two consecutive ones a step, as in the paper; ξ the new sample
-        and θ the one before it, a bias of order α; or one sample in both roles, a bias that does
-        not vanish with α (docs/pairing.md). A risk without inner value (Mean) makes a step with
-        every sample, whatever the pairing.
+        Which samples are θ and ξ. "independent": two new samples per step, as in the paper.
+        "overlap": ξ is the new sample and θ the one before it, which has a bias of order α. "same":
+        one sample is both, which has a bias that does not vanish with α (docs/pairing.md). A risk
+        without inner value (Mean) makes a step with every sample for any pairing.
     gradient_bound : float
-        Assumption 5: the coefficients (c, c') of a pair are scaled back to this norm. The default
-        lets the paper's printed settings run on targets that are not scaled.
+        The bound of Assumption 5: the coefficients (c, c') of a pair are scaled back to this norm.
+        With the default, the paper's settings work on unscaled targets.
     norm_bound : float
-        f is kept in the ball ‖f‖_H ≤ norm_bound.
+        Radius of the ball ‖f‖_H ≤ norm_bound, on which f is projected.
     averaging : PolyakRuppert, Exponential or None
         Average of the iterates that `predict` and `function` use; None for the last iterate.
     batch_size : int
-        Pairs a step; their gradients are averaged.
+        Number of pairs per step; their gradients are averaged.
     n_outputs : int, optional
-        Numbers in one prediction, the columns of y. Softmax needs it, the number of classes.
+        Number of outputs. Default: the number of columns of y. Softmax needs it: the number of
+        classes.
     trace : bool
-        Whether to record what every step does, see `Trace`.
+        Whether to record every step, see `Trace`.
     implicit : bool
-        Whether slopes are taken at the predictions after the step, with the outer slopes of the
-        risk as they were: no step runs away, whatever the scale of the loss. For convex losses.
+        Whether to use the slopes of the loss at the predictions after the step. Steps then do not
+        overshoot, for any scale of the loss. The outer slopes of the risk are those before the
+        step. For convex losses.
 
     Examples
     --------
@@ -213,8 +217,8 @@ class COLK(KernelLearner):
 class POLK(COLK):
     """Functional stochastic gradient descent on the mean loss, compressed by KOMP.
 
-    f~ = (1 − αλ)f − αℓ'(f(x), y)κ(x, ·), then KOMP: COLK with the risk `Mean`, and the same path
-    to the bit. Its parameters are as in `COLK`.
+    f~ = (1 − αλ)f − αℓ'(f(x), y)κ(x, ·), then KOMP. It is COLK with the risk `Mean`, with bitwise
+    equal results. The parameters are as in `COLK`.
 
     References
     ----------

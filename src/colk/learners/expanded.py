@@ -1,4 +1,4 @@
-"""What every learner of a kernel expansion can say of what it has learned."""
+"""The results of a learner whose function is a kernel expansion."""
 
 from abc import abstractmethod
 
@@ -10,19 +10,19 @@ __all__ = ["ExpansionLearner"]
 
 
 class ExpansionLearner(StreamLearner):
-    """A learner whose function is Σ_j w_j κ(d_j, ·), on atoms that it has chosen."""
+    """A learner whose function is Σ_j w_j κ(d_j, ·), on atoms that it chooses."""
 
     @abstractmethod
     def _state(self) -> Stream:
-        """The stream, once there was a sample."""
+        """The stream; raises before the first sample."""
 
     @abstractmethod
     def _expansion(self, row: int) -> KernelExpansion:
-        """Return the function that begins at this row of the weights."""
+        """Return the function that starts at this row of the weights."""
 
     @property
     def function(self) -> KernelExpansion:
-        """The learned function: the average of the iterates where there is averaging."""
+        """The learned function; with averaging, the average of the iterates."""
         return self._expansion(self._state().averaged)
 
     @property
@@ -37,5 +37,5 @@ class ExpansionLearner(StreamLearner):
 
     @property
     def error_spent(self) -> float:
-        """Sum over all steps of the H-norms that compression cost."""
+        """Sum over all steps of the H-norms of the compression errors."""
         return 0.0 if self._stream is None else self._stream.error_sum

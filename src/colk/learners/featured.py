@@ -1,4 +1,4 @@
-"""Methods on features: f(x) = wᵀφ(x) with fixed ones, or with one more random one a step."""
+"""Methods on features: f(x) = wᵀφ(x), with fixed features or one new random feature per step."""
 
 from typing import Any, ClassVar
 
@@ -19,12 +19,12 @@ from colk.trackers import Extrapolation, Tracker
 
 __all__ = ["NASA", "SCGD", "AcceleratedSCGD", "DoublySGD", "RandomFeatureSGD"]
 
-# Samples whose features are in memory at a time.
+# Number of samples whose features are in memory at a time.
 _BLOCK = 1024
 
 
 class FeatureLearner(OnlineLearner):
-    """A learner whose model is a vector of parameters. The norm is not followed: NaN in a trace."""
+    """A learner whose model is a parameter vector. The norm is not computed: NaN in a trace."""
 
     features: Any
     _stream_type: ClassVar[type[parametric.FeatureStream]] = parametric.FeatureStream
@@ -40,7 +40,7 @@ class FeatureLearner(OnlineLearner):
         return shown
 
     def evaluate(self, X: Array) -> Array:
-        """Values at points that the caller has checked, of shape (n, n_outputs)."""
+        """Return values at checked points, of shape (n, n_outputs)."""
         W = self._columns()
         blocks = [self._shown(X[start : start + _BLOCK]) @ W for start in range(0, len(X), _BLOCK)]
         return np.concatenate([np.empty((0, W.shape[1])), *blocks])
@@ -55,7 +55,7 @@ class FeatureLearner(OnlineLearner):
 
     @property
     def weights(self) -> Array:
-        """The parameters w, of shape (D,) or (D, n_outputs); averaged where there is averaging."""
+        """The parameters w, of shape (D,) or (D, n_outputs); averaged if there is averaging."""
         found = np.empty((0, 1)) if self._stream is None else self._columns()
         return found[:, 0] if self._is_vector else found
 
@@ -64,15 +64,15 @@ class SCGD(FeatureLearner):
     """Stochastic compositional gradient descent: two time scales, a moving average of g.
 
     g ← (1 − β)g + β·inner(ℓ(f(x_ξ), y_ξ)); w ← (1 − αλ)w − α(c φ(x_θ) + c' φ(x_ξ)), with the
-    coefficients c and c' of `COLK` at the fresh g.
+    coefficients c and c' of `COLK` at the new g.
 
     Parameters
     ----------
     features : FeatureMap or fitted transformer
         φ: `RBFNetwork`, `RandomFourierFeatures`, or any fitted scikit-learn transformer.
     step_size, tracking_rate : float or PowerDecay
-        α and β. For its rates the theory lets them fall as t^(−3/4) and t^(−1/2); the accelerated
-        method's as t^(−5/7) and t^(−4/7).
+        α and β. The theory takes t^(−3/4) and t^(−1/2), and t^(−5/7) and t^(−4/7) for the
+        accelerated method.
     loss, risk, regularization, pairing, gradient_bound, averaging, batch_size, n_outputs, trace
         As in `COLK`.
 
@@ -126,11 +126,11 @@ class SCGD(FeatureLearner):
 
 
 class AcceleratedSCGD(SCGD):
-    """SCGD that tracks g at an extrapolated point, which takes the lag out of the average.
+    """SCGD that tracks g at an extrapolated point, which removes the lag of the average.
 
-    g ← (1 − β)g + β·inner at w_{t−1} + (w_t − w_{t−1})/β: the points that g averages then have w_t
-    itself as their mean, so that a moving w costs no bias of first order. Algorithm 2 of the paper
-    of `SCGD`, whose parameters it has.
+    g ← (1 − β)g + β·inner at w_{t−1} + (w_t − w_{t−1})/β. The mean of the points at which g
+    averages is then w_t itself, so a moving w causes no first-order bias. This is Algorithm 2 of
+    the paper cited in `SCGD`; the parameters are those of `SCGD`.
 
     Examples
     --------
@@ -151,8 +151,8 @@ class NASA(FeatureLearner):
 
     w ← w − (τ/β)z; then, at the new w and in Jacobi's order,
     z ← (1 − aτ)z + aτ(c φ(x_θ) + c' φ(x_ξ) + λw) with the coefficients of `COLK` at the *old* g,
-    and g ← (1 − bτ)g + bτ·inner. The first g is that of the first sample, the first z is 0. There
-    is no constraint on w.
+    and g ← (1 − bτ)g + bτ·inner. The first sample sets the first g; the first z is 0. There is no
+    constraint on w.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class NASA(FeatureLearner):
     gradient_gain, tracking_gain : float
         a and b, with aτ ≤ 1 and bτ ≤ 1.
     features, loss, risk, regularization, pairing, gradient_bound, averaging, batch_size
-        As in `SCGD`, and so are n_outputs and trace.
+        As in `SCGD`, also n_outputs and trace.
 
     References
     ----------
@@ -229,7 +229,7 @@ class NASA(FeatureLearner):
                 )
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
-        shape["n_rows"] += shape["n_priced"]  # those of z
+        shape["n_rows"] += shape["n_priced"]  # rows of z
         dictionary = Dictionary.of_features(width, **shape)
         gains = (self.proximity, self.gradient_gain, self.tracking_gain)
         return parametric.NestedStream(*gains, dictionary=dictionary, gained=0, **common)
@@ -246,7 +246,7 @@ class RandomFeatureSGD(FeatureLearner):
     Parameters
     ----------
     kernel, n_components, seed : Kernel, int, int
-        A kernel of the difference u − v, D and a seed, as in `RandomFourierFeatures`.
+        A shift-invariant kernel, D and a seed, as in `RandomFourierFeatures`.
     loss, step_size, regularization, gradient_bound, averaging, batch_size, n_outputs, trace
         As in `COLK`.
 
@@ -304,21 +304,22 @@ class RandomFeatureSGD(FeatureLearner):
 
 
 class DoublySGD(OnlineLearner):
-    """Doubly stochastic functional gradient descent: a sample and a random feature a step.
+    """Doubly stochastic functional gradient descent: one sample and one random feature per step.
 
     Step t draws the feature φ_t(x) = √(2κ(0)) cos(ω_tᵀx + b_t) from the seed and t, shrinks all
     earlier weights by 1 − α_t λ and appends −α_t ℓ'(f(x_t), y_t)φ_t(x_t): given the sample, the
-    mean of φ_t(x_t)φ_t over the draws is κ(x_t, ·). Memory is one number a step and output;
-    predicting draws every feature again, so that step t costs O(t). The norm is not followed: it
-    is NaN in a trace.
+    mean of φ_t(x_t)φ_t over the draws is κ(x_t, ·). It stores one number per step and output. A
+    prediction draws all features again, so step t takes O(t). The norm is not computed; it is NaN
+    in a trace.
 
     Parameters
     ----------
     kernel, seed : Kernel, int
-        A kernel of the difference u − v, and a seed, as in `RandomFourierFeatures`.
+        A shift-invariant kernel, and a seed, as in `RandomFourierFeatures`.
     step_size : float or PowerDecay
-        α. It must fall for f to converge; the paper takes θ/t. One random feature stands for κ with
-        an error of its own size: steps must begin smaller than those of the other methods.
+        α. It must decrease for f to converge; the paper takes θ/t. One random feature approximates
+        κ with an error as large as κ, so the first steps must be smaller than those of other
+        methods.
     loss, regularization, gradient_bound, averaging, batch_size, n_outputs, trace
         As in `COLK`.
 
@@ -375,11 +376,11 @@ class DoublySGD(OnlineLearner):
 
     @property
     def n_components(self) -> int:
-        """Number of random features so far, one a step."""
+        """Number of random features so far, one per step."""
         return self.steps
 
     @property
     def weights(self) -> Array:
-        """Weights of the features, of shape (D,) or (D, n_outputs); averaged if iterates are."""
+        """Weights of the features, of shape (D,) or (D, n_outputs); averaged with averaging."""
         found = self._state().snapshot(self._state().averaged)[1]
         return found[:, 0] if self._is_vector else found

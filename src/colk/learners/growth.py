@@ -1,4 +1,4 @@
-"""More features, or more outputs, for a state that was learned with fewer."""
+"""Extension of a packed state to more features or outputs."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["enlarge"]
 
 
 def enlarge(packed: dict[str, Any], features: tuple[int, int], outputs: tuple[int, int]) -> None:
-    """Change a packed stream in place, from so many features and outputs to so many.
+    """Extend a packed stream in place to more features and outputs.
 
     Atoms and waiting samples are 0 in a new feature; a new output starts as the function 0.
     """

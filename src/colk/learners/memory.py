@@ -1,4 +1,4 @@
-"""How much memory the stream of a learner takes, before it is made."""
+"""The memory that the stream of a learner will take."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from colk.errors import FileFormatError
 
 __all__ = ["bytes_needed"]
 
-# The arrays of a packed stream that take bytes for each atom and each target.
+# The arrays of a packed stream whose size grows with atoms or targets.
 _SHAPES = Record(
     {
         "window": Record(
@@ -32,16 +32,16 @@ _SHAPES = Record(
 
 
 def bytes_needed(learner: Any, packed: Any, n_features: int | None = None) -> float:
-    """Return an upper bound on the memory of the stream that `packed` is the state of.
+    """Return an upper bound on the memory of the stream with the state `packed`.
 
     Parameters
     ----------
     learner : OnlineLearner or ValueLearner
         The learner.
     packed : dict
-        The state, whose shapes alone are looked at.
+        The state; only its shapes are used.
     n_features : int, optional
-        Features of a point. The default is that of the learner, if it has learned.
+        Number of features. Default: that of the learner, if it has seen a sample.
     """
     shapes: dict[str, int] = {}
     _SHAPES.read(packed, "state", shapes)

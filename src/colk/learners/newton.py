@@ -1,4 +1,4 @@
-"""NewtonCOLK: slopes divided by the curvature of what was seen, one pass in place of several."""
+"""NewtonCOLK: slopes divided by the accumulated curvature; one pass replaces several."""
 
 from typing import Any, Literal, overload
 
@@ -25,64 +25,65 @@ from colk.trackers import Momentum, Tracker
 
 __all__ = ["NewtonCOLK"]
 
-# Of prior="auto": λ to begin with, in units of the loss and of the kernel.
+# First λ of prior="auto", in units of the loss and of the kernel.
 _MIDDLE_PRIOR = 0.3
 
 
 class NewtonCOLK(KernelLearner):
     """COLK with curvature: recursive Newton steps in the span of the atoms, compressed by KOMP.
 
-    Minimises the sum over the samples of outer(ℓ, g), plus λ/2‖f‖², as one pass can. In the
-    coordinates z = Uᵀκ(D, x), orthonormal in H, P is the inverse of the curvature λI + Σ b zzᵀ so
-    far; a sample of slope a (the coefficient of COLK's quasi-gradient) and curvature b moves f by
-    θ ← θ − P⁺ a z. The curvature of a loss is that of the parabola about its target with the same
-    slope, of the logistic loss and of softmax the second derivative; of a risk, Gauss–Newton in its
-    outer function. For the squared loss and the mean that is recursive least squares and, where
-    nothing is compressed, kernel ridge regression.
+    Minimises the sum over the samples of outer(ℓ, g), plus λ/2‖f‖², in one pass. In the coordinates
+    z = Uᵀκ(D, x), which are orthonormal in H, P is the inverse of the accumulated curvature λI + Σ
+    b zzᵀ. A sample of slope a (the coefficient of COLK's quasi-gradient) and curvature b moves f by
+    θ ← θ − P⁺ a z. The curvature of a loss is that of the parabola around its target with the same
+    slope; for the logistic loss and softmax it is the second derivative. The curvature of a risk is
+    Gauss–Newton in its outer function. For the squared loss and the mean this is recursive least
+    squares and, without compression, kernel ridge regression.
 
-    The H-norm of what a step loses against the step in the span of the atoms and its samples is at
-    most eps, as in `COLK`; a step is O(M²) for M atoms, in time and in memory.
+    The H-norm of the difference from the step in the span of the atoms and the new samples is at
+    most eps, as in `COLK`. A step takes O(M²) time and memory for M atoms.
 
     Parameters
     ----------
     kernel, loss, risk, tracking_rate, tracker, pairing, n_outputs, trace
         As in `COLK`.
     prior : float or "auto"
-        λ, the precision of every direction of H before the first sample: how many samples, of
-        curvature 1, it counts for. Unlike `regularization`, it does not grow with the samples.
+        λ, the precision of each direction of H before the first sample; it counts like λ samples of
+        curvature 1. Unlike `regularization`, it does not grow with the number of samples.
 
-        "auto" begins with 0.3 in units of the loss and of κ(x, x). After 200 steps, and each time
-        that they have doubled since, it looks at what a tenth to ten times that would have made of
-        f, by the losses of the steps to come, and then takes the best, less than it began with
-        only where that is clearly better: f and P become what they were with this λ from the
-        first sample on. That is no compression, and costs O(M³) each time. Where `max_atoms` makes
-        an atom leave, f becomes the best that the samples so far make of the others, not the
-        nearest. For streams that stand still; not with forgetting="auto".
+        "auto" starts with 0.3 in units of the loss and of κ(x, x). After 200 steps, and each time
+        the number of steps has doubled, it compares λ from a tenth to ten times that value by their
+        losses on the following samples, and takes the best; a smaller λ than the first must be
+        clearly better. f and P then change to those for this λ from the first sample on, which
+        takes O(M³) time and is not counted as a compression error. If `max_atoms` forces an atom
+        out, f is refitted to all samples so far, not projected. For relationships that do not
+        change over time; not with forgetting="auto".
     forgetting : float or "auto"
-        γ, in (0, 1]. Below 1 a sample lets the variance at x grow by 1/γ, and nowhere else: what
-        is not visited is not forgotten. Some 1/(1 − γ) samples of a place are remembered. A sample
-        of less curvature than usual lets as much less be forgotten.
+        γ, in (0, 1]. Below 1, a sample increases the variance at x by the factor 1/γ, and nowhere
+        else, so regions without samples are not forgotten. About 1/(1 − γ) samples per region are
+        remembered. A sample with less than the mean curvature causes proportionally less
+        forgetting.
 
-        "auto" is for streams of which it is not known how fast they change. It has three experts on
-        the same atoms: one makes these steps, one makes them as if P were four times as large, one
-        first-order steps of 1 in units of the loss. f is their mean by weights that fall with the
-        exponentials of their losses (fixed share, see References); γ is 1 less 0.3 of the weight
-        of the second and 0.15 of that of the last. In units of ten mean losses, up to which a loss
-        counts, the losses of the experts by their weights sum up over any n steps in a row to at
-        most those of the best expert + n(η/8 + σ/η) + ln(3/s)/η, with η = 0.5, s = 0.001 and
-        σ = −ln(1 − s): 0.065n + 16. For convex losses f loses no more than that while no loss is
-        above ten mean ones.
+        "auto" is for streams that change at an unknown rate. It combines three experts on the same
+        atoms: the first makes these steps, the second makes them as if P were four times as large,
+        and the third makes first-order steps of size 1 in units of the loss. f is their mean, with
+        weights that decrease exponentially with their losses (fixed share, see References). γ is 1
+        − 0.3 × the weight of the second expert − 0.15 × the weight of the third. Let losses be
+        divided by ten mean losses and clipped at 1. Over any n consecutive steps, the weighted sum
+        of the experts' losses is then at most that of the best expert + n(η/8 + σ/η) + ln(3/s)/η,
+        with η = 0.5, s = 0.001 and σ = −ln(1 − s), which is 0.065n + 16. For convex losses this
+        bound holds for f as long as no loss exceeds ten mean losses.
     compressor : KOMP
-        What a step may forget, `KOMP(eps=0.05)` by default.
+        The rule that keeps the expansion small, `KOMP(eps=0.05)` by default.
     trust : float
         A sample moves its own prediction by at most this many times 1 + the largest |target|.
     restart : bool
-        Whether P starts anew after an abrupt change, f staying as it is: where most losses are
-        suddenly in what used to be their upper tenth. Without it what was learned from many
-        samples yields as slowly to a new truth, and a robust loss may take it for outliers.
+        Whether to reset P, but not f, after an abrupt change, that is, if most losses are suddenly
+        above their earlier 90 % quantile. Without a restart, a model of many samples adapts slowly
+        to a new relationship, and a robust loss may treat the new samples as outliers.
     batch_size : int
-        Pairs a step: all slopes are those at the same f. The mean of their objectives is one term
-        of the sum.
+        Number of pairs per step. All slopes are those at the same f, and the mean of their
+        objectives is one term of the sum.
 
     References
     ----------
@@ -153,8 +154,8 @@ class NewtonCOLK(KernelLearner):
 
         if self.prior == self.forgetting == "auto":
             raise ValueError(
-                "prior='auto' and forgetting='auto' exclude each other: the first compares what "
-                "is remembered, the second keeps changing that; give either as a number"
+                "prior='auto' and forgetting='auto' exclude each other, because the search for a "
+                "prior assumes a stationary stream; give a number for one of them"
             )
 
     def _cure(self) -> str:
@@ -166,11 +167,11 @@ class NewtonCOLK(KernelLearner):
     def predict(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Array, Array]: ...
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Values of the learned function; with `return_std` also how far a target may be from them.
+        """Return values of the learned function; with `return_std` also standard deviations.
 
-        The standard deviation is that of a new target, of the shape of the values: what is not
-        known of f, from the curvature that was seen at x, and the noise, as wide as the residuals
-        of the latest 1000 samples or so. For regression losses.
+        The standard deviation is that of a new target, in the shape of the values. It combines the
+        uncertainty of f, from the accumulated curvature at x, and the noise, from the residuals of
+        about the latest 1000 samples. For regression losses.
 
         Examples
         --------
@@ -206,13 +207,13 @@ class NewtonCOLK(KernelLearner):
 
     @property
     def restarts(self) -> int:
-        """How often an abrupt change let P start anew."""
+        """Number of restarts of P after abrupt changes."""
         state: Any = self._stream
         return 0 if state is None else int(state.restarts)
 
     @property
     def experts(self) -> dict[str, float]:
-        """With forgetting="auto" the weights of the experts, after a sample; else none."""
+        """Weights of the experts with forgetting="auto", after the first sample; else empty."""
         state: Any = self._stream
         if self.forgetting != "auto" or state is None:
             return {}
@@ -221,9 +222,9 @@ class NewtonCOLK(KernelLearner):
 
     @property
     def covariance(self) -> Array:
-        """P, of shape (M, M), in the coordinates that the Cholesky factor of K makes orthonormal.
+        """P, of shape (M, M), in the coordinates z = L⁻¹κ(D, x).
 
-        z = L⁻¹κ(D, x) where K = LLᵀ is the Gram matrix of the atoms.
+        K = LLᵀ is the Gram matrix of the atoms. The coordinates are orthonormal in H.
         """
         state: Any = self._state()
         return np.asarray(state.snapshot_inverse_curvature())

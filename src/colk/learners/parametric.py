@@ -1,6 +1,6 @@
 """Streams of methods on features, f(x) = wᵀφ(x), and of NORMA.
 
-Streams on features hold φ(x) in their window in place of points, and do not follow the norm: it is
+The windows of streams on features hold φ(x) instead of points, and the norm is not computed: it is
 NaN. Rows of the weights: the iterate, its average, and the previous iterate or NASA's averaged
 gradient z.
 """
@@ -21,14 +21,14 @@ __all__ = ["DrawingStream", "ExtrapolatingStream", "FeatureStream", "NestedStrea
 
 
 class TubeStream(GradientStream):
-    """NORMA: a gradient stream whose loss has a tube that each step widens or narrows.
+    """NORMA: a gradient stream whose loss has a tube that each step adapts.
 
     Parameters
     ----------
     tube : AdaptiveTube
         The loss.
     **common
-        The arguments of `GradientStream`, with another loss that is not used.
+        The arguments of `GradientStream`; their loss is replaced by the tube.
     """
 
     tube: AdaptiveTube
@@ -38,7 +38,7 @@ class TubeStream(GradientStream):
         self.tube = tube
 
     def move(self, step: float, coefficients: Array) -> int:
-        """Widen the tube if the sample lies outside of it, else narrow it; then move f."""
+        """Widen the tube if the sample lies outside, else narrow it; then make a step."""
         self.tube.adapt(
             self.window.predictions[0, 0],
             self.window.targets[0, 0],
@@ -48,7 +48,7 @@ class TubeStream(GradientStream):
 
 
 class FeatureStream(QuasiGradientStream):
-    """SCGD: g is renewed first, then w descends."""
+    """SCGD: update g first, then w."""
 
     def __init__(self, **common: Any) -> None:
         super().__init__(**common)
@@ -74,7 +74,7 @@ class FeatureStream(QuasiGradientStream):
         return 0.0
 
     def rate(self, t: int) -> float:
-        """How far g moves at step t."""
+        """Return the tracking rate of step t."""
         return self.tracking_rate.rate(t)
 
     def move(self, step: float, coefficients: Array) -> None:
@@ -97,10 +97,10 @@ class FeatureStream(QuasiGradientStream):
 
 
 class ExtrapolatingStream(FeatureStream):
-    """Accelerated SCGD: what is remembered is w_{t−1} + (w_t − w_{t−1})/β, ahead of w_t."""
+    """Accelerated SCGD: the remembered function is w_{t−1} + (w_t − w_{t−1})/β, ahead of w_t."""
 
     def move(self, step: float, coefficients: Array) -> None:
-        """Descend, then lead the remembered w by the rate of the step that comes next."""
+        """Make a step, then extrapolate the remembered w with the rate of the next step."""
         FeatureStream.move(self, step, coefficients)
         if self.remembered > 0:
             lead = 1.0 / self.rate(self.steps + 1)
@@ -110,9 +110,9 @@ class ExtrapolatingStream(FeatureStream):
 
 
 class NestedStream(FeatureStream):
-    """NASA: one time scale, an average z of the gradient, the gradient before g.
+    """NASA: one time scale, an average z of the gradient; the gradient uses the old g.
 
-    `proximity`, `gradient_gain` and `tracking_gain` are β, a and b of its paper.
+    `proximity`, `gradient_gain` and `tracking_gain` are β, a and b of the paper.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class NestedStream(FeatureStream):
         return min(1.0, self.tracking_gain * self.step_size.rate(t))
 
     def step(self) -> float:
-        """Make one step: the gradient sees the old g, in Jacobi's order."""
+        """Make one step; the gradient uses the old g (Jacobi's order)."""
         if self.steps == 0:
             self.track(1.0)
         coefficients = self.quasi_gradient(loops.data(self.window.g))
@@ -153,14 +153,14 @@ class NestedStream(FeatureStream):
 
 
 class DrawingStream(FeatureStream):
-    """Doubly stochastic gradients: points in the window, one more feature of a spectrum a step."""
+    """Doubly stochastic gradients: points in the window, one new random feature per step."""
 
     def __init__(self, spectrum: Spectrum, **common: Any) -> None:
         super().__init__(**common)
         self.spectrum = spectrum
 
     def write_columns(self) -> int:
-        """Draw all features again, and the new one."""
+        """Draw all features again, including the new one."""
         n = self.dictionary.size
         return self.spectrum.redraw(n + 1, self.window.points, self.dictionary.columns)
 
@@ -175,7 +175,7 @@ class DrawingStream(FeatureStream):
         self.dictionary.added = 1
 
     def evaluate(self, X: Array, row: int) -> Array:
-        """Values at the points X of the function whose outputs begin at this row."""
+        """Return the values at X of the function whose outputs start at this row."""
         out = np.empty((len(X), self.n_outputs))
         self.enter()
         try:

@@ -1,4 +1,4 @@
-"""Settings of a learner: read-only attributes, shown as the call that makes such a learner."""
+"""Settings of a learner: read-only attributes; the repr is the constructor call."""
 
 from inspect import signature
 from typing import Any
@@ -15,8 +15,8 @@ class ReadOnly:
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and hasattr(self, name):
             raise AttributeError(
-                f"{name} of a {type(self).__name__} is read-only: what it has learned was learned "
-                "with it; make another learner"
+                f"{name} of a {type(self).__name__} is read-only, because the learned state "
+                "depends on it; make another learner"
             )
         super().__setattr__(name, value)
 

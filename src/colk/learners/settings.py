@@ -1,4 +1,4 @@
-"""What each setting of a learner must be; constructors say who has it, and by which default."""
+"""Validation of the settings of learners; constructors have their defaults."""
 
 from collections.abc import Callable
 from functools import partial
@@ -36,7 +36,7 @@ def _optional(check: Check) -> Check:
 
 
 def _anything(value: Any, name: str) -> Any:
-    """Who takes it checks it: a rule of maintenance by name."""
+    """Validated by the consumer."""
     return value
 
 

@@ -1,4 +1,4 @@
-"""What a learner stores: its settings, and the packed state of its stream."""
+"""The stored fields of a learner: its settings, and the packed state of its stream."""
 
 from inspect import signature
 from typing import Any, Self
@@ -24,11 +24,11 @@ __all__ = ["StoredLearner"]
     room=stored.Optional(stored.Array("n_bytes", dtype=np.uint8)),
 )
 class StoredLearner:
-    """The part of a learner that takes it apart for a file and puts it together again.
+    """Mixin that converts a learner to stored fields and back.
 
-    A learner is made of its settings, which its constructor checks. Its stream is made for the
-    shapes that the file names, once they are known to be in proportion to the file, and takes up
-    the state once that fits its fields.
+    The constructor checks the settings. The stream is created with the shapes in the file, after a
+    check that they are in proportion to the size of the file, and restores the state after a check
+    of its fields.
     """
 
     def _to_file(self: Any) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class StoredLearner:
             "tube": None,
             **learned,
             "state": packed,
-            # Zeros that make the file as large as the memory of large batches asks for.
+            # Zeros that make the file large enough for the memory of large batches.
             "room": np.zeros(room, dtype=np.uint8) if room > 0 else None,
         }
 
@@ -74,7 +74,7 @@ class StoredLearner:
 
 
 def _checked(learner: Any, stream: Any, packed: dict[str, Any]) -> dict[str, Any]:
-    """Check a packed state against the stream that is to take it up."""
+    """Check a packed state against the stream that will restore it."""
     found = stored.Record(stream.fields()).read(packed, "state", {})
     if hasattr(learner, "loss"):
         targets = found["window"]["targets"]

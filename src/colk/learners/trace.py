@@ -1,4 +1,4 @@
-"""What each step of a learner did."""
+"""The record of the steps of a learner."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ __all__ = ["Trace"]
 
 @dataclass(frozen=True)
 class Trace:
-    """What each step did, one entry a step.
+    """The record of a stream, one entry per step.
 
     Attributes
     ----------
@@ -18,11 +18,11 @@ class Trace:
         Loss of the new sample before the step, whose mean is the prequential loss, and the outer
         function at θ, whose mean estimates the risk.
     n_atoms, added, dropped : array
-        Model order after the step, and how it came about.
+        Model order after the step, and the numbers of atoms added and dropped.
     error : array
-        H-norm that compression cost: at most eps, but where `KOMP` says that it may exceed it.
+        H-norm of the compression error, at most eps except in the cases listed in `KOMP`.
     clipped, step_size, norm : array
-        Pairs whose gradient was scaled back to its bound, the step size α, and the H-norm of f.
+        Number of pairs whose gradient was clipped, the step size α, and the H-norm of f.
     inner : array of shape (steps, m)
         The tracked value g.
 
@@ -48,7 +48,7 @@ class Trace:
 
     @classmethod
     def from_rows(cls, rows: Array) -> "Trace":
-        """Name the columns that the engine wrote."""
+        """Return the trace from the columns that the engine wrote."""
         columns = {name: rows[:, i] for i, name in enumerate(TRACE)}
         return cls(inner=rows[:, len(TRACE) :], **columns)
 

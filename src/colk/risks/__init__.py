@@ -1,8 +1,8 @@
-"""Risks: how the losses of a stream are put together into one number to minimise.
+"""Risks: functionals that combine the losses of a stream into one number to minimise.
 
-A risk is E_θ[outer(ℓ_θ, g)], where g = E_ξ[inner(ℓ_ξ)] is tracked on the stream. `RISKS` names the
-built-in ones. `CustomRisk` takes a user's functions of a loss, `Composition` functions of
-predictions and targets: the paper's general form.
+A risk is E_θ[outer(ℓ_θ, g)], where g = E_ξ[inner(ℓ_ξ)] is tracked on the stream. `RISKS` lists the
+built-in risks by name. `CustomRisk` takes user-defined functions of a loss; `Composition`, the
+paper's general form, takes functions of predictions and targets.
 """
 
 from colk.risks.base import LossRisk, Risk

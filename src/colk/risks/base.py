@@ -1,4 +1,4 @@
-"""What every risk can do: exact values and gradients on a sample, and its own functions."""
+"""Base classes of risks: exact values and gradients on a sample, and updates on a stream."""
 
 from typing import ClassVar
 
@@ -15,12 +15,12 @@ from colk.trackers import Momentum, Tracker
 
 Rows = ArrayLike  # (n,) or (n, q)
 
-# Distance of two slopes whose difference is a curvature, relative to 1 + |ℓ|.
+# Distance of the finite difference of slopes, relative to 1 + |ℓ|.
 DIFFERENCE = 1e-6
 
 
 def shares(n: int, sample_weight: ArrayLike | None) -> Array:
-    """Weights of n samples that sum to 1; equal ones by default."""
+    """Return weights of n samples that sum to 1; equal weights by default."""
     if n == 0:
         raise ValueError("a risk needs at least one sample")
     if sample_weight is None:
@@ -32,17 +32,17 @@ def shares(n: int, sample_weight: ArrayLike | None) -> Array:
 
 
 def average(values: Array, weights: Array) -> Array:
-    """Mean of the rows of `values` by weights that sum to 1.
+    """Return the mean of the rows of `values`, by weights that sum to 1.
 
-    A pairwise sum: more exact than a product through BLAS, which would also wake its threads.
+    It uses a pairwise sum, which is more accurate than BLAS and does not wake its threads.
     """
     return np.sum((values.T * weights).T, axis=0)
 
 
 class Risk(RiskContract):
-    """A functional of predictions and targets, exact on a sample and tracked on a stream.
+    """A functional of predictions and targets, evaluated on a sample or tracked on a stream.
 
-    A risk that is convex and monotone is convex in the predictions wherever the loss is.
+    A convex and monotone risk is convex in the predictions if the loss is.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Risk(RiskContract):
 
     is_of_losses: ClassVar[bool] = False
 
-    n_inner = property(lambda self: 0, doc="How many numbers are tracked: the size m of g.")
+    n_inner = property(lambda self: 0, doc="Number m of tracked values, the size of g.")
     is_convex = property(lambda self: True, doc="Whether the risk is convex in the losses.")
     is_monotone = property(lambda self: True, doc="Whether it never falls when a loss rises.")
     is_smooth = property(lambda self: True, doc="Whether it has a gradient everywhere.")
@@ -64,32 +64,33 @@ class Risk(RiskContract):
         """Raise ValueError if the risk was made for other sizes of predictions and targets."""
 
     def estimate_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
-        """Exact g of shape (m,) at predictions `f` of targets `y`."""
+        """Return the exact g of shape (m,) at predictions `f` of targets `y`."""
         raise NotImplementedError(f"{type(self).__name__} must define the method estimate_at")
 
     def value_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> float:
-        """Exact empirical risk of predictions `f` of targets `y`."""
+        """Return the exact empirical risk of predictions `f` of targets `y`."""
         raise NotImplementedError(f"{type(self).__name__} must define the method value_at")
 
     def gradient_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
-        """Gradient of `value_at` in the predictions, in the shape of `f`."""
+        """Return the gradient of `value_at` in the predictions, in the shape of `f`."""
         raise NotImplementedError(f"{type(self).__name__} must define the method gradient_at")
 
     def value_and_gradient_at(
         self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None
     ) -> tuple[float, Array]:
-        """`value_at` and `gradient_at` together."""
+        """Return `value_at` and `gradient_at` together."""
         return self.value_at(loss, f, y, sample_weight), self.gradient_at(loss, f, y, sample_weight)
 
 
 class LossRisk(Risk):
     """A risk of a loss: E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ, g)].
 
-    A component of g is either an expectation, and enters the gradient by the chain rule, or where
-    the outer expectation is stationary, and does not (envelope theorem): its inner slope is 0.
+    There are two kinds of components of g. An expectation enters the gradient by the chain rule. A
+    component at which the outer expectation is stationary does not enter (envelope theorem); its
+    inner slope is 0.
 
-    A risk of your own is a class with `n_inner` and the methods `inner_at`, `inner_slope_at`,
-    `outer_at`, `outer_slope_loss_at` and `outer_slope_inner_at`; or, of as many functions, a
+    To define a risk, write a class with `n_inner` and the methods `inner_at`, `inner_slope_at`,
+    `outer_at`, `outer_slope_loss_at` and `outer_slope_inner_at`, or pass five functions to
     `CustomRisk`.
 
     Examples
@@ -113,20 +114,20 @@ class LossRisk(Risk):
 
     n_expectations = property(
         lambda self: min(self.n_inner, 1),
-        doc="How many components of g are expectations: the first; the others are stationary.",
+        doc="Number of leading components of g that are expectations; the others are stationary.",
     )
 
     # -- the formulas, for one loss ----------------------------------------------------------
 
     def inner_at(self, loss: float, g: Array, i: int) -> float:
-        """inner_i(ℓ, g): its expectation is g_i where g is exact."""
+        """Return inner_i(ℓ, g); its expectation is g_i if g is exact."""
         with cython.gil:
             return float(
                 overridden(self, "inner_at")(loss, np.array(loops.numbers(g, self.n_inner)), i)
             )
 
     def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
-        """∂inner_i/∂ℓ of an expectation; 0 for a component that is stationary."""
+        """Return ∂inner_i/∂ℓ for an expectation; 0 for a stationary component."""
         with cython.gil:
             return float(
                 overridden(self, "inner_slope_at")(
@@ -162,13 +163,13 @@ class LossRisk(Risk):
     def track_at(
         self, tracker: TrackerContract, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
-        """g_i after a sample, from its losses under the remembered f and under f."""
+        """Return g_i after a sample, from its losses under the previous f and under f."""
         return tracker.update(g[i], self.inner_at(before, g, i), self.inner_at(now, g, i), rate)
 
-    # -- what a step asks of them ------------------------------------------------------------
+    # -- the methods that a step calls--------------------------------------------------------
 
     def start(self, g: Array, m: int, loss: float) -> int:
-        for i in range(m):  # in order: inner_i may look at g_{<i}
+        for i in range(m):  # in order: inner_i may use g_{<i}
             g[i] = self.inner_at(loss, g, i)
         return 0
 
@@ -182,8 +183,8 @@ class LossRisk(Risk):
         rate: float,
         work: Array,
     ) -> int:
-        # All components see g as it was before the sample: a g₁ that has already moved towards ℓ
-        # would bias (ℓ − g₁)₊^p by a share of order β, and its momentum correction by order 1.
+        # All components use g before the sample: a g₁ that has already moved towards ℓ would bias
+        # (ℓ − g₁)₊^p by a share of order β, and its momentum correction by order 1.
         for i in range(m):
             work[i] = self.track_at(tracker, g, i, before, now, rate)
         for i in range(m):
@@ -203,7 +204,7 @@ class LossRisk(Risk):
         return 0
 
     def bend(self, theta: float, g: Array, m: int, width: float) -> float:
-        """∂²outer/∂ℓ² from the slopes at ℓ ± width: a kink is as wide as the losses' spread."""
+        """Return ∂²outer/∂ℓ² from the slopes at ℓ ± width, which smooths kinks."""
         apart = max(width, DIFFERENCE * (1.0 + abs(theta)))
         above = self.outer_slope_loss_at(theta + apart, g)
         return max((above - self.outer_slope_loss_at(theta - apart, g)) / (2.0 * apart), 0.0)
@@ -211,23 +212,23 @@ class LossRisk(Risk):
     # -- the formulas over a sample of losses ------------------------------------------------
 
     def inner(self, loss: ArrayLike, g: ArrayLike) -> Array:
-        """inner(ℓ, g) of shape (n, m): its expectation is g where g is exact."""
+        """Return inner(ℓ, g) of shape (n, m); its expectation is g if g is exact."""
         return self._table("inner_at", loss, g)
 
     def inner_slope(self, loss: ArrayLike, g: ArrayLike) -> Array:
-        """∂inner/∂ℓ of shape (n, m), with 0 for the components that are stationary."""
+        """Return ∂inner/∂ℓ of shape (n, m); 0 for stationary components."""
         return self._table("inner_slope_at", loss, g)
 
     def outer(self, loss: ArrayLike, g: ArrayLike) -> Array:
-        """outer(ℓ, g) of shape (n,)."""
+        """Return outer(ℓ, g) of shape (n,)."""
         return self._table("outer_at", loss, g)[:, 0]
 
     def outer_slope_loss(self, loss: ArrayLike, g: ArrayLike) -> Array:
-        """∂outer/∂ℓ of shape (n,)."""
+        """Return ∂outer/∂ℓ of shape (n,)."""
         return self._table("outer_slope_loss_at", loss, g)[:, 0]
 
     def outer_slope_inner(self, loss: ArrayLike, g: ArrayLike) -> Array:
-        """∂outer/∂g of shape (n, m)."""
+        """Return ∂outer/∂g of shape (n, m)."""
         return self._table("outer_slope_inner_at", loss, g)
 
     def _table(self, formula: str, loss: ArrayLike, g: ArrayLike) -> Array:
@@ -238,7 +239,7 @@ class LossRisk(Risk):
         return out
 
     def _tabulate(self, which: int, losses: Array, g: Array, out: Array) -> int:
-        """Write one of the formulas, by its place in `_hooks`, at all losses."""
+        """Evaluate one of the formulas, given by its index in `_hooks`, at all losses."""
         means = loops.data(g)
         for row in range(out.shape[0]):
             for i in range(out.shape[1]):
@@ -257,7 +258,7 @@ class LossRisk(Risk):
     def _track_losses(
         self, tracker: TrackerContract, before: Array, now: Array, rate: float, path: Array
     ) -> int:
-        """Write g after each of the losses, the first of which starts it."""
+        """Write g after each loss; the first loss initialises it."""
         m, work = path.shape[1], np.zeros(path.shape[1] + 1)
         g = np.zeros(m + 1)
         for t in range(path.shape[0]):
@@ -270,27 +271,27 @@ class LossRisk(Risk):
         return 0
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Exact g of a sample of losses (n,), of shape (m,)."""
+        """Return the exact g, of shape (m,), of a sample of losses (n,)."""
         values, weights = weighed(losses, sample_weight)
         g = np.zeros(self.n_inner)
-        for i in range(len(g)):  # in order: inner_i may look at g_{<i}
+        for i in range(len(g)):  # in order: inner_i may use g_{<i}
             g[i] = average(self.inner(values, g)[:, i], weights)
         return g
 
     def value(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Exact risk of a sample of losses (n,)."""
+        """Return the exact risk of a sample of losses (n,)."""
         values, weights = weighed(losses, sample_weight)
         return float(average(self.outer(values, self.estimate(values, weights)), weights))
 
     def gradient(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Gradient of `value` in the losses, of shape (n,)."""
+        """Return the gradient of `value` in the losses, of shape (n,)."""
         values, weights = weighed(losses, sample_weight)
         return self._gradient(values, weights, self.estimate(values, weights))
 
     def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
-        """Gradient of the risk in the losses, where g is exact."""
+        """Return the gradient of the risk in the losses, at the exact g."""
         slopes = self.inner_slope(losses, g)
-        moving = (slopes != 0.0).any(axis=0)  # where g is stationary, its slope may be infinite
+        moving = (slopes != 0.0).any(axis=0)  # the slope of a stationary component may be infinite
         by_inner = average(self.outer_slope_inner(losses, g)[:, moving], weights)
         through = (slopes[:, moving] * by_inner).sum(axis=1)
         return weights * (self.outer_slope_loss(losses, g) + through)
@@ -314,9 +315,9 @@ class LossRisk(Risk):
     ) -> Array:
         """Return g, of shape (n, m), as a learner tracks it on a stream of losses (n,).
 
-        The first loss starts g. `before` are the losses of the same samples under the previous
-        function. Default: the same losses, as if the function did not move. `rate` is β, in
-        (0, 1]. `tracker` is `Momentum()` by default.
+        The first loss initialises g. `before` are the losses of the same samples under the previous
+        function. Default: the same losses, as if the function did not change. `rate` is β, in (0,
+        1]. `tracker` is `Momentum()` by default.
         """
         now = check_vector(losses, None, "losses")
         earlier = now if before is None else check_vector(before, len(now), "before")
@@ -327,6 +328,6 @@ class LossRisk(Risk):
 
 
 def weighed(losses: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, Array]:
-    """Losses (n,) and their shares."""
+    """Return losses (n,) and their shares."""
     values = check_vector(losses, None, "losses")
     return values, shares(len(values), sample_weight)

@@ -1,4 +1,4 @@
-"""Risks from plain Python functions: of a loss, or of predictions and targets themselves."""
+"""Risks from plain Python functions of a loss, or of predictions and targets."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -23,16 +23,16 @@ Plain = Callable[..., Any]
 
 
 class CustomRisk(LossRisk):
-    """E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)] ∈ R^m, from a user's five functions.
+    """A risk E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)] ∈ R^m from five user-defined functions.
 
-    With `n_inner` = 1, g and what the functions return are plain numbers. With more, g is an
+    With `n_inner` = 1, g and the results of the functions are plain numbers. With more, g is an
     array of that size, and `inner`, `inner_slope` and `outer_slope_inner` return tuples or arrays.
 
     Functions are compiled, called and pickled like those of a `CustomLoss`: a call takes 0.01 µs
-    with Numba, 0.2 µs without. Certify the risk with `colk.testing.check_risk`.
+    with Numba, 0.2 µs without. Check the risk with `colk.testing.check_risk`.
 
-    A learner's momentum tracker corrects g by what the last step changed, and may carry it for a
-    moment out of the range of `inner`: where `outer` needs, say, g > 0, give the learner
+    A learner's momentum tracker corrects g by the change of the last step, which may briefly move g
+    out of the range of `inner`. If `outer` needs, for example, g > 0, use
     `tracker=MovingAverage()`.
 
     Parameters
@@ -40,17 +40,17 @@ class CustomRisk(LossRisk):
     inner, inner_slope : callable
         inner(ℓ) and its derivative.
     outer, outer_slope_loss, outer_slope_inner : callable
-        outer(ℓ, g) and its derivatives in ℓ and in g. Each of the five may be a function of C,
-        `double (double loss, double *g, ssize_t i)`, that returns component i. Afterwards they
-        are `functions`, a tuple.
+        outer(ℓ, g) and its derivatives in ℓ and in g. Each of the five may be a C function, `double
+        (double loss, double *g, ssize_t i)`, that returns component i. The attribute `functions`
+        holds them as a tuple.
     n_inner : int
         m, at least 1.
     is_convex, is_monotone : bool
-        What is claimed of the risk as a function of the losses.
+        Properties of the risk as a function of the losses. colk relies on them.
 
     Examples
     --------
-    The mean plus the variance; with `n_inner` = 2 it could be made of g = (E ℓ, E ℓ²):
+    The mean plus the variance; it could also be written with `n_inner` = 2 and g = (E ℓ, E ℓ²):
 
     >>> risk = CustomRisk(
     ...     inner=lambda loss: loss,
@@ -98,7 +98,7 @@ class CustomRisk(LossRisk):
     def track_at(
         self, tracker: TrackerContract, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
-        """g_i after a sample; inner is asked of a remembered loss only where there is one."""
+        """Return g_i after a sample; inner is called at the previous loss only if there is one."""
         value = earlier = self._inner.at(now, g, i)
         with cython.gil:
             if tracker.remembers:
@@ -124,10 +124,10 @@ class CustomRisk(LossRisk):
 class Composition(Risk):
     """E_θ[outer(f_θ, y_θ, g)] with g = E_ξ[inner(f_ξ, y_ξ)] ∈ R^m: the paper's general form.
 
-    The loss is not used. Every function reads 1-D arrays, copies of its own: a prediction f (q,), a
-    target y (r,) and, of the outer ones, g (m,). It returns its result, in the shape given below: a
-    tuple, an array, or a plain number where there is only one. All else is as in `CustomRisk`; but
-    a call is slower, 0.03 µs with Numba and 2 µs without.
+    The loss is not used. Every function gets its own copies of 1-D arrays: a prediction f (q,), a
+    target y (r,) and, for the outer functions, g (m,). It returns a tuple, an array, or a plain
+    number for a single value, in the shape given below. The rest is as in `CustomRisk`, but a call
+    is slower: 0.03 µs with Numba and 2 µs without.
 
     Parameters
     ----------
@@ -135,12 +135,12 @@ class Composition(Risk):
         inner(f, y), of shape (m,), and ∂inner_i/∂f_c, of shape (m, q).
     outer, outer_slope_prediction, outer_slope_inner : callable (f, y, g)
         The number outer(f, y, g); ∂outer/∂f, of shape (q,); and ∂outer/∂g, of shape (m,). Each of
-        the five may be a function of C, `double (double *f, double *y, double *g, double *result)`,
-        that returns 0, or NaN if it failed. Afterwards they are `functions`, a tuple.
+        the five may be a C function, `double (double *f, double *y, double *g, double *result)`,
+        that returns 0, or NaN if it failed. The attribute `functions` holds them as a tuple.
     n_inner, n_outputs, n_targets : int
         The sizes m, q and r.
     is_convex, is_monotone : bool
-        What is claimed of the risk as a function of the predictions; `is_monotone` adds nothing.
+        Properties of the risk as a function of the predictions; `is_monotone` has no effect.
 
     Examples
     --------
@@ -288,7 +288,7 @@ class Composition(Risk):
     def _track_rows(
         self, tracker: Tracker, before: Array, F: Array, Y: Array, rate: float, path: Array
     ) -> int:
-        """Write g after each of the rows, the first of which starts it."""
+        """Write g after each row; the first row initialises it."""
         g, work = np.zeros(path.shape[1]), np.zeros(2 * path.shape[1])
         for t in range(path.shape[0]):
             self.track_at_row(F, before, Y, t, g, tracker, rate if t > 0 else 1.0, work)
@@ -313,7 +313,7 @@ class Composition(Risk):
         return (weights[:, None] * slopes).reshape(np.shape(f))
 
     def tabulate(self, name: str, f: ArrayLike, y: ArrayLike, g: ArrayLike) -> Array:
-        """One of the five functions over rows: shape (n, m), (n, m·q), (n, 1), (n, q) or (n, m)."""
+        """Return one of the five functions at all rows, of shape (n, size of its result)."""
         F, Y = self._rows(f, y)
         function = self._functions()[name]
         out = np.zeros((len(F), int(np.prod(function.signature.shape))))

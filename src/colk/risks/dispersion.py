@@ -10,16 +10,16 @@ from colk._validation import Array, check_count, check_number
 from colk.risks import scalars
 from colk.risks.base import LossRisk
 
-# A p-th power counts linearly beyond this multiple of the one tracked: see `MeanSemideviation`.
+# A p-th power is continued linearly beyond this multiple of g₂, see `MeanSemideviation`.
 _POWER_CAP = 1e6
 
 
 class Dispersion(LossRisk):
     """E ℓ + η E d(ℓ − E ℓ), for a function d of the deviation from the mean.
 
-    Not monotone: it can prefer larger losses that vary less, so that it need not be convex in the
-    predictions. A dispersion of your own is a class with the methods `spread_at` and
-    `spread_slope_at` of one number; its constructor takes at least the `weight`.
+    It is not monotone: it can prefer larger losses that vary less, so it need not be convex in the
+    predictions. To define a dispersion, write a class with the methods `spread_at` and
+    `spread_slope_at`, functions of one number; its constructor takes at least the `weight`.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Dispersion(LossRisk):
         self.weight = check_number(weight, "weight", at_least=0.0)
 
     def spread_at(self, u: float) -> float:
-        """d(u) of a deviation u = ℓ − g₁."""
+        """Return d(u) for a deviation u = ℓ − g₁."""
         with cython.gil:
             return float(overridden(self, "spread_at")(u))
 
@@ -189,7 +189,7 @@ class Semideviations(Dispersion):
 
 
 class Semivariance(Semideviations):
-    """E ℓ + η E[(ℓ − E ℓ)₊²]: `Semideviations` of order 2. Monotone where 2η E(ℓ − E ℓ)₊ ≤ 1.
+    """E ℓ + η E[(ℓ − E ℓ)₊²]: `Semideviations` of order 2. Monotone if 2η E(ℓ − E ℓ)₊ ≤ 1.
 
     Examples
     --------
@@ -206,15 +206,15 @@ class Semivariance(Semideviations):
 class MeanSemideviation(LossRisk):
     """E ℓ + η (E[(ℓ − E ℓ)₊^p])^{1/p}, in the units of ℓ.
 
-    Convex in the losses. With a weight of at most 1 also monotone: a coherent risk measure.
+    Convex in the losses. With a weight of at most 1 it is also monotone, a coherent risk measure.
 
     Two numbers are tracked, g₁ = E ℓ and g₂ = E[(ℓ − g₁)₊^p]. The root is written as a minimum,
-    g₂^{1/p} = min over r of E[(1/p)(ℓ − g₁)₊^p r^{1/p − 1} + (1 − 1/p) r^{1/p}], attained at
-    r = g₂, so that by the envelope theorem g₂ does not enter the gradient. On a stream g₂ starts
-    at |ℓ|^p of the first loss; where momentum would more than halve it, it is averaged. A p-th
-    power beyond 10⁶·g₂, which no sample of fewer than a million points can reach, counts linearly:
-    that bounds the slope where g₂ is near 0. For p = 1, or where all losses are equal, the gradient
-    is a subgradient.
+    g₂^{1/p} = min over r of E[(1/p)(ℓ − g₁)₊^p r^{1/p − 1} + (1 − 1/p) r^{1/p}], attained at r =
+    g₂, so that by the envelope theorem g₂ does not enter the gradient. On a stream, g₂ starts at
+    |ℓ|^p of the first loss. If the momentum update would more than halve g₂, a moving average is
+    used instead. A p-th power beyond 10⁶·g₂, which no sample of fewer than a million points can
+    reach, is continued linearly, which bounds the slope for g₂ near 0. For p = 1, or if all losses
+    are equal, the gradient is a subgradient.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ class MeanSemideviation(LossRisk):
         return excess / root if excess < cap * root else cap
 
     def deviation_slope(self, loss: float, g: Array) -> float:
-        """Slope in ℓ, and minus that in g₁, of what depends on ℓ − g₁ alone."""
+        """Return the derivative of the part that depends on ℓ − g₁ in ℓ − g₁."""
         if loss <= g[0]:
             return 0.0
         return scalars.power(self.relative_excess(loss, g), self.order - 1.0)
@@ -290,7 +290,7 @@ class MeanSemideviation(LossRisk):
     def track_at(
         self, tracker: TrackerContract, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
-        """g_i after a sample. A mean of powers is positive: if it would halve, it is averaged."""
+        """Return g_i after a sample; g₂ is averaged if momentum would more than halve it."""
         shown = self.inner_at(now, g, i)
         moved = tracker.update(g[i], self.inner_at(before, g, i), shown, rate)
         if i == 0 or moved > 0.5 * (1.0 - rate) * g[i]:

@@ -2,19 +2,19 @@
 
 import math
 
-# exp of more than this is no longer a number.
+# exp overflows beyond this.
 _LARGEST_EXPONENT = 709.0
 
 
 def positive_part(u: float, smoothing: float) -> float:
-    """Softplus s·log(1 + exp(u/s)); the exact positive part for smoothing 0."""
+    """Return softplus s·log(1 + exp(u/s)); the exact positive part for smoothing 0."""
     if smoothing == 0.0:
         return max(u, 0.0)
     return max(u, 0.0) + smoothing * math.log1p(math.exp(-abs(u) / smoothing))
 
 
 def positive_part_slope(u: float, smoothing: float) -> float:
-    """Slope of `positive_part`: a logistic function; 0 wins at the kink."""
+    """Return the slope of `positive_part`, a logistic function; 0 at the kink."""
     if smoothing == 0.0:
         return 1.0 if u > 0.0 else 0.0
     tail = math.exp(-abs(u) / smoothing)
@@ -22,7 +22,7 @@ def positive_part_slope(u: float, smoothing: float) -> float:
 
 
 def power(base: float, exponent: float) -> float:
-    """base^exponent of a base that is at least 0."""
+    """Return base^exponent for a base of at least 0."""
     if base == 0.0 and exponent < 0.0:
         return math.inf
     if base > 0.0 and exponent * math.log(base) > _LARGEST_EXPONENT:

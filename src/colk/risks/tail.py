@@ -15,19 +15,19 @@ _EXPONENT_CAP = 30.0
 
 
 class CVaR(LossRisk):
-    """(1 − η) E ℓ + η CVaR_a(ℓ): the mean of the worst losses, a fraction a of them all.
+    """(1 − η) E ℓ + η CVaR_a(ℓ); CVaR_a is the mean of the fraction a of largest losses.
 
     After Rockafellar and Uryasev, CVaR_a = min over τ of τ + E(ℓ − τ)₊/a. Convex and monotone;
     coherent without smoothing.
 
-    Two numbers are tracked: the threshold τ, and the spread E|ℓ − τ| that sets the length of its
-    steps, so that scaling the losses scales both. They start at ℓ and |ℓ|. With the rate β,
+    Two numbers are tracked: the threshold τ, and the spread E|ℓ − τ|, which scales the steps of τ,
+    so that scaling the losses scales both. They start at ℓ and |ℓ|. With the rate β,
 
         τ ← τ − β √a · spread · (1 − 1{ℓ > τ}/a),        spread ← (1 − β) spread + β |ℓ − τ|.
 
     √a lies between 1 (fast, with a standard deviation about a^{-1/4} times larger) and a (the
     step of a plain quantile tracker, slow for small tails). τ minimises the outer expectation, so
-    that its noise enters the gradient at second order only; momentum is not used.
+    its noise enters the gradient at second order only. Momentum is not used.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class CVaR(LossRisk):
         return (1.0 - rate) * g[i] + rate * CVaR.inner_at(self, now, g, i)
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Exact threshold and spread; where several thresholds are exact, the least of them."""
+        """Return the exact threshold and spread; of several exact thresholds, the least."""
         values, weights = weighed(losses, sample_weight)
         if self.n_inner == 0:
             return np.zeros(0)
@@ -114,7 +114,7 @@ class CVaR(LossRisk):
     def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
         gradient = super()._gradient(losses, weights, g)
         if not self.is_smooth:
-            # A subgradient: losses at the threshold share what is left of the tail.
+            # A subgradient: losses at the threshold share the rest of the tail.
             ties = losses == g[0]
             gradient[ties] += weights[ties] * (1.0 - gradient.sum()) / weights[ties].sum()
         return gradient
@@ -122,7 +122,7 @@ class CVaR(LossRisk):
     def _threshold(self, losses: Array, weights: Array) -> float:
         order = np.argsort(losses, kind="stable")[::-1]
         above = np.cumsum(weights[order])
-        # The first loss from the top that fills the tail; the tolerance forgives rounded weights.
+        # The first loss from the top that fills the tail, with a tolerance for rounded weights.
         first = np.searchsorted(above, self.tail_fraction * (1.0 + 1e-12), side="right")
         return float(losses[order[min(int(first), len(losses) - 1)]])
 
@@ -132,7 +132,7 @@ class CVaR(LossRisk):
         def excess(threshold: float) -> float:
             return float(average(self.outer_slope_inner(losses, [threshold, 0.0])[:, 0], weights))
 
-        # Where all losses were equal, sigmoid((ℓ − τ)/s) = a: the root lies between these.
+        # If all losses were equal, sigmoid((ℓ − τ)/s) = a, so the root lies between these.
         shift = self.smoothing * math.log(self.tail_fraction / (1.0 - self.tail_fraction))
         low, high = float(losses.min()) - shift, float(losses.max()) - shift
         if excess(low) >= 0.0:
@@ -143,21 +143,23 @@ class CVaR(LossRisk):
 
 
 class Entropic(LossRisk):
-    """(1/t) log E exp(tℓ): the tilted mean, of a tilt t ≠ 0 in units of 1/ℓ.
+    """(1/t) log E exp(tℓ): the tilted mean, with a tilt t ≠ 0 in units of 1/ℓ.
 
-    t > 0 weighs large losses up: risk-averse, convex and monotone. t < 0 weighs them down: robust
-    to outliers, monotone, but concave in the losses. As t goes to 0 it becomes `Mean`.
+    With t > 0, large losses get more weight: risk-averse, convex and monotone. With t < 0 they get
+    less weight: robust to outliers, monotone, but concave in the losses. The limit for t → 0 is
+    `Mean`.
 
-    What is tracked is c, the risk itself, on the scale of the losses: no exponential of a loss is
-    ever formed, only exp(t(ℓ − c)). With the tracking rate β,
+    The tracked number is c, the risk itself, on the scale of the losses, so only exp(t(ℓ − c)) is
+    computed, never exp(tℓ). With the tracking rate β,
 
         c ← c + (1/t) log(1 + β(exp(t(ℓ − c)) − 1)),
 
-    a moving average of exp(tℓ). Momentum corrects that average by the previous loss; where the
-    correction would more than halve it (it could turn negative), the moving average is taken. The
-    outer function c + (exp(t(ℓ − c)) − 1)/t has its minimum (t > 0) or maximum (t < 0) over c at
-    the risk, so that c does not enter the gradient. Its exponent is continued linearly beyond 30:
-    an exact c keeps it below log n, so that no sample of fewer than 10¹³ points reaches that.
+    a moving average of exp(tℓ). Momentum corrects this average by the previous loss. If the
+    correction would more than halve it, so that it could become negative, the moving average is
+    used. The outer function c + (exp(t(ℓ − c)) − 1)/t has its minimum (t > 0) or maximum (t < 0)
+    over c at the risk, so c does not enter the gradient. The exponential is continued linearly
+    beyond an exponent of 30. With an exact c the exponent is below log n, so no sample of fewer
+    than 10¹³ points reaches 30.
 
     Examples
     --------
@@ -204,7 +206,8 @@ class Entropic(LossRisk):
     ) -> float:
         """Return c after a sample, from E exp(tℓ)/exp(tc) − 1 as the tracker moves it from 0.
 
-        Where that would more than halve the mean, or is no number (inf − inf), it is averaged.
+        A moving average is used if momentum would more than halve the mean or gives NaN (inf −
+        inf).
         """
         exponent = self.tilt * (now - g[0])
         earlier = scalars.growth(self.tilt * (before - g[0]))
@@ -220,7 +223,7 @@ class Entropic(LossRisk):
         values, weights = weighed(losses, sample_weight)
         exponents = self.tilt * values
         largest = exponents.max()
-        # log E exp(d), d ≤ 0: from E(exp(d) − 1) where that is small, so that tiny tilts are exact.
+        # log E exp(d), d ≤ 0, from E(exp(d) − 1) if that is small, so that tiny tilts are exact.
         growth = float(average(np.expm1(exponents - largest), weights))
         if growth > -0.5:
             return np.array([(largest + math.log1p(growth)) / self.tilt])

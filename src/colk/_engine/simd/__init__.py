@@ -1,1 +1,1 @@
-"""The hottest loops: vectorised C, BLAS products, and their NumPy twins."""
+"""The fastest loops in vectorised C, BLAS products, and their NumPy versions."""

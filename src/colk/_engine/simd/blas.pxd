@@ -1,9 +1,9 @@
-# Products of whole panels, by the BLAS that SciPy brings. Matrices are stored row by row: to BLAS
-# they are transposed.
+# Products of whole panels, by SciPy's BLAS. Matrices are stored row by row, so BLAS sees them
+# transposed.
 from libc.string cimport memcpy
 from scipy.linalg.cython_blas cimport dgemm, dsyrk, dtrmm
 
-# Behind n entries zeros follow, to the end of a vector.
+# Set the entries after the first n to 0, up to the end of a vector.
 cdef inline void pad(double[:, ::1] rows, Py_ssize_t count, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t b, j
     for b in range(count):

@@ -1,4 +1,4 @@
-"""What the products of blas.pxd mean: their NumPy twins, used where nothing is compiled."""
+"""NumPy versions of the products in blas.pxd, for the uncompiled package."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ __all__: list[str] = []
 def solve_block(
     factor: Array, n: int, columns: Array, size: int, halves: Array, solutions: Array
 ) -> None:
-    """Halves z = Uᵀk and solutions v = Uz = K⁻¹k of `size` columns k, row by row."""
+    """Compute z = Uᵀk and the solutions v = Uz = K⁻¹k for `size` columns k, row by row."""
     u_t = np.tril(factor[:n, :n])
     halves[:size, :n] = columns[:size, :n] @ u_t.T
     solutions[:size, :n] = halves[:size, :n] @ u_t

@@ -1,9 +1,9 @@
-/* The hottest loops, over whole vectors: n is rounded up to a multiple of eight.
+/* The fastest loops, over whole vectors: n is rounded up to a multiple of eight.
  *
- * Matrices are rows of `stride` numbers, and arguments share no memory. What lies beyond the atoms
- * is finite in columns, 0 in weights and factor, and NaN in the diagonal, where no comparison
- * holds. On x86-64 with glibc each function is compiled for AVX-512, for AVX2 and for any machine,
- * and chosen when it is loaded: the file includes itself, with another width. */
+ * Matrices are rows of `stride` numbers, and arguments share no memory. Entries beyond the atoms
+ * are finite in columns, 0 in weights and factor, and NaN in the diagonal, so that comparisons
+ * are false. On x86-64 with glibc each function is compiled for AVX-512, for AVX2 and for any
+ * machine, and the version is chosen at load time; the file includes itself once per width. */
 #ifndef COLK_LOOPS_H
 #define COLK_LOOPS_H
 
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The loops of kernels: a new one is a name here and a line of COLUMNS below. */
+/* The loops of kernels. For a new one, add a name here and a line of COLUMNS below. */
 #define KERNELS(_)                                                                             \
     _(gaussian) _(laplacian) _(matern_of_one_half) _(matern_of_three_halves)                   \
     _(matern_of_five_halves) _(rational_quadratic) _(polynomial) _(linear)
@@ -29,7 +29,7 @@
 #if defined(_MSC_VER)
 #define restrict __restrict
 #endif
-/* n numbers and no more: often one. */
+/* Exactly n numbers, often one. */
 static INLINE void copy(double *restrict w, const double *restrict u, ptrdiff_t n)
 {
     EACH_NUMBER (ptrdiff_t j = 0; j < n; j++) w[j] = u[j];
@@ -114,7 +114,7 @@ static columns_loop kernel_loop(const char *name)
 #define pass NAME(pass_)
 #define power NAME(power_)
 
-#if !defined(BESIDE) /* vectors side by side, where one should not wait for another */
+#if !defined(BESIDE) /* vectors at a time, to hide latency */
 #define BESIDE 1
 #endif
 #if !defined(HOLD)
@@ -135,9 +135,9 @@ LANES inline vector magnitude(vector a) { return (vector)((bits)a & INT64_MAX); 
 #define AT_MOST(a, b, bit) ((bits)((a) <= (b)) & (bit))
 #define CHOSEN(condition, a, b) ((vector)(((bits)(a) & (condition)) | ((bits)(b) & ~(condition))))
 LANES inline vector least(vector a, double b) { return CHOSEN(a < b, a, ALL(b)); }
-/* e^x of so many x <= 0, in place, to one unit in the last place; 0 below e^-708. All of them go
- * through each line together, which loads its constant once. x = m log 2 + r, |r| <= log 2/2, and
- * e^r = 1 + r + r^2 q with q by pairs: few wait for others. */
+/* e^x of `count` vectors x <= 0, in place, to one unit in the last place; 0 below e^-708. Each line
+ * handles all vectors, so that it loads its constant once. x = m log 2 + r, |r| <= log 2/2, and
+ * e^r = 1 + r + r^2 q with q summed in pairs, to shorten the chain of dependencies. */
 LANES INLINE void exponentials(vector *x, int count)
 {
     const double magic = 6755399441056767.0; /* 1.5 * 2^52 + 1023: leaves m + 1023 in the low bits */
@@ -198,7 +198,7 @@ LANES inline vector row_sums(const vector *a)
 {
     vector s = ALL(0.0);
 #if WIDTH == 8
-/* A blend and one shuffle each: these two wait for different parts of the processor. */
+/* A blend and one shuffle each, which use different execution ports. */
 #define PAIRS(a, b) (MIX(a, b, 0, 9, 2, 11, 4, 13, 6, 15) + MIX(a, b, 1, 8, 3, 10, 5, 12, 7, 14))
 #define FOURS(a, b) (MIX(a, b, 0, 1, 10, 11, 4, 5, 14, 15) + MIX(a, b, 2, 3, 8, 9, 6, 7, 12, 13))
     vector b = FOURS(PAIRS(a[0], a[1]), PAIRS(a[2], a[3]));
@@ -222,9 +222,9 @@ LANES inline vector power(vector a, ptrdiff_t degree)
     return result;
 }
 
-/* Columns of kernels: out[b, j] = what PROFILE makes of the sum s over the features of STATISTIC, of
- * which `atom` and `at` are coordinates; two points and BESIDE vectors of atoms a turn. Behind the
- * atoms a column is 0. */
+/* Columns of kernels: out[b, j] = PROFILE(s), where s is the sum of STATISTIC over the features;
+ * `atom` and `at` are the coordinates. Two points and BESIDE vectors of atoms per iteration. Beyond
+ * the atoms a column is 0. */
 #define COLUMNS(name, STATISTIC, PROFILE)                                                      \
     LANES INLINE void NAME(name##_turn)(const double *restrict atoms, ptrdiff_t stride,        \
                                         const double *restrict x, ptrdiff_t p,                 \
@@ -269,7 +269,7 @@ LANES inline vector power(vector a, ptrdiff_t degree)
     }
 #define DIFFERENCE ((atom - at) * scales[k])
 #define SQUARE (DIFFERENCE * DIFFERENCE)
-/* In units of sqrt(2 nu) r, which is cut where the value is 0. */
+/* In units of sqrt(2 nu) r, capped where the value is 0. */
 #define ROOTS(factor) EACH_VECTOR t[l] = least((factor) * root(s[l]), 1e4), s[l] = -t[l]
 
 COLUMNS(gaussian, SQUARE, EACH_VECTOR s[l] *= -0.5; exponentials(s, count))
@@ -325,9 +325,9 @@ ROWS(keep_and_scale, (double *restrict kept, double *restrict w, double factor, 
 
 #include "triangles.h"
 
-/* What merging an atom of weight `light` with each other loses, for the Gaussian kernel over its
- * value at 0: column = e^-decay. Three steps of Newton's method from h = 0, of all atoms at once,
- * solve h = (1 - h) light/heavy e^-decay(1 - 2h); where heavy is 0, so is light. */
+/* The cost of merging an atom of weight `light` with each other, for the Gaussian kernel divided by
+ * its value at 0: column = e^-decay. Three steps of Newton's method from h = 0, for all atoms at
+ * once, solve h = (1 - h) light/heavy e^-decay(1 - 2h); if heavy is 0, light is 0 too. */
 LANES void NAME(price_mergers)(const double *restrict weights, const double *restrict column,
                                double light, double own, double *restrict decays,
                                double *restrict places, double *restrict losses, ptrdiff_t n)

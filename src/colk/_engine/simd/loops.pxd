@@ -1,4 +1,5 @@
-# The loops of loops.h over whole matrices and a row of each: a slice would count references.
+# The loops of loops.h, called with whole matrices and row indices, because a slice would count
+# references.
 ctypedef void (*Columns)(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t) noexcept nogil
 
 cdef extern from "loops.h" nogil:

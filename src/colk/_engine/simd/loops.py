@@ -1,6 +1,6 @@
-"""What the loops of loops.h and triangles.h mean: NumPy twins, used where nothing is compiled.
+"""NumPy versions of the loops in loops.h and triangles.h, for the uncompiled package.
 
-Matrices come with the number of a row, and n says how many entries of it count.
+Matrices are passed with the index of a row; n is the number of entries used.
 """
 
 from collections.abc import Callable
@@ -11,24 +11,24 @@ from colk._validation import Array
 
 __all__ = ["CROWDING_FLOOR", "LARGEST", "NOVELTY_FLOOR", "ROUNDING", "SMALLEST_PIVOT"]
 
-# A point whose squared distance to the span is below this share of κ(x, x) counts as inside it.
+# A point counts as inside the span if its squared distance is below this share of κ(x, x).
 NOVELTY_FLOOR = 1e-9
-# An atom whose novelty, given all the others, would sink below this share makes way.
+# An atom is dropped if its novelty, given all the others, would fall below this share.
 CROWDING_FLOOR = 1e-10
-# What the pivot of a point with κ(x, x) = 0 is lifted to.
+# Least pivot, for a point with κ(x, x) = 0.
 SMALLEST_PIVOT = 1e-290
-# Novelties are known to this share of κ(x, x): as much is charged beside them.
+# Rounding error of novelties as a share of κ(x, x); it is added to their cost.
 ROUNDING = 2e-14
-# Coefficients and kernel values below this have products and squares that are finite.
+# Products and squares of coefficients and kernel values below this are finite.
 LARGEST = 1e75
 
 
 Loop = Callable[..., None]
-columns: Loop  # compiled only: the columns of a kernel by its loop
+columns: Loop  # compiled package only: the columns of a kernel by its loop
 
 
 def kernel_loop(name: str) -> Loop | None:
-    """Return None: only compiled code has loops, and NumPy evaluates the formulas of kernels."""
+    """Return None, because the uncompiled package evaluates kernels by their NumPy formulas."""
     return None
 
 
@@ -53,7 +53,7 @@ def add_two(w: Array, row: int, u: Array, p: int, q: int, a: float, b: float, n:
 
 
 def copy(w: Array, row: int, u: Array, i: int, n: int) -> None:
-    """Set w ← u_i, n numbers and no more."""
+    """Set the first n numbers of w to those of u_i."""
     w[row, :n] = u[i, :n]
 
 
@@ -73,7 +73,7 @@ def scale(w: Array, row: int, factor: float, n: int) -> None:
 
 
 def keep_and_scale(w: Array, kept: int, row: int, factor: float, n: int) -> None:
-    """Copy a row to another, and multiply it by the factor."""
+    """Copy a row to another row, and multiply the original by the factor."""
     w[kept, :n] = w[row, :n]
     w[row, :n] *= factor
 
@@ -87,7 +87,7 @@ def solve(factor: Array, n: int, columns: Array, size: int, solutions: Array, su
 
 
 def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> None:
-    """Rotate row j of U into `carry` = K⁻¹[:, j]/√(K⁻¹)_jj, which leaves; renew the diagonal."""
+    """Rotate row j of U into `carry` = K⁻¹[:, j]/√(K⁻¹)_jj and remove it; renew the diagonal."""
     carry[:n] = 0.0
     carry[: j + 1] = factor[j, : j + 1]
     for i in range(j, n - 1):
@@ -103,9 +103,9 @@ def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> 
 def halve(
     factor: Array, n: int, columns: Array, first: int, count: int, rows: Array, z: int
 ) -> None:
-    """Write z = Uᵀk of so many columns, a multiple of four, from the first on."""
+    """Write z = Uᵀk of `count` columns, a multiple of four, from the first on."""
     rows[z : z + count] = 0.0
-    for k in range(count):  # one by one: a result must not depend on how many there are
+    for k in range(count):  # one by one, so that a result does not depend on their number
         rows[z + k, :n] = np.tril(factor[:n, :n]) @ columns[first + k, :n]
 
 
@@ -127,9 +127,9 @@ def settle_and_multiply(
     P: Array, n: int, rows: Array, first: int, amounts: Array, count: int,
     z: int, h: int, columns: int,
 ) -> None:  # fmt: skip
-    """Set P ← P − Σ_r m_r g_r g_rᵀ for so many rows g from the first on, and write h = Pz.
+    """Set P ← P − Σ_r m_r g_r g_rᵀ for `count` rows g from the first on, and write h = Pz.
 
-    For one z, or a multiple of four in a row. Only the lower half of P counts.
+    Takes one z or a multiple of four consecutive ones. Only the lower half of P is used.
     """
     g = rows[first : first + count, :n]
     P[:n, :n] -= g.T @ (amounts[:count, None] * g)
@@ -141,9 +141,9 @@ def settle_and_multiply(
 
 
 def turn_out(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:
-    """Turn the symmetric P from both sides as `rotate_out` turns Uᵀ; what leaves is lost.
+    """Rotate the symmetric P from both sides as `rotate_out` rotates Uᵀ; drop the last coordinate.
 
-    Its lower half counts, and is what is written, with the blocks of eight on the diagonal.
+    Only the lower half and the 8 × 8 blocks on the diagonal are read and written.
     """
     lower = np.tril(P[:n, :n])
     full = lower + np.tril(lower, -1).T
@@ -162,7 +162,7 @@ def atoms_within(
     weights: Array, n_priced: int, amounts: Array, diagonal: Array, n: int, solutions: Array,
     p: int, q: int, c: float, t_p: float, t_q: float, price: float, later: float, rest: float,
 ) -> int:  # fmt: skip
-    """1 if an atom costs at most `price`; 2 if `later` when p is gone; 4 if `rest` without both."""
+    """Return bits: 1: an atom costs ≤ `price`; 2: ≤ `later` without p; 4: ≤ `rest` without both."""
     u, v, w, d = solutions[p, :n], solutions[q, :n], weights[:n_priced, :n], diagonal[:n]
     a_p, a_q = amounts[p, :n_priced, None], amounts[q, :n_priced, None]
     own, beside_q = u - c * v, d + t_q * v**2
@@ -176,7 +176,7 @@ def atoms_within_one(
     weights: Array, diagonal: Array, n: int, solutions: Array, amount: float, s: float,
     price: float, rest: float,
 ) -> int:  # fmt: skip
-    """1 if an atom costs at most `price` beside a point of novelty s; 2 if `rest` without it."""
+    """Return bits: 1: an atom costs ≤ `price` with a point of novelty s; 2: ≤ `rest` without it."""
     v, w, d = solutions[0, :n], weights[0, :n], diagonal[:n]
     now, then = s * w**2 <= price * (s * d + v * v), (w + amount * v) ** 2 <= rest * d
     return int(now.any()) | int(then.any()) << 1
@@ -191,7 +191,7 @@ def price_mergers(
     weights: Array, columns: Array, light: float, own: float,
     out: Array, decays: int, places: int, losses: int, n: int,
 ) -> None:  # fmt: skip
-    """What merging an atom of weight `light` with each other loses, and −log of its column."""
+    """Write the costs of merging an atom of weight `light` with others, and −log of its column."""
     heavy, share = weights[0, :n], columns[0, :n] / own
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio, decay = np.fmin(light / heavy, 1.0), -np.log(np.fmax(share, 1e-304))
@@ -206,15 +206,15 @@ def price_mergers(
 
 
 def data(values: Array) -> Array:
-    """Return the numbers of a vector as compiled functions hand them on, without a count."""
+    """Return the numbers of a vector, as compiled functions pass them, without their count."""
     return values
 
 
 def data_of_rows(values: Array) -> Array:
-    """Return the numbers of a matrix likewise, row after row."""
+    """Return the numbers of a matrix in the same way, row by row."""
     return values.reshape(-1)
 
 
 def numbers(values: Array, n: int) -> Array:
-    """Return the first n numbers of what `data` returned."""
+    """Return the first n numbers of a result of `data`."""
     return values[:n]

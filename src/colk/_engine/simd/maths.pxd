@@ -1,4 +1,4 @@
-# What `math` is to compiled code.
+# The functions of `math` for compiled code.
 cdef extern from "<math.h>" nogil:
     double sqrt(double x)
     double exp(double x)

@@ -1,10 +1,10 @@
 /* Loops over triangles: the factor U of the inverse Gram matrix, of which the rows of U' are stored,
  * prices of atoms by its diagonal, and the symmetric P. Included by loops.h for each width. */
-/* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). Panels of rows, all
- * of few atoms: z first, then v, which stays in registers while they are in the cache. WIDTH rows a
- * turn, or TALL of them for one column, in the end half of them or a quarter: the last may be rows
- * behind the atoms, which are 0. With as few atoms as fit first, the length of a row is a constant,
- * and needs no register. */
+/* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). The rows
+ * are split into panels (one panel if there are few atoms): z first, then v, while the panel is in
+ * the cache. An iteration takes WIDTH rows, or TALL rows for one column, and at the end half or a
+ * quarter of them; the last may include rows beyond the atoms, which are 0. For short rows the
+ * length is a compile-time constant and needs no register. */
 #define PANEL 64
 #define SHORT_ROW 40
 #define TURN (WIDTH > 1 ? 2 : 1)
@@ -83,8 +83,8 @@ LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, cons
     else SOLVE(stride, 0);
 }
 
-/* Out of rows j.. of U' rotate column j of U into `carry`, close the gap, and renew the diagonal
- * by sums of squares anew: subtracting what left would cancel. */
+/* Rotate column j of U out of rows j.. of U' into `carry`, close the gap, and recompute the
+ * diagonal as sums of squares, because subtracting would cancel. */
 #define ROTATE(k, to)                                                                          \
     double p = carry[k], q = next[k], r = c * p - s * q;                                       \
     row[to] = r, carry[k] = s * p + c * q, diagonal[to] += r * r
@@ -108,8 +108,8 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
     }
 }
 
-/* Bit 0: an atom costs at most `price` while a new point of novelty s is there; bit 1: at most
- * `rest` when it is gone. */
+/* Bit 0: an atom costs at most `price` with a new point of novelty s; bit 1: at most `rest`
+ * without it. */
 LANES int NAME(atoms_within_one)(const double *restrict weights, const double *restrict diagonal,
                                  ptrdiff_t n, const double *restrict v, double a, double s,
                                  double price, double rest)
@@ -123,8 +123,8 @@ LANES int NAME(atoms_within_one)(const double *restrict weights, const double *r
     return any_of(within);
 }
 
-/* Bit 0: an atom costs at most `price` while both new points p and q are there; bit 1: at most
- * `later` when p is gone; bit 2: at most `rest` when both are. c is the share of q in p, 1/t_p the
+/* Bit 0: an atom costs at most `price` with both new points p and q; bit 1: at most `later`
+ * without p; bit 2: at most `rest` without both. c is the share of q in p, 1/t_p the
  * novelty of p given q, 1/t_q that of q. */
 LANES inline int rows_within(const double *restrict weights, ptrdiff_t stride, ptrdiff_t rows,
                              const double *a_p, const double *a_q, const double *restrict diagonal,
@@ -170,7 +170,7 @@ LANES int NAME(any_within)(const double *restrict weights, ptrdiff_t stride, ptr
     return any_of(within);
 }
 
-/* z = U'k of so many columns k, `wide` at a time, and v = Uh where there is an h, in one pass. */
+/* z = U'k of `columns` columns k, `wide` at a time, and v = Uh if there is an h, in one pass. */
 #define FOUR PRAGMA("GCC unroll 4") for (int l = 0; l < 4; l++)
 #define EACH_OF(wide) PRAGMA("GCC unroll 8") for (int w = 0; w < (wide); w++)
 #define SPREAD(z) (((z)[0] * row[0] + (z)[1] * row[1]) + ((z)[2] * row[2] + (z)[3] * row[3]))
@@ -216,9 +216,9 @@ LANES void NAME(spread)(const double *restrict factor, ptrdiff_t stride, ptrdiff
         }
 }
 
-/* P <- P - Sum_r m_r g_r g_r' for up to eight rows g, and h = Pz of so many z, `wide` at a time, in
- * one pass over the blocks of eight by eight on and below the diagonal, which alone of the symmetric
- * P are stored: four rows after four. */
+/* P <- P - Sum_r m_r g_r g_r' for up to eight rows g, and h = Pz of `columns` z, `wide` at a time,
+ * in one pass over the 8 x 8 blocks on and below the diagonal, four rows at a time. Of the symmetric P
+ * only these blocks are stored. */
 #define TAKE_IN(j)                                                                             \
     FOUR row[l] = AT(P, (i + l) * stride + (j));                                               \
     for (ptrdiff_t r = 0; r < count; r++) FOUR row[l] -= c[r][l] * AT(g, r * stride + (j));    \
@@ -262,9 +262,9 @@ LANES void NAME(settle_and_multiply)(double *P, ptrdiff_t stride, ptrdiff_t n, c
     else product(P, stride, n, g, m, count, z, h, 1, 1);
 }
 
-/* Turn the symmetric P from both sides as `rotate_out` turns the rows of U', in one pass; what leaves
- * is lost. Rows are turned along themselves first, eight at a time, each in its own register; then
- * among each other, with the one that leaves in `carry`. */
+/* Rotate the symmetric P from both sides as `rotate_out` rotates the rows of U', in one pass, and
+ * drop the last coordinate. Columns are rotated first, for eight rows at a time, each in its own
+ * register; then rows, with the dropped one in `carry`. */
 #define TURN_ALONG(r, b)                                                                       \
     double *at = P + (top + (r)) * stride + (b), p = turned[r], q = at[1];                     \
     at[0] = cosines[b] * p - sines[b] * q, turned[r] = sines[b] * p + cosines[b] * q

@@ -1,6 +1,6 @@
-# Calls of C functions by address. Every function gets copies of its own, made in `room`: on the
-# stack where they are few. NaN sends the caller to the Python function: also where there is no
-# address, and without memory.
+# Calls of C functions by address. Every function gets its own copies, made in `room`, which is on
+# the stack if they are small. If the result is NaN, the caller calls the Python function. The
+# result is also NaN if there is no address or no memory.
 from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy

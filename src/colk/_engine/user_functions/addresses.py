@@ -1,4 +1,4 @@
-"""C functions: which are accepted, their addresses, and how Python calls them."""
+"""C functions: accepted signatures, addresses, and calls from Python."""
 
 import ctypes
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _ARGUMENTS = {
     "loss": ("double", "double *", "ssize_t"),  # (loss, g, component)
     "arrays": ("double *", "double *", "double *", "double *"),  # (f, y, g, result)
 }
-# The types of arguments for ctypes, and the names that ctypes may have for them.
+# The types of the arguments in ctypes, and the names of ctypes types.
 _TYPES = {"double": ctypes.c_double, "double *": _ARRAY, "ssize_t": ctypes.c_ssize_t}
 _NAMES: dict[Any, str] = {
     ctypes.c_double: "double",

@@ -16,7 +16,7 @@ __all__ = ["machine_code"]
 
 
 def machine_code(function: Any, signature: Signature, role: str) -> tuple[Any, int]:
-    """Return an object to keep alive and an address; 0 if the function is called as it is."""
+    """Return an object to keep alive and an address; 0 if the Python function is called."""
     if is_c_function(function):
         found = c_function(function, signature, role)
         return function, 0 if signature.kind == "gradient" else address_of(found)
