@@ -1,4 +1,4 @@
-"""What an extra installs, and what needs it."""
+"""Import errors that name the extra to install."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ __all__ = ["needed_for"]
 
 @contextmanager
 def needed_for(what: str, extra: str) -> Iterator[None]:
-    """Let an import that fails name the extra that installs what is missing.
+    """Context in which a failed import names the extra that installs the missing package.
 
     Examples
     --------

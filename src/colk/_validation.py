@@ -1,4 +1,4 @@
-"""One clear error for each kind of bad input: what was given, what was expected, what to do."""
+"""Validation of input; messages name the given value, the expected one, and the remedy."""
 
 import math
 import numbers
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 def _as_float(values: ArrayLike, name: str) -> Array:
-    """A float64 array of `values`, refusing everything that is not real numbers."""
+    """Return `values` as a float64 array; raise if they are not real numbers."""
     if hasattr(values, "toarray") and hasattr(values, "nnz"):
         raise TypeError(f"{name} is a sparse matrix; pass a dense array ({name}.toarray())")
     try:
@@ -42,7 +42,7 @@ def _check_finite(array: Array, name: str) -> None:
 
 
 def check_points(points: ArrayLike, n_features: int | None = None, name: str = "X") -> Array:
-    """Points as a finite (n, p) float64 array; a vector is not guessed at but refused."""
+    """Return points as a finite (n, p) float64 array; a vector is rejected."""
     array = _as_float(points, name)
     if array.ndim != 2:
         hint = "; use .reshape(-1, 1) for one feature" if array.ndim == 1 else ""
@@ -56,7 +56,7 @@ def check_points(points: ArrayLike, n_features: int | None = None, name: str = "
 
 
 def check_rows(values: ArrayLike, n_rows: int, name: str = "y") -> Array:
-    """Finite values of shape (n,) or (n, q), one row for each of `n_rows` points."""
+    """Return finite values of shape (n,) or (n, q), one row for each of `n_rows` points."""
     array = _as_float(values, name)
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
         raise ValueError(f"{name} must have shape (n,) or (n, n_outputs), got {array.shape}")
@@ -67,7 +67,7 @@ def check_rows(values: ArrayLike, n_rows: int, name: str = "y") -> Array:
 
 
 def check_vector(values: ArrayLike, size: int | None, name: str) -> Array:
-    """Finite values of shape (size,)."""
+    """Return finite values of shape (size,)."""
     array = _as_float(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be a vector, got shape {array.shape}")
@@ -80,7 +80,7 @@ def check_vector(values: ArrayLike, size: int | None, name: str) -> Array:
 def check_number(
     value: Any, name: str, *, above: float = -math.inf, at_least: float = -math.inf
 ) -> float:
-    """A finite real number, greater than `above` and not less than `at_least`."""
+    """Return a finite real number, greater than `above` and at least `at_least`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a real number, got {type(value).__name__} {value!r}")
     number = float(value)
@@ -95,7 +95,7 @@ def check_number(
 
 
 def check_fraction(value: Any, name: str) -> float:
-    """A number of the half-open interval (0, 1]."""
+    """Return a number in (0, 1]."""
     number = check_number(value, name)
     if not 0.0 < number <= 1.0:
         raise ValueError(f"{name} must lie in (0, 1], got {value!r}")
@@ -103,7 +103,7 @@ def check_fraction(value: Any, name: str) -> float:
 
 
 def check_count(value: Any, name: str, *, at_least: int = 1) -> int:
-    """A whole number, not less than `at_least`."""
+    """Return a whole number of at least `at_least`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
     if value < at_least:

@@ -1,13 +1,12 @@
-"""What can go wrong while learning, and with files, by name."""
+"""Exceptions and warnings of learning and of files."""
 
 __all__ = ["DivergenceError", "FileFormatError", "SlowFunctionWarning", "UncompiledWarning"]
 
 
 class DivergenceError(ArithmeticError):
-    """A learner left the region where its numbers mean anything.
+    """A step of a learner would diverge.
 
-    The learner that raises it keeps the last good state, from before the step that would have
-    diverged. The message names the setting to change.
+    The learner keeps the state before that step. The message names the setting to change.
 
     Examples
     --------
@@ -18,9 +17,9 @@ class DivergenceError(ArithmeticError):
 
 
 class FileFormatError(ValueError):
-    """A file is damaged, of another kind, or holds what no model of this package could have saved.
+    """A file is damaged, of another kind, or does not contain a valid model.
 
-    Nothing in the file has run, and nothing was changed.
+    No code of the file has run, and nothing was changed.
 
     Examples
     --------
@@ -31,7 +30,7 @@ class FileFormatError(ValueError):
 
 
 class SlowFunctionWarning(RuntimeWarning):
-    """A user's function is called as it is, since Numba is there and cannot compile it.
+    """A user-defined function runs in plain Python, because Numba cannot compile it.
 
     Examples
     --------
@@ -42,9 +41,9 @@ class SlowFunctionWarning(RuntimeWarning):
 
 
 class UncompiledWarning(RuntimeWarning):
-    """The package was installed where there is no C compiler; it works, slowly.
+    """The package was installed without a C compiler; it works, but is slow.
 
-    It is said once a process, when the first term is imported.
+    Issued once per process, when the first term is imported.
 
     Examples
     --------

@@ -294,7 +294,7 @@ def test_a_parameter_that_is_missing_is_named(tmp_path):
 def test_steps_are_names_and_estimators(tmp_path):
     header, arrays = pipeline(tmp_path)
     dict(header["model"]["attributes"]["items"])["steps"][0]["items"][1] = "os.system"
-    with pytest.raises(FileFormatError, match="no estimator"):
+    with pytest.raises(FileFormatError, match="not an estimator"):
         colk.load(write(header, arrays, tmp_path))
 
 

@@ -1,11 +1,11 @@
-"""Declarations of what a class stores in a file, and the check of stored values against them.
+"""Declarations of the fields that a class stores, and checks of stored values.
 
-A class declares its fields beside its code, for example::
+A class declares its fields next to its code, for example::
 
     @stores(function=Object(KernelExpansion), error=Number(at_least=0.0))
     class Certificate: ...
 
-`pack` and `restore` do the rest. `colk.persistence` turns packed values into files.
+`pack` and `restore` use the declarations. `colk.persistence` writes packed values to files.
 """
 
 from colk._stored.declared import Budget, declaration_of, pack, restore, stores

@@ -1,4 +1,4 @@
-"""Which fields a class stores, how its objects are taken apart and put together again."""
+"""Declared fields of a class, and conversion of objects to fields and back."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -17,10 +17,10 @@ _DECLARED: dict[type[Any], Record] = {}
 def stores(fields: dict[str, Field] | None = None, /, **named: Field) -> Callable[[Kind], Kind]:
     """Declare the fields that objects of a class, and of classes derived from it, store.
 
-    By default a field is the attribute and the constructor's argument of its name. A class for
-    which that is wrong defines `_to_file(self)`, which returns the values by name, and the class
-    method `_from_file(cls, values, budget)`, which makes the object of checked values;
-    `budget(bytes, what)` raises an error if the file is too small for that much memory.
+    By default a field is both an attribute and a constructor argument of the same name. Otherwise
+    the class defines `_to_file(self)`, which returns the values by name, and the class method
+    `_from_file(cls, values, budget)`, which makes the object from checked values; `budget(bytes,
+    what)` raises an error if the file is too small for that much memory.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def pack(value: Any) -> dict[str, Any]:
 
 
 def restore(kind: type[Any], values: dict[str, Any], budget: Budget) -> Any:
-    """Return the object of these fields; raise FileFormatError if they are not such an object's."""
+    """Return the object with these fields; raise FileFormatError if they are not valid."""
     found = _declared(kind).read(values, kind.__name__, {})
     from_file = getattr(kind, "_from_file", None)
     return kind(**found) if from_file is None else from_file(found, budget)

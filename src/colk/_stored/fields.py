@@ -1,4 +1,4 @@
-"""Fields: what a stored value must be, and the check that it is.
+"""Fields: types and bounds of stored values, and their checks.
 
 A symbol, such as "n_atoms", stands for a value that several fields share: the first field that
 names it sets it, and the others must agree.
@@ -38,14 +38,14 @@ __all__ = [
 # The largest whole number that float64 counts up to without a gap.
 MOST = 2**53
 
-# How far a sum that is updated step by step may be from what it must be.
+# Tolerance of a sum that is updated step by step.
 _ROUNDING = 1e-3
 
 Symbols = dict[str, Any]
 
 
 def refuse(name: str, expected: str, value: Any) -> FileFormatError:
-    """Return the error that says what a value must be and what it is."""
+    """Return the error that names the expected and the found value."""
     if isinstance(value, np.ndarray):
         found = f"{value.dtype} of shape {value.shape}"
     else:
@@ -54,7 +54,7 @@ def refuse(name: str, expected: str, value: Any) -> FileFormatError:
 
 
 def agree(symbols: Symbols, symbol: str | None, value: Any, name: str) -> None:
-    """Set a symbol, or refuse a value that differs from the one that the symbol has."""
+    """Set a symbol; raise if it already has another value."""
     if symbol is not None and symbols.setdefault(symbol, value) != value:
         raise FileFormatError(
             f"{name}: {symbol} is {repr(value)[:60]} here and "
@@ -63,10 +63,10 @@ def agree(symbols: Symbols, symbol: str | None, value: Any, name: str) -> None:
 
 
 class Field:
-    """A stored value: `write` prepares it for a file, `read` checks it and undoes that."""
+    """A stored value: `write` prepares it for a file, `read` checks it and restores it."""
 
     def write(self, value: Any) -> Any:
-        """Return the value as a file holds it."""
+        """Return the value in the form that is stored."""
         return value
 
     def read(self, value: Any, name: str, symbols: Symbols) -> Any:
@@ -75,7 +75,7 @@ class Field:
 
 
 class Anything(Field):
-    """A value that whoever takes it checks, such as a setting of a constructor."""
+    """A value validated by its consumer, such as a constructor."""
 
     def read(self, value: Any, name: str, symbols: Symbols) -> Any:
         return value
@@ -223,7 +223,7 @@ class Array(Field):
 class Triangle(Field):
     """A square lower triangular matrix of float64, stored row by row without the zeros above.
 
-    Its entries may be anything: the class that owns it checks them.
+    The class that owns the matrix checks its entries.
     """
 
     def __init__(self, size: str) -> None:
@@ -337,7 +337,7 @@ class Record(Field):
     optional : iterable of str
         Names that may be missing.
     keeps_rest : bool
-        Whether there may be other names, whose values are kept as they are.
+        Whether there may be other names; their values are kept unchanged.
     check : function of a dict, optional
         Called with the values that were read; raises an error if they contradict each other.
     """

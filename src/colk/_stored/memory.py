@@ -1,4 +1,4 @@
-"""How much memory the reader of a file may take."""
+"""Limit on the memory of loading a file."""
 
 from colk.errors import FileFormatError
 
@@ -10,7 +10,7 @@ _FREE = 2**24
 
 
 def padding(needed: float) -> int:
-    """Return the least size of a file whose model takes this much memory.
+    """Return the least size of a file whose model may take this much memory.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Memory:
         self.left = float(_FACTOR * size + _FREE)
 
     def check(self, needed: float, what: str) -> None:
-        """Refuse to take more than what is left."""
+        """Raise if more memory is needed than is left."""
         if not needed <= self.left:
             raise FileFormatError(
                 f"{what} would take {needed:.3g} bytes, and the file has {self.size}"

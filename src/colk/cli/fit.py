@@ -210,7 +210,7 @@ def _prepared(
                 iterate=None if source.waits else notes["polish"],
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{arguments.model} does not say where its run stands") from error
+            raise ValueError(f"{arguments.model} does not hold the position of its run") from error
     else:
         fit = TableFit(model, epochs, phase="learn" if source.waits else "scan")
     model.notes = {**notes, "data": source.paths}

@@ -52,7 +52,7 @@ class LiveLine:
         Parameters
         ----------
         phase : str
-            What the pass is for.
+            Purpose of the pass.
         rows : int
             Rows learned since the last call.
         done : float

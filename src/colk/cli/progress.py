@@ -1,4 +1,4 @@
-"""The progress of `colk reproduce`: share done, time left, and what runs."""
+"""The progress of `colk reproduce`: share done, time left, and the running tasks."""
 
 import math
 import sys

@@ -1,4 +1,4 @@
-"""One run of `colk fit`: passes over the data, checkpoints, and the place where a run stands."""
+"""One run of `colk fit`: passes over the data, checkpoints, and the position of the run."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace

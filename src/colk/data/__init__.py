@@ -13,8 +13,8 @@ __all__ = ["load_lidar"]
 def load_lidar() -> tuple[Array, Array]:
     """LIDAR measurements: 221 pairs of range (metres) and log ratio of received light.
 
-    Sorted by range; the spread grows beyond a range of about 560. Where they come from is told in
-    `lidar.md` beside them.
+    Sorted by range; the spread grows beyond a range of about 560. `lidar.md` in the same folder
+    names their source.
 
     Returns
     -------

@@ -47,7 +47,7 @@ def write_kernel(kernel: Kernel | None, writer: Writer[T]) -> T:
 
 @dataclass(frozen=True)
 class Formula:
-    """x ↦ unit·Σ_j w_j κ(d_j, (x − shift)/stretch) + center, and how labels follow from scores.
+    """x ↦ unit·Σ_j w_j κ(d_j, (x − shift)/stretch) + center, and the rule from scores to labels.
 
     Attributes
     ----------

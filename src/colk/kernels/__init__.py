@@ -1,7 +1,7 @@
 """Kernels κ(u, v): the geometry of the space that functions are learned in.
 
 Kernels are frozen, and sums, products and positive scalings of kernels are kernels:
-`0.5 * Gaussian(0.1) + Linear() * Linear()`. `KERNELS` names the built-in ones.
+`0.5 * Gaussian(0.1) + Linear() * Linear()`. `KERNELS` lists the built-in kernels by name.
 """
 
 from colk.kernels.algebra import Product, Scaled, Sum

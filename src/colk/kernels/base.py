@@ -16,7 +16,7 @@ from colk.kernels.formulas import Expression
 
 __all__ = ["FormulaKernel", "Kernel", "tabulate"]
 
-# Columns are formed for so many points at a time, because they then stay in the nearest cache.
+# Columns are computed for this many points at a time, so that they stay in the L1 cache.
 _TURN = 16
 
 # The spacing of numbers at 1.
@@ -27,9 +27,9 @@ class Kernel(KernelContract):
     """A positive semidefinite function κ(u, v) of two points.
 
     Call it on one or two sets of points for a Gram matrix. Combine kernels by `k1 + k2`, `k1 * k2`
-    and `2.5 * k`. A kernel of your own is a class with the property `formula` (see
+    and `2.5 * k`. To define a kernel, write a class with the property `formula` (see
     `colk.kernels.formulas`) or the method `columns`. A formula can be exported, `columns` cannot.
-    To use a function of two points as it is, wrap it in a `CustomKernel`.
+    To use a Python function of two points, wrap it in a `CustomKernel`.
 
     Attributes
     ----------
@@ -115,17 +115,17 @@ class Kernel(KernelContract):
 
     @property
     def peak(self) -> float:
-        """κ(u, u), which is one number for a kernel of the difference u − v."""
+        """κ(u, u), the same for all u, of a kernel that depends on u − v only."""
         return 1.0
 
     @property
     def is_radial(self) -> bool:
-        """Whether κ(u, v) is a function of the Euclidean distance ‖u − v‖ alone."""
+        """Whether κ(u, v) depends on the Euclidean distance ‖u − v‖ only."""
         return False
 
     @property
     def is_shift_invariant(self) -> bool:
-        """Whether κ(u, v) is a function of the difference u − v alone."""
+        """Whether κ(u, v) depends on the difference u − v only."""
         return False
 
     @property
@@ -153,7 +153,7 @@ class Kernel(KernelContract):
         return UNIT * (n_features + 12.0)
 
     def gram(self, U: ArrayLike, V: ArrayLike | None = None) -> Array:
-        """Return the matrix of κ(u_i, v_j), of shape (n, m); V defaults to U."""
+        """Return the matrix with entries κ(u_i, v_j), of shape (n, m); V defaults to U."""
         left = plain(check_points(U, name="U"))
         right = left if V is None else check_points(V, left.shape[1], name="V")
         n, p = right.shape

@@ -20,11 +20,10 @@ class CustomKernel(Kernel):
     """A kernel from a function of two points.
 
     With Numba installed, plain functions are compiled at their first use in a process. Without it
-    they are called as they are, which takes about 70 times as long: 4 µs a pair of points instead
-    of 0.06, where a built-in kernel needs 0.01 or less. They are given copies of the points, and
-    exceptions that they raise reach the caller. The kernel can be pickled if its functions can: by
-    name, so they must be defined in a module. Check a kernel of your own with
-    `colk.testing.check_kernel`.
+    they run in plain Python, which takes about 70 times as long: 4 µs per pair of points instead of
+    0.06; a built-in kernel needs 0.01 or less. They are given copies of the points, and exceptions
+    that they raise reach the caller. The kernel can be pickled if its functions can: by name, so
+    they must be defined in a module. Check a kernel of your own with `colk.testing.check_kernel`.
 
     Parameters
     ----------

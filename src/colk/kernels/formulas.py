@@ -2,9 +2,9 @@
 
 A formula is an expression of three quantities of two points u and v: their squared distance, their
 city-block distance and their inner product. It is written with ordinary operators and `exp`, `sqrt`
-and `minimum`, and knows nothing of arrays: `Expression.write` hands it to a *language*, which says
-what a sum, a product or an exponential is. `Arrays` is the language of NumPy; `colk.export` has
-those of Python sources and of ONNX graphs.
+and `minimum`, and does not depend on arrays: `Expression.write` passes it to a *language*, which
+defines sums, products and exponentials. `Arrays` is the language of NumPy; `colk.export` has those
+of Python sources and of ONNX graphs.
 """
 
 from collections.abc import Callable
@@ -44,9 +44,9 @@ _SHOWN = {
 
 
 class Language(Protocol[T]):
-    """What a formula is written in; T is a value of this language, such as an array or a text.
+    """A target of formulas; T is a value of the language, such as an array or a text.
 
-    A language may leave methods out: formulas that need them cannot be written in it.
+    A language may omit methods; formulas that need them cannot be written in it.
     """
 
     def squared_distance(self, bandwidth: Bandwidth) -> T:

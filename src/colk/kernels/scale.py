@@ -1,4 +1,4 @@
-"""How large κ(x, x) is: default step sizes are divided by it."""
+"""The size of κ(x, x), by which default step sizes are divided."""
 
 from typing import NamedTuple, Self
 

@@ -1,7 +1,7 @@
 """Losses ℓ(f, y): one number for one prediction, and its slope ∂ℓ/∂f.
 
-A loss is a frozen term: its hyper-parameters are data, its methods the formulas, compiled with the
-package. `LOSSES` names the built-in ones; `CustomLoss` takes a user's two functions.
+A loss is a frozen term with hyper-parameters; its methods are the compiled formulas. `LOSSES` lists
+the built-in losses by name; `CustomLoss` takes two user-defined functions.
 """
 
 from colk.losses.base import Loss

@@ -19,9 +19,9 @@ NEAREST = 1e-6
 class Loss(LossContract):
     """A loss ℓ(f, y) of a prediction f and a target y, and its slope ∂ℓ/∂f.
 
-    A loss of your own is a class with the methods `loss_at` and `slope_at`, which take two numbers;
-    values are summed over the outputs. `CustomLoss` makes a loss from two functions. At a kink the
-    slope is the subgradient of least magnitude.
+    To define a loss, write a class with the methods `loss_at` and `slope_at`, which take two
+    numbers; values are summed over the outputs. `CustomLoss` makes a loss from two functions. At a
+    kink the slope is the subgradient of least magnitude.
 
     Attributes
     ----------

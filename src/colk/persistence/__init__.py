@@ -1,8 +1,8 @@
 """Models in files: one file each, arrays and a JSON header, written whole or not at all.
 
 `save` takes functions, learners, estimators, River's classes and policy evaluators; `load` returns
-them, and learning goes on bit for bit. Loading runs no code of the file: it holds numbers and names
-of known classes, everything in it is checked before it is used, and the memory that it takes is in
+them, and learning continues bit for bit. Loading runs no code from the file. A file holds numbers
+and names of known classes, everything is checked before it is used, and the memory of loading is in
 proportion to the size of the file.
 """
 
@@ -26,10 +26,10 @@ __all__ = ["load", "save", "trusted_types"]
 _FORMAT = "colk"
 _VERSION = 1
 
-# The one class of scikit-learn that a file holds alone.
+# The only class of scikit-learn that can be saved by itself.
 _PIPELINE = "sklearn.pipeline.Pipeline"
 
-# Characters of a message that a hostile file may have chosen.
+# Largest number of characters of a message, because a hostile file may have chosen them.
 _LONGEST_MESSAGE = 300
 
 # Errors that constructors and readers raise on damaged or hostile files.
@@ -49,14 +49,13 @@ _DAMAGE = (
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model to a file, whole or not at all; `load` reads it.
 
-    The new file is read back before it replaces an old one, so that a model that is saved can be
-    loaded. A user's own term is written by its name alone: the name of its class, or of the
-    function it is made of.
+    The new file is read back before it replaces an old one, so every saved model can be loaded.
+    Only the name of a user-defined term is written: the name of its class or of its function.
 
     Parameters
     ----------
     model : object
-        A `KernelExpansion`, what `from_sklearn` returns, a learner, an estimator, a scikit-learn
+        A `KernelExpansion`, a result of `from_sklearn`, a learner, an estimator, a scikit-learn
         `Pipeline` that ends in one, a class of `colk.river`, a policy evaluator, or a
         `ConformalRegressor` around one of them.
     path : path
@@ -65,8 +64,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     TypeError
-        If the model, or a part of it, cannot be stored. The message names the part; of a pipeline
-        also the step. No file is written.
+        If the model, or a part of it, cannot be stored. The message names the part and, for a
+        pipeline, the step. No file is written.
 
     Examples
     --------
@@ -108,19 +107,19 @@ def load(path: str | os.PathLike[str], terms: Mapping[str, Any] | None = None) -
     path : path
         The file.
     terms : mapping, optional
-        The user's own terms, by the names that the file has for them.
+        User-defined terms by their names in the file.
 
     Returns
     -------
     object
-        The model, which learns on as if it had never been saved.
+        The model, which continues learning exactly as the original.
 
     Raises
     ------
     FileFormatError
         If the file is damaged, of another kind, or of a later version.
     LookupError
-        If the file names a user's own term that `terms` does not have.
+        If the file names a user-defined term that is not in `terms`.
 
     Warns
     -----
@@ -167,7 +166,7 @@ def _read(file: BinaryIO, given: Given) -> Any:
 
 def _check_header(header: dict[str, Any]) -> None:
     if header.get("format") != _FORMAT:
-        raise FileFormatError("its header is of another format")
+        raise FileFormatError("its header has another format")
     if header.get("version") != _VERSION:
         raise FileFormatError(
             f"it has version {header.get('version')!r} of the format, this colk reads {_VERSION}; "

@@ -15,7 +15,7 @@ def write_whole(
     pieces: Iterable[Any],
     check: Callable[[BinaryIO], Any] | None = None,
 ) -> None:
-    """Write a draft in the same folder, then rename it: a crash leaves the old file or the new one.
+    """Write a draft in the same folder, then rename it, so a crash leaves the old file or the new.
 
     The draft is on the disk before it takes the name of the file, and the name is on the disk
     before the call returns. If anything fails, the draft is removed and the old file is unchanged.
@@ -27,7 +27,7 @@ def write_whole(
     pieces : iterable of bytes
         Its contents.
     check : function of an open file, optional
-        Reads the draft before it is renamed; raises an error if it is not as it should be.
+        Reads the draft before it is renamed; raises an error if the draft is wrong.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def write_whole(
 
 
 def _check_target(target: Path) -> None:
-    """Refuse to replace anything but a plain file that may be written."""
+    """Raise if the path is anything but a writable plain file."""
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "it is not a plain file")
     if target.exists() and not os.access(target, os.W_OK):
@@ -72,14 +72,14 @@ def _reason(error: OSError) -> str:
 
 
 def _write(file: Any, piece: Any) -> None:
-    """Write all of a piece: one system call may write only a part."""
+    """Write all of a piece, because one system call may write only a part."""
     rest = memoryview(piece)
     while len(rest) > 0:
         rest = rest[file.write(rest) :]
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put the new entry of the folder on the disk, if the system lets a folder be opened."""
+    """Sync the folder to the disk, if the system can open folders."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

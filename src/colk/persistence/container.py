@@ -1,8 +1,8 @@
 """The bytes of a file: a prologue, a JSON header, raw little-endian arrays, one checksum.
 
 The prologue has the length of the header, and the header has the shapes of the arrays; they must
-add up to the size of the file before anything is read. Nothing is compressed, so that no file is
-smaller than its contents.
+add up to the size of the file before anything is read. Nothing is compressed, so the contents are
+never larger than the file.
 """
 
 import json
@@ -21,7 +21,7 @@ __all__ = ["MAGIC", "Arrays", "file_of", "read", "seal"]
 
 Arrays = list[NDArray[Any]]
 
-# The first byte is no text; a transfer as text would change the line ends.
+# The first byte is not text; a transfer in text mode would change the line ends.
 MAGIC = b"\x93COLK\r\n\x1a"
 
 # Magic, length of the header, checksum of all that follows, 0.
@@ -99,7 +99,7 @@ def read(file: BinaryIO, size: int) -> tuple[dict[str, Any], Arrays]:
 def _parse(text: bytes) -> dict[str, Any]:
     header = json.loads(text.decode(), parse_constant=_refuse)
     if not isinstance(header, dict):
-        raise FileFormatError("its header is no JSON object")
+        raise FileFormatError("its header is not a JSON object")
     return header
 
 
@@ -131,7 +131,7 @@ def _check_entry(entry: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
         raise FileFormatError("an array is not described by its dtype and shape")
     dtype, shape = entry["dtype"], entry["shape"]
     if not isinstance(dtype, str) or dtype not in _DTYPES:
-        raise FileFormatError(f"an array is of the unknown dtype {dtype!r}")
+        raise FileFormatError(f"an array has the unknown dtype {dtype!r}")
     if not isinstance(shape, list) or len(shape) > _MOST_AXES:
         raise FileFormatError(f"an array has the shape {shape!r}")
     for length in shape:

@@ -1,8 +1,8 @@
 """Estimators of scikit-learn in files: their attributes, if these are plain data.
 
-A file names a public class of scikit-learn. Its object is made without a call of its constructor
-and is given the attributes: numbers, texts, arrays and further estimators. Modules whose compiled
-code trusts the shapes of fitted attributes are left out.
+A file names a public class of scikit-learn. The object is made without calling its constructor, and
+its attributes are set: numbers, texts, arrays and nested estimators. Modules whose compiled code
+trusts the shapes of fitted attributes are excluded.
 """
 
 import warnings
@@ -22,8 +22,8 @@ __all__ = [
     "warn_of_version",
 ]
 
-# Modules whose classes are stored with what they have learned, and those of which only the
-# parameters are stored: a KernelCompressor has such an estimator.
+# Modules whose classes are stored with their fitted attributes, and modules of which only the
+# parameters are stored, because a KernelCompressor has such an estimator.
 _FITTED = (
     "cluster", "compose", "cross_decomposition", "decomposition", "discriminant_analysis", "dummy",
     "ensemble", "feature_extraction", "feature_extraction.image", "feature_extraction.text",
@@ -32,13 +32,13 @@ _FITTED = (
 )  # fmt: skip
 _UNFITTED = ("svm", "kernel_ridge", "gaussian_process")
 
-# Classes of other modules that are stored with what they have learned.
+# Classes of other modules that are stored with their fitted attributes.
 _CLASSES = ("neighbors.NeighborhoodComponentsAnalysis",)
 
 # Compiled code reads these centres and starts these threads without a check.
 _CENTRES, _THREADS, _MOST_THREADS = "cluster_centers_", "_n_threads", 4096
 
-# Attributes that hold pairs or triples of a name, an estimator and what else belongs to it.
+# Attributes that hold tuples of a name, an estimator and possibly columns.
 COMPOSED = ("steps", "transformers", "transformers_", "transformer_list", "estimators")
 _NO_ESTIMATOR = (None, "passthrough", "drop")
 
@@ -49,7 +49,7 @@ def _home(tag: str) -> str:
 
 
 def tag_of(estimator: Any) -> str | None:
-    """Return the public name of an estimator's class, None if files do not hold such a class.
+    """Return the public name of an estimator's class; None if it cannot be stored.
 
     Examples
     --------
@@ -106,14 +106,14 @@ def attributes_of(tag: str, estimator: Any) -> dict[str, Any]:
 
 
 def make(tag: str, attributes: Any) -> Any:
-    """Return an estimator with these attributes; refuse those that it could not have."""
+    """Return an estimator with these attributes; raise if it could not have them."""
     kind = find_class(tag)
     if type(attributes) is not dict:
         raise FileFormatError(f"a {tag} has no attributes")
     for name, value in attributes.items():
         _check_attribute(kind, name, value)
     if _home(tag) in _UNFITTED:
-        return kind(**attributes)  # which keeps them; `fit` checks them
+        return kind(**attributes)  # the constructor stores them, and `fit` checks them
     estimator: Any = object.__new__(kind)
     vars(estimator).update(attributes)
     estimator.get_params(deep=False)  # an AttributeError names a parameter that is missing
@@ -126,7 +126,7 @@ def make(tag: str, attributes: Any) -> Any:
 
 
 def _check_attribute(kind: type[Any], name: Any, value: Any) -> None:
-    """Refuse attributes that would hide a method of the class, and caches, which hold pickles."""
+    """Raise for attributes that would hide a method, and for caches, which hold pickles."""
     found = getattr(kind, name, None) if isinstance(name, str) else None
     hides = callable(found) or hasattr(found, "__get__") or hasattr(found, "__set__")
     if not isinstance(name, str) or not name.isidentifier() or name.startswith("__") or hides:
@@ -143,7 +143,7 @@ def _check_step(kind: type[Any], item: Any) -> None:
         raise FileFormatError(f"a step of a {kind.__name__} must be a name and an estimator")
     is_text = item[1] is None or isinstance(item[1], str)
     if item[1] not in _NO_ESTIMATOR if is_text else not hasattr(item[1], "get_params"):
-        raise FileFormatError(f"step {item[0]!r} of a {kind.__name__} is no estimator")
+        raise FileFormatError(f"step {item[0]!r} of a {kind.__name__} is not an estimator")
 
 
 def version() -> str:

@@ -1,7 +1,7 @@
-"""Values that JSON cannot hold and that are no model: parts of scikit-learn's fitted estimators.
+"""Values in fitted scikit-learn estimators that JSON cannot represent.
 
-Each kind has a tag, a function that takes a value apart and one that checks the parts and puts them
-together again. `take_apart` finds the kind of a value.
+Each kind has a tag, a function that splits a value into parts, and a function that checks the parts
+and rebuilds the value. `take_apart` finds the kind of a value.
 """
 
 import re

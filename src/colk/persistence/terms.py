@@ -1,4 +1,4 @@
-"""Terms in files: built-in ones by name and parameters, a user's own by name alone."""
+"""Terms in files: built-in terms by name and parameters, user-defined terms by name only."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -22,14 +22,14 @@ _HOMES = (
 # Terms whose parameters are functions.
 _OF_FUNCTIONS = frozenset({"CustomKernel", "CustomLoss", "CustomRisk", "Composition"})
 
-# Parameters that a step counts up to, and the most that a file may ask it to count.
+# Parameters that a step counts up to, and their largest value in a file.
 _COUNTED = ("order", "degree")
 _MOST = 10_000
 
 
 @cache
 def known_terms() -> dict[str, type[Term]]:
-    """Return the built-in terms by name: public, of this package, with a formula of their own.
+    """Return the built-in terms by name: public classes of this package with a formula.
 
     Examples
     --------
@@ -42,14 +42,14 @@ def known_terms() -> dict[str, type[Term]]:
         for name in module.__all__:
             kind = getattr(module, name)
             is_term = isinstance(kind, type) and issubclass(kind, Term)
-            # A class with hooks of its own is a base class without a formula.
+            # A class that defines its own hooks is a base class without a formula.
             if is_term and name not in _OF_FUNCTIONS and "_hooks" not in vars(kind):
                 found[name] = kind
     return found
 
 
 def parameters_of(term: Term) -> dict[str, Any] | None:
-    """Return the parameters of a built-in term, None for a user's own."""
+    """Return the parameters of a built-in term; None for a user-defined term."""
     kind = type(term)
     if known_terms().get(kind.__name__) is not kind:
         return None
@@ -57,7 +57,7 @@ def parameters_of(term: Term) -> dict[str, Any] | None:
 
 
 def make_term(name: str, parameters: Mapping[str, Any]) -> Term:
-    """Return the built-in term of this name and these parameters, which its constructor checks."""
+    """Return the built-in term with this name and these parameters; its constructor checks them."""
     for counted in _COUNTED:
         value = parameters.get(counted)
         if isinstance(value, (int, float)) and value > _MOST:
@@ -66,7 +66,7 @@ def make_term(name: str, parameters: Mapping[str, Any]) -> Term:
 
 
 def name_of_own(term: Any) -> str:
-    """Return the name of a user's own term: that of its function, or of its class.
+    """Return the name of a user-defined term: that of its function or of its class.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def name_of_own(term: Any) -> str:
 
 
 class Given:
-    """The user's own terms that `load` was given, by the names that a file has for them.
+    """The user-defined terms that were passed to `load`, by their names in the file.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Given:
         self.missing: str | None = None  # the name that was not found
 
     def find(self, name: str, shown: str) -> Any:
-        """Return the term of this name; its repr must be that of the one that was saved."""
+        """Return the term of this name; its repr must be that of the saved term."""
         if name in self.terms and repr(self.terms[name]) == shown:
             return self.terms[name]
         self.missing = name

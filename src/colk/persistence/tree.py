@@ -1,7 +1,7 @@
-"""Models as trees of plain data: what JSON holds as it is, all else by a tag.
+"""Models as trees of plain data: JSON values, and tagged objects for everything else.
 
-A tagged value is an object {"is": tag, ...}. Arrays stand in a list beside the tree. To decode runs
-nothing but constructors of the classes that files may name, on values that were checked.
+A tagged value is an object {"is": tag, ...}. Arrays are in a separate list. Decoding calls only
+constructors of the classes that files may name, with checked values.
 """
 
 import math
@@ -28,27 +28,27 @@ __all__ = ["Decoder", "Encoder"]
 # Lists longer than this are arrays.
 _SHORT = 16
 
-# Estimators of estimators of terms: deeper than anybody writes, and no strain for the stack.
+# Deepest nesting: more than any model needs, and safe for the stack.
 _DEEPEST = 60
 
-# Whole numbers of more bits are refused: as keys of a dictionary many could share one hash.
+# Larger whole numbers are rejected, because many of them could share one hash as keys.
 _LARGEST = 2**63
 
 _FEATURE_MAPS = {"RBFNetwork": RBFNetwork, "RandomFourierFeatures": RandomFourierFeatures}
 
 
 class Encoder:
-    """Values to a tree, and the arrays that it refers to."""
+    """Encodes values as a tree and a list of arrays."""
 
     def __init__(self) -> None:
         self.arrays: Arrays = []
-        self.own: dict[str, Any] = {}  # the user's own terms
+        self.own: dict[str, Any] = {}  # user-defined terms
         self.has_sklearn = False
         self._is_exact = False  # whether a NumPy scalar stays one
         self._path: list[str] = []  # steps and attributes of scikit-learn's estimators
 
     def encode(self, value: Any) -> Any:
-        """Return a value as JSON holds it."""
+        """Return a value in the form that JSON can represent."""
         if type(value) is int and abs(value) >= _LARGEST:
             raise ValueError(
                 f"the whole number {value!r} has more than 64 bits, and no file holds it"
@@ -101,7 +101,7 @@ class Encoder:
 
     def _array(self, value: NDArray[Any]) -> dict[str, Any]:
         if value.dtype.kind in "fiub":
-            # Products with a matrix round in another way if its memory has another order.
+            # Products with a matrix round differently if its memory order differs.
             if self._is_exact and value.ndim > 1 and value.copy("K").T.flags.c_contiguous:
                 return {"is": "transposed", "array": self._store(value.T)}
             return {"is": "array", "array": self._store(value)}
@@ -190,7 +190,7 @@ class Encoder:
 
 
 class Decoder:
-    """A tree and its arrays to values."""
+    """Decodes a tree and its arrays to values."""
 
     def __init__(self, arrays: Arrays, given: Given, memory: stored.Memory) -> None:
         self.arrays, self.given, self.memory = arrays, given, memory

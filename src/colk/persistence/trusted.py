@@ -1,4 +1,4 @@
-"""The classes that a file may name, where each is defined, and which of them skops must trust."""
+"""The classes that a file may name, their modules, and the types that skops must trust."""
 
 import sys
 from functools import cache
@@ -33,12 +33,12 @@ _HOMES = {
     "colk.tabular": ("TableModel",),
 }  # fmt: skip
 
-# Parts of models: a file holds them, but not alone.
+# Parts of models, which cannot be saved by themselves.
 _PARTS = (
     "Compression", "Polished", "RunningScale", "Race", "KeptSamples", "AdaptiveInterval",
 )  # fmt: skip
 
-# What pickles of models hold beside terms and the classes above.
+# Other types in pickles of models, besides terms and the classes above.
 _PICKLED = (
     ("colk.conformal.adaptive", "Level"),
     ("colk.learners.parametric", "TubeStream"),
@@ -48,13 +48,13 @@ _PICKLED = (
     ("colk.tabular.encoder", "Encoder"),
 )
 
-# Packages that a module needs and that are not always installed.
+# Optional packages that a module needs.
 _NEEDED = {"colk.river": "river"}
 
 
 @cache
 def _homes() -> dict[str, tuple[str, str]]:
-    """Return module and name of each class by its tag: its name, after "river." for River's."""
+    """Return module and name of each class by its tag: the name, with "river." for River's."""
     return {
         f"river.{name}" if home.startswith("colk.river") else name: (home, name)
         for home, names in _HOMES.items()
@@ -63,7 +63,7 @@ def _homes() -> dict[str, tuple[str, str]]:
 
 
 def tag_of(value: Any) -> str | None:
-    """Return the tag of an object's class, None if files do not know the class.
+    """Return the tag of an object's class; None if the class cannot be stored.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def class_of(tag: str) -> type[Any]:
 
 
 def is_model(tag: Any) -> bool:
-    """Return whether a file may hold an object of this tag alone.
+    """Return whether an object with this tag can be saved by itself.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def is_model(tag: Any) -> bool:
 def trusted_types() -> list[str]:
     """Return the types of this package that skops asks about, for its argument `trusted`.
 
-    They hold numbers and terms, and run no code of the file.
+    They hold numbers and terms, and run no code from the file.
 
     Examples
     --------

@@ -41,7 +41,7 @@ __all__ = ["Recipe", "has_solver"]
 class Recipe:
     """Settings with all their defaults filled in, and the learner that they make.
 
-    Use `from_data` if points are at hand, `from_shape` if the features are standardised but not
+    Use `from_data` if points are available, `from_shape` if the features are standardised but not
     seen yet, and `from_kernel` for the winner of a race.
 
     Parameters
@@ -51,7 +51,7 @@ class Recipe:
     kernel, loss, risk : Kernel, Loss, Risk
         The terms that they name.
     kernel_scale : KernelScale
-        How large κ(x, x) is.
+        The size of κ(x, x).
 
     Examples
     --------

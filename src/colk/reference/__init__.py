@@ -1,16 +1,17 @@
-"""The reference implementation: what has a specification, in the shortest NumPy that states it.
+"""The reference implementation: the specification in short NumPy.
 
-Every step forms and solves everything anew. Nothing here is fast, and nothing is shared with the
-engine: losses, risks, trackers and compressors are recognised by the names and parameters of their
-classes, and their formulas are written once more. Kernels are the exception: their classes state
-their formulas (`colk.kernels.formulas`), and these are evaluated with NumPy.
+Every step recomputes everything. Nothing here is fast, and nothing is shared with the engine:
+losses, risks, trackers and compressors are recognised by the names and parameters of their classes,
+and their formulas are written again. Kernels are the exception: their classes state their formulas
+(`colk.kernels.formulas`), and these are evaluated with NumPy.
 
 * `gram`, `losses`, `risks`, `trackers`: the formulas, for one sample.
 * `komp`: the compressor, by brute force.
 * `COLK`: Algorithm 1, with mini-batches. `ReferenceEvaluator`: policy evaluation.
 
 Second-order steps, the mixture of experts, the search for a prior and least-squares temporal
-differences are tested against what they compute: least squares, fixed share and exhaustive search.
+differences have no reference here; tests compare them with least squares, fixed share and
+exhaustive search.
 """
 
 from colk.reference import losses, risks, trackers

@@ -14,21 +14,21 @@ from colk.reference.trackers import start, track
 
 __all__ = ["COLK"]
 
-# κ(x, ·) of a squared norm below this is the function 0: a linear kernel has it at x = 0.
+# If κ(x, x) is below this, κ(x, ·) counts as 0; a linear kernel has that at x = 0.
 VANISHING = 1e-280
-# Steps whose size is followed.
+# Number of steps in the running mean of the squared step norms.
 LATEST = 1000
 
 
 def _rate_at(rate: Any, t: int) -> float:
-    """Return a number as it is, a schedule as initial/(1 + t/scale)^power."""
+    """Return a number unchanged, a schedule as initial/(1 + t/scale)^power."""
     if not hasattr(rate, "initial"):
         return float(rate)
     return float(rate.initial / (1.0 + t / rate.scale) ** rate.power)
 
 
 def _add_atom(atoms: Array, weights: Array, point: Array, amount: Array) -> tuple[Array, Array]:
-    """Return f + amount·κ(point, ·): an atom that is there takes the weight, 0 adds nothing."""
+    """Return f + amount·κ(point, ·); an equal atom takes the weight, and 0 adds no atom."""
     if not amount.any():
         return atoms, weights
     same = np.flatnonzero((atoms == point).all(axis=1))
@@ -41,18 +41,18 @@ def _add_atom(atoms: Array, weights: Array, point: Array, amount: Array) -> tupl
 
 @dataclass
 class COLK:
-    """COLK, one step a call: pairs of samples (θ, ξ) in; f, its average and g out.
+    """COLK, one step per call: takes pairs of samples (θ, ξ), updates f, its average and g.
 
-    Nothing guards against divergence. The order of the atoms means nothing.
+    There is no guard against divergence. The order of the atoms is arbitrary.
 
     Parameters
     ----------
     kernel, loss, risk, step_size, tracking_rate, regularization, tracker, averaging
-        As in `colk.learners.COLK`; read by their attributes alone.
+        As in `colk.learners.COLK`; only their attributes are used.
     gradient_bound, norm_bound : float
-        As there.
+        As in `colk.learners.COLK`.
     n_features, n_outputs : int
-        Numbers in a point and in a prediction.
+        Numbers of features and of outputs.
     eps, parsimony, max_atoms, fraction : float
         As in `colk.compressors.KOMP`.
     implicit : bool
@@ -107,7 +107,7 @@ class COLK:
         self.window: list[tuple[Array, Array, float]] = []
 
     def predict(self, X: Array) -> Array:
-        """f̄, or f where nothing is averaged, at the points X (n, p)."""
+        """Return f̄, or f without averaging, at the points X (n, p)."""
         weights = self.weights if self.averaging is None else self.average
         return gram(self.kernel, X, self.atoms) @ weights
 
@@ -119,11 +119,11 @@ class COLK:
         batch_size: int = 1,
         sample_weight: Array | None = None,
     ) -> "COLK":
-        """Cut a stream into windows, and make a step with each that is full.
+        """Split a stream into windows, and make a step with each full window.
 
-        A window holds θ, ξ, θ, ξ, … ("independent"); samples of which each is θ, and the next one
-        ξ ("overlap": the last one begins the next window); or samples that are both ("same", and
-        wherever nothing is tracked). A sample of weight 0 is none.
+        A window holds θ, ξ, θ, ξ, … ("independent"); samples each of which is θ, with the next one
+        as ξ ("overlap"; the last sample also starts the next window); or samples that are both
+        ("same", and if nothing is tracked). Samples of weight 0 are skipped.
         """
         pairing = "same" if len(self.g) == 0 else pairing
         thetas = np.arange(batch_size) * (2 if pairing == "independent" else 1)
@@ -160,7 +160,7 @@ class COLK:
         weight: Array,
         weight_inner: Array,
     ) -> None:
-        """Make one step with B pairs of θ, the rows of (X, Y), and ξ, those of the inner ones."""
+        """Make one step with B pairs; θ are the rows of (X, Y), ξ those of the inner arrays."""
         step = _rate_at(self.step_size, self.steps)
         F, F_inner = (
             gram(self.kernel, points, self.atoms) @ self.weights for points in (X, X_inner)
@@ -187,7 +187,8 @@ class COLK:
             factor = 1.0 / (1.0 + step * self.regularization)
             step *= factor
             samples = np.hstack([points, np.vstack([Y, Y_inner]), np.vstack([F, F_inner])])
-            samples, places = np.unique(samples, axis=0, return_inverse=True)  # in two roles: one
+            # A sample in both roles is one atom.
+            samples, places = np.unique(samples, axis=0, return_inverse=True)
             points, targets, values = np.split(samples, [X.shape[1], X.shape[1] + Y.shape[1]], 1)
             changes = np.stack(
                 [changes[places.ravel() == i].sum(axis=0) for i in range(len(points))]
@@ -212,7 +213,7 @@ class COLK:
         self.steps += 1
 
     def _sample(self, f: Array, y: Array) -> Any:
-        """Return what the risk sees of a prediction: its loss, or itself and its target."""
+        """Return the argument of the risk: a loss, or a prediction and its target."""
         is_composition = risks.kind(self.risk) == "Composition"
         return (f, y) if is_composition else losses.value(self.loss, f, y)
 
@@ -235,11 +236,11 @@ class COLK:
         return both * min(1.0, self.gradient_bound / length) if length > 0 else both
 
     def _compress(self, atoms: Array, weights: Array, eps: float) -> None:
-        """KOMP of f~, and the average projected on the atoms that stay."""
+        """Apply KOMP to f~, and project the average on the remaining atoms."""
         gained = len(atoms) - len(self.atoms)
         average = np.vstack([self.average, np.zeros((gained, self.n_outputs))])
         self.atoms, self.weights, self.average, self.error = atoms, weights, average, 0.0
-        if eps > 0.0 or len(atoms) > self.max_atoms:  # ε = 0 keeps f as it is
+        if eps > 0.0 or len(atoms) > self.max_atoms:  # ε = 0 does not change f
             left, self.weights, self.error, _ = komp(
                 self.kernel, atoms, weights, eps, at_most=self.max_atoms
             )

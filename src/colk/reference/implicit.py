@@ -1,4 +1,4 @@
-"""The implicit step: slopes at the predictions after it, by bisection and sweeps without end."""
+"""The implicit step: slopes at the predictions after it, by bisection and repeated sweeps."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ def take_ahead(
 ) -> Array:
     """Return c⁺ = c·ℓ'(f⁺(x))/ℓ'(f(x)) with f⁺ = factor·f − step·Σ_b c⁺_b κ(x_b, ·).
 
-    A share of each sample's explicit step c (n, q): of each output, or of all where the loss
-    couples them. One after the other, until nothing moves.
+    Each sample takes a share of its explicit step c (n, q): one share per output, or one for all
+    outputs if the loss couples them. Samples are updated in turn until nothing changes.
     """
     ahead = changes.copy()
     together = losses.couples_outputs(loss)
@@ -49,7 +49,7 @@ def take_ahead(
 
 
 def _root(excess: Any) -> float:
-    """Where a rising function is 0 on [0, 1], or the end of it that is nearest to 0."""
+    """Return the root of an increasing function on [0, 1], or the end nearer to it."""
     low, high = 0.0, 1.0
     if excess(low) >= 0.0:
         return low

@@ -1,4 +1,4 @@
-"""Gram matrices by the formulas that kernels state, without the engine's loops."""
+"""Gram matrices by the formulas of the kernels, without the engine's loops."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ __all__ = ["gram"]
 
 
 def gram(kernel: Any, U: Array, V: Array) -> Array:
-    """Return the matrix of κ(u_i, v_j), of shape (n, m).
+    """Return the matrix with entries κ(u_i, v_j), of shape (n, m).
 
     Examples
     --------

@@ -11,7 +11,7 @@ __all__ = ["fit_weights", "komp"]
 
 
 def fit_weights(kernel: Any, kept: Array, atoms: Array, weights: Array) -> Array:
-    """Weights on `kept` of the projection of f = Σ weights_j κ(atoms_j, ·) on their span.
+    """Return the weights on `kept` of the projection of f = Σ weights_j κ(atoms_j, ·).
 
     Examples
     --------
@@ -36,9 +36,10 @@ def komp(
 ) -> tuple[list[int], Array, float, list[int]]:
     """Destructive KOMP with pre-fitting, by brute force (Vincent and Bengio, 2002).
 
-    Remove the atom whose removal, with the other weights re-fitted to the original f, costs
-    least; stop where that cost exceeds `eps` or `stop_at` atoms are left. The newest of equally
-    cheap atoms goes. The atoms must be independent: their Gram matrices are solved as they are.
+    Removes the atom whose removal, with the other weights refitted to the original f, costs least.
+    Stops if the cost would exceed `eps` or `stop_at` atoms are left. Of equally cheap atoms the
+    newest is removed. The atoms must be independent, because their Gram matrices are solved without
+    regularisation.
 
     Parameters
     ----------
@@ -51,14 +52,14 @@ def komp(
     eps : float
         Bound on the H-norm of the error.
     stop_at : int
-        Number of atoms below which nothing is removed.
+        Least number of atoms to keep.
     at_most : float
-        Number of atoms above which one is removed whatever it costs.
+        Number of atoms above which atoms are removed at any cost.
 
     Returns
     -------
     kept : list of int
-        Indices of the atoms that stay, in their order.
+        Indices of the remaining atoms, in order.
     fitted : array of shape (len(kept), q)
         Their weights.
     error : float

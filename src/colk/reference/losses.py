@@ -1,6 +1,6 @@
 """Losses ℓ(f, y) of one prediction f (q,) and one target y (r,), and their slopes ∂ℓ/∂f.
 
-At a kink the slope of least magnitude wins.
+At a kink the slope is the subgradient of least magnitude.
 
 Examples
 --------
@@ -39,7 +39,7 @@ def couples_outputs(loss: Any) -> bool:
 
 
 def _each(loss: Any, f: Array, y: Array) -> Pair:
-    """Values and slopes of the outputs."""
+    """Return values and slopes of the outputs."""
     name = type(loss).__name__
     if name == "CustomLoss":
         pairs = list(zip(f.tolist(), y.tolist(), strict=True))
@@ -62,7 +62,7 @@ def _softmax(f: Array, label: int) -> Pair:
 
 
 def _of_margin(name: str, loss: Any, m: Array) -> Pair:
-    """Values and slopes in the margin m = y·f; u is what it lacks to 1."""
+    """Return values and slopes in the margin m = y·f; u = 1 − m."""
     u = np.maximum(1.0 - m, 0.0)
     if name == "Logistic":
         return np.logaddexp(0.0, -m), -np.exp(-np.logaddexp(0.0, m))
@@ -75,7 +75,7 @@ def _of_margin(name: str, loss: Any, m: Array) -> Pair:
 
 
 def _of_residual(name: str, loss: Any, r: Array) -> Pair:
-    """Values and slopes in the residual r = f − y."""
+    """Return values and slopes in the residual r = f − y."""
     size, sign = np.abs(r), np.sign(r)
     if name == "Squared":
         return r**2, 2.0 * r

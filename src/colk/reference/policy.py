@@ -1,4 +1,4 @@
-"""The specification of a step of policy evaluation, in NumPy; the engine must equal it."""
+"""The specification of a step of policy evaluation, in NumPy."""
 
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ Method = Literal["function", "scalar", "corrected", "residual", "semi"]
 
 
 class ReferenceEvaluator:
-    """V, z and the average of V, moved as the equations say and compressed by brute force.
+    """V, z and the average of V, updated by the equations and compressed by brute force.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ class ReferenceEvaluator:
     n_features : int
         Dimension of a state.
     discount, step_size, tracking_rate, regularization, eps, eps_ratio, growth : float
-        γ, α, β, λ, the bound of V, that of z in its units, growth of the average.
+        γ, α, β, λ, the error bound of V, the bound of z relative to it, growth of the average.
     method : {"function", "scalar", "corrected", "residual", "semi"}
-        Which equation moves V.
+        The update equation of V.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class ReferenceEvaluator:
         return float(gram(self.kernel, x[None, :], self.atoms)[0] @ weights)
 
     def _directions(self, delta: float, z: float, discount: float) -> tuple[float, float]:
-        """Coefficients of κ(x, ·) and κ(x', ·)."""
+        """Return the coefficients of κ(x, ·) and κ(x', ·)."""
         return {
             "function": (z, -discount * z),
             "scalar": (z, -discount * z),
@@ -74,7 +74,7 @@ class ReferenceEvaluator:
         }[self.method]
 
     def step(self, x: Array, reward: float, x_next: Array, terminated: bool) -> float:
-        """Learn from one transition; returns δ."""
+        """Learn from one transition; return δ."""
         discount = 0.0 if terminated else self.discount
         delta = reward + discount * self._at(self.value, x_next) - self._at(self.value, x)
         z = self._at(self.tracker, x)
@@ -97,7 +97,7 @@ class ReferenceEvaluator:
         return delta
 
     def _compress(self) -> None:
-        """KOMP of the pair (V, z/eps_ratio), and the average projected on what it keeps."""
+        """Apply KOMP to the pair (V, z/eps_ratio), and project the average on its atoms."""
         pair = np.column_stack([self.value, self.tracker / self.eps_ratio])
         kept, fitted, _, _ = komp(self.kernel, self.atoms, pair, self.eps)
         self.value, self.tracker = fitted[:, 0], self.eps_ratio * fitted[:, 1]

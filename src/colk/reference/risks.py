@@ -1,8 +1,8 @@
 """Risks E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ, g)] ∈ R^m, by their values at one sample.
 
-A sample is its loss ℓ. To a `Composition` it is the pair (f, y) of a prediction and a target, and
-slopes in the loss are slopes in f. A component of g that makes E outer stationary does not enter
-the gradient, by the envelope theorem: its inner slope is 0.
+A sample is given by its loss ℓ. For a `Composition` it is given by a pair (f, y) of a prediction
+and a target, and slopes in the loss are slopes in f. A component of g at which E outer is
+stationary does not enter the gradient, by the envelope theorem; its inner slope is 0.
 
 Examples
 --------
@@ -33,7 +33,7 @@ _OF_USERS = ("CustomRisk", "Composition")
 
 
 class Outer(NamedTuple):
-    """outer(ℓ, g), ∂outer/∂ℓ (of shape (q,) where it is ∂outer/∂f) and ∂outer/∂g (m,)."""
+    """outer(ℓ, g), ∂outer/∂ℓ (for a `Composition` ∂outer/∂f, of shape (q,)) and ∂outer/∂g (m,)."""
 
     value: float
     slope_loss: Any
@@ -41,20 +41,20 @@ class Outer(NamedTuple):
 
 
 def kind(risk: Any) -> str:
-    """Name of the risk; a dispersion of weight 0 is the mean, and so is the CVaR of all losses."""
+    """Return the name of the risk; dispersions of weight 0 and CVaR of all losses are "Mean"."""
     is_mean = getattr(risk, "weight", 1.0) == 0.0 or getattr(risk, "tail_fraction", 0.0) == 1.0
     return "Mean" if is_mean else type(risk).__name__
 
 
 def n_inner(risk: Any) -> int:
-    """Size m of g."""
+    """Return the size m of g."""
     if kind(risk) in _OF_USERS:
         return int(risk.n_inner)
     return {"Mean": 0, "CVaR": 2, "MeanSemideviation": 2}.get(kind(risk), 1)
 
 
 def inner(risk: Any, sample: Any, g: Array) -> Array:
-    """inner(ℓ, g), of shape (m,): its expectation is g where g is exact."""
+    """Return inner(ℓ, g), of shape (m,); its expectation is g if g is exact."""
     name = kind(risk)
     if name in _OF_USERS:
         return _user(risk, "inner", sample)
@@ -69,7 +69,7 @@ def inner(risk: Any, sample: Any, g: Array) -> Array:
 
 
 def inner_slope(risk: Any, sample: Any, g: Array) -> Array:
-    """∂inner/∂ℓ, of shape (m,); ∂inner/∂f, of shape (m, q), of a `Composition`."""
+    """Return ∂inner/∂ℓ, of shape (m,); for a `Composition` ∂inner/∂f, of shape (m, q)."""
     name = kind(risk)
     if name in _OF_USERS:
         slopes = _user(risk, "inner_slope", sample)
@@ -105,7 +105,7 @@ def outer(risk: Any, sample: Any, g: Array) -> Outer:
 
 
 def _user(risk: Any, name: str, sample: Any, *g: Array) -> Array:
-    """Return what a user's function makes of a sample, in one row."""
+    """Return the value of a user-defined function at a sample, as one row."""
     if kind(risk) == "Composition":
         return np.ravel(getattr(risk, name)(*sample, *g)).astype(float)
     names = ("inner", "inner_slope", "outer", "outer_slope_loss", "outer_slope_inner")

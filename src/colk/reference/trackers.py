@@ -1,4 +1,4 @@
-"""Trackers: what one sample makes of g. Samples are as in `colk.reference.risks`.
+"""Trackers: the update of g by one sample. Samples are as in `colk.reference.risks`.
 
 Examples
 --------
@@ -24,7 +24,7 @@ __all__ = ["start", "track"]
 
 
 def start(risk: Any, sample: Any) -> Array:
-    """Return g from the first sample: its own mean, and its size the first guess of a spread."""
+    """Return g from the first sample; its size is the first estimate of a spread."""
     if kind(risk) in ("CustomRisk", "Composition"):
         return inner(risk, sample, np.zeros(n_inner(risk)))
     power = risk.order if kind(risk) == "MeanSemideviation" else 1.0
@@ -32,9 +32,9 @@ def start(risk: Any, sample: Any) -> Array:
 
 
 def track(tracker: Any, risk: Any, g: Array, before: Any, now: Any, rate: float) -> Array:
-    """Return g moved by a sample, seen as f_{t−1} and as f_t predict it.
+    """Return g after a sample, given its values under f_{t−1} and f_t.
 
-    Inner values look at g as it was before the sample. A rate of 1 forgets all but this sample.
+    Inner values use g before the sample. A rate of 1 forgets all earlier samples.
     """
     if rate >= 1.0:
         return start(risk, now)
@@ -42,7 +42,7 @@ def track(tracker: Any, risk: Any, g: Array, before: Any, now: Any, rate: float)
     if kind(risk) == "Entropic":
         return _track_log_mean(risk.tilt, g, before, now, rate, momentum)
     averaged = np.asarray((1.0 - rate) * g + rate * inner(risk, now, g))
-    if not momentum or kind(risk) == "CVaR":  # the threshold of CVaR is no expectation
+    if not momentum or kind(risk) == "CVaR":  # the threshold of CVaR is not an expectation
         return averaged
     moved = np.asarray((1.0 - rate) * (g - inner(risk, before, g)) + inner(risk, now, g))
     if kind(risk) == "MeanSemideviation" and not moved[1] > 0.5 * (1.0 - rate) * g[1]:

@@ -3,7 +3,7 @@
 from colk._extras import needed_for
 
 with needed_for("colk.river", extra="river"):
-    import river  # noqa: F401  # to say what to install where it is missing
+    import river  # noqa: F401  # fails with advice if it is not installed
 
 from colk.river.classifier import COLKClassifier
 from colk.river.conformal import ConformalRegressor

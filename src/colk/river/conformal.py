@@ -27,12 +27,12 @@ class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg
 
     Adaptive conformal inference around the predictions of any regressor or pipeline of River; the
     features of a sample do not change the width of its interval. See
-    `colk.conformal.AdaptiveInterval` for what is proven.
+    `colk.conformal.AdaptiveInterval` for the guarantee.
 
     Parameters
     ----------
     regressor : river.base.Regressor
-        What predicts.
+        The regressor or pipeline that predicts.
     coverage : float
         Nominal coverage.
     rate, window
@@ -88,7 +88,7 @@ class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg
         yield {"regressor": COLKRegressor()}
 
     def learn_one(self, x: Features, y: float, **settings: Any) -> None:
-        """Learn from one sample: first whether its interval missed it, then the regressor.
+        """Learn from one sample: update the intervals first, then the regressor.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg
         y : float
             The target.
         **settings : dict
-            Handed to the regressor, such as a weight.
+            Passed to the regressor, such as a weight.
         """
         target = check_number(y, "y")
         residual = target - self.regressor.predict_one(x) if self._has_learned else None
@@ -132,8 +132,8 @@ class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg
         x : dict
             Features.
         coverage : float, optional
-            Nominal coverage; that of the constructor by default. Another is followed from the
-            first time that it is asked for.
+            Nominal coverage; that of the constructor by default. Another one is tracked from its
+            first use on.
         """
         level = self.coverage if coverage is None else check_coverage(coverage)
         low, high = self._interval.reach(level)

@@ -1,4 +1,4 @@
-"""What a River model stores: its parameters, the names of its features, and its learner."""
+"""The stored fields of a River model: parameters, names of features, and learner."""
 
 from inspect import signature
 from typing import Any
@@ -23,7 +23,7 @@ FIELDS: dict[str, stored.Field] = {
 
 
 class StoredModel:
-    """The part of a River model that takes it apart for a file and puts it together again."""
+    """Mixin that converts a River model to stored fields and back."""
 
     solver: Any
     _names: list[Any]
@@ -56,11 +56,11 @@ class StoredModel:
         return model
 
     def _set_learned(self, values: dict[str, Any]) -> None:
-        """Take up what the model has learned of its targets."""
+        """Restore the state of the targets."""
 
 
 def _check_learner(learner: KernelLearner, solver: str) -> None:
-    """Check that a learner is one that a River model makes."""
+    """Check that a River model could have made this learner."""
     if not has_solver(learner, solver):
         raise FileFormatError(f"the learner does not have solver={solver!r}")
     if learner.is_traced or learner.loss.kind == "binary":

@@ -1,4 +1,4 @@
-"""Choice of kernel, bandwidth and feature scales by the data."""
+"""Automatic choice of kernel, bandwidth and feature scales."""
 
 from colk.selection.contenders import CONTENDERS, Contender, contenders_for
 from colk.selection.race import race

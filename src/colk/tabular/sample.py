@@ -18,8 +18,8 @@ _SEED = 1
 class RowSample:
     """Rows drawn uniformly, without replacement, from all rows seen.
 
-    A row stays if its random number is among the smallest. That number depends on the position of
-    the row alone, so that batches of any size, and a second pass, give the same sample.
+    A row stays if its random number is among the smallest. This number depends only on the position
+    of the row, so that batches of any size and a second pass give the same sample.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a TableModel stores: its settings, the scales and values of columns, and its learner."""
+"""The stored fields of a TableModel: settings, scales and categories of columns, and learner."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ FIELDS: dict[str, stored.Field] = {
 
 
 class StoredTable:
-    """The part of a TableModel that takes it apart for a file and puts it together again."""
+    """Mixin that converts a TableModel to stored fields and back."""
 
     def _to_file(self: Any) -> dict[str, Any]:
         return {

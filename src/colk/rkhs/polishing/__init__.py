@@ -1,4 +1,4 @@
-"""The best weights for atoms that are given, over all of the data: Newton's method by BLAS."""
+"""Optimal weights on given atoms over all data, by Newton's method."""
 
 from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 

@@ -1,10 +1,10 @@
-"""An interior-point method for losses that are piecewise linear: hinge, pinball, ε-insensitive.
+"""An interior-point method for piecewise linear losses: hinge, pinball, ε-insensitive.
 
 Such a loss is a line plus positive parts, ω u₊ = max over a in [0, 1] of ω a u with u = f − t. With
 slopes p − q = u, p(1 − a) = μ and qa = μ on a path to μ = 0, each step of Mehrotra's predictor and
 corrector solves one system with λI + Σ_i z_i z_iᵀ Σ_k ω_ik/θ_ik, as Newton's method does. Any a in
-[0, 1] proves a bound: the objective is at most Σ ω(u₊ − au) + ‖r‖²/(2λ) above the least one, where
-r is the gradient with a in the place of the step 1{u > 0}.
+[0, 1] gives a bound: the objective exceeds its minimum by at most Σ ω(u₊ − au) + ‖r‖²/(2λ), where r
+is the gradient with a instead of the step 1{u > 0}.
 """
 
 import numpy as np
@@ -15,9 +15,9 @@ from colk.rkhs.polishing.span import Span
 
 __all__ = ["follow_path"]
 
-# How much of the way to the boundary a step goes.
+# Fraction of the distance to the boundary that a step goes.
 _BOLDNESS = 0.995
-# Steps without a better bound after which rounding errors have won.
+# Number of steps without a better bound after which rounding errors dominate.
 _PATIENCE = 8
 
 
@@ -32,13 +32,13 @@ class _Path:
         u = self.F - self.places
         room = float(np.mean(np.abs(u))) or 1.0
         self.p, self.q = np.maximum(u, 0.0) + room, np.maximum(-u, 0.0) + room
-        # The a at which slopes vanish, where it is well inside: for quantiles it is τ.
+        # The a at which slopes vanish, if it is well inside; for quantiles it is τ.
         balance = -self.line / np.maximum(self.omega.sum(axis=0), 1e-300)
         inside = (balance > 1e-3) & (balance < 1.0 - 1e-3)
         self.a = np.broadcast_to(np.where(inside, balance, 0.5), u.shape)
 
     def gradient(self) -> Array:
-        """r: the gradient with a in the place of the step."""
+        """Return r, the gradient with a instead of the step."""
         slopes = self.line + (self.omega * self.a).sum(axis=0)
         return self.span.gather(slopes) + self.decay * self.v
 
@@ -51,7 +51,7 @@ class _Path:
         return float(np.sum(self.omega * (p * (1.0 - a) + q * a)) / (2.0 * np.sum(self.omega)))
 
     def step(self, gradient: Array) -> None:
-        """Predict with μ = 0, choose μ by how far that came, correct, and go."""
+        """Make a step: predict with μ = 0, choose μ by its length, correct, and move."""
         p, q, a = self.p, self.q, self.a
         theta = p / (1.0 - a) + q / a
         solver = self.span.solver((self.omega / theta).sum(axis=0), self.decay)
@@ -77,7 +77,7 @@ class _Path:
         self.p, self.q, self.a = p + length * dp, q + length * dq, a + length * da
 
     def _reach(self, da: Array, dp: Array, dq: Array) -> float:
-        """The longest step, at most 1/0.995, after which p, q, a and 1 − a are at least 0."""
+        """Return the longest step ≤ 1/0.995 after which p, q, a and 1 − a are at least 0."""
         shrinking = [(self.p, dp), (self.q, dq), (self.a, da), (1.0 - self.a, -da)]
         ratios = [float(np.max(-change / size)) for size, change in shrinking]
         return 1.0 / max(_BOLDNESS, *ratios)
@@ -86,7 +86,7 @@ class _Path:
 def follow_path(
     span: Span, terms: Terms, regularization: float, start: Array, *, tolerance: float, steps: int
 ) -> tuple[Array, float, float, int]:
-    """Return the best coordinates met, their gap, the norm of r and the number of steps.
+    """Return the best coordinates found, their gap, the norm of r and the number of steps.
 
     Examples
     --------

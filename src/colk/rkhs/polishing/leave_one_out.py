@@ -1,9 +1,9 @@
-"""How much to regularise: by predictions of each sample from the others, in closed form.
+"""Choice of λ by leave-one-out predictions in closed form.
 
 At a minimum of Σ_j ℓ_j + λ/2‖v‖² with slopes s and curvatures b in the predictions, one step of
-Newton's method without sample i predicts it by f_i + s_i h_i/(1 − b_i h_i), where
-h_i = z_iᵀ(λI + Σ b z zᵀ)⁻¹z_i is its leverage: exact for squares. What couples the samples or the
-outputs is left out, kinks are rounded.
+Newton's method without sample i predicts it by f_i + s_i h_i/(1 − b_i h_i), where h_i = z_iᵀ(λI + Σ
+b z zᵀ)⁻¹z_i is its leverage. This is exact for the squared loss. Couplings of samples or outputs
+are ignored, and kinks are smoothed.
 """
 
 from dataclasses import dataclass
@@ -17,29 +17,29 @@ from colk.rkhs.polishing.span import Solver, Span
 
 __all__ = ["Choice", "choose_regularization", "leave_one_out"]
 
-# λ in units of one sample of mean curvature and size, from strong to weak, and where to begin.
+# λ in units of one sample of mean curvature and size, from large to small, and the first index.
 _STRENGTHS = (8.0, 2.0, 0.5, 0.12, 0.03, 0.008)
 _FIRST = 3
 _NEWTON_STEPS = 25
 _ACCURACY = 1e-3
-# Of candidates that are compared.
+# Accuracy at which candidates are compared.
 _ROUGH_ACCURACY = 3e-3
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The regularisation with the least risk left out.
+    """The λ with the least leave-one-out risk.
 
     Attributes
     ----------
     regularization : float
         λ.
     coordinates : array of shape (rank, q)
-        The minimiser with it, of rounded kinks.
+        The minimiser for this λ, with smoothed kinks.
     factor : Solver
-        Of the second derivative there.
+        Factor of the second derivative there.
     candidates : tuple of (float, float)
-        Each λ that was tried, and the risk left out.
+        Each λ that was tried, and its leave-one-out risk.
     """
 
     regularization: float
@@ -49,7 +49,7 @@ class Choice:
 
 
 def leave_one_out(point: Point, terms: RoundedTerms) -> Array:
-    """Predictions (n, q) of each sample without it, at a minimum.
+    """Return leave-one-out predictions (n, q) at a minimum.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def leave_one_out(point: Point, terms: RoundedTerms) -> Array:
     array([4.5, 3. , 1.5])
     """
     slopes, curvature = terms.slopes(point.F), terms.curvature(point.F, shared=False)
-    point.factor = point.span.solver(curvature, point.decay)  # which serves what comes after it
+    point.factor = point.span.solver(curvature, point.decay)  # reused by the next search
     leverage = point.span.leverages(point.factor)
     return np.asarray(point.F + slopes * leverage / np.maximum(1.0 - curvature * leverage, 1e-2))
 
@@ -73,7 +73,7 @@ def leave_one_out(point: Point, terms: RoundedTerms) -> Array:
 def left_out_and_kept(
     span: Span, terms: Terms, regularization: float, start: Array
 ) -> tuple[Array, Array]:
-    """Predictions (n, q) of each sample without it and with it, kinks rounded, from a minimum."""
+    """Return leave-one-out and full predictions (n, q) from a minimum, with smoothed kinks."""
     point = Point(span, regularization, start)
     rounded = RoundedTerms(terms, *terms.unit(point.F))
     reference = float(np.linalg.norm(Point(span, 0.0, 0.0 * start).gradient(rounded))) or 1.0
@@ -82,7 +82,7 @@ def left_out_and_kept(
 
 
 def choose_regularization(span: Span, terms: Terms, least: float, start: Array) -> Choice:
-    """Return the λ, no less than `least`, with the least risk left out.
+    """Return the λ of at least `least` with the least leave-one-out risk.
 
     Examples
     --------
@@ -102,13 +102,13 @@ def choose_regularization(span: Span, terms: Terms, least: float, start: Array) 
     rounded = RoundedTerms(terms, *terms.unit(point.F))
     origin = Point(span, 1.0, np.zeros_like(start))
     total = float(np.sum(rounded.curvature(origin.F, shared=False))) / start.shape[1]
-    one = float(np.sum(terms.share**2)) * (total or 1.0) * span.size  # what one sample weighs
+    one = float(np.sum(terms.share**2)) * (total or 1.0) * span.size  # weight of one sample
     reference = float(np.linalg.norm(origin.gradient(rounded))) or 1.0
     decays = list(dict.fromkeys(max(least, strength * one) for strength in _STRENGTHS))
     tried: dict[float, float] = {}
     best: Choice | None = None
     first = min(_FIRST, len(decays) - 1)
-    # Weaker ones, as long as they are better, and stronger ones.
+    # Try smaller λ as long as they are better, then larger ones.
     for way in (decays[first:], decays[first - 1 :: -1] if first else []):
         for decay in way:
             point.regularize(decay)

@@ -1,11 +1,11 @@
-"""Newton's method on the atoms of a dictionary; kinks are rounded, ever more narrowly.
+"""Newton's method on given atoms; kinks are smoothed over decreasing widths.
 
-Where the objective is a sum over samples and outputs, its second derivative is formed and factored.
-Risks and softmax couple them: there the factor without the coupling preconditions conjugate
-gradients, whose products with the second derivative are differences of gradients. The factor of a
-sum over samples without kinks serves later steps too, as long as a few conjugate gradients make up
-for what has changed.
-Steps are as long as a line search finds, on predictions alone.
+If the objective is a sum over samples and outputs, its second derivative is formed and factored.
+Risks and softmax couple them; then the factor without the coupling preconditions conjugate
+gradients, whose products with the second derivative are differences of gradients. If the objective
+is a sum over samples without kinks, later steps reuse the factor, as long as a few iterations of
+conjugate gradients correct for the change. A line search on the predictions sets the length of a
+step.
 """
 
 from collections.abc import Callable
@@ -21,23 +21,24 @@ from colk.rkhs.polishing.span import Solver, Span
 
 __all__ = ["Point", "Solution", "descend", "solve"]
 
-# By how much roundings narrow, and where they end: beyond it is rounding errors that rule.
+# Factor by which smoothing widths decrease, and the last width; below it rounding errors dominate.
 _NARROWING = 0.15
 _NARROWEST = 1e-9
 _CONJUGATE_STEPS = 60
-# With an old factor: as many take about as long as a new one, and after more than most of them a
-# new one pays for itself in steps to come. Where outputs are coupled, it needs many of its own.
+# Iterations of conjugate gradients with an old factor. This many take about as long as a new
+# factor; if a step needs more than most of them, a new factor pays off in later steps. If outputs
+# are coupled, more iterations are needed.
 _FEW_STEPS = 4
 _COUPLED_STEPS = 16
 _MOST_OF_FEW = 0.7
 _LINE_STEPS = 40
-# A change of the objective below this share of it cannot be told from rounding errors.
+# A relative change of the objective below this is within rounding errors.
 _NOISE = 1e-13
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Coordinates of a minimiser, and how well it is one.
+    """Coordinates of a minimiser, with its accuracy.
 
     Attributes
     ----------
@@ -46,12 +47,11 @@ class Solution:
     value : float
         The exact objective there.
     gradient_norm : float
-        H-norm of the gradient, of the rounded objective where there are kinks.
+        H-norm of the gradient; with kinks, that of the smoothed objective.
     gap : float
-        The objective is at most so far above the least one; infinite where nothing is known,
-        because it is not convex.
+        Upper bound on the objective minus its minimum; infinite if the objective is not convex.
     n_steps : int
-        Steps of Newton's method.
+        Number of steps of Newton's method.
     converged : bool
         Whether the tolerance was met.
     """
@@ -65,9 +65,9 @@ class Solution:
 
 
 class Point:
-    """Where the search is: coordinates and predictions, which move together.
+    """The current point of the search: coordinates and their predictions.
 
-    It remembers the factor of a second derivative, of where it has been or of some of the samples.
+    It stores the factor of a second derivative, of an earlier point or of some of the samples.
     """
 
     def __init__(self, span: Span, decay: float, v: Array, factor: Solver | None = None) -> None:
@@ -75,7 +75,7 @@ class Point:
         self.factor = factor
 
     def regularize(self, decay: float) -> None:
-        """Stay, under another λ."""
+        """Change λ."""
         self.decay = decay
         if self.factor is not None:
             self.factor = self.factor.with_regularization(decay)
@@ -85,11 +85,11 @@ class Point:
         return terms.value(self.F) + 0.5 * self.decay * float(np.sum(self.v * self.v))
 
     def gradient(self, terms: RoundedTerms) -> Array:
-        """Its gradient in the coordinates."""
+        """Return the gradient in the coordinates."""
         return self.span.gather(terms.slopes(self.F)) + self.decay * self.v
 
     def move(self, step: float, direction: Array, F: Array) -> None:
-        """Go along a direction, to where predictions are known."""
+        """Move along a direction; F are the predictions at the new coordinates."""
         self.v, self.F = self.v + step * direction, F
 
 
@@ -105,9 +105,9 @@ def solve(
 ) -> Solution:
     """Minimise the risk plus λ/2 ‖v‖², from coordinates `start`.
 
-    Without kinks, until the gradient is `tolerance` times as long as at f = 0; with kinks, until
-    the gap is at most `tolerance` times the objective. The objective is never above that at
-    `start`. A `factor` of about the second derivative saves the first one.
+    Without kinks it stops if the norm of the gradient is `tolerance` times that at f = 0; with
+    kinks, if the gap is at most `tolerance` times the objective. The objective never exceeds that
+    at `start`. An approximate `factor` of the second derivative saves the first factorisation.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def solve(
     while True:
         rounded = RoundedTerms(terms, share * units[0], share * units[1])
         exact = rounded.excess == 0.0 and not terms.is_kinked
-        # A rounded problem need be solved no better than rounding is exact.
+        # A smoothed problem need not be solved more accurately than the smoothing error.
         target = tolerance * reference
         if not exact:
             target = max(target, np.sqrt(0.02 * share * regularization * abs(best)))
@@ -159,7 +159,7 @@ def solve(
 
 
 def _inside(point: Point, terms: Terms, tolerance: float, max_steps: int) -> Solution:
-    """The same for losses that are piecewise linear, by an interior-point method."""
+    """Solve the problem for piecewise linear losses, by an interior-point method."""
     v, gap, norm, steps = follow_path(
         point.span, terms, point.decay, point.v, tolerance=tolerance, steps=max_steps
     )
@@ -169,13 +169,13 @@ def _inside(point: Point, terms: Terms, tolerance: float, max_steps: int) -> Sol
 
 
 def descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) -> tuple[int, float]:
-    """Newton steps on a rounded objective until its gradient is as short as `target`."""
+    """Make Newton steps on a smoothed objective until the gradient norm is at most `target`."""
     gradient = point.gradient(terms)
     norm = first = float(np.linalg.norm(gradient))
     for step in range(max_steps):
         if norm <= target:
             return step, norm
-        # A step need be solved no better than the gradient has to shrink.
+        # A step need not be solved more accurately than the required decrease of the gradient.
         accuracy = max(min(0.1, max(norm / first, 1e-6)), min(0.3 * target / norm, 0.5))
         direction = _direction(point, terms, gradient, accuracy)
         change = point.span.predict(direction)
@@ -187,12 +187,12 @@ def descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) ->
         gradient, before = point.gradient(terms), norm
         norm = float(np.linalg.norm(gradient))
         if -slope <= _NOISE * abs(point.value(terms)) and norm > 0.5 * before:
-            return step + 1, norm  # rounding errors have won
+            return step + 1, norm  # rounding errors dominate
     return max_steps, norm
 
 
 def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: float) -> Array:
-    """A step of Newton's method, solved to this accuracy; by an earlier factor, if it will do."""
+    """Return a Newton step of this accuracy; reuse an earlier factor if it is good enough."""
     curvature, coupling = terms.curvature(point.F), terms.coupling(point.F)
     separable = terms.terms.is_separable
     bend = partial(np.multiply, curvature) if separable else partial(terms.bend, point.F)
@@ -211,7 +211,7 @@ def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: flo
 
 
 def _downdated(p: Array, total: float, factor: Solver, gradient: Array) -> Array:
-    """Solve with A − ppᵀ/D, by Sherman and Morrison; with A alone where that is not positive."""
+    """Solve with A − ppᵀ/D (Sherman–Morrison), or with A if that is not positive definite."""
     plain, helped = -factor(gradient), factor(p)
     left = total - float(np.sum(p * helped))
     if left <= 1e-8 * total:
@@ -227,10 +227,10 @@ def _conjugate(
     accuracy: float,
     steps: int,
 ) -> tuple[Array, int]:
-    """Conjugate gradients preconditioned by a factor, and how many it took.
+    """Run preconditioned conjugate gradients; return the step and the number of iterations.
 
-    `bend` is the second derivative in the predictions, times a change of them. Where it turns
-    negative, what there is will do.
+    `bend` multiplies a change of the predictions by the second derivative. If the curvature becomes
+    negative, the current step is returned.
     """
     total, residual = np.zeros_like(gradient), -gradient
     helped = factor(residual)
@@ -254,7 +254,7 @@ def _conjugate(
 def _search(
     point: Point, terms: RoundedTerms, direction: Array, change: Array, slope: float
 ) -> tuple[float, Array]:
-    """A step at which the slope along the line has halved and the objective has fallen, and F."""
+    """Return a step that halves the slope and lowers the objective, and its predictions."""
     if not slope < 0.0:
         return 0.0, point.F
     value, low, high, step = point.value(terms), 0.0, np.inf, 1.0

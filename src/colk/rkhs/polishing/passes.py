@@ -1,4 +1,4 @@
-"""The best weights for given atoms over more rows than memory holds, in passes over the rows.
+"""Optimal weights on given atoms for more rows than fit in memory, in passes over the rows.
 
 The objective, its gradient and its second derivative are sums over blocks of rows, so that a pass
 over the rows makes one step of Newton's method, in memory O(M²) for M atoms.
@@ -17,7 +17,7 @@ from colk.rkhs.polishing.span import Solver, Span
 
 __all__ = ["Iterate", "PassNewton", "Sums"]
 
-# The search ends if a step would lower the objective by a smaller share of it, or after as many
+# The search ends if a step would reduce the objective by less than this share, or after this many
 # passes.
 _TOLERANCE = 1e-4
 _MOST_PASSES = 10
@@ -73,7 +73,7 @@ class Iterate:
     objective : float
         The objective there.
     n_passes : int
-        Passes made.
+        Number of passes made.
     is_done : bool
         Whether the search has ended.
     """
@@ -88,13 +88,13 @@ class Iterate:
 class PassNewton:
     """Newton's method for the mean of a smooth loss plus λ/2 ‖f‖², one step in each pass.
 
-    If the loss couples its outputs, the largest second derivative of a row is taken for all of
-    them; steps are then shorter than Newton's.
+    If the loss couples its outputs, the largest second derivative of a row is used for all outputs,
+    so that steps are shorter than Newton's.
 
     Parameters
     ----------
     function : KernelExpansion
-        Its kernel and its atoms; its weights are not used.
+        Supplies the kernel and the atoms; its weights are not used.
     loss : Loss
         A loss without kinks.
     regularization : float

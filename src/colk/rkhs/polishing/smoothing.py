@@ -1,9 +1,9 @@
-"""Loss and risk over a sample, their kinks rounded: values, slopes and curvature.
+"""Loss and risk over a sample with smoothed kinks: values, slopes and curvature.
 
-A kinked loss is a smooth one plus positive parts at known places, ℓ(f) = s(f) + Σ_k j_k (f − t_k)₊:
-a loss names its kinks, and the jumps j_k are read off its slopes on both sides. Rounded over a
-width h, the positive part u₊ is (u + h)²/(4h) for |u| < h. It is too large by at most h/4, which
-bounds what rounding does to the objective.
+A loss with kinks is a smooth loss plus positive parts at known points, ℓ(f) = s(f) + Σ_k j_k (f −
+t_k)₊. The loss lists its kinks; the jumps j_k follow from its slopes on both sides. Smoothed over a
+width h, the positive part u₊ becomes (u + h)²/(4h) for |u| < h. It is too large by at most h/4,
+which bounds the smoothing error of the objective.
 """
 
 from typing import Any
@@ -16,9 +16,9 @@ from colk.risks import CVaR, LossRisk, Mean, Risk
 
 __all__ = ["RoundedTerms", "Terms"]
 
-# Steps of finite differences, relative to what they are taken of.
+# Relative steps of finite differences.
 _STEP = 1e-5
-# Distance from a kink at which the slopes on both its sides are read.
+# Distance from a kink at which the slopes on both sides are evaluated.
 _ASIDE = 1e-7
 
 
@@ -46,11 +46,11 @@ class Terms:
         self.kinks, self.jumps = [], []
         if loss.kinks and not composed:
             places = [self._place(kink) for kink in sorted(set(np.add(loss.kinks, 0.0)))]
-            self.kinks = list(np.sort(places, axis=0))  # margins of −1 turn the order round
+            self.kinks = list(np.sort(places, axis=0))  # a label of −1 reverses the order
             self.jumps = [self._jump(kink) for kink in self.kinks]
 
     def _place(self, kink: float) -> Array:
-        """Predictions at which a kink is met: it is a residual, or a margin."""
+        """Return the predictions at a kink, which is a residual or a margin."""
         place = self.Y * kink if self.loss.kind == "binary" else self.Y + kink
         return np.ascontiguousarray(np.broadcast_to(place, (len(place), self.n_outputs)))
 
@@ -61,7 +61,7 @@ class Terms:
 
     @property
     def is_kinked(self) -> bool:
-        """Whether there is a kink, in the loss or in the risk."""
+        """Whether the loss or the risk has a kink."""
         return bool(self.kinks) or not self.risk.is_smooth
 
     @property
@@ -83,7 +83,7 @@ class Terms:
 
     @property
     def couples_outputs(self) -> bool:
-        """Whether the loss is no sum over the outputs."""
+        """Whether the loss is not a sum over the outputs."""
         return self.loss.couples_outputs and not isinstance(self.loss, Quantiles)
 
     @property
@@ -102,24 +102,24 @@ class Terms:
         return True
 
     def left_slopes(self) -> Array:
-        """Slopes of the loss below its kinks, of shape (n, q)."""
+        """Return slopes of the loss below its kinks, of shape (n, q)."""
         lowest = np.min(self.kinks, axis=0)
         return self.loss.slope(lowest - _ASIDE * (1.0 + np.abs(lowest)), self.Y)
 
     def evaluate(self, F: Array) -> tuple[Array, Array]:
-        """Losses (n,) and their slopes (n, q)."""
+        """Return losses (n,) and their slopes (n, q)."""
         values, slopes = np.empty(len(F)), np.empty_like(F)
         self.loss.evaluate_rows(F, self.Y, values, slopes)
         return values, slopes
 
     def value(self, F: Array) -> float:
-        """The exact risk."""
+        """Return the exact risk."""
         if type(self.risk) is Mean:
             return float(self.share @ self.evaluate(F)[0])
         return self.risk.value_at(self.loss, F, self.Y, self.share)
 
     def unit(self, F: Array) -> tuple[float, float]:
-        """Widths, of predictions and of losses, over which rounding begins."""
+        """Return the first smoothing widths, of predictions and of losses."""
         if not isinstance(self.risk, LossRisk):
             return 1.0, 1.0
         losses = self.loss.value(F, self.Y)
@@ -131,7 +131,7 @@ class Terms:
 
 
 class RoundedTerms:
-    """The same with every kink rounded: of the loss over `width`, of CVaR over `softness`.
+    """The objective with smoothed kinks: of the loss over `width`, of CVaR over `softness`.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class RoundedTerms:
 
     @property
     def excess(self) -> float:
-        """By how much, at most, rounding raises the objective; infinite where that is not known."""
+        """Upper bound on the smoothing error of the objective; infinite if it is unknown."""
         terms, total = self.terms, 0.0
         per_sample = sum((jump.sum(axis=1) for jump in terms.jumps), np.zeros(1)) * self.width / 4.0
         if isinstance(self.risk, Mean) or self.risk.n_inner == 0:
@@ -169,13 +169,13 @@ class RoundedTerms:
         return float("inf") if terms.is_kinked else 0.0
 
     def _evaluated(self, F: Array) -> tuple[Array, Array]:
-        """Losses (n,) and slopes (n, q) before rounding; those of the last F are remembered."""
+        """Return unsmoothed losses (n,) and slopes (n, q); those of the last F are cached."""
         if self._seen is None or self._seen[0] is not F:
             self._seen = F, *self.terms.evaluate(F)
         return self._seen[1:]
 
     def losses(self, F: Array) -> Array:
-        """Losses of the samples, of shape (n,)."""
+        """Return losses of the samples, of shape (n,)."""
         terms = self.terms
         values = self._evaluated(F)[0]
         for place, jump in zip(terms.kinks, terms.jumps, strict=True):
@@ -184,11 +184,11 @@ class RoundedTerms:
         return values
 
     def loss_slopes(self, F: Array) -> Array:
-        """Slopes of the losses, of shape (n, q)."""
+        """Return slopes of the losses, of shape (n, q)."""
         terms = self.terms
         if not terms.kinks:
             return self._evaluated(F)[1]
-        aside = F  # on a kink the slope to its right is taken
+        aside = F  # at a kink the slope on its right is used
         for place in terms.kinks:
             aside = np.where(
                 place == F, F + _ASIDE * (1.0 + np.abs(F)) * min(self.width, 1.0), aside
@@ -200,7 +200,7 @@ class RoundedTerms:
         return slopes
 
     def value(self, F: Array) -> float:
-        """The rounded risk."""
+        """Return the smoothed risk."""
         if type(self.risk) is Mean:
             return float(self.terms.share @ self.losses(F))
         if isinstance(self.risk, LossRisk):
@@ -208,25 +208,25 @@ class RoundedTerms:
         return self.terms.value(F)
 
     def _by_loss(self, F: Array) -> Array:
-        """The gradient of the risk in the losses, of shape (n,)."""
+        """Return the gradient of the risk in the losses, of shape (n,)."""
         if type(self.risk) is Mean:
             return self.terms.share
         return self.risk.gradient(self.losses(F), self.terms.share)  # type: ignore[attr-defined,no-any-return]
 
     def slopes(self, F: Array) -> Array:
-        """Its gradient in the predictions, of shape (n, q)."""
+        """Return the gradient in the predictions, of shape (n, q)."""
         terms = self.terms
         if isinstance(self.risk, LossRisk):
             return self._by_loss(F)[:, None] * self.loss_slopes(F)
         return self.risk.gradient_at(terms.loss, F, terms.Y, terms.share).reshape(F.shape)
 
     def step_of(self, F: Array) -> float:
-        """A step of the predictions for finite differences."""
+        """Return a step of the predictions for finite differences."""
         size = float(np.sqrt(np.mean(F * F))) + 1.0
         return _STEP * (min(self.width, size) if self.terms.kinks else size)
 
     def bend(self, F: Array, change: Array) -> Array:
-        """The second derivative in the predictions times a change of them, by a difference."""
+        """Return the second derivative times a change of the predictions, by differences."""
         largest = float(np.abs(change).max())
         if largest == 0.0:
             return change
@@ -238,11 +238,11 @@ class RoundedTerms:
         return np.asarray(difference / (2.0 * h))
 
     def curvature(self, F: Array, shared: bool = True) -> Array:
-        """A nonnegative diagonal for the second derivative in the predictions, (n, q).
+        """Return a nonnegative diagonal of the second derivative in the predictions, (n, q).
 
-        Exact where the objective is a sum over samples and outputs; otherwise without what
-        couples them: outer' · ℓ'' + outer'' · ℓ'², in which g stands still. Where the loss couples
-        its outputs, the largest entry is taken for all of them, if it is to be `shared`.
+        It is exact if the objective is a sum over samples and outputs. Otherwise it ignores the
+        coupling: outer' · ℓ'' + outer'' · ℓ'² with constant g. If the loss couples its outputs,
+        `shared` uses the largest entry for all outputs.
         """
         step = self.step_of(F)
         if not isinstance(self.risk, LossRisk):
@@ -256,10 +256,10 @@ class RoundedTerms:
         return np.asarray(curved)
 
     def _outer_curvature(self, losses: Array) -> Array:
-        """The share times ∂²outer/∂ℓ² of each sample, g standing still; of shape (n,)."""
+        """Return the share times ∂²outer/∂ℓ² of each sample with constant g, of shape (n,)."""
         risk, share = self.risk, self.terms.share
         if not isinstance(risk, LossRisk):
-            raise TypeError(f"{type(risk).__name__} is no risk of a loss")
+            raise TypeError(f"{type(risk).__name__} is not a risk of a loss")
         g = risk.estimate(losses, share)
         around = _STEP * (float(share @ np.abs(losses)) or 1.0)
         if isinstance(risk, CVaR):
@@ -268,9 +268,9 @@ class RoundedTerms:
         return np.asarray(share * np.maximum((above - below) / (2.0 * around), 0.0))
 
     def coupling(self, F: Array) -> tuple[Array, float] | None:
-        """What CVaR's threshold, which follows the predictions, takes off the second derivative.
+        """Return the change of the second derivative by CVaR's threshold, which depends on F.
 
-        That is ppᵀ/D with p = Σ z_i c_i: returned are c (n, 1) and D; None for other terms.
+        It is −ppᵀ/D with p = Σ z_i c_i. Returns c (n, 1) and D; None for other risks.
         """
         if not isinstance(self.risk, CVaR) or self.risk.n_inner == 0 or F.shape[1] > 1:
             return None
@@ -286,7 +286,7 @@ class RoundedTerms:
         return np.broadcast_to(curved.max(axis=1, keepdims=True), F.shape) if shared else curved
 
     def _bent(self, F: Array, move: Any) -> Array:
-        """How slopes change with the predictions; about F, where kinks are rounded."""
+        """Return the change of slopes with the predictions; near F if kinks are smoothed."""
         if not self.terms.kinks:
             return np.asarray(self.terms.evaluate(F + move)[1] - self.loss_slopes(F))
         return 0.5 * np.asarray(self.loss_slopes(F + move) - self.loss_slopes(F - move))

@@ -1,4 +1,4 @@
-"""Functions on given atoms in coordinates in which ‖f‖_H is ‖v‖, evaluated in blocks of samples."""
+"""Functions on given atoms, in coordinates v with ‖f‖_H = ‖v‖, evaluated in blocks of samples."""
 
 import copy
 from collections.abc import Iterator
@@ -14,15 +14,15 @@ from colk.kernels import Kernel
 
 __all__ = ["Solver", "Span"]
 
-# Directions of the Gram matrix below this share of its largest eigenvalue are rounding; where every
-# pivot is above this share of the largest, Cholesky's factor will do.
+# Eigenvalues of the Gram matrix below this share of the largest one are rounding errors. If every
+# pivot is above this share of the largest, the Cholesky factor is used.
 _RANK_TOLERANCE = 1e-12
 _INDEPENDENT = 1e-9
-# Where every pivot is above this share, products with B may come after sums over samples, which
-# costs them no more digits than λ can spare; of so many samples for each atom that takes less time.
+# If every pivot is above this share, products with B may follow the sums over samples, without a
+# loss of digits that matters for λ. With this many samples per atom that is faster.
 _WELL_INDEPENDENT = 1e-5
 _MANY = 8
-# Numbers of κ(X, D) that are kept; beyond, its rows are formed anew, a block at a time.
+# Largest size of κ(X, D) that is stored; a larger one is recomputed block by block.
 _KEPT = 2**24
 _BLOCK = 1024
 
@@ -30,14 +30,14 @@ _BLOCK = 1024
 class Span:
     """The span of atoms D: f = κ(·, D)Bv with BᵀKB = I, so that ‖f‖_H = ‖v‖.
 
-    B is L⁻ᵀ of K = LLᵀ or, of atoms that are nearly dependent, QS^{-1/2} of K = QSQᵀ.
+    B is L⁻ᵀ with K = LLᵀ or, for nearly dependent atoms, QS^{-1/2} with K = QSQᵀ.
 
     Parameters
     ----------
     kernel : Kernel
         The kernel κ.
     points : array of shape (n, p)
-        Where functions are evaluated.
+        Points at which functions are evaluated.
     atoms : array of shape (M, p) or None
         The atoms; None for the points themselves.
 
@@ -52,7 +52,7 @@ class Span:
     def __init__(self, kernel: Kernel, points: Array, atoms: Array | None) -> None:
         self._kernel, self._points = kernel, points
         self._atoms = points if atoms is None else atoms
-        self._table: Array | None = None  # κ(X, D) or, where that is not raw, κ(X, D)B
+        self._table: Array | None = None  # κ(X, D) if raw, else κ(X, D)B
         self._is_raw = self._is_triangular = self.is_well_conditioned = False
         if atoms is None or not self._by_pivots():
             self._by_eigenvalues(atoms is None)
@@ -64,13 +64,13 @@ class Span:
         return table if self._is_raw else self._in_basis(table)
 
     def _in_basis(self, table: Array) -> Array:
-        """κ(X, D)B, of a table that is raw."""
+        """Return κ(X, D)B for a raw table."""
         if self._is_triangular:
             return np.asarray(dtrmm(1.0, self.basis, table.T, trans_a=True)).T
         return table @ self.basis
 
     def _by_pivots(self) -> bool:
-        """Take Cholesky's factor; False where the atoms are too nearly dependent for it."""
+        """Try the Cholesky factor; return False if the atoms are nearly dependent."""
         try:
             L = np.linalg.cholesky(self._kernel.gram(self._atoms))
         except np.linalg.LinAlgError:
@@ -86,7 +86,7 @@ class Span:
         return True
 
     def _by_eigenvalues(self, on_points: bool) -> None:
-        """Take the eigenvectors whose eigenvalues are no rounding."""
+        """Use the eigenvectors whose eigenvalues are above rounding errors."""
         eigenvalues, Q = eigh(self._kernel.gram(self._atoms))
         kept = eigenvalues > _RANK_TOLERANCE * eigenvalues[-1]
         if not kept.any():
@@ -103,7 +103,7 @@ class Span:
         return float(self._kernel.diagonal(self._points).mean()) or 1.0
 
     def part(self, rows: Any) -> Self:
-        """The same span, evaluated at some of the points."""
+        """Return the same span, evaluated at some of the points."""
         some = copy.copy(self)
         some._points = self._points[rows]
         some._is_raw = self._is_raw and len(some._points) > _MANY * self.rank
@@ -116,11 +116,11 @@ class Span:
         return some
 
     def coordinates(self, weights: Array) -> Array:
-        """The v of weights (M, q)."""
+        """Return the coordinates v of weights (M, q)."""
         return np.asarray(self._inverse @ weights)
 
     def _blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Rows of samples, and their part of the table."""
+        """Yield blocks of rows and their part of the table."""
         for start in range(0, len(self._points), _BLOCK):
             rows = slice(start, start + _BLOCK)
             if self._table is not None:
@@ -129,15 +129,15 @@ class Span:
                 yield rows, self._tabulated(self._points[rows])
 
     def _for_table(self, v: Array) -> Array:
-        """What the table is to be multiplied by, for coordinates v (rank, q)."""
+        """Return the factor of the table for coordinates v (rank, q)."""
         return self.basis @ v if self._is_raw else v
 
     def _from_table(self, sums: Array) -> Array:
-        """Sums over the rows of the table, (rank, q), as sums of z = Bᵀκ(D, x)."""
+        """Convert sums over the rows of the table to sums of z = Bᵀκ(D, x), of shape (rank, q)."""
         return self.basis.T @ sums if self._is_raw else sums
 
     def predict(self, v: Array) -> Array:
-        """Values (n, q) of the function with coordinates v (rank, q)."""
+        """Return values (n, q) of the function with coordinates v (rank, q)."""
         out, weights = np.zeros((len(self._points), v.shape[1])), self._for_table(v)
         if not weights.any():
             return out
@@ -146,14 +146,14 @@ class Span:
         return out
 
     def gather(self, slopes: Array) -> Array:
-        """Σ_i z_i s_iᵀ of shape (rank, q), for slopes (n, q)."""
+        """Return Σ_i z_i s_iᵀ of shape (rank, q), for slopes (n, q)."""
         total = np.zeros((self.rank, slopes.shape[1]))
         for rows, table in self._blocks():
             total += table.T @ slopes[rows]
         return self._from_table(total)
 
     def leverages(self, solver: "Solver") -> Array:
-        """z_iᵀA⁻¹z_i of each sample, (n, q): a column for each factor of A."""
+        """Return z_iᵀA⁻¹z_i of each sample, (n, q), with a column for each factor of A."""
         # For many rows a product with the inverse takes half the time of solving.
         inverses = solver.inverses()
         if self._is_raw:
@@ -166,7 +166,7 @@ class Span:
         return out
 
     def solver(self, curvature: Array, regularization: float) -> "Solver":
-        """Solve with λI + Σ_i b_i z_i z_iᵀ, one for each column of the curvature (n, q)."""
+        """Return the solver of λI + Σ_i b_i z_i z_iᵀ, for each column of the curvature (n, q)."""
         shared = bool((curvature == curvature[:, :1]).all())
         columns = curvature[:, :1] if shared else curvature
         matrices = [np.zeros((self.rank, self.rank)) for _ in range(columns.shape[1])]
@@ -197,7 +197,7 @@ class Solver:
         self._factors = [_factor(matrix, regularization) for matrix in matrices]
 
     def with_regularization(self, regularization: float) -> "Solver":
-        """Solve with another λ."""
+        """Return the solver with another λ."""
         return Solver(self._matrices, regularization)
 
     def __call__(self, right: Array) -> Array:
@@ -208,12 +208,12 @@ class Solver:
         return np.column_stack([cho_solve(f, column, check_finite=False) for f, column in columns])
 
     def inverses(self) -> list[Array]:
-        """L⁻¹ of each factor A = LLᵀ: lower triangles, above which anything may stand."""
+        """Return L⁻¹ of each factor A = LLᵀ; entries above the diagonal are undefined."""
         return [dtrtri(f[0], lower=True)[0] for f in self._factors]
 
 
 def _factor(matrix: Array, regularization: float) -> Any:
-    """Cholesky factor; rounding that makes the matrix indefinite is lifted out of the way."""
+    """Return the Cholesky factor; if rounding makes the matrix indefinite, raise the diagonal."""
     lift = 0.0
     while True:
         lifted = matrix.copy()

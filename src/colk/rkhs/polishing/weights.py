@@ -1,4 +1,4 @@
-"""A function with its weights made the best that its atoms allow."""
+"""Polishing: optimal weights for the atoms of a function."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -32,25 +32,25 @@ __all__ = ["Polished", "polish", "predict_left_out"]
 )
 @dataclass(frozen=True)
 class Polished:
-    """What `polish` found.
+    """The result of `polish`.
 
     Attributes
     ----------
     function : KernelExpansion
         The function with its new weights.
     value, value_before : float
-        The objective, after and before; it never rises.
+        The objective after and before; it never increases.
     gap : float
-        The objective is at most so far above the least one on these atoms; infinite where the
-        objective is not convex.
+        Upper bound on the objective minus its minimum on these atoms; infinite if the objective is
+        not convex.
     n_steps : int
-        Steps of Newton's method.
+        Number of steps of Newton's method.
     converged : bool
         Whether the tolerance was met.
     regularization : float
         λ, given or chosen.
     candidates : tuple of (float, float)
-        Where λ was chosen, each one tried and the risk of samples predicted from the others.
+        If λ was chosen: each λ that was tried, and its leave-one-out risk.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Polished:
         return cls(**{**values, "candidates": pairs})
 
 
-# Samples that the choice of λ looks at: so many for each atom, within bounds.
+# Number of samples used to choose λ: this many per atom, within bounds.
 _LOOKED_AT = 2.5
 _FEWEST, _MOST = 500, 1000
 
@@ -107,15 +107,15 @@ def polish(
 ) -> Polished:
     r"""Minimise the empirical risk plus λ/2 ‖f‖²_H over the weights of a function.
 
-    Its atoms stay. A step of Newton's method costs O(nM²) by BLAS for n samples and M atoms, and
-    memory O(M² + n) beyond a table of kernel values that is kept where it is small. Kinks of losses
-    and of CVaR are rounded, ever more narrowly, until the objective is certified to be within the
-    tolerance of the least one.
+    The atoms do not change. A step of Newton's method takes O(nM²) time for n samples and M atoms,
+    and O(M² + n) memory besides a table of kernel values, which is stored if it is small. Kinks of
+    losses and of CVaR are smoothed over decreasing widths until the objective is certified to be
+    within the tolerance of its minimum.
 
     Parameters
     ----------
     function : KernelExpansion
-        Atoms, and the weights to begin with.
+        The atoms and the initial weights.
     X : array of shape (n, p)
         Points.
     y : array of shape (n,) or (n, r)
@@ -127,20 +127,20 @@ def polish(
     regularization : float
         λ > 0.
     choose : bool
-        Whether to take the λ, no less than `regularization`, with which the samples, 500 to 1000
-        of them, are best predicted from each other: leave-one-out in closed form.
+        Whether to choose λ ≥ `regularization` by the leave-one-out risk, in closed form, of 500 to
+        1000 samples.
     sample_weight : array of shape (n,), optional
         Weights of the samples.
     tolerance : float
-        Where there are kinks, the gap relative to the objective; otherwise the length of the
-        gradient relative to that at f = 0.
+        With kinks, the gap relative to the objective; otherwise the norm of the gradient relative
+        to that at f = 0.
     max_steps : int
-        Most steps of Newton's method.
+        Largest number of steps of Newton's method.
 
     Returns
     -------
     Polished
-        The function, and how good it is.
+        The function with its new weights, and the accuracy of the solution.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def polish(
     check_count(max_steps, "max_steps")
     share = shares(len(points), sample_weight)
     targets = np.asarray(y, dtype=np.float64)
-    if (share == 0.0).any():  # samples of weight 0 are not seen
+    if (share == 0.0).any():  # drop samples of weight 0
         points, targets, share = (rows[share > 0.0] for rows in (points, targets, share))
     candidates: tuple[tuple[float, float], ...] = ()
     if function.n_atoms == 0:
@@ -196,7 +196,7 @@ def polish(
 def chosen(
     span: Span, start: Array, y: Array, loss: Loss, risk: Risk, least: float, share: Array
 ) -> Choice:
-    """Choose λ by samples spread evenly over all; one is worth as much as one of them all."""
+    """Choose λ by evenly spaced samples; λ is scaled to the number of all samples."""
     size = min(max(int(_LOOKED_AT * span.rank), _FEWEST), _MOST)
     rows = np.unique(np.linspace(0, len(y) - 1, size).astype(int))
     part = float(share[rows].sum())
@@ -219,14 +219,14 @@ def predict_left_out(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> Array:
-    """Predictions of each sample from the others, of a function that minimises the mean loss.
+    """Return leave-one-out predictions of a function that minimises the mean loss.
 
-    In closed form, with kinks of the loss rounded; exact for squares.
+    They are in closed form, with kinks of the loss smoothed, and exact for the squared loss.
 
     Parameters
     ----------
     function : KernelExpansion
-        A minimiser, such as `polish` returns it.
+        A minimiser, such as a result of `polish`.
     X : array of shape (n, p)
         Points.
     y : array of shape (n,) or (n, r)
@@ -234,14 +234,14 @@ def predict_left_out(
     loss : Loss
         The loss.
     regularization : float
-        λ > 0, with which the function was found.
+        λ > 0 of the minimisation.
     sample_weight : array of shape (n,), optional
         Weights of the samples.
 
     Returns
     -------
     array of shape (n,) or (n, n_outputs)
-        Like the predictions of the function.
+        In the shape of the predictions of the function.
 
     Examples
     --------
