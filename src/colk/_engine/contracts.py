@@ -184,7 +184,7 @@ class AveragingContract(Term):
 
 
 class Scratch:
-    """What a compressor writes while it works on a dictionary; it grows with the dictionary."""
+    """Working memory of a compressor for one dictionary; it grows with the dictionary."""
 
     def resize(self, capacity: int) -> None:
-        """Make all buffers anew for so many atoms; nothing in them outlives a step."""
+        """Allocate all buffers for `capacity` atoms; their contents last for one step."""

@@ -1,7 +1,8 @@
 """The curvature of a risk at a pair of samples: Gauss–Newton in its outer function.
 
-The functions add to `window.curvatures`, at θ and at ξ, numbers of at least 0. Slopes count by
-their size: half of the steps at ξ lead up the loss, and such a step is not longer for that.
+The functions add numbers of at least 0 to `window.curvatures`, at θ and at ξ. Slopes enter by their
+absolute values: half of the steps at ξ increase the loss, and their length must not depend on the
+sign.
 """
 
 import math
@@ -17,7 +18,7 @@ DIFFERENCE = 1e-6
 
 
 def start(w: Window, loss: LossContract, width: float) -> int:
-    """Evaluate the curvatures of the loss at all samples; start the sums over pairs at 0."""
+    """Evaluate the curvatures of the loss at all samples; set the sums over pairs to 0."""
     for b in range(w.size):
         w.curvatures[b] = 0.0
         w.loss_curvatures[b] = loss.curvature(w.predictions, w.targets, b, w.loss_slopes, width)

@@ -1,10 +1,10 @@
 """The live dictionary: atoms, weights over them, and the triangular factor of K⁻¹ = U Uᵀ.
 
-`factor` stores Uᵀ, row by row. With it v = K⁻¹k is one pass over the rows; appending a point adds
-the row [−v, 1]/√s, where s = κ(x, x) − kᵀv is its novelty; dropping atom j is a sweep of Givens
-rotations that gathers row j of U in one column, which then leaves. Rotations amplify no rounding
-errors. Beyond the atoms, weights and factor are 0 and the diagonal is NaN, so loops may run over
-whole vectors.
+`factor` stores Uᵀ, row by row. Solving v = K⁻¹k takes one pass over the rows. Appending a point
+adds the row [−v, 1]/√s, where s = κ(x, x) − kᵀv is its novelty. Dropping atom j takes Givens
+rotations that gather row j of U in one column, which is then removed; rotations do not amplify
+rounding errors. Beyond the atoms, weights and factor are 0 and the diagonal is NaN, so loops may
+run over whole vectors.
 """
 
 import math
@@ -22,7 +22,7 @@ from colk._validation import Array
 
 __all__ = ["Dictionary"]
 
-SPARE = 8  # places that are kept free after the atoms
+SPARE = 8  # entries that are kept free after the atoms
 
 
 class Dictionary:

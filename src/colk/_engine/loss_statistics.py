@@ -8,8 +8,8 @@ from colk._engine.window import Window
 
 __all__ = ["LossStatistics"]
 
-# A change is abrupt if the share of losses above the former TAIL quantile, followed at SHARE_RATE,
-# exceeds MOST_BEYOND; the quantile itself is followed at TAIL_RATE.
+# A change is abrupt if the share of losses above the earlier TAIL quantile exceeds MOST_BEYOND. The
+# share is tracked at the rate SHARE_RATE, the quantile at TAIL_RATE.
 TAIL, TAIL_RATE, SHARE_RATE, MOST_BEYOND = 0.1, 0.01, 0.05, 0.6
 
 
@@ -28,7 +28,7 @@ class LossStatistics:
         self.level = self.spread = self.distance = self.tail_loss = self.beyond = 0.0
 
     def fields(self) -> dict[str, stored.Field]:
-        """What `pack` returns."""
+        """Fields that `pack` returns."""
         return dict.fromkeys(self.names, stored.Number(finite=False))
 
     def pack(self) -> dict[str, float]:
@@ -36,12 +36,12 @@ class LossStatistics:
         return {name: getattr(self, name) for name in self.names}
 
     def unpack(self, packed: dict[str, float]) -> None:
-        """Restore what was packed."""
+        """Restore a packed state."""
         for name in self.names:
             setattr(self, name, packed[name])
 
     def follow(self, w: Window, is_first: bool, rate: float) -> None:
-        """Move the mean, the spread and the distance by the samples of a window."""
+        """Update the mean, the spread and the distance with the samples of a window."""
         share, columns = 1.0 / w.size, min(w.predictions.shape[1], w.targets.shape[1])
         for b in range(w.size):
             loss, gap = w.losses[b], 0.0
@@ -57,7 +57,7 @@ class LossStatistics:
                 self.distance += rate * share * (gap - self.distance)
 
     def has_changed(self, w: Window, is_first: bool) -> bool:
-        """Whether most of the latest losses lie above the former tail quantile."""
+        """Whether most of the latest losses lie above the earlier tail quantile."""
         for b in range(w.size):
             loss = w.losses[b]
             if is_first:

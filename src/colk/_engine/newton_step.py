@@ -2,8 +2,7 @@
 
 With z = Uᵀκ(D, x), a function in the span of the atoms is f(x) = θᵀz. P is the inverse of the
 accumulated curvature (`inverse_curvature.py`), and a sample of slope a moves f by θ ← θ − P⁺ a z.
-The stream makes the same four calls as COLK's; `newton_iterate.py` contains the function that it
-moves.
+The stream makes the same four calls as COLK's, and moves the function of `newton_iterate.py`.
 """
 
 import math
@@ -47,7 +46,7 @@ class NewtonStream(KernelStream):
     most_atoms : int
         Largest number of atoms.
     searches_prior : bool
-        Whether to choose λ.
+        Whether to search for λ.
     first_step : float, optional
         First-order step size; if given, f is a mixture of experts.
     **common
@@ -67,7 +66,7 @@ class NewtonStream(KernelStream):
     trust: float
     late: float  # prior of a new direction if an atom must be dropped for it, in units of λ
     lookahead: Lookahead
-    eps: float  # what this step may lose
+    eps: float  # bound on the H-norm of this step's error
     statistics: LossStatistics
     restarts: int  # number of times that P restarted
     squared_slope: float  # mean a²·gain: squared slopes at an exact f
@@ -165,7 +164,7 @@ class NewtonStream(KernelStream):
         return left_out + self.compress(self.eps - left_out)  # f = KOMP(f~, ε)
 
     def move(self, slopes: Array) -> float:
-        """θ ← θ − P⁺ a z, point by point; returns the H-norm of the parts outside of the span."""
+        """θ ← θ − P⁺ a z, point by point; return the H-norm of the parts outside the span."""
         changed = self.restart and self.statistics.has_changed(self.window, self.steps == 0)
         if changed and self.steps >= self.rested_until:
             self.P.restart(self.dictionary.size)
@@ -230,7 +229,7 @@ class NewtonStream(KernelStream):
         return 0
 
     def counted_loss(self) -> float:
-        """The losses at every ξ, which are new to f, each up to MOST_LOSS mean losses, its unit."""
+        """Return the mean over every ξ of weight·min(loss/unit, 1), unit = MOST_LOSS·mean loss."""
         unit, total = expert_mixture.MOST_LOSS * self.statistics.level, 0.0
         for b in range(self.batch):
             xi, counted = self.stride * b + self.shift, 0.0
@@ -368,9 +367,8 @@ class NewtonStream(KernelStream):
         """Track the residuals and slopes that an exact f would have.
 
         A residual before the step exceeds the noise because of the error of f: for a squared loss
-        by the factor 1 + bτ, which is 1/gain. Later samples have larger weights, because the first
-        residuals are mostly errors of f. The mean curvature, which scales the forgetting, weights
-        all samples equally.
+        by the factor 1 + bτ, which is 1/gain. Later samples weigh more, because the first residuals
+        are mostly errors of f. The mean curvature, which scales forgetting, is not weighted.
         """
         rate = 4.0 / ((min(self.steps, 4 * LATEST) + 4) * self.window.size)
         gain, length = self.iterate.wide_gain, self.iterate.length
@@ -392,7 +390,7 @@ class NewtonStream(KernelStream):
             self.leave()
 
     def variances(self, X: Array) -> tuple[Array, Array]:
-        """Variances of f at X (n,) and of the noise (outputs,); the mean of a²/b is the unit."""
+        """Return the variances (mean a²/mean b)·(zᵀPz + s/λ) of f at X (n,), and of the noise."""
         self.enter()
         try:
             unit = self.squared_slope / self.mean_curvature if self.mean_curvature > 0.0 else 0.0

@@ -236,7 +236,7 @@ class OnlineLearner(StreamLearner):
         return {**super().get_state(), "is_vector": self._is_vector}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from a state that `get_state` of a learner with the same settings returned."""
+        """Continue from a state that `get_state` of a learner with the same settings returned."""
         super().set_state(state)
         self._is_vector = state["is_vector"]
 

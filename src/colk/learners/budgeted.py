@@ -137,7 +137,7 @@ class NORMA(KernelLearner):
         return {**super().get_state(), "tube": self.tube}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from a state that `get_state` of a learner with the same settings returned."""
+        """Continue from a state that `get_state` of a learner with the same settings returned."""
         self._tube = state["tube"]
         super().set_state(state)
 
