@@ -66,20 +66,20 @@ class StreamLearner(ReadOnly, StoredLearner, ABC):
 
     @property
     def n_features(self) -> int:
-        """Number of features of a sample."""
+        """Number of features."""
         if self._n_features is None:
             raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
         return self._n_features
 
     @property
     def steps(self) -> int:
-        """Steps made so far."""
+        """Number of steps made so far."""
         return 0 if self._stream is None else self._stream.steps
 
     def _learn_in_blocks(
         self, stream: Stream, size: int, samples: Callable[[slice], tuple[Array, Array, Array]]
     ) -> None:
-        """Learn from points, targets and weights, as many as there are, block by block."""
+        """Learn from points, targets and weights, block by block."""
         for start in range(0, size, _BLOCK):
             X, Y, weight = samples(slice(start, start + _BLOCK))
             stream.open_trace(len(X))
@@ -98,24 +98,24 @@ class StreamLearner(ReadOnly, StoredLearner, ABC):
         return np.concatenate([np.empty((0, width)), *self._records])
 
     def get_state(self) -> dict[str, Any]:
-        """Return what was learned, beside the settings: plain numbers and arrays.
+        """Return the learned state without the settings, as numbers and arrays.
 
-        `n_features`; `stream`, the packed stream; `lines`, the recorded steps, of shape
-        (steps, width). Each is None if there is none.
+        The keys are `n_features`, `stream` (the packed stream) and `lines` (the recorded steps, of
+        shape (steps, width)). A missing value is None.
         """
         lines = None if not self._records else np.concatenate(self._records)
         packed = None if self._stream is None else self._stream.pack()
         return {"n_features": self._n_features, "stream": packed, "lines": lines}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from a state that `get_state` of a learner with the same settings returned."""
+        """Continue from a state that `get_state` of a learner with the same settings returned."""
         if state["stream"] is not None:
             self.empty_stream(state["n_features"], state["stream"]).unpack(state["stream"])
         if state["lines"] is not None:
             self._records = [np.array(state["lines"])]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Settings, and the state as plain arrays: a copy shares nothing with the original."""
+        """Return settings and state as plain arrays, so that a copy shares no memory."""
         state = dict(self.__dict__)
         stream = state.pop("_stream", None)
         if self._records is not None:
