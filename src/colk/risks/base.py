@@ -51,6 +51,7 @@ class Risk(RiskContract):
     (True, 1)
     """
 
+    _hooks: ClassVar[tuple[str, ...]] = ()  # a base class, without a formula
     _sealed: ClassVar[tuple[str, ...]] = ("start_at", "track_at_row", "chain_at", "outer_at_row")
 
     is_of_losses: ClassVar[bool] = False
