@@ -15,7 +15,7 @@ class OwnStep(GradientStream):
 
     Derive from it, define `iterate`, and name the class as `stream_type` of a learner. The loop,
     the window, averages and the trace are those of COLK. If `iterate` raises, the exception reaches
-    the caller and the model is as it was before the step.
+    the caller and the model has the state before the step.
 
     Examples
     --------

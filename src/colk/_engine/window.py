@@ -28,7 +28,7 @@ class Roles(NamedTuple):
 
 
 def roles(pairing: str, n_inner: int, batch: int) -> Roles:
-    """Return the roles in a batch of pairs; without tracking, a sample stands alone.
+    """Return the roles in a batch of pairs; without tracking, samples are not paired.
 
     Examples
     --------

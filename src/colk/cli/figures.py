@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["features", "predictions", "stream"]
 
-# Most features that are drawn, and most classes that have a colour.
+# Largest numbers of features that are drawn and of classes that have a colour.
 _MOST_FEATURES = 12
 _MOST_CLASSES = 6
-# Most features that are compared to choose those, and points at which each is evaluated.
+# Largest number of features that are compared to choose them, and points per feature.
 _COMPARED = 300
 _PROBES = 15
 _COLUMNS = 3

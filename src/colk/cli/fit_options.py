@@ -1,4 +1,4 @@
-"""The options of `colk fit` beside those of the data."""
+"""The options of `colk fit`, except those of the data."""
 
 import argparse
 from pathlib import Path

@@ -207,7 +207,7 @@ class FormulaKernel(Kernel):
         Name of the loop in `loops.h`. Without a loop, and in a package that is not compiled, NumPy
         evaluates the formula.
     constant : float
-        Number that the loop takes beside a scale for each feature.
+        Number that the loop takes in addition to a scale for each feature.
     """
 
     _sealed: ClassVar[tuple[str, ...]] = ("check_bound",)

@@ -30,7 +30,7 @@ _SOLVER_SETTINGS = {"gradient": ("step_size", "gradient_bound"), "newton": ("pri
 
 @dataclass(frozen=True)
 class Settings:
-    """What a user asks for; `COLKRegressor` documents each setting.
+    """The settings of a user; `COLKRegressor` documents each of them.
 
     The defaults are those of `COLKRegressor`. `step_share` is no parameter of a class: the default
     step size is multiplied by it.

@@ -23,7 +23,7 @@ __all__ = ["ConformalRegressor"]
     has_learned=stored.Flag(),
 )
 class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg,unused-ignore]
-    """Prediction intervals that keep their coverage, whatever the stream does.
+    """Prediction intervals that keep their coverage on any stream.
 
     Adaptive conformal inference around the predictions of any regressor or pipeline of River; the
     features of a sample do not change the width of its interval. See

@@ -12,7 +12,7 @@ from colk.kernels import Kernel
 
 __all__ = ["LARGEST", "Entry", "Race"]
 
-# Most samples that a race uses.
+# Largest number of samples that a race uses.
 LARGEST = 1000
 
 
@@ -57,7 +57,7 @@ class Race:
     Parameters
     ----------
     entries : tuple of Entry
-        The table: each kernel with each bandwidth, features as they are and scaled.
+        The table: each kernel with each bandwidth, with and without feature scales.
     default : Entry
         The entry of the default.
     winner : Entry

@@ -164,7 +164,7 @@ class TableModel(TablePredictor, StoredTable):
     # -- learning ----------------------------------------------------------------------------
 
     def fit(self, source: "Source | Iterable[tuple[Mapping[str, Any], Any]]") -> Self:
-        """Learn anew from rows that can be read several times, in bounded memory.
+        """Fit the model to rows that can be read several times, in bounded memory.
 
         The first pass finds the scales of the columns, the second the atoms. If the model is
         polished and there are more than 20,000 rows, more passes find the weights.

@@ -142,7 +142,7 @@ class TableFit:
                 self._model.update_scales(X, targets)
 
     def end_pass(self) -> None:
-        """Finish the pass: go on to the next phase."""
+        """Finish the pass and start the next phase."""
         if self.phase == "scan":
             self._choose_kernel()
             self.phase = "learn"
