@@ -8,7 +8,7 @@ import pytest
 
 from colk.compressors import KOMP
 from colk.kernels import Gaussian
-from colk.learners import COLK, OwnStep
+from colk.learners import COLK, NewtonCOLK, OwnStep
 from colk.losses import Huber
 from colk.risks import Variance
 
@@ -111,3 +111,11 @@ def test_a_missing_method_is_named():
 
     with pytest.raises(NotImplementedError, match="Empty must define the method iterate"):
         EmptyCOLK(Gaussian(0.4)).learn(X, Y)
+
+
+def test_newton_refuses_a_step_that_it_would_ignore():
+    class Stepping(NewtonCOLK):
+        stream_type = Scaled
+
+    with pytest.raises(TypeError, match="stream_type has no effect on NewtonCOLK"):
+        Stepping(Gaussian(0.5))

@@ -203,7 +203,7 @@ def test_merging_needs_a_radial_kernel():
         (
             lambda: BSGD(KERNEL, step_size="pegasos", regularization=0.0),
             ValueError,
-            "give a regularization",
+            "set regularization > 0",
         ),
         (lambda: NORMA(KERNEL, step_size=0.5, regularization=3.0), ValueError, "must be below 1"),
         (lambda: NPBSGD(KERNEL, growth=0.0), ValueError, "growth must be"),

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from colk._engine.dictionary import Dictionary
 from colk._engine.expert_mixture import count_experts
+from colk._engine.gradient_step import GradientStream
 from colk._engine.inverse_curvature import InverseCurvature
 from colk._engine.lookahead import block_for
 from colk._engine.newton_step import NewtonStream
@@ -146,6 +147,8 @@ class NewtonCOLK(KernelLearner):
 
     def _check(self) -> None:
         super()._check()
+        if self.stream_type is not GradientStream:
+            raise TypeError("stream_type has no effect on NewtonCOLK: derive from COLK instead")
         if type(self.compressor) is not KOMP or self.compressor.parsimony is not None:
             raise ValueError(
                 "NewtonCOLK needs KOMP with eps, fraction or max_atoms: it has no step size that "

@@ -20,7 +20,7 @@ class Trace:
     n_atoms, added, dropped : array
         Model order after the step, and the numbers of atoms added and dropped.
     error : array
-        H-norm of the compression error, at most eps except in the cases listed in `KOMP`.
+        H-norm of the compression error. It may exceed eps in the cases listed in `KOMP`.
     clipped, step_size, norm : array
         Number of pairs whose gradient was clipped, the step size α, and the H-norm of f.
     inner : array of shape (steps, m)
