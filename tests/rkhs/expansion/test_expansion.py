@@ -1,13 +1,14 @@
 """Functions of an RKHS: values, geometry, immutability, memory, files."""
 
-import io
-import json
+import operator
 import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import tracemalloc
-import zipfile
+from functools import reduce
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -244,29 +245,25 @@ def test_files_read_back(kernel, n_outputs, tmp_path):
 
 def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     f = make(Gaussian(1.0))
-    f.save(tmp_path / "f.npz")
+    f.save(tmp_path / "f.colk")
     monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
-        (2 * f).save(tmp_path / "f.npz")
-    assert os.listdir(tmp_path) == ["f.npz"]
-    assert KernelExpansion.load(tmp_path / "f.npz") == f
+        (2 * f).save(tmp_path / "f.colk")
+    assert os.listdir(tmp_path) == ["f.colk"]
+    assert KernelExpansion.load(tmp_path / "f.colk") == f
 
 
 def test_missing_file_is_missing(tmp_path):
     with pytest.raises(FileNotFoundError):
-        KernelExpansion.load(tmp_path / "none.npz")
+        KernelExpansion.load(tmp_path / "none.colk")
 
 
-def archive(header=None, compress=False, **arrays):
-    """The bytes of a file like a saved one, with parts replaced."""
-    good = {"format": "colk.KernelExpansion", "version": 1}
-    good["kernel"] = {"name": "gaussian", "bandwidth": 1.0}
-    text = header if isinstance(header, str) else json.dumps(good | (header or {}))
-    contents = {"atoms": np.ones((2, 1)), "weights": np.ones(2)} | arrays
-    contents["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
-    file = io.BytesIO()
-    (np.savez_compressed if compress else np.savez)(file, **contents)
-    return file.getvalue()
+def saved():
+    """The bytes of a saved function."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "f.colk")
+        KernelExpansion(Gaussian(1.0), np.ones((2, 1)), np.ones(2)).save(path)
+        return path.read_bytes()
 
 
 class Bomb:
@@ -274,66 +271,38 @@ class Bomb:
         return os._exit, (1,)
 
 
-def deep(levels=100_000):
-    kernel = '{"name": "scaled", "factor": 1, "kernel": ' * levels
-    return f'{{"format": "colk.KernelExpansion", "version": 1, "kernel": {kernel}{"}" * levels}}}'
-
-
-def kernel_of(**fields):
-    return archive({"kernel": fields})
-
-
 HOSTILE = {
     "empty": b"",
     "text": b"hello",
     "a pickle": pickle.dumps(Bomb()),
     "an npy": b"\x93NUMPY\x01\x00",
-    "truncated": archive()[:-40],
-    "half": archive()[: len(archive()) // 2],
-    "pickled array": archive(atoms=np.array([Bomb()], dtype=object)),
-    "compressed": archive(compress=True),
-    "no header": archive("null"),
-    "not JSON": archive("{"),
-    "deep": archive(deep()),
-    "another format": archive({"format": "other"}),
-    "newer version": archive({"version": 2}),
-    "kernel of code": kernel_of(name="custom", function="os.system"),
-    "kernel of a list": archive({"kernel": [1]}),
-    "no kernel": archive({"kernel": None}),
-    "unknown field": kernel_of(name="gaussian", bandwidth=1.0, evil=1),
-    "bad bandwidth": kernel_of(name="gaussian", bandwidth=-1.0),
-    "NaN bandwidth": kernel_of(name="gaussian", bandwidth=float("nan")),
-    "huge bandwidth": kernel_of(name="gaussian", bandwidth=10**400),
-    "wrong bandwidths": kernel_of(name="gaussian", bandwidth=[1.0, 2.0]),
-    "parts of none": kernel_of(name="sum", parts=None),
-    "NaN atoms": archive(atoms=np.full((2, 1), np.nan)),
-    "flat atoms": archive(atoms=np.ones(2)),
-    "text weights": archive(weights=np.array(["a", "b"])),
-    "too few weights": archive(weights=np.ones(1)),
+    "truncated": saved()[:-40],
+    "half": saved()[: len(saved()) // 2],
+    "longer": saved() + b"x",
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_are_refused(name, tmp_path):
-    path = tmp_path / "f.npz"
+    path = tmp_path / "f.colk"
     path.write_bytes(HOSTILE[name])
-    with pytest.raises(ValueError, match=r"f\.npz is not a model that can be loaded"):
+    with pytest.raises(ValueError, match=r"f\.colk is not a model that can be loaded"):
         KernelExpansion.load(path)
 
 
 def test_a_wide_product_of_sums_reads_back(tmp_path):
     """Multiplied out it would have 2⁴⁰ terms."""
-    pair = {"name": "sum", "parts": [{"name": "linear"}] * 2}
-    (tmp_path / "f.npz").write_bytes(kernel_of(name="product", parts=[pair] * 40))
-    f = KernelExpansion.load(tmp_path / "f.npz")
-    assert f([[1.0]]) == [2.0**41]
+    pair = Linear() + Linear()
+    f = KernelExpansion(reduce(operator.mul, [pair] * 40), [[1.0]], [1.0])
+    f.save(tmp_path / "f.colk")
+    assert KernelExpansion.load(tmp_path / "f.colk")([[1.0]]) == f([[1.0]]) == [2.0**40]
 
 
 @settings(deadline=None, max_examples=150)
 @given(changes=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=4))
 def test_damaged_files_are_refused_or_unharmed(changes, tmp_path_factory):
-    path = tmp_path_factory.getbasetemp() / "damaged.npz"
-    data = bytearray(archive())
+    path = tmp_path_factory.getbasetemp() / "damaged.colk"
+    data = bytearray(saved())
     for where, value in changes:
         data[int(where * (len(data) - 1))] = value
     path.write_bytes(bytes(data))
@@ -341,19 +310,5 @@ def test_damaged_files_are_refused_or_unharmed(changes, tmp_path_factory):
         f = KernelExpansion.load(path)
     except ValueError:
         return
-    # A zip has bytes that do not matter, such as dates; what matters is under a checksum.
+    # A byte may be replaced by itself; all others are under a checksum.
     assert f == KernelExpansion(Gaussian(1.0), np.ones((2, 1)), np.ones(2))
-
-
-def test_a_member_that_lies_about_its_size_is_refused(tmp_path):
-    def npy(shape):
-        head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117)
-        return b"\x93NUMPY\x01\x00" + len(head + b"\n").to_bytes(2, "little") + head + b"\n"
-
-    path = tmp_path / "f.npz"
-    with zipfile.ZipFile(io.BytesIO(archive())) as good, zipfile.ZipFile(path, "w") as bad:
-        bad.writestr("header.npy", good.read("header.npy"))
-        bad.writestr("weights.npy", good.read("weights.npy"))
-        bad.writestr("atoms.npy", npy((10**13, 1)))
-    with pytest.raises(ValueError, match="not a model that can be loaded"):
-        KernelExpansion.load(path)
