@@ -1,5 +1,7 @@
 # The loops of loops.h, called with whole matrices and row indices, because a slice would count
 # references.
+cimport cython
+
 ctypedef void (*Columns)(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t) noexcept nogil
 
 cdef extern from "loops.h" nogil:
@@ -72,7 +74,8 @@ cdef inline void settle_and_multiply(double[:, ::1] P, Py_ssize_t n, double[:, :
 cdef inline void turn_out(double[:, ::1] P, Py_ssize_t n, Py_ssize_t j, double[:, ::1] turns, double[::1] carry) noexcept nogil:
     _turn_out(&P[0, 0], P.shape[1], n, j, &turns[0, 0], &turns[1, 0], &carry[0])
 cdef inline double* data(double[::1] values) noexcept nogil:
-    return &values[0]
+    with cython.boundscheck(False):  # an empty array has an address as well
+        return &values[0]
 cdef inline double* data_of_rows(double[:, ::1] values) noexcept nogil:
     return &values[0, 0]
 cdef inline list numbers(const double* values, Py_ssize_t n):
