@@ -39,7 +39,6 @@ FLAGS = {
     "unix": [
         "-O1" if CHECKED else "-O3",
         "-g0",
-        "-fno-asynchronous-unwind-tables",
         "-fopenmp-simd",
         "-fno-math-errno",
         "-fno-trapping-math",
@@ -120,7 +119,7 @@ class CompileAtOnce(build_ext):
             extension.depends = translated.depends
             extension.extra_compile_args = flags
             if kind == "unix" and sys.platform.startswith("linux"):
-                extension.extra_link_args = ["-Wl,-s", "-Wl,-z,noseparate-code"]
+                extension.extra_link_args = ["-Wl,-s"]
         super().build_extensions()
 
 
