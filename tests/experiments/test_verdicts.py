@@ -113,7 +113,7 @@ def test_noise_makes_a_theorem_harder_to_confirm():
 
 def verdict(intervals, plan, needs="all"):
     parts = [Part("", [Check("a", Interval(*found), high=0.0)], needs) for found in intervals]
-    return Verdict("", "", "", [], "", parts, plan)
+    return Verdict("", "", "", "", [], "", parts, plan)
 
 
 GOOD, BAD, WIDE = (-5.0, -6.0, -4.0), (5.0, 4.0, 6.0), (0.0, -9.0, 9.0)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from colk._extras import needed_for
 from colk._pages.colors import RC
+from colk._pages.log_axes import name_log_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,6 +40,7 @@ def draw(
         figure = Figure(figsize=(width, height))
         FigureCanvasAgg(figure)
         paint(figure)
+        name_log_axes(figure)
         for name in formats:
             file = io.BytesIO()
             figure.savefig(file, format=name, metadata=metadata.get(name, {}))

@@ -10,7 +10,7 @@ ASSUMPTIONS = (
     "Tuning uses one training set, a validation split and sixteen trials for every method. The "
     "trials are the same in every chapter.",
     "Table I of the paper is measured for COLK and POLK only.",
-    "Policy evaluation uses five seeds for any value of `--runs`. On Mountain Car the discount is "
+    "Policy evaluation uses five seeds for any number of runs. On Mountain Car the discount is "
     "0.95. At 0.99 every setting tried had more than 1.5 times the error of the batch solution at "
     "the best bandwidth.",
 )
@@ -21,6 +21,6 @@ CHOSEN_AFTER = (
     "The size of the transient in the test of Lemma 1.",
     "The rule by which the RBF network's step size falls with its number of features.",
     "The search range of NASA and the horizon of NPBSGD.",
-    "The thresholds of the verdicts: 0.15 for an exponent, 5 % for comparable, 2 % for no "
-    "difference, 50 % for robust.",
+    "The thresholds of the verdicts: 0.15 for an exponent, 5 % for comparable, 2 % for lower, "
+    "50 % for robust.",
 )

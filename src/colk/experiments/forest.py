@@ -14,13 +14,15 @@ from colk.experiments.words import MINUS, percent, show, span
 __all__ = ["Axis", "Forest", "Line", "Tick", "axis", "forest", "region"]
 
 _PERCENT_TICKS = (0.0, -50.0, 100.0, -90.0, 900.0, 9900.0, -20.0, 25.0, -99.0, -5.0, 5.0, -1.0, 1.0)
-# Least distance of two ticks as a share of the width, on a wide and on a narrow screen.
+# Least distance of two ticks as a share of the width.
 _GAP = 0.24
-_NARROW_GAP = 0.55
+# Distance of additional ticks from the ends, where an axis has too few.
+_OUTER = 0.1
 # Least distance of a tick from the ends of the axis. Labels closer than _END are shifted inwards.
 _EDGE, _END = 0.03, 0.2
 # How far the axis reaches beyond the outermost estimate or region, in units of its own scale.
 _BEYOND = {"%": 1.6, "exponent": 1.0}
+_AXES = {"%": "percentage, log scale", "exponent": "exponent"}
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,14 @@ class Forest:
         By the title of a part: the labels, and for each the lines of the columns.
     ticks : list of Tick
         Marks of the axis, which all columns share.
+    axis : str
+        Name of the axis.
     """
 
     columns: list[str]
     groups: dict[str, dict[str, list[Line | None]]]
     ticks: list[Tick]
+    axis: str
 
 
 @dataclass(frozen=True)
@@ -120,26 +125,42 @@ class Axis:
         low, high = (_scaled(x, self.unit) for x in (self.low, self.high))
         return min(max((_scaled(value, self.unit) - low) / (high - low), 0.0), 1.0)
 
+    def value(self, place: float) -> float:
+        """Value at a place; the inverse of `place`."""
+        low, high = (_scaled(x, self.unit) for x in (self.low, self.high))
+        scaled = low + place * (high - low)
+        return 100.0 * math.expm1(scaled) if self.unit == "%" else scaled
+
     def ticks(self) -> "list[Tick]":
-        """Choose ticks that do not overlap, the most useful values first."""
-        chosen: list[Tick] = []
-        for value in _PERCENT_TICKS if self.unit == "%" else self._round_numbers():
+        """Choose at least two ticks that do not overlap, the most useful values first.
+
+        A narrow screen has room for the labels of the first and the last.
+        """
+        found: dict[float, str] = {}
+        ends = (_one_digit(self.value(share)) for share in (1.0 - _OUTER, _OUTER))
+        for value in (*self._useful(), *ends):
             place = self.place(value)
             inside = self.low <= value <= self.high and _EDGE <= place <= 1.0 - _EDGE
-            if inside and all(abs(place - tick.place) >= _GAP for tick in chosen):
-                narrow = all(
-                    abs(place - tick.place) >= _NARROW_GAP for tick in chosen if tick.narrow
-                )
-                chosen.append(Tick(place, _tick(value, self.unit), narrow))
-        return chosen
+            if inside and all(abs(place - other) >= _GAP for other in found):
+                found[place] = _tick(value, self.unit)
+        outer = (min(found, default=0.0), max(found, default=0.0))
+        return [Tick(place, text, place in outer) for place, text in found.items()]
 
-    def _round_numbers(self) -> list[float]:
+    def _useful(self) -> tuple[float, ...]:
+        """Values worth a tick: round numbers, and percentages that readers know."""
+        if self.unit == "%":
+            return _PERCENT_TICKS
         step = 10.0 ** math.floor(math.log10(self.high - self.low))
         step = next(
             (s for s in (step, step / 2, step / 5) if (self.high - self.low) / s >= 3), step
         )
         first = math.ceil(self.low / step)
-        return [k * step for k in range(first, math.floor(self.high / step) + 1)]
+        return tuple(k * step for k in range(first, math.floor(self.high / step) + 1))
+
+
+def _one_digit(value: float) -> float:
+    """Round to one significant digit."""
+    return float(f"{value:.0e}")
 
 
 def _scaled(value: float, unit: str) -> float:
@@ -151,9 +172,8 @@ def _tick(value: float, unit: str) -> str:
         return f"{value:g}".replace("-", MINUS)
     if value >= 900.0:
         return f"×{1.0 + value / 100.0:.0f}"
-    return (
-        f"{value:+.0f} %".replace("+0", "0").replace("-", MINUS).replace(" ", "\N{NO-BREAK SPACE}")
-    )
+    sign = MINUS if value < 0.0 else "+" if value > 0.0 else ""
+    return f"{sign}{abs(value):g}\N{NO-BREAK SPACE}%"
 
 
 def axis(checks: Iterable[Check], unit: str) -> Axis:
@@ -191,8 +211,6 @@ def region(check: Check, unit: str) -> str:
     'below 5.0\xa0%'
     """
     low, high = (percent(x) if unit == "%" else show(x) for x in (check.low, check.high))
-    if math.isinf(check.low) and math.isinf(check.high):
-        return "anywhere"
     if math.isinf(check.low):
         return f"below {high}"
     return f"above {low}" if math.isinf(check.high) else f"between {low} and {high}"
@@ -212,7 +230,7 @@ def forest(verdict: Verdict) -> Forest:
             groups[title][label] = [
                 _line(found[column], scale) if column in found else None for column in columns
             ]
-    return Forest(columns, groups, scale.ticks())
+    return Forest(columns, groups, scale.ticks(), _AXES[verdict.unit])
 
 
 def _line(check: Check, scale: Axis) -> Line:

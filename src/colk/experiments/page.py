@@ -10,13 +10,18 @@ from colk.experiments.chapter import Chapter, Plan
 from colk.experiments.choices import ASSUMPTIONS, CHOSEN_AFTER
 from colk.experiments.forest import forest, region
 from colk.experiments.origin import Origin
-from colk.experiments.verdict import OUTCOMES, Verdict
-from colk.experiments.words import show, span
+from colk.experiments.verdict import NEGLIGIBLE, OUTCOMES, Verdict
+from colk.experiments.words import listed, percent, show, span
 
 __all__ = ["page"]
 
 _CLASSES = dict(zip(OUTCOMES, ("yes", "part", "no", "few", "few"), strict=True))
 _COLUMNS = {"printed": "printed settings", "tuned": "tuned settings"}
+_BELIEF = {
+    "holds": "You can believe",
+    "holds in part": "It is true only in part",
+    "does not hold": "It is not true",
+}
 _STATES = {"supports": "supports", "contradicts": "contradicts", "open": "leaves it open"}
 
 Rows = list[tuple[str, ...]]
@@ -51,6 +56,8 @@ def page(
         reduced=_reduced(plan),
         verdicts=verdicts,
         counts=_counts(verdicts),
+        believed=_believed(verdicts),
+        negligible=percent(NEGLIGIBLE),
         plots=[forest(verdict) for verdict in verdicts],
         numbers=[[*_intervals(verdict), *_measured(verdict)] for verdict in verdicts],
         assumptions=ASSUMPTIONS,
@@ -78,6 +85,16 @@ def _reduced(plan: Plan) -> str:
 def _counts(verdicts: Sequence[Verdict]) -> str:
     counts = {outcome: sum(v.outcome == outcome for v in verdicts) for outcome in OUTCOMES}
     return ", ".join(f"{outcome.capitalize()}: {n}" for outcome, n in counts.items() if n)
+
+
+def _believed(verdicts: Sequence[Verdict]) -> list[str]:
+    """One sentence for each outcome: which claims hold, which only in part, which do not."""
+    sentences = []
+    for outcome, start in _BELIEF.items():
+        claims = [f"that {v.short}" for v in verdicts if v.outcome == outcome]
+        if claims:
+            sentences.append(f"{start} {listed(claims)}.")
+    return sentences
 
 
 def _intervals(verdict: Verdict) -> list[tuple[tuple[str, ...], Rows]]:

@@ -190,6 +190,8 @@ def _verdict(results: dict[str, Any], plan: Plan) -> Verdict:
             f"{percent(one.value)}."
         )
     return Verdict(
+        short="policy evaluation is an instance of the problem and needs the conditional "
+        "expectation",
         claim="Policy evaluation is an instance of the problem, and needs the conditional "
         "expectation.",
         quote="Another instantiation … is the task of policy evaluation … the inner random "

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isinf
 from typing import Literal
 
 from colk.experiments.chapter import Plan
@@ -20,7 +21,7 @@ OUTCOMES: tuple[Outcome, ...] = (
     "not enough runs",
     "not enough samples",
 )
-# A difference below this percentage counts as no difference.
+# "Lower" means lower by at least this percentage. A smaller difference counts as none.
 NEGLIGIBLE = 2.0
 
 
@@ -35,13 +36,12 @@ class Check:
     interval : Interval
         The measured interval, in the verdict's unit.
     low, high : float
-        The region. The claim is supported if the whole interval lies in it.
+        The region; at least one end is finite. An interval inside it supports the claim, an
+        interval outside contradicts it, and an interval across an end leaves it open.
     column : str
         Column of the plot: "printed", "tuned", a phase, or empty.
     color : str
         A name of `colk._pages.colors.PALETTE`.
-    slack : float
-        The claim is contradicted if the interval does not reach this far into the region.
 
     Examples
     --------
@@ -49,8 +49,12 @@ class Check:
     'supports'
     >>> Check("BSGD", Interval(-5.0, -11.0, 1.0), high=0.0).state
     'open'
-    >>> Check("BSGD", Interval(0.1, -0.5, 0.7), high=0.0, slack=NEGLIGIBLE).state
+    >>> Check("BSGD", Interval(0.1, -0.5, 0.7), high=-NEGLIGIBLE).state
     'contradicts'
+    >>> Check("BSGD", Interval(-5.0, -9.0, -1.0))
+    Traceback (most recent call last):
+    ...
+    ValueError: the check of 'BSGD' cannot fail: its region has no end
     """
 
     label: str
@@ -59,7 +63,10 @@ class Check:
     high: float = float("inf")
     column: str = ""
     color: str = "blue"
-    slack: float = 0.0
+
+    def __post_init__(self) -> None:
+        if isinf(self.low) and isinf(self.high):
+            raise ValueError(f"the check of {self.label!r} cannot fail: its region has no end")
 
     @property
     def state(self) -> State:
@@ -67,7 +74,7 @@ class Check:
         found = self.interval
         if self.low <= found.low and found.high <= self.high:
             return "supports"
-        if found.low > self.high - self.slack or found.high < self.low + self.slack:
+        if found.low > self.high or found.high < self.low:
             return "contradicts"
         return "open"
 
@@ -129,8 +136,10 @@ class Verdict:
 
     Parameters
     ----------
+    short : str
+        The claim as a clause, after "that".
     claim : str
-        The claim in short. Formulas are TeX between dollar signs.
+        The claim as a sentence. Formulas are TeX between dollar signs.
     quote, where : str
         The paper's own words, and their place in the paper.
     found : sequence of str
@@ -149,13 +158,15 @@ class Verdict:
     Examples
     --------
     >>> part = Part("error", [Check("BSGD", Interval(-5.0, -9.0, -1.0), high=0.0)])
-    >>> told = {"claim": "BSGD is worse.", "quote": "…", "where": "Section V", "found": ["5 %"]}
+    >>> told = {"short": "BSGD is worse", "claim": "BSGD is worse.", "quote": "…"}
+    >>> told |= {"where": "Section V", "found": ["5 %"]}
     >>> Verdict(**told, rule="Below 0.", parts=[part], plan=Plan()).outcome
     'holds'
     >>> Verdict(**told, rule="Below 0.", parts=[part], plan=Plan(runs=2)).outcome
     'not enough runs'
     """
 
+    short: str
     claim: str
     quote: str
     where: str

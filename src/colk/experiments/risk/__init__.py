@@ -69,7 +69,7 @@ def _verdict(found: RiskRuns, plan: Plan) -> Verdict:
             points = found.online[noise, family]
             cost, gain = (percent_change(points[-1, :, k], points[0, :, k]) for k in (0, 1))
             label = f"{form.label}, $\\eta = {form.weights[-1]:g}$"
-            check = Check(label, gain, high=0.0, column=noise, slack=NEGLIGIBLE)
+            check = Check(label, gain, high=-NEGLIGIBLE, column=noise)
             parts.append(Part("dispersion of the risk, compared with the mean alone", [check]))
             gains.append(gain.value)
             costs.append(cost.value)
@@ -78,6 +78,7 @@ def _verdict(found: RiskRuns, plan: Plan) -> Verdict:
     numbers.append(Measured("least risk above the batch optimum, all runs", least))
     lower = sum(part.state == "supports" for part in parts)
     return Verdict(
+        short="a risk lowers the dispersion of the losses",
         claim="A risk attends to the samples of high loss: the dispersion of the loss falls.",
         quote="Solutions of [mean plus semivariance], as compared with [the mean], are better "
         "attuned to data points associated with high variance objective evaluation …",
@@ -92,7 +93,7 @@ def _verdict(found: RiskRuns, plan: Plan) -> Verdict:
             else "A run is below the batch optimum of its risk, which is impossible.",
         ],
         rule="Each risk at its largest weight is compared with the mean alone, at the same step "
-        "size. Each case counts: the interval has to lie below 0.",
+        f"size. Each case counts: the interval has to lie below {percent(-NEGLIGIBLE)}.",
         parts=parts,
         plan=plan,
         numbers=numbers,

@@ -12,7 +12,7 @@ from colk.experiments.panels import band, letter
 from colk.experiments.statistics import slope_interval
 from colk.experiments.tasks import Result, Task
 from colk.experiments.theory.population import REGULARIZATION, observe
-from colk.experiments.theory.tolerance import TOLERANCE, guide
+from colk.experiments.theory.tolerance import TOLERANCE, at_least, at_most, guide
 from colk.experiments.verdict import Check, Part, Verdict
 from colk.experiments.words import exponent, span
 
@@ -160,6 +160,7 @@ def convergence_verdict(results: Sequence[Result], plan: Plan) -> Verdict:
     rate = slope_interval(horizons(plan), ends.T)
     allowed = allowed_rate(plan)
     return Verdict(
+        short="strongly convex objectives converge at the rates of Theorem 2",
         claim=r"Theorem 2: strongly convex objectives converge to a neighbourhood $O(\alpha)$, "
         r"with $T = O((1/\delta) \log(1/\delta))$ for an accuracy $\delta$.",
         quote="… the iterates of Algorithm 1 converges to a neighborhood of the optimal "
@@ -176,12 +177,12 @@ def convergence_verdict(results: Sequence[Result], plan: Plan) -> Verdict:
         f"{exponent(TOLERANCE)} of the theorem's exponent or beyond it, in the direction of faster "
         "convergence.",
         parts=[
-            Part("floor", [Check(r"in $\alpha$, at least 1", floor, low=1.0 - TOLERANCE)]),
+            Part("floor", [Check(rf"in $\alpha$, {at_least(1.0)}", floor, low=1.0 - TOLERANCE)]),
             Part(
                 "rate",
                 [
                     Check(
-                        rf"in $T$, at most ${exponent(allowed)}$ ($\log\,T/T$)",
+                        f"in $T$, {at_most(allowed)}",
                         rate,
                         high=allowed + TOLERANCE,
                     )

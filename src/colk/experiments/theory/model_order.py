@@ -13,7 +13,7 @@ from colk.experiments.chapter import Figure, Plan, as_columns
 from colk.experiments.laws import generator
 from colk.experiments.statistics import slope_interval
 from colk.experiments.tasks import Task
-from colk.experiments.theory.tolerance import TOLERANCE
+from colk.experiments.theory.tolerance import TOLERANCE, at_most
 from colk.experiments.verdict import Check, Part, Verdict
 from colk.experiments.words import exponent, listed, span
 from colk.kernels import Gaussian
@@ -132,7 +132,7 @@ def model_order_verdict(orders: Array, plan: Plan) -> Verdict:
     """Judge whether the exponents stay below those of the bound."""
     checks = [
         Check(
-            f"$p = {dimension}$, at most {2 * dimension}",
+            f"$p = {dimension}$, {at_most(2.0 * dimension)}",
             slope_interval(RATIOS, found.T),
             high=2.0 * dimension + TOLERANCE,
         )
@@ -141,6 +141,7 @@ def model_order_verdict(orders: Array, plan: Plan) -> Verdict:
     values = [exponent(check.interval.value) for check in checks]
     allowed = [str(2 * dimension) for dimension in DIMENSIONS]
     return Verdict(
+        short="the model order stays within the bound of Theorem 1",
         claim=r"Theorem 1: the model order is bounded by $O((\alpha/\varepsilon)^{2p})$.",
         quote=r"… $M_t$ satisfies $1 \leq M_t \leq O(\alpha/\varepsilon)^{2p}$.",
         where="Section IV, Theorem 1",

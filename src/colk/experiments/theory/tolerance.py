@@ -6,14 +6,41 @@ import numpy as np
 
 from colk._pages.colors import INK, PALETTE
 from colk._validation import Array
+from colk.experiments.words import exponent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["TOLERANCE", "guide"]
+__all__ = ["TOLERANCE", "at_least", "at_most", "guide"]
 
 # An interval may miss the exponent of the theorem by this much.
 TOLERANCE = 0.15
+
+
+def at_most(bound: float) -> str:
+    """Write the largest exponent that is allowed, and how it is made.
+
+    Examples
+    --------
+    >>> at_most(-0.5)
+    'at most −0.35 (theorem −0.50, tolerance 0.15)'
+    """
+    return f"at most {exponent(bound + TOLERANCE)} {_made(bound)}"
+
+
+def at_least(bound: float) -> str:
+    """Write the smallest exponent that is allowed, and how it is made.
+
+    Examples
+    --------
+    >>> at_least(1.0)
+    'at least 0.85 (theorem 1.00, tolerance 0.15)'
+    """
+    return f"at least {exponent(bound - TOLERANCE)} {_made(bound)}"
+
+
+def _made(bound: float) -> str:
+    return f"(theorem {exponent(bound)}, tolerance {exponent(TOLERANCE)})"
 
 
 def guide(axes: "Axes", x: Array, y: Array, bound: Array, name: str) -> None:

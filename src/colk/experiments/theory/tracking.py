@@ -170,6 +170,7 @@ def tracking_verdict(results: Sequence[Result], plan: Plan) -> Verdict:
     moving = _beside(errors[0, 0], errors[0, 1], "transient")
     hovering = _beside(errors[1, 0], errors[1, 1], "stationary")
     return Verdict(
+        short="momentum tracks better than the moving average, as Lemma 1 says",
         claim="Lemma 1: momentum has a tighter bound on the tracking error than the moving "
         "average, and tracks better.",
         quote="… the gradient tracking scheme enables us to obtain tighter bounds on the "
