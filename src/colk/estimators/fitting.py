@@ -1,5 +1,6 @@
 """How `fit` learns: passes over the samples, warnings, and the polish."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from colk._engine.blas_threads import one_blas_thread
 from colk._validation import Array, check_count
 from colk.estimators.base import COLKEstimator
 from colk.estimators.convergence import (
@@ -22,6 +24,9 @@ __all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Passes"]
 
 # The polish needs λ > 0, because weights are not unique without it.
 LEAST_REGULARIZATION = 1e-12
+
+# Several BLAS threads pay if the table of kernel values has more entries than this.
+_LARGE_TABLE = 20_000_000
 
 # Epochs of the gradient solver without a polish.
 _EPOCHS = 5
@@ -87,8 +92,15 @@ class EpochEstimator(COLKEstimator):
             Weights: the step of a sample is multiplied by its weight, and skipped if it is 0.
         """
         with self._unchanged_on_error():
-            self._learn_all(*self._prepare(X, y, sample_weight, first=True))
+            samples = self._prepare(X, y, sample_weight, first=True)
+            with self._few_blas_threads(len(samples[0])):
+                self._learn_all(*samples)
         return self
+
+    def _few_blas_threads(self, n_samples: int) -> AbstractContextManager[None]:
+        """Return a context with one BLAS thread, unless the kernel table is large."""
+        large = n_samples * min(self.max_atoms or n_samples, n_samples) > _LARGE_TABLE
+        return nullcontext() if large else one_blas_thread()
 
     def _learn_all(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn from all samples of a `fit`."""

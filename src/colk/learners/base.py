@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.blas_threads import BLAS_WINDOW, few_blas_threads
 from colk._engine.quasigradient import TRACE, QuasiGradientStream
 from colk._engine.simd.loops import LARGEST
 from colk._engine.stream import Stream
 from colk._engine.window import Window, roles
 from colk._validation import Array, check_number, check_points, check_vector
 from colk.errors import DivergenceError
-from colk.learners.blas_threads import BLAS_WINDOW, few_blas_threads
 from colk.learners.read_only import ReadOnly
 from colk.learners.settings import CHECKS
 from colk.learners.stored import StoredLearner

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from colk._engine.blas_threads import one_blas_thread
 from colk._validation import Array
 from colk.kernels.bandwidth import takes_bandwidth
 from colk.losses import Loss
@@ -55,6 +56,7 @@ def rows_to_race(n_samples: int, random: np.random.RandomState | None) -> Any:
     return random.permutation(n_samples)[:LARGEST]
 
 
+@one_blas_thread()
 def choose(
     kernel: str,
     bandwidth: str | float,

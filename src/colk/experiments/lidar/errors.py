@@ -1,6 +1,7 @@
 """Test error on the lidar data, and the verdict."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,17 +142,17 @@ def _shortfall(
 ) -> Part:
     """Whether a method falls short of COLK: in its error, or in a size that it chose itself."""
     method = METHODS[name]
-    style = {"column": protocol, "color": method.color}
+    check = partial(Check, column=protocol, color=method.color)
     error = percent_change(errors["colk"], errors[name])
     if name not in _CHOOSES_SIZE:
-        check = Check(method.label, error, high=-NEGLIGIBLE, **style)
-        return Part("COLK's error compared with", [check])
+        lower = check(method.label, error, high=-NEGLIGIBLE)
+        return Part("COLK's error compared with", [lower])
     size = percent_change(orders[name], orders["colk"])
     return Part(
         f"{method.label} falls short in one of the two",
         [
-            Check(f"COLK's error compared with {method.label}'s", error, high=-NEGLIGIBLE, **style),
-            Check(f"{method.label}'s atoms compared with COLK's", size, low=_LARGER, **style),
+            check(f"COLK's error compared with {method.label}'s", error, high=-NEGLIGIBLE),
+            check(f"{method.label}'s atoms compared with COLK's", size, low=_LARGER),
         ],
         needs="any",
     )

@@ -1,0 +1,75 @@
+"""A fit uses one BLAS thread, and leaves the process as it was."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+from colk import COLKRegressor
+from colk._engine.blas_threads import one_blas_thread
+
+POOLS = ThreadpoolController().select(user_api="blas")
+
+
+def counts():
+    return {pool["num_threads"] for pool in POOLS.info()}
+
+
+@pytest.fixture(autouse=True)
+def _several_threads():
+    with threadpool_limits(4, user_api="blas"):
+        if counts() != {4}:
+            pytest.skip("this BLAS has a fixed number of threads")
+        yield
+
+
+def test_a_fit_uses_one_thread(monkeypatch):
+    seen = []
+    inside = COLKRegressor._learn_all
+    monkeypatch.setattr(
+        COLKRegressor, "_learn_all", lambda self, *a: (seen.append(counts()), inside(self, *a))
+    )
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    COLKRegressor().fit(X, X[:, 0])
+    assert seen == [{1}]
+    assert counts() == {4}
+
+
+def test_overlapping_contexts_restore_the_count():
+    """The context that began first ends first, in another thread than the second."""
+    second_is_in, first_has_ended = threading.Event(), threading.Event()
+
+    def second():
+        with one_blas_thread():
+            second_is_in.set()
+            first_has_ended.wait(10.0)
+
+    thread = threading.Thread(target=second)
+    with one_blas_thread():
+        thread.start()
+        second_is_in.wait(10.0)
+        assert counts() == {1}
+    first_has_ended.set()
+    thread.join()
+    assert counts() == {4}
+    with one_blas_thread():
+        assert counts() == {1}
+    assert counts() == {4}
+
+
+def test_an_error_restores_the_count():
+    with pytest.raises(ValueError, match="NaN"):
+        COLKRegressor().fit([[np.nan]], [1.0])
+    assert counts() == {4}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_of_a_fork_does_not_wait_for_the_lock():
+    with one_blas_thread():
+        child = os.fork()
+        if child == 0:
+            with one_blas_thread():
+                os._exit(0 if counts() == {1} else 1)
+        assert os.waitpid(child, 0)[1] == 0
