@@ -3,11 +3,10 @@
 Names and modules are imported when they are first used, so `import colk` takes milliseconds.
 """
 
-from typing import TYPE_CHECKING
-
 from colk._lazy import lazy_attributes
 from colk._version import __version__
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from colk.conformal import ConformalRegressor
     from colk.errors import DivergenceError, FileFormatError

@@ -1,8 +1,13 @@
 """Public names that are imported when they are first used, so that `import colk` stays fast."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
 from importlib import import_module
-from typing import Any
+
+TYPE_CHECKING = False  # `typing` would take longer to import than the rest of `import colk`
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 __all__ = ["lazy_attributes"]
 

@@ -14,6 +14,11 @@ cdef class Dictionary:
     cdef double squared_move
     cdef Py_ssize_t[::1] order
     cdef readonly Scratch scratch
+    @cython.locals(atoms="double[:, ::1]", weights="double[:, ::1]", factor="double[:, ::1]",
+                   ghosts="double[:, ::1]", ghost_atoms="double[:, ::1]", columns="double[:, ::1]",
+                   ghost_columns="double[:, ::1]", own="double[::1]", diagonal="double[::1]",
+                   carry="double[::1]")
+    cdef _resize(self, Py_ssize_t wanted)
     cdef int evaluate_columns(self, const double[:, ::1] points, Py_ssize_t size, bint ghosts) except -1 nogil
     cdef int evaluate_at(self, const double[:, ::1] point) except -1 nogil
     cdef double combine(self, Py_ssize_t row) noexcept nogil

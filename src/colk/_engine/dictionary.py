@@ -149,8 +149,10 @@ class Dictionary:
     def unpack(self, packed: dict[str, Any]) -> None:
         """Restore the state that a dictionary of the same shape has packed."""
         n, ghosts = packed["atoms"].shape[1], packed["ghosts"].shape[1]
-        self.size = self.n_ghosts = 0
-        self._resize(max(self.capacity - SPARE, max(n, ghosts) + self.block))
+        if max(n, ghosts) + self.block > self.capacity - SPARE:
+            self._resize(max(n, ghosts) + self.block)
+        np.asarray(self.weights_t)[:] = np.asarray(self.factor)[:] = 0.0
+        np.asarray(self.diagonal)[:] = np.nan
         np.asarray(self.atoms_t)[:, :n] = packed["atoms"]
         np.asarray(self.weights_t)[:, :n] = packed["weights"]
         np.asarray(self.diagonal)[:n] = packed["diagonal"]
@@ -168,29 +170,25 @@ class Dictionary:
         self.scratch = scratch
 
     def _resize(self, wanted: int) -> None:
-        """Reallocate all buffers for `capacity` atoms; if memory runs out, nothing has changed."""
+        """Reallocate all buffers for `wanted` atoms; if memory runs out, nothing has changed."""
         capacity = padded(wanted + SPARE)
         depth = 0 if self.kernel is None else self.kernel.depth
         blocks = (1 + depth) * self.block
         side = capacity if self.has_factor else 1
-        new = (
-            aligned(self.n_features, capacity),
-            aligned(self.n_rows, capacity),
-            aligned(side, capacity),
-            aligned(self.n_features + self.n_rows, capacity),
-            aligned(3, capacity),
-            aligned(blocks, capacity),
-            aligned(blocks, capacity),
-        )
-        self.scratch.resize(capacity)
+        p, rows = self.n_features, self.n_rows
+        sizes = (p, rows, side, p + rows, 3, blocks, blocks)
+        new = tuple(aligned(size, capacity) for size in sizes)
+        new[4][1] = np.nan
         if self.size > 0:
             self._move(new)
-        self.atoms_t, self.weights_t, self.factor, self.ghosts = new[:4]
-        self.ghost_atoms = new[3][: self.n_features]
-        self.own, self.diagonal, self.carry = new[4]
-        self.columns, self.ghost_columns = new[5:]
-        np.asarray(self.diagonal)[self.size :] = np.nan
-        self.capacity = capacity
+        # These local variables have C types: nothing can fail once the first buffer is replaced.
+        atoms, weights, factor, ghosts = new[:4]
+        ghost_atoms, own, diagonal, carry = new[3][:p], new[4][0], new[4][1], new[4][2]
+        columns, ghost_columns = new[5:]
+        self.scratch.resize(capacity)
+        self.atoms_t, self.weights_t, self.factor, self.ghosts = atoms, weights, factor, ghosts
+        self.ghost_atoms, self.own, self.diagonal, self.carry = ghost_atoms, own, diagonal, carry
+        self.columns, self.ghost_columns, self.capacity = columns, ghost_columns, capacity
 
     def _move(self, new: tuple[Array, ...]) -> None:
         """Copy the state that persists between steps."""
@@ -202,8 +200,14 @@ class Dictionary:
         new[3][:, :ghosts] = np.asarray(self.ghosts)[:, :ghosts]
         new[4][0, :n], new[4][1, :n] = np.asarray(self.own)[:n], np.asarray(self.diagonal)[:n]
 
+    def capacity_for(self, extra: int) -> int:
+        """Return the capacity with room for `extra` more atoms; it grows by doubling."""
+        if self.size + extra <= self.capacity:
+            return self.capacity
+        return padded(max(2 * (self.capacity - SPARE), self.size + extra) + SPARE)
+
     def reserve(self, extra: int) -> None:
-        """Make room for `extra` more atoms, by doubling."""
+        """Make room for `extra` more atoms."""
         if self.size + extra > self.capacity:
             self._resize(max(2 * (self.capacity - SPARE), self.size + extra))
 

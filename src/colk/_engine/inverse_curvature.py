@@ -74,10 +74,10 @@ class InverseCurvature:
     def grow(self, size: int, capacity: int) -> None:
         """Reallocate all buffers for `capacity` atoms; keep the first `size`."""
         n = min(size, self.matrix.shape[0])
-        matrix, rows = aligned(capacity, capacity), aligned(ROWS, capacity)
+        matrix, rows, rotations = (aligned(count, capacity) for count in (capacity, ROWS, 2))
         matrix[:n, :n] = np.asarray(self.matrix)[:n, :n]
         rows[:, :n] = np.asarray(self.rows)[:, :n]
-        self.matrix, self.rows, self.rotations = matrix, rows, aligned(2, capacity)
+        self.matrix, self.rows, self.rotations = matrix, rows, rotations
 
     def room(self) -> int:
         """Return the number of samples that can be deferred."""

@@ -146,9 +146,9 @@ class NewtonStream(KernelStream):
             self.search.unpack(packed)
 
     def make_room(self) -> int:
-        """Make room for another step in P and in the dictionary."""
+        """Make room for another step, in P and then in the dictionary."""
+        self.P.grow(self.dictionary.size, self.dictionary.capacity_for(self.gained))
         self.dictionary.reserve(self.gained)
-        self.P.grow(self.dictionary.size, self.dictionary.capacity)
         self.lookahead.forget()
         return 0
 
@@ -202,7 +202,7 @@ class NewtonStream(KernelStream):
         if self.has_search and self.steps + 1 == self.search.due:
             self.flush()
             with cython.gil:
-                self.search.choose(self.steps + 1)
+                self.postponed = self.search.attempt(self.steps + 1)
         if self.traced:
             self.flush()
             self.squared_norm = gradient_step.exact_squared_norm(self.dictionary, self.n_outputs)

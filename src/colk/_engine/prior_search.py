@@ -101,6 +101,18 @@ class PriorSearch:
             self.losses[i] += self.window.weights[b] * min(loss, loops.LARGEST)
         return 0
 
+    def attempt(self, steps: int) -> BaseException | None:
+        """Make a choice; return an error, such as a lack of memory, after which f is as before.
+
+        The next step then makes the choice.
+        """
+        try:
+            self.choose(steps)
+        except BaseException as error:
+            self.due = steps + 1
+            return error
+        return None
+
     def choose(self, steps: int) -> int:
         """Take the λ of least loss, and store the function of every λ for the next choice."""
         n, q = self.dictionary.size, self.n_outputs
@@ -111,14 +123,18 @@ class PriorSearch:
         along = axes.T @ np.linalg.solve(factor.T, weights[:q, :n].T)
         spread, before = factor.T @ axes, self.P.prior
         chosen = self.best()
-        if chosen != before:
-            shrunk = 1.0 + (chosen - before) * variances
-            self.P.set_prior(chosen)
-            self.P.replace_matrix((axes * (variances / shrunk)) @ axes.T)
-            weights[:q, :n] = (spread @ (along / shrunk[:, None])).T
+        shrunk = 1.0 + (chosen - before) * variances
+        matrix = (axes * (variances / shrunk)) @ axes.T
+        found = [(spread @ (along / shrunk[:, None])).T]
         for i in range(PRIORS):
             shrunk = 1.0 + (prior_of(self.first_prior, i) - before) * variances
-            weights[(1 + i) * q : (2 + i) * q, :n] = (spread @ (along / shrunk[:, None])).T
+            found.append((spread @ (along / shrunk[:, None])).T)
+        if chosen != before:  # from here on nothing can fail
+            self.P.set_prior(chosen)
+            self.P.replace_matrix(matrix)
+            weights[:q, :n] = found[0]
+        for i in range(PRIORS):
+            weights[(1 + i) * q : (2 + i) * q, :n] = found[1 + i]
         np.asarray(self.losses)[:] = 0.0
         self.due = 2 * steps
         return 0

@@ -14,6 +14,7 @@ cdef class Stream:
     cdef readonly Window window
     cdef readonly Dictionary dictionary
     cdef readonly object lock
+    cdef object postponed
     cdef readonly bint busy, diverged, traced, looks_ahead, is_guarded
     cdef public Py_ssize_t steps
     cdef public double error_sum, largest_target

@@ -7,7 +7,6 @@ that a method remembers.
 """
 
 import math
-import threading
 from typing import Any, ClassVar
 
 import cython
@@ -16,6 +15,7 @@ import numpy as np
 from colk import _stored as stored
 from colk._engine.contracts import AveragingContract, RateContract
 from colk._engine.dictionary import Dictionary
+from colk._engine.locks import Lock
 from colk._engine.simd import loops
 from colk._engine.terms import is_outside
 from colk._engine.window import Window
@@ -64,6 +64,7 @@ class Stream:
     averaging: AveragingContract  # None without averaging
     diverged: bool  # whether the last `advance` stopped because a step would diverge
     reached: int  # the row whose step is being made
+    postponed: BaseException | None  # an error to raise after the step, which was made
 
     def __init__(
         self,
@@ -83,9 +84,9 @@ class Stream:
         self.gained, self.kept, self.traced = gained, kept, traced
         self.n_outputs = self.window.predictions.shape[1]
         self.averaged = 0 if averaging is None else self.dictionary.n_priced
-        self.lock, self.busy, self.diverged = threading.RLock(), False, False
+        self.lock, self.busy, self.diverged = Lock(), False, False
         self.steps, self.line, self.reached, self.looks_ahead = 0, 0, 0, False
-        self.is_guarded = is_outside(type(self))
+        self.is_guarded, self.postponed = is_outside(type(self)), None
         self.error_sum = self.largest_target = self.largest_before = 0.0
         self.lines = np.zeros((1, columns))
         self.row, self.weight = np.zeros((1, self.window.points.shape[1])), np.ones(1)
@@ -165,6 +166,7 @@ class Stream:
             while True:
                 with cython.nogil:
                     taken = self.run(X, Y, weight, taken, stop)
+                self.raise_postponed()
                 if taken == stop:
                     return taken - start
                 self.make_room()
@@ -181,7 +183,7 @@ class Stream:
     def run(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
         """Fill the window and make a step each time it is full; return the row where it stopped.
 
-        It stops early if the dictionary is full.
+        It stops early if the dictionary is full, or if a step was made but left an error.
         """
         for row in range(start, stop):
             if weight[row] == 0.0:
@@ -209,7 +211,15 @@ class Stream:
                 else:
                     self.make_step()
                 self.slide()
+                if self.postponed is not None:
+                    return row + 1
         return stop
+
+    def raise_postponed(self) -> None:
+        """Raise the error that a step has left after it was made."""
+        error, self.postponed = self.postponed, None
+        if error is not None:
+            raise error
 
     def slide(self) -> None:
         """Start the next window with the samples that it shares with this one."""
@@ -261,7 +271,10 @@ class Stream:
         return 0
 
     def make_room(self) -> int:
-        """Make room for another step."""
+        """Make room for another step. If memory runs out, nothing has changed.
+
+        A method with more buffers enlarges these first: they may be larger than the dictionary.
+        """
         self.dictionary.reserve(self.gained)
         return 0
 

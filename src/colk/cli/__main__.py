@@ -1,8 +1,6 @@
 """`python -m colk.cli`."""
 
-import sys
-
-from colk.cli.main import main
+from colk.__main__ import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from colk.cli.interrupts import interruptible
 from colk.cli.paths import check_apart, check_file
 
 __all__ = ["add_parser"]
@@ -63,7 +64,8 @@ def _run(arguments: argparse.Namespace) -> None:
         raise TypeError(
             f"a {type(model).__name__} cannot be compressed; save its function and compress that"
         )
-    save(smaller, arguments.out)
+    with interruptible():
+        save(smaller, arguments.out)
     peak = float(found.function.kernel.diagonal(found.function.atoms).max(initial=0.0)) ** 0.5
     print(f"{len(found.kept) + len(found.removed)} → {len(found.kept)} atoms")
     print(f"certificate: ‖f − f~‖ ≤ {found.error:.6g}")

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from colk.cli.interrupts import interruptible
 from colk.cli.paths import check_apart, check_file
 
 __all__ = ["add_parser"]
@@ -30,5 +31,6 @@ def _run(arguments: argparse.Namespace) -> None:
         data = to_onnx(model).SerializeToString()
     else:
         data = to_python(model).encode()
-    write_whole(arguments.out, [data])
+    with interruptible():
+        write_whole(arguments.out, [data])
     print(f"{arguments.out}: {len(data):,} bytes")

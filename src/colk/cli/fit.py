@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colk.cli.fit_options import SETTINGS, add_running, add_settings
+from colk.cli.interrupts import interruptible
 from colk.cli.options import Rejects, add_data, need, open_source
 from colk.cli.paths import check_apart, check_file
 
@@ -150,7 +151,34 @@ def _resumed(arguments: argparse.Namespace, source: "Source") -> "TableModel":
         raise ValueError(
             f"{arguments.model} was fitted to {', '.join(model.notes['data'])}: name the same files"
         )
+    if not (source.waits or arguments.force):
+        _check_unchanged(model, source)
     return model
+
+
+def _check_unchanged(model: "TableModel", source: "Source") -> None:
+    """Raise unless the files begin with the rows that the model has read; they may have grown."""
+    from colk.tabular.reading import Prefix, listed
+
+    try:
+        read = model.notes["read"]
+        columns, prefixes = list(read["columns"]), [Prefix.of(each) for each in read["files"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            "the model does not say which rows it has read; --force continues nevertheless"
+        ) from error
+    cure = "fit a new model with --overwrite, or continue with --force"
+    if list(source.kinds)[: len(columns)] != columns:
+        raise ValueError(
+            f"{source.paths[0]} has the columns {listed(source.kinds)}, but the model has read "
+            f"{listed(columns)}; {cure}"
+        )
+    for path, prefix in zip(source.paths, prefixes, strict=False):
+        if not prefix.is_in(path):
+            raise ValueError(
+                f"{path} has changed in the first {prefix.size:,} bytes, which the model has read; "
+                f"{cure}"
+            )
 
 
 def _is_of_a_run(notes: Mapping[str, Any]) -> bool:
@@ -221,20 +249,23 @@ def _prepared(
 
 def _learn(run: "Run", arguments: argparse.Namespace) -> None:
     model, began, rows = run.model, time.monotonic(), run.model.rows
-    with _signals() as stopped, _progress(run) as show:
-        finished = run.learn(stopped, show)
-    if not finished and model.rows == 0:
-        raise KeyboardInterrupt("stopped before a row was learned; no model was written")
-    if model.rows == 0:
-        why = f"; the first: {run.rejects.first}" if run.rejects.first else ""
-        raise ValueError(f"no row could be learned{why}")
-    run.save()
-    if not finished:
-        raise KeyboardInterrupt(
-            f"stopped after {model.rows:,} rows; {arguments.model} holds what was learned, "
-            "and --resume continues"
-        )
-    _tell(run, arguments, model.rows - rows, time.monotonic() - began)
+    with _signals() as stopped:
+        with _progress(run) as show:
+            finished = run.learn(stopped, show)
+        if not finished and model.rows == 0:
+            raise KeyboardInterrupt("stopped before a row was learned; no model was written")
+        if model.rows == 0:
+            why = f"; the first: {run.rejects.first}" if run.rejects.first else ""
+            raise ValueError(f"no row could be learned{why}")
+        run.save()
+        if stopped():
+            goes_on = "" if finished else ", and --resume continues"
+            raise KeyboardInterrupt(
+                f"stopped after {model.rows:,} rows; {arguments.model} holds what was "
+                f"learned{goes_on}"
+            )
+    with interruptible():
+        _tell(run, arguments, model.rows - rows, time.monotonic() - began)
 
 
 @contextmanager

@@ -135,6 +135,11 @@ def add_running(group: Any) -> None:
     group.add_argument(
         "--resume", action="store_true", help="continue with the model in --model, if there is one"
     )
+    group.add_argument(
+        "--force",
+        action="store_true",
+        help="with --resume: continue although the rows that were read have changed",
+    )
     group.add_argument("--overwrite", action="store_true", help="replace an existing model")
     group.add_argument(
         "--report", type=Path, metavar="FILE", help="write a report (HTML) to this file"

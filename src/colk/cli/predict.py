@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from colk.cli.interrupts import interruptible
 from colk.cli.options import Rejects, add_data, need, open_source
 from colk.cli.paths import check_apart, check_file
 
@@ -62,6 +63,7 @@ def _run(arguments: argparse.Namespace) -> None:
     numbers = tuple(name for name in model.features if name not in model.categorical)
     wanted, labels = Columns(numbers, model.categorical), model.task == "classification"
     with (
+        interruptible(),
         open_source(arguments, model.features) as source,
         Rejects(arguments.rejects, arguments.strict) as rejects,
         writer(arguments.out, arguments.to, labels) as write,

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-__all__ = ["read_ahead"]
+__all__ = ["is_reading", "read_ahead"]
 
 Item = TypeVar("Item")
 
@@ -13,14 +13,30 @@ Item = TypeVar("Item")
 _DEPTH = 2
 # Seconds between two checks whether to stop.
 _PATIENCE = 0.1
+# Seconds that the consumer waits for the end of the thread; only a pipe takes longer.
+_FAREWELL = 2.0
 
+_NAME = "colk reader"
 _END = object()
+
+
+def is_reading() -> bool:
+    """Whether a thread still reads, such as from a pipe that has no more data yet.
+
+    Examples
+    --------
+    >>> is_reading()
+    False
+    """
+    return any(thread.name == _NAME for thread in threading.enumerate())
 
 
 def read_ahead(
     items: Iterator[Item], stopped: Callable[[], bool] = lambda: False
 ) -> Iterator[Item]:
     """Iterate in a second thread, at most two items ahead of the consumer.
+
+    The thread ends before the iteration does, unless it waits for a pipe.
 
     Parameters
     ----------
@@ -55,7 +71,8 @@ def read_ahead(
         except BaseException as error:  # raised in the consumer's thread
             put(error)
 
-    threading.Thread(target=read, daemon=True).start()
+    reader = threading.Thread(target=read, name=_NAME, daemon=True)
+    reader.start()
     try:
         while not stopped():
             try:
@@ -69,3 +86,4 @@ def read_ahead(
             yield item  # type: ignore[misc]
     finally:
         left.set()
+        reader.join(_FAREWELL)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from colk.cli.interrupts import interruptible
 from colk.cli.options import need
 from colk.cli.paths import check_file, check_folder
 
@@ -97,7 +98,7 @@ def _run(arguments: argparse.Namespace) -> None:
     check_file(arguments.out / "report.html", "the report")
     print(f"colk: reproducing {', '.join(names)} in {arguments.out}", file=sys.stderr)
     try:
-        with Progress(expected_seconds(names, plan, arguments.jobs)) as progress:
+        with interruptible(), Progress(expected_seconds(names, plan, arguments.jobs)) as progress:
             made = reproduce(names, plan, arguments.out, arguments.jobs, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; the same command continues the run") from None

@@ -120,6 +120,8 @@ class Run:
         self.rejects, self.record, self.place = rejects, record, place
         self.holdout, self.every, self.path = holdout, every, path
         self.work_done = 0.0
+        files = [prefix.state for prefix in source.prefixes()]
+        self._read = {"columns": list(source.kinds), "files": files}
 
     def learn(self, stopped: Callable[[], bool], show: Callable[[int], None]) -> bool:
         """Make the passes that are left; return whether they were finished.
@@ -279,6 +281,7 @@ class Run:
             **self.model.notes,
             "phase": self.fit.phase,
             "place": self.place.state,
+            "read": self._read,
             "polish": self.fit.iterate_state,
             "rows": self.model.rows,
             "rejected": self.rejects.count,

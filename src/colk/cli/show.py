@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from colk.cli.interrupts import interruptible
 from colk.cli.options import need
 from colk.cli.paths import check_file
 
@@ -46,7 +47,8 @@ def _run(arguments: argparse.Namespace) -> None:
 
         paint, n_rows = features(load_table_model(arguments.model))
         pictures = draw(paint, 9.0, 0.6 + 2.4 * n_rows, arguments.plot.suffix[1:])
-        write_whole(arguments.plot, pictures)
+        with interruptible():
+            write_whole(arguments.plot, pictures)
         print(f"{'plot':<11}{arguments.plot}")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk import _stored as stored
+from colk._engine.locks import Guarded, locked
 from colk._validation import Array, check_points, check_vector
 from colk.conformal.adaptive import AdaptiveInterval, check_coverage
 from colk.errors import FileFormatError
@@ -23,7 +24,7 @@ _ROUND, _FIRST_ROUND = 500, 10
     interval=stored.Object(AdaptiveInterval),
     has_learned=stored.Flag(),
 )
-class ConformalRegressor:
+class ConformalRegressor(Guarded):
     """Prediction intervals that keep their coverage on any stream.
 
     The class applies adaptive conformal inference to the predictions of a model. If each target is
@@ -66,6 +67,8 @@ class ConformalRegressor:
     >>> bool(abs(np.mean(covered) - 0.9) < 0.01)
     True
     """
+
+    _changing = ("_interval", "model")
 
     def __init__(
         self, model: Any, coverage: float = 0.9, rate: float = 0.01, window: int = 500
@@ -119,6 +122,7 @@ class ConformalRegressor:
             f"window={window})"
         )
 
+    @locked
     def learn(self, X: Any, y: ArrayLike) -> Self:
         """Learn from samples in order: update the intervals, then the model.
 
@@ -186,6 +190,7 @@ class ConformalRegressor:
         """
         return np.asarray(self.model.predict(X))
 
+    @locked
     def predict_interval(self, X: Any, coverage: float | None = None) -> Array:
         """Return the lower and upper ends of the intervals, of shape (n, 2).
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from colk._engine.locks import Guarded
 from colk._engine.terms import Term, with_parameters
 from colk._validation import Array
 from colk.compressors import KOMP
@@ -31,8 +32,10 @@ _BY_NAME: dict[str, Callable[[Any], Term]] = {
 }
 
 
-class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A COLK learner behind scikit-learn's face; subclasses say what targets are."""
+
+    _changing = ("_learner", "loss_curve_")
 
     # -- what was learned --------------------------------------------------------------------
 
@@ -152,14 +155,20 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
-        """Give a fitted model its attributes back when learning is refused."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except Exception:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        """Give a fitted model its attributes back when learning is refused.
+
+        Ctrl-C undoes a new fit as well. Other threads wait until the call ends.
+        """
+        with self._lock:
+            before = dict(self.__dict__)
+            try:
+                yield
+            except BaseException as error:
+                is_new = self.__dict__.get("_learner") is not before.get("_learner")
+                if is_new or isinstance(error, Exception):
+                    self.__dict__.clear()
+                    self.__dict__.update(before)
+                raise
 
     def _settings(self, loss: Loss) -> Settings:
         """The settings of the learner, with the loss of this task."""

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.locks import LOCK
 from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
@@ -74,7 +75,8 @@ class StoredEstimator:
     def _to_file(self) -> dict[str, Any]:
         """Return parameters, and the fitted attributes if there are any."""
         parameters = self.get_params(deep=False)  # type: ignore[attr-defined]  # of scikit-learn
-        fitted = {name: value for name, value in vars(self).items() if name not in parameters}
+        known = {*parameters, LOCK}
+        fitted = {name: value for name, value in vars(self).items() if name not in known}
         return {"parameters": parameters, "fitted": fitted or None}
 
     @classmethod

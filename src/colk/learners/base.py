@@ -1,7 +1,6 @@
-"""Base classes of the learners: learn, predict, trace, copy, pickle."""
+"""Base class of the learners of samples (x, y): learn, predict, trace."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from abc import abstractmethod
 from contextlib import nullcontext
 from typing import Any, Self
 
@@ -15,120 +14,21 @@ from colk._engine.stream import Stream
 from colk._engine.window import Window, roles
 from colk._validation import Array, check_number, check_points, check_vector
 from colk.errors import DivergenceError
-from colk.learners.read_only import ReadOnly
 from colk.learners.settings import CHECKS
-from colk.learners.stored import StoredLearner
+from colk.learners.stream_learner import CREATION, StreamLearner
 from colk.learners.trace import Trace
 from colk.losses import Loss
 from colk.risks import Mean, Risk
 from colk.schedules import Averaging, Pairing, PowerDecay, as_decay
 from colk.trackers import MovingAverage, Tracker
 
-__all__ = ["OnlineLearner", "StreamLearner"]
-
-# Samples per call of the compiled loop. Python handles signals and other threads between two calls.
-_BLOCK = 1024
+__all__ = ["OnlineLearner"]
 
 # The settings that are passed to a stream unchanged.
 _TERMS = (
     "loss", "risk", "tracker", "step_size", "tracking_rate", "averaging", "regularization",
     "gradient_bound",
 )  # fmt: skip
-
-
-class StreamLearner(ReadOnly, StoredLearner, ABC):
-    """A learner whose state is a stream. The first samples set the shape of the stream.
-
-    A copy or an unpickled learner continues bit for bit, and shares nothing with the original.
-    """
-
-    _stream: Stream | None = None
-    _n_features: int | None = None
-    _records: list[Array] | None = None  # the lines of every block, if steps are traced
-
-    @abstractmethod
-    def divergence(self, sample: int = 0) -> DivergenceError:
-        """Return the error to raise if the step of this sample would diverge."""
-
-    @abstractmethod
-    def empty_stream(self, n_features: int, packed: dict[str, Any]) -> Stream:
-        """Make an empty stream of the shape of a packed one; the learner uses it from now on."""
-
-    @property
-    def has_learned(self) -> bool:
-        """Whether the learner has seen a sample, so that its state exists."""
-        return self._stream is not None
-
-    @property
-    def is_traced(self) -> bool:
-        """Whether every step is recorded."""
-        return self._records is not None
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        if self._n_features is None:
-            raise ValueError(f"this {type(self).__name__} has not seen a sample yet; call learn")
-        return self._n_features
-
-    @property
-    def steps(self) -> int:
-        """Number of steps made so far."""
-        return 0 if self._stream is None else self._stream.steps
-
-    def _learn_in_blocks(
-        self, stream: Stream, size: int, samples: Callable[[slice], tuple[Array, Array, Array]]
-    ) -> None:
-        """Learn from points, targets and weights, block by block."""
-        for start in range(0, size, _BLOCK):
-            X, Y, weight = samples(slice(start, start + _BLOCK))
-            stream.open_trace(len(X))
-            try:
-                taken = stream.advance(X, Y, weight, 0, len(X))
-            finally:
-                if self._records is not None:
-                    self._records.append(stream.close_trace())
-            if stream.diverged:
-                raise self.divergence(start + taken)
-
-    def _recorded(self, width: int) -> Array:
-        """Return the lines of all steps so far, of shape (steps, width)."""
-        if self._records is None:
-            raise ValueError("nothing was recorded: make the learner with trace=True")
-        return np.concatenate([np.empty((0, width)), *self._records])
-
-    def get_state(self) -> dict[str, Any]:
-        """Return the learned state without the settings, as numbers and arrays.
-
-        The keys are `n_features`, `stream` (the packed stream) and `lines` (the recorded steps, of
-        shape (steps, width)). A missing value is None.
-        """
-        lines = None if not self._records else np.concatenate(self._records)
-        packed = None if self._stream is None else self._stream.pack()
-        return {"n_features": self._n_features, "stream": packed, "lines": lines}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Continue from a state that `get_state` of a learner with the same settings returned."""
-        if state["stream"] is not None:
-            self.empty_stream(state["n_features"], state["stream"]).unpack(state["stream"])
-        if state["lines"] is not None:
-            self._records = [np.array(state["lines"])]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return settings and state as plain arrays, so that a copy shares no memory."""
-        state = dict(self.__dict__)
-        stream = state.pop("_stream", None)
-        if self._records is not None:
-            state["_records"] = list(self._records)
-        if stream is not None:
-            state["_packed"] = stream.pack()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        packed = state.pop("_packed", None)
-        self.__dict__.update(state)
-        if packed is not None:
-            self.empty_stream(self.n_features, packed).unpack(packed)
 
 
 class OnlineLearner(StreamLearner):
@@ -198,14 +98,20 @@ class OnlineLearner(StreamLearner):
         """Return the values of points that the window stores."""
         return X
 
-    def _allocate(self, n_features: int, n_outputs: int, n_targets: int) -> None:
-        """Create the state for samples of this shape."""
+    def _allocate(
+        self,
+        n_features: int,
+        n_outputs: int,
+        n_targets: int,
+        packed: dict[str, Any] | None = None,
+    ) -> None:
+        """Create the state for samples of this shape, and restore a packed one if it is given."""
         self.risk.check_sizes(n_outputs, n_targets)
         played = roles(self.pairing, self.risk.n_inner, self.batch_size)
         width = self._shown(np.zeros((1, n_features))).shape[1]
         fitted = n_outputs if self.averaging is None else 2 * n_outputs
         remembers = self.tracker.remembers and self.risk.n_inner > 0
-        self._stream = self._make_stream(
+        stream = self._make_stream(
             width,
             {
                 "n_rows": fitted + n_outputs * remembers,
@@ -219,6 +125,9 @@ class OnlineLearner(StreamLearner):
             remembers=remembers,
             traced=self._records is not None,
         )
+        if packed is not None:
+            stream.unpack(packed)
+        self._stream = stream
         shows_points = type(self)._shown is OnlineLearner._shown
         is_plain = self.loss.kind == "regression" and self._records is None
         self._is_direct = shows_points and is_plain
@@ -301,16 +210,24 @@ class OnlineLearner(StreamLearner):
         if len(X) == 0:
             return
         if self._n_features is None:
-            n_outputs = self._n_outputs or Y.shape[1]
-            self._allocate(X.shape[1], n_outputs, Y.shape[1])
-            self._n_features, self._n_outputs = X.shape[1], n_outputs
-            self._is_vector = is_vector and not self.loss.couples_outputs
+            self._begin(X, Y, is_vector)
         stream = self._state()
         calls_blas = stream.window.size >= BLAS_WINDOW
         with few_blas_threads(stream.dictionary.size) if calls_blas else nullcontext():
             self._learn_in_blocks(
                 stream, len(X), lambda rows: (self._shown(X[rows]), Y[rows], weight[rows])
             )
+
+    def _begin(self, X: Array, Y: Array, is_vector: bool) -> None:
+        """Create the state for the first samples, unless another thread has done it meanwhile."""
+        with CREATION:
+            if self._n_features is None:
+                n_outputs = self._n_outputs or Y.shape[1]
+                self._allocate(X.shape[1], n_outputs, Y.shape[1])
+                self._is_vector = is_vector and not self.loss.couples_outputs
+                self._n_features, self._n_outputs = X.shape[1], n_outputs
+        check_points(X, self._n_features)
+        self.loss.check_targets(Y, self._n_outputs or 1, len(X))
 
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
         """Learn from one sample: a point of shape (p,) and its target."""
@@ -373,14 +290,16 @@ class OnlineLearner(StreamLearner):
         """The tracked value g, of shape (m,)."""
         if self._stream is None:
             return np.zeros(self.risk.n_inner)
-        return np.array(self._stream.window.g)
+        with self._stream.lock:
+            return np.array(self._stream.window.g)
 
     @property
     def loss_sums(self) -> tuple[float, float]:
         """Sums over the stream of weight·loss before each step, and of weights."""
         if self._stream is None:
             return 0.0, 0.0
-        return self._stream.loss_sum, self._stream.weight_sum
+        with self._stream.lock:
+            return self._stream.loss_sum, self._stream.weight_sum
 
     @property
     def prequential_loss(self) -> float:

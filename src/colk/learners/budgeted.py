@@ -134,7 +134,8 @@ class NORMA(KernelLearner):
 
     def get_state(self) -> dict[str, Any]:
         """Return the state of `StreamLearner`, and the width of the tube."""
-        return {**super().get_state(), "tube": self.tube}
+        with self._held():
+            return {**super().get_state(), "tube": self.tube}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Continue from a state that `get_state` of a learner with the same settings returned."""
@@ -142,7 +143,8 @@ class NORMA(KernelLearner):
         super().set_state(state)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_tube": self.tube}
+        with self._held():
+            return {**super().__getstate__(), "_tube": self.tube}
 
 
 class CompositionalBSGD(KernelLearner):

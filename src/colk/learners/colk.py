@@ -75,14 +75,17 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         >>> bool(learner.predict([[0.5, 0.0]]) == before)
         True
         """
-        packed, n_targets = self._state().pack(), self._state().window.targets.shape[1]
-        outputs = self.n_outputs or 1
-        enlarge(packed, (self.n_features, n_features), (outputs, n_outputs))
-        if kernel is not None:
-            object.__setattr__(self, "kernel", kernel)
-        self._allocate(n_features, n_outputs, n_targets)
-        self._state().unpack(packed)
-        self._n_features, self._n_outputs = n_features, n_outputs
+        with self._held():
+            packed, n_targets = self._state().pack(), self._state().window.targets.shape[1]
+            outputs, before = self.n_outputs or 1, self.kernel
+            enlarge(packed, (self.n_features, n_features), (outputs, n_outputs))
+            try:
+                object.__setattr__(self, "kernel", before if kernel is None else kernel)
+                self._allocate(n_features, n_outputs, n_targets, packed)
+            except BaseException:
+                object.__setattr__(self, "kernel", before)
+                raise
+            self._n_features, self._n_outputs = n_features, n_outputs
 
     def adopt(self, function: KernelExpansion) -> None:
         """Set iterate, average and memory to a function on the learner's own atoms.
@@ -96,8 +99,9 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         """
         dictionary = self._state().dictionary
         weights = function.weights.reshape(function.n_atoms, -1)
-        dictionary.set_weights(np.tile(weights, (1, dictionary.n_rows // weights.shape[1])))
-        dictionary.clear_ghosts()
+        with self._held():
+            dictionary.set_weights(np.tile(weights, (1, dictionary.n_rows // weights.shape[1])))
+            dictionary.clear_ghosts()
 
     @property
     def step_length(self) -> float:

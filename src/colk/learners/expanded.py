@@ -3,7 +3,7 @@
 from abc import abstractmethod
 
 from colk._engine.stream import Stream
-from colk.learners.base import StreamLearner
+from colk.learners.stream_learner import StreamLearner
 from colk.rkhs.expansion import KernelExpansion
 
 __all__ = ["ExpansionLearner"]

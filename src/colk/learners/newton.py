@@ -188,15 +188,16 @@ class NewtonCOLK(KernelLearner):
         >>> learner.predict([[0.5], [3.0]], return_std=True)[1].round(1)
         array([0.1, 0.3])
         """
-        values = super().predict(X)
         if not return_std:
-            return values
+            return super().predict(X)
         if self.loss.kind != "regression" or self.loss.couples_outputs:
             raise ValueError(
                 f"return_std needs a loss of one residual an output, not {type(self.loss).__name__}"
             )
         state: Any = self._state()
-        of_f, noise = state.variances(check_points(X, self.n_features))
+        with state.lock:
+            values = super().predict(X)
+            of_f, noise = state.variances(check_points(X, self.n_features))
         deviations = np.sqrt(of_f[:, None] + noise)
         return values, deviations[:, 0] if self._is_vector else deviations
 
@@ -220,7 +221,8 @@ class NewtonCOLK(KernelLearner):
         state: Any = self._stream
         if self.forgetting != "auto" or state is None:
             return {}
-        weights = map(float, state.experts.mixture_weights)
+        with state.lock:
+            weights = [float(weight) for weight in state.experts.mixture_weights]
         return dict(zip(("second", "fast", "first"), weights, strict=True))
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk import _stored as stored
+from colk._engine.locks import held
 from colk._engine.terms import Term
 from colk.errors import FileFormatError
 from colk.persistence import scikit_learn
@@ -124,7 +125,7 @@ class Encoder:
             }
         tag = tag_of(value)
         if tag is not None:
-            with self._exactly(False):
+            with self._exactly(False), held(value):
                 return {"is": tag, **self._all(stored.pack(value))}
         special = take_apart(value)
         if special is not None:

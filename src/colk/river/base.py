@@ -4,12 +4,14 @@ import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
 from colk._engine.gradient_step import KernelStream
+from colk._engine.locks import Guarded
 from colk._validation import Array, check_number, check_vector
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
@@ -27,7 +29,7 @@ __all__ = ["Features", "OnlineModel", "check_weight", "check_weights"]
 Features = Mapping[Hashable, Any]
 
 
-class OnlineModel(StoredModel):
+class OnlineModel(Guarded, StoredModel):
     """A model whose samples are dictionaries.
 
     A feature gets a column when it first appears, and counts as 0 if it is missing. Features that
@@ -48,6 +50,8 @@ class OnlineModel(StoredModel):
     solver: Solver
     prior: float | Literal["auto"] | None
     forgetting: float | Literal["auto"]
+
+    _changing = ("_learner", "_scale")
 
     _defaults: ClassVar[Settings]  # of the settings that are not parameters of the class
 
@@ -186,20 +190,19 @@ class OnlineModel(StoredModel):
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
         """Undo a mini-batch if it ends with an error or an interrupt."""
-        before = dict(self.__dict__)
-        learned = None if self._learner is None else self._learner.__getstate__()
-        try:
-            yield
-        except BaseException:
-            self.__dict__.update(before)
-            if self._learner is not None and learned is not None:
-                self._learner.__setstate__(learned)
+        with self._lock:
+            # The copy exists before anything changes, so that undoing needs no memory.
+            before = {**self.__dict__, "_learner": copy(self._learner), "_feed": None}
+            try:
+                yield
+            except BaseException:
+                self.__dict__.update(before)
                 self._connect()
-            raise
+                raise
 
     def __getstate__(self) -> dict[str, Any]:
         """Return everything but the fast path, which is made again."""
-        return {**self.__dict__, "_feed": None}
+        return {**super().__getstate__(), "_feed": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

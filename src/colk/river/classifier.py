@@ -8,6 +8,7 @@ import numpy as np
 from river import base
 
 from colk import _stored as stored
+from colk._engine.locks import locked
 from colk._validation import Array
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
@@ -123,6 +124,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         """Labels seen so far, in order of appearance."""
         return list(self._places)
 
+    @locked
     def learn_one(self, x: Features, y: Hashable, w: float = 1.0) -> None:
         """Update the model with one sample.
 
@@ -153,14 +155,15 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         **kwargs : dict
             Part of River's interface; ignored.
         """
-        scores = self._scores(x)
+        with self._lock:
+            scores, places = self._scores(x), self._places
         if scores is None:
             return {}
-        values = scores[: len(self._places)]
+        values = scores[: len(places)]
         largest = max(values)
         shares = [math.exp(value - largest) for value in values]
         total = sum(shares)
-        return {label: shares[place] / total for label, place in self._places.items()}
+        return {label: shares[place] / total for label, place in places.items()}
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Update the model with the rows of a data frame, in their order.
@@ -195,6 +198,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
                 self._learn_rows(table[rows], targets, weight[rows], self._n_outputs())
                 start += len(places)
 
+    @locked
     def predict_proba_many(self, X: Any) -> Any:
         """Return class probabilities for the rows of a data frame, as a DataFrame.
 

@@ -6,6 +6,7 @@ from typing import Any
 from river import base, conf
 
 from colk import _stored as stored
+from colk._engine.locks import Guarded, locked
 from colk._validation import check_number
 from colk.conformal import AdaptiveInterval
 from colk.conformal.adaptive import check_coverage
@@ -22,7 +23,7 @@ __all__ = ["ConformalRegressor"]
     interval=stored.Object(AdaptiveInterval),
     has_learned=stored.Flag(),
 )
-class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg,unused-ignore]
+class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore[type-arg,unused-ignore]
     """Prediction intervals that keep their coverage on any stream.
 
     Adaptive conformal inference around the predictions of any regressor or pipeline of River; the
@@ -50,6 +51,8 @@ class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg
     >>> abs(covered.get() - 0.8) < 0.02
     True
     """
+
+    _changing = ("_interval", "regressor")
 
     def __init__(
         self, regressor: Any, coverage: float = 0.9, rate: float = 0.01, window: int = 500
@@ -100,11 +103,12 @@ class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg
             Passed to the regressor, such as a weight.
         """
         target = check_number(y, "y")
-        residual = target - self.regressor.predict_one(x) if self._has_learned else None
-        self.regressor.learn_one(x, y, **settings)
-        self._has_learned = True
-        if residual is not None:
-            self._interval.update([residual], [residual])
+        with self._lock:
+            residual = target - self.regressor.predict_one(x) if self._has_learned else None
+            self.regressor.learn_one(x, y, **settings)
+            self._has_learned = True
+            if residual is not None:
+                self._interval.update([residual], [residual])
 
     def predict_one(self, x: Features, with_interval: bool = False, **settings: Any) -> Any:
         """Return the prediction for one sample, or its interval.
@@ -122,6 +126,7 @@ class ConformalRegressor(base.Wrapper, base.Regressor):  # type: ignore[type-arg
             return self.predict_interval(x)
         return self.regressor.predict_one(x, **settings)
 
+    @locked
     def predict_interval(
         self, x: Features, coverage: float | None = None
     ) -> conf.interval.Interval:

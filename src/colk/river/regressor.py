@@ -7,6 +7,7 @@ import numpy as np
 from river import base
 
 from colk import _stored as stored
+from colk._engine.locks import locked
 from colk._engine.running_scale import RunningScale
 from colk._validation import check_number, check_vector
 from colk.errors import FileFormatError
@@ -142,6 +143,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         """Mean of the targets seen so far."""
         return float(self._scale.means[0])
 
+    @locked
     def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
         """Update the model with one sample.
 
@@ -167,6 +169,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
             self._scale.undo()
             raise
 
+    @locked
     def predict_one(self, x: Features) -> float:
         """Return the prediction for one sample; 0 before the first sample.
 
@@ -201,6 +204,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
             if len(scaled):
                 self._learn_rows(table[counted], scaled, weight[counted], n_outputs=1)
 
+    @locked
     def predict_many(self, X: Any) -> Any:
         """Return predictions for the rows of a data frame, as a Series.
 

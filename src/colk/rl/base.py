@@ -15,6 +15,7 @@ from colk.compressors import KOMP
 from colk.errors import DivergenceError
 from colk.kernels import Kernel
 from colk.learners.expanded import ExpansionLearner
+from colk.learners.stream_learner import CREATION
 from colk.rkhs.expansion import KernelExpansion
 from colk.rl.bellman import conditional_rms
 from colk.rl.step import TRACE, ValueStream
@@ -147,8 +148,11 @@ class ValueLearner(ExpansionLearner):
         if t.n_transitions == 0:
             return self
         if self._n_features is None:
-            self._allocate(t.states.shape[1])
-            self._n_features = t.states.shape[1]
+            with CREATION:
+                if self._n_features is None:
+                    self._allocate(t.states.shape[1])
+                    self._n_features = t.states.shape[1]
+            check_points(t.states, self._n_features, "states")
 
         def samples(rows: slice) -> tuple[Array, Array, Array]:
             """Points (x, x', γ) with γ = 0 if x' is terminal, rewards, and weights 1."""

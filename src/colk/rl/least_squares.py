@@ -57,13 +57,13 @@ class LeastSquaresStream(ValueStream):
         self.make_room()
 
     def make_room(self) -> int:
-        """Make room for another step, in P as in the dictionary."""
-        self.dictionary.reserve(self.gained)
-        capacity, n = self.dictionary.capacity, min(self.dictionary.size, self.matrix.shape[0])
-        matrix = aligned(capacity, capacity)
+        """Make room for another step, in P and then in the dictionary."""
+        capacity = self.dictionary.capacity_for(self.gained)
+        n = min(self.dictionary.size, self.matrix.shape[0])
+        matrix, rows, rotations = (aligned(size, capacity) for size in (capacity, N_ROWS, 2))
         matrix[:n, :n] = np.asarray(self.matrix)[:n, :n]
-        self.matrix, self.rows = matrix, aligned(N_ROWS, capacity)
-        self.rotations = aligned(2, capacity)
+        self.matrix, self.rows, self.rotations = matrix, rows, rotations
+        self.dictionary.reserve(self.gained)
         return 0
 
     # -- the step ----------------------------------------------------------------------------
@@ -217,10 +217,10 @@ class LeastSquaresStream(ValueStream):
 
     # -- files and pickles -------------------------------------------------------------------
 
-    def pack(self) -> dict[str, Any]:
-        """Plain numbers and arrays, from which to go on bit by bit."""
+    def packed(self) -> dict[str, Any]:
+        """Body of `pack`; the caller holds the lock."""
         n = self.dictionary.size
-        return {**super().pack(), "inverse": np.array(np.asarray(self.matrix)[:n, :n])}
+        return {**super().packed(), "inverse": np.array(np.asarray(self.matrix)[:n, :n])}
 
     def fields(self) -> dict[str, stored.Field]:
         """What `pack` returns for a stream of this shape."""

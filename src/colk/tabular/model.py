@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.locks import locked
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.kernels import Kernel
@@ -100,6 +101,8 @@ class TableModel(TablePredictor, StoredTable):
     array([ 150., -100.])
     """
 
+    _changing = ("_learner", "_inputs", "_targets", "_encoder", "labels", "notes")
+
     def __init__(
         self,
         target: str,
@@ -163,6 +166,7 @@ class TableModel(TablePredictor, StoredTable):
 
     # -- learning ----------------------------------------------------------------------------
 
+    @locked
     def fit(self, source: "Source | Iterable[tuple[Mapping[str, Any], Any]]") -> Self:
         """Fit the model to rows that can be read several times, in bounded memory.
 
@@ -193,6 +197,7 @@ class TableModel(TablePredictor, StoredTable):
             fit.end_pass()
         return self
 
+    @locked
     def learn(self, columns: Mapping[str, Any], y: Any) -> Self:
         """Learn from rows in their order, one step a row.
 
@@ -286,6 +291,7 @@ class TableModel(TablePredictor, StoredTable):
 
     # -- the steps of a fit ------------------------------------------------------------------
 
+    @locked
     def encode(self, columns: Mapping[str, Any], y: Any) -> tuple[Array, Array]:
         """Return rows and targets as numbers, not standardised; add new categories and labels.
 
@@ -301,6 +307,7 @@ class TableModel(TablePredictor, StoredTable):
             self._add_label(label)
         return X, self._class_targets(targets[:, 0])
 
+    @locked
     def start(self, X: Array, targets: Array, n_raced: int) -> None:
         """Fix the scales and make the learner from a sample of standardised rows.
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from colk._engine.locks import Guarded, locked
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.kernels import Kernel
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["TablePredictor"]
 
 
-class TablePredictor:
+class TablePredictor(Guarded):
     """The part of `TableModel` that encodes rows, predicts and describes, without the learning."""
 
     target: str
@@ -124,6 +125,7 @@ class TablePredictor:
             self._inputs.scale(X)
         return X
 
+    @locked
     def _scores(self, columns: Mapping[str, Any]) -> Array:
         X = self.points(columns)
         if self.rows == 0:

@@ -8,7 +8,18 @@ try:
 except ImportError as error:
     raise ImportError("colk.tabular.reading needs pyarrow: pip install 'colk[data]'") from error
 
+from colk.tabular.reading.prefix import Prefix
 from colk.tabular.reading.rows import Columns, Position, Reject, Rows
 from colk.tabular.reading.source import FORMATS, Source, format_of, listed
 
-__all__ = ["FORMATS", "Columns", "Position", "Reject", "Rows", "Source", "format_of", "listed"]
+__all__ = [
+    "FORMATS",
+    "Columns",
+    "Position",
+    "Prefix",
+    "Reject",
+    "Rows",
+    "Source",
+    "format_of",
+    "listed",
+]

@@ -10,6 +10,7 @@ from colk.tabular.reading.delimited import Delimited
 from colk.tabular.reading.libsvm import LibSVM, largest_feature
 from colk.tabular.reading.lines import LineTable
 from colk.tabular.reading.objects import Objects
+from colk.tabular.reading.prefix import Prefix
 from colk.tabular.reading.rows import Columns, Kind, Position, Rows
 
 __all__ = ["FORMATS", "Format", "Source", "format_of", "listed"]
@@ -115,6 +116,10 @@ class Source:
         if self._format_of(number) == "parquet":
             return int(ParquetTable(self.paths[number]).size)
         return os.path.getsize(self.paths[number])
+
+    def prefixes(self) -> list[Prefix]:
+        """Return what identifies the rows of each file; nothing for a pipe."""
+        return [] if self.waits else [Prefix.of_file(path) for path in self.paths]
 
     def rows(self, wanted: Columns, start: Position = Position()) -> Iterator[Rows]:  # noqa: B008
         """Yield batches from the beginning, or from the start of a batch.
