@@ -186,9 +186,7 @@ def descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) ->
         return _descend(point, terms, target, max_steps)
 
 
-def _descend(
-    point: Point, terms: RoundedTerms, target: float, max_steps: int
-) -> tuple[int, float]:
+def _descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) -> tuple[int, float]:
     gradient = point.gradient(terms)
     norm = first = float(np.linalg.norm(gradient))
     for step in range(max_steps):

@@ -28,7 +28,7 @@ class PathPoint(NamedTuple):
     mean_loss: float  # their mean loss
     gain: float  # held-out risk of the mean's model − this one
     error: float  # standard error of the gain
-    needed: float  # the gain that the rule asks for
+    deciding: float  # effective number of samples whose gains decide
 
 
 @stored.stores(

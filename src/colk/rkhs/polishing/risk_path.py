@@ -36,8 +36,9 @@ _ACCURACY = 3e-3
 _NEWTON_STEPS = 25
 # Largest number of samples that judge.
 _MOST_SAMPLES = 3000
-# A gain must exceed (1 + 3/√n) standard errors, if the gains of n samples decide.
-_ERRORS, _FEW_SAMPLES = 1.0, 3.0
+# A gain must exceed (1 + 3/√n) standard errors, if the gains of n samples decide; fewer than 5
+# never do, because leave-one-out in closed form is not accurate for samples that decide alone.
+_ERRORS, _FEW_SAMPLES, _LEAST_SAMPLES = 1.0, 3.0, 5.0
 
 
 def follow_risk_path(
@@ -108,12 +109,17 @@ def _steps(risk: LossRisk) -> Iterator[tuple[float, Risk]]:
             yield share, blended
 
 
+def _is_better(point: PathPoint) -> bool:
+    """Whether a point is clearly better than the mean."""
+    if not point.deciding >= _LEAST_SAMPLES:
+        return False
+    return point.gain > (_ERRORS + _FEW_SAMPLES / np.sqrt(point.deciding)) * point.error
+
+
 class _Judge:
     """Held-out values of the risk that is asked for, along the path."""
 
-    def __init__(
-        self, loss: Loss, risk: LossRisk, y: Array, share: Array, n_outputs: int
-    ) -> None:
+    def __init__(self, loss: Loss, risk: LossRisk, y: Array, share: Array, n_outputs: int) -> None:
         self._loss, self._risk, self._y, self._share = loss, risk, y, share
         self._n_outputs = n_outputs
         self._units: tuple[float, float] | None = None
@@ -146,19 +152,16 @@ class _Judge:
         spread = (s * (gains - gain)) ** 2
         error = float(np.sqrt(spread.sum()))
         # The number of samples whose gains would have this spread if all were alike.
-        deciding = float(spread.sum() ** 2 / np.sum(spread**2)) if error > 0.0 else 1.0
-        needed = (_ERRORS + _FEW_SAMPLES / np.sqrt(deciding)) * error
-        value = float(s @ influence)
+        deciding = float(spread.sum() ** 2 / np.sum(spread**2)) if error > 0.0 else 0.0
+        mean_loss = float(s @ losses)
         self._points.append(
-            PathPoint(share, factor, value, float(s @ losses), gain, error, needed)
+            PathPoint(share, factor, float(s @ influence), mean_loss, gain, error, deciding)
         )
 
     def verdict(self, regularization: float, n_samples: int) -> RiskPath:
-        """Return the path; the best point is chosen if it passes the rule, else the mean."""
-        values = [p.held_out if np.isfinite(p.held_out) else np.inf for p in self._points]
-        best = int(np.argmin(values))
-        if not self._points[best].gain > self._points[best].needed:
-            best = 0
+        """Return the path; of the points that are clearly better than the mean, the best is chosen."""
+        better = [k for k, point in enumerate(self._points) if _is_better(point)]
+        best = min(better, key=lambda k: self._points[k].held_out, default=0)
         return RiskPath(
             risk=self._risk,
             points=tuple(self._points),
