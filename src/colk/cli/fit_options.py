@@ -26,6 +26,7 @@ SETTINGS = (
     "solver",
     "forgetting",
     "polish",
+    "risk_path",
 )
 
 
@@ -109,6 +110,11 @@ def add_settings(group: Any) -> None:
         "--polish",
         action=argparse.BooleanOptionalAction,
         help="find the best weights for the atoms in more passes over the files (default: yes)",
+    )
+    group.add_argument(
+        "--risk-path",
+        action=argparse.BooleanOptionalAction,
+        help="follow --risk only as far as it pays on rows that are left out (default: yes)",
     )
 
 

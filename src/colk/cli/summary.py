@@ -4,12 +4,13 @@ import math
 from typing import TYPE_CHECKING
 
 from colk.cli.record import Score
+from colk.rkhs.polishing import RiskPath
 from colk.tabular import TableModel
 
 if TYPE_CHECKING:
     from colk.cli.run import Run
 
-__all__ = ["summary", "tell_score"]
+__all__ = ["summary", "tell_path", "tell_score"]
 
 
 def tell_score(score: Score, model: TableModel) -> str:
@@ -40,4 +41,24 @@ def summary(run: "Run") -> dict[str, str]:
         score = run.test()
         lines["holdout"] = f"{tell_score(score, model)} on {score.rows:,} rows never learned"
     lines["atoms"] = f"{model.n_atoms} of {model.kernel}"
+    if model.path is not None:
+        lines["risk"] = tell_path(model.path)
     return lines
+
+
+def tell_path(path: RiskPath) -> str:
+    """Return what the path from the mean to the risk has chosen, as text.
+
+    Examples
+    --------
+    >>> from colk.risks import CVaR, Mean
+    >>> from colk.rkhs.polishing import PathPoint
+    >>> mean = PathPoint(0.0, 1.0, 1.5, 0.5, 0.0, 0.0, 0.0)
+    >>> tell_path(RiskPath(CVaR(0.1), (mean,), mean, Mean(), 1e-4, 1000))
+    'the model of the mean stays: no weight of CVaR lowers it on rows left out'
+    """
+    name = type(path.risk).__name__
+    if path.kept_the_mean:
+        return f"the model of the mean stays: no weight of {name} lowers it on rows left out"
+    lower = 100.0 * path.chosen.gain / abs(path.points[0].held_out)
+    return f"{name} is {lower:.0f} % lower than that of the mean's model, on rows left out"

@@ -21,6 +21,7 @@ from colk.learners.colk import KernelLearner
 from colk.losses import Loss
 from colk.recipe import Recipe, Settings, as_loss, as_risk
 from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing import RiskPath
 from colk.selection import KeptSamples, Race, rows_to_race
 
 __all__ = ["COLKEstimator"]
@@ -181,6 +182,7 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         self._use(Recipe.from_data(settings, X))
         self.loss_curve_: list[float] = []
         self.race_: Race | None = None
+        self.risk_path_: RiskPath | None = None
         self._kept = KeptSamples() if settings.is_open else None
 
     def _use(self, recipe: Recipe) -> None:
@@ -201,13 +203,19 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         if self._kept is None:
             return
         rows = rows_to_race(len(X), random)
-        settings = self._settings(self.loss_)
-        self.race_ = settings.race(
+        self.race_ = self._settings(self.loss_).race(
             X[rows], Y[rows], weight[rows], self._n_outputs or 1, prefers_narrow=prefers_narrow
         )
         self._kept = None
         if not self.race_.default_won:
-            self._use(Recipe.from_kernel(settings, self.race_.kernel))
+            self._use(self._recipe(X))
+
+    def _recipe(self, X: Array) -> Recipe:
+        """The recipe of the learner, once the kernel is chosen."""
+        settings = self._settings(self.loss_)
+        if self.race_ is None or self.race_.default_won:
+            return Recipe.from_data(settings, X)
+        return Recipe.from_kernel(settings, self.race_.kernel)
 
     def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn a part of a stream; its first samples are kept until they choose the kernel.

@@ -60,7 +60,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         rare class matters as much as a frequent one.
     regularization, solver, step_size, averaging, gradient_bound, tracking_rate, pairing
         As in `COLKRegressor`; the loss scale s is ½ for the logistic and the softmax loss.
-    prior, forgetting, epochs, shuffle, polish, early_stopping, random_state, verbose
+    prior, forgetting, epochs, shuffle, polish, risk_path, early_stopping, random_state, verbose
         As in `COLKRegressor`.
     eps, max_atoms
         As in `COLKRegressor`.
@@ -73,7 +73,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         The decision function: one output for two classes, C for more.
     n_atoms_, n_steps_, inner_estimate_, loss_curve_, polished_, bandwidth_, step_size_, eps_
         As in `COLKRegressor`.
-    kernel_, loss_, risk_, race_, regularization_, gradient_bound_, prior_
+    kernel_, loss_, risk_, race_, risk_path_, regularization_, gradient_bound_, prior_
         As in `COLKRegressor`.
     n_features_in_, feature_names_in_
         As in `COLKRegressor`.
@@ -112,6 +112,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         epochs: int | None = None,
         shuffle: bool = True,
         polish: bool = True,
+        risk_path: bool = True,
         early_stopping: bool = False,
         random_state: Any = None,
         verbose: bool = False,
@@ -135,6 +136,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         self.epochs = epochs
         self.shuffle = shuffle
         self.polish = polish
+        self.risk_path = risk_path
         self.early_stopping = early_stopping
         self.random_state = random_state
         self.verbose = verbose

@@ -18,7 +18,8 @@ from colk.estimators.convergence import (
     warn_of_loss,
     warn_of_nothing,
 )
-from colk.rkhs.polishing import polish
+from colk.risks import Mean
+from colk.rkhs.polishing import polish_under_risk, starts_from_mean
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Passes"]
 
@@ -51,6 +52,7 @@ class Passes:
     epochs: int | None = None
     shuffle: bool = True
     polish: bool = True
+    risk_path: bool = True
     early_stopping: bool = False
     verbose: bool = False
     random_state: Any = None
@@ -111,6 +113,9 @@ class EpochEstimator(COLKEstimator):
         passes = Passes.of(self)
         random = check_random_state(passes.random_state)
         self._choose_kernel(X, Y, weight, random if passes.shuffle else None)
+        by_mean = passes.polish and starts_from_mean(self.risk_)
+        if by_mean:
+            self._learner = self._recipe(X).for_mean().learner(self._n_outputs)
         learned, held_out = passes.split(len(X), random)
         best, lost = np.inf, 0.0
         for epoch in range(passes.n_epochs):
@@ -129,6 +134,8 @@ class EpochEstimator(COLKEstimator):
                 best = found
         if (weight > 0.0).any():
             self._conclude(passes, X, Y, weight, lost)
+        if by_mean:
+            self._take_risk(X, Y, weight)
 
     def _conclude(self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float) -> None:
         """Warn if the epochs went wrong, and polish."""
@@ -153,16 +160,30 @@ class EpochEstimator(COLKEstimator):
 
     def _polish(self, passes: Passes, X: Array, Y: Array, weight: Array) -> None:
         """Give the atoms the weights that are best for all data; see `colk.rkhs.polishing`."""
-        function = self._learner.function
-        least = max(self.regularization_, LEAST_REGULARIZATION)
-        terms = self.loss_, self.risk_
-        self.polished_ = polish(
-            function, X, Y, *terms, least, choose=True, sample_weight=weight, tolerance=1e-3
+        function, by_mean = self._learner.function, starts_from_mean(self.risk_)
+        self.polished_, self.risk_path_ = polish_under_risk(
+            function,
+            X,
+            Y,
+            self.loss_,
+            self.risk_,
+            max(self.regularization_, LEAST_REGULARIZATION),
+            path=passes.risk_path,
+            sample_weight=weight,
         )
-        self._learner.adopt(self.polished_.function)
         found = self.polished_
+        self._learner.adopt(found.function)
         self._report(passes, f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
-        start = self.risk_.value_at(self.loss_, np.zeros((len(Y), function.n_outputs)), Y, weight)
+        judged = Mean() if by_mean else self.risk_
+        start = judged.value_at(self.loss_, np.zeros((len(Y), function.n_outputs)), Y, weight)
         left_out = min(risk for _, risk in found.candidates)
         advice = "the features say nothing of the targets with this kernel: change the bandwidth"
         warn_of_loss(left_out, start, len(X), advice)
+
+    def _take_risk(self, X: Array, Y: Array, weight: Array) -> None:
+        """Go on under the risk that was asked for, if the atoms were found under the mean."""
+        mean, self._learner = self._learner, self._recipe(X).learner(self._n_outputs)
+        g = np.zeros(self.risk_.n_inner)
+        if (weight > 0.0).any():
+            g = self.risk_.estimate_at(self.loss_, mean.evaluate(X), Y, weight)
+        self._learner.continue_from(mean, g)

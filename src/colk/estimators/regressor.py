@@ -63,7 +63,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         Thresholds are in units of the targets' standard deviation, unless `scale_targets` is off.
     risk : Risk or str, default="mean"
         How the losses of all samples are combined: "mean", "variance", "semivariance", "cvar",
-        "entropic" and others. Change it if large losses matter more than small ones.
+        "entropic" and others. Change it if large losses matter more than small ones. `risk_path`
+        decides how far `fit` follows it.
     regularization : float or None, default=None
         λ of the penalty λ‖f‖²/2, for gradient steps and for the polish. None: 1e-6 s. Raise it if
         the model overfits without the polish; the polish chooses its own λ, at least this large.
@@ -104,6 +105,12 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         Whether `fit` ends with the weights that minimise the objective over all data, for the atoms
         found (`colk.rkhs.polishing`). Leave-one-out chooses λ. Switch it off to save time, or to
         see the result of the stream alone. `partial_fit` continues from the polished weights.
+    risk_path : bool, default=True
+        Whether `fit` with a `polish` under a risk other than the mean follows a path from the model
+        of the mean to that risk, with smaller weights and larger λ, and takes the point with the
+        smallest risk on samples that are left out. The model of the mean stays unless a point is
+        clearly better. If False, the risk is minimised exactly as given, with the λ of the mean.
+        Either way the mean finds the atoms.
     early_stopping : bool, default=False
         Whether `fit` holds out a tenth of the samples and stops after the first epoch that does not
         lower their loss by 1 %. The polish uses all samples. Useful with many `epochs`.
@@ -146,6 +153,9 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         The error that compression may make in the next step.
     polished_ : Polished
         Result of the polish of the last `fit`, with the λ that it chose.
+    risk_path_ : RiskPath or None
+        What the last `fit` tried between the mean and the risk, and what it chose; None for the
+        mean, and without a `polish` or a `risk_path`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
@@ -183,6 +193,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         epochs: int | None = None,
         shuffle: bool = True,
         polish: bool = True,
+        risk_path: bool = True,
         early_stopping: bool = False,
         random_state: Any = None,
         verbose: bool = False,
@@ -206,6 +217,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         self.epochs = epochs
         self.shuffle = shuffle
         self.polish = polish
+        self.risk_path = risk_path
         self.early_stopping = early_stopping
         self.random_state = random_state
         self.verbose = verbose

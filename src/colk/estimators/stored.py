@@ -13,7 +13,7 @@ from colk.learners.colk import KernelLearner
 from colk.losses import Loss, Softmax
 from colk.recipe import Settings, has_solver
 from colk.risks import Risk
-from colk.rkhs.polishing import Polished
+from colk.rkhs.polishing import Polished, RiskPath
 from colk.schedules import PowerDecay
 from colk.selection import KeptSamples, Race
 
@@ -50,6 +50,7 @@ _FITTED: dict[str, stored.Field] = {
     "loss_curve_": stored.ListOf(stored.Number(finite=False)),
     "race_": stored.Optional(stored.Object(Race)),
     "polished_": stored.Object(Polished),
+    "risk_path_": stored.Optional(stored.Object(RiskPath)),
     "_kept": stored.Optional(stored.Object(KeptSamples)),
     "_learner": stored.Object(
         KernelLearner,

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from colk._engine.dictionary import Dictionary
 from colk._engine.gradient_step import GradientStream
@@ -102,6 +103,40 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         with self._held():
             dictionary.set_weights(np.tile(weights, (1, dictionary.n_rows // weights.shape[1])))
             dictionary.clear_ghosts()
+
+    def continue_from(self, other: "KernelLearner", g: ArrayLike) -> None:
+        """Take over the atoms, the weights and the counts of a learner with another risk.
+
+        Parameters
+        ----------
+        other : KernelLearner
+            A learner that has seen a sample; its settings differ in the risk and the step only.
+        g : array of shape (m,)
+            The inner value of the risk of this learner.
+
+        Examples
+        --------
+        >>> from colk.kernels import Gaussian
+        >>> from colk.learners import COLK
+        >>> from colk.risks import Variance
+        >>> mean = COLK(Gaussian(1.0)).learn([[0.0], [1.0]], [0.0, 1.0])
+        >>> averse = COLK(Gaussian(1.0), risk=Variance(0.5))
+        >>> averse.continue_from(mean, [0.25])
+        >>> averse.steps, bool(averse.predict([[0.5]]) == mean.predict([[0.5]]))
+        (2, True)
+        """
+        packed, function = other.stream.pack(), other.function
+        window, dictionary = packed["window"], packed["dictionary"]
+        for name in ("points", "targets", "weights"):  # no sample waits for its step
+            window[name] = window[name][:0]
+        window["g"] = np.asarray(g, dtype=np.float64)
+        stream = self.empty_stream(other.n_features, packed)
+        n_rows = stream.dictionary.n_rows
+        dictionary["weights"] = np.zeros((n_rows, function.n_atoms))
+        dictionary["ghosts"] = np.zeros((other.n_features + n_rows, 0))
+        stream.unpack(packed)
+        self._is_vector = other.is_vector
+        self.adopt(function)
 
     @property
     def step_length(self) -> float:

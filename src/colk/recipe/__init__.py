@@ -10,7 +10,14 @@ from colk.recipe.settings import (
     Settings,
     Solver,
 )
-from colk.recipe.terms import as_averaging, as_loss, as_risk, classification_loss, regression_loss
+from colk.recipe.terms import (
+    as_averaging,
+    as_loss,
+    as_risk,
+    classification_loss,
+    regression_loss,
+    table_loss,
+)
 
 __all__ = [
     "CLASSIFIER",
@@ -27,4 +34,5 @@ __all__ = [
     "classification_loss",
     "has_solver",
     "regression_loss",
+    "table_loss",
 ]

@@ -1,6 +1,6 @@
 """Settings → learner, once for scikit-learn's estimators, River's classes and tables."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -30,7 +30,7 @@ from colk.recipe.defaults import (
 )
 from colk.recipe.settings import Settings
 from colk.recipe.terms import as_averaging, as_loss, as_risk
-from colk.risks import Risk
+from colk.risks import Mean, Risk
 from colk.schedules import Rate
 from colk.selection import until_chosen
 
@@ -99,6 +99,10 @@ class Recipe:
     @classmethod
     def _of(cls, settings: Settings, kernel: Kernel, scale: KernelScale) -> Self:
         return cls(settings, kernel, as_loss(settings.loss), as_risk(settings.risk), scale)
+
+    def for_mean(self) -> Self:
+        """Return the recipe with the mean instead of the risk: `fit` finds the atoms with it."""
+        return replace(self, settings=replace(self.settings, risk=Mean()), risk=Mean())
 
     # -- settings with their defaults --------------------------------------------------------
 

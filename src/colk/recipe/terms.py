@@ -7,7 +7,14 @@ from colk.losses import LOSSES, Logistic, Loss, Softmax
 from colk.risks import RISKS, Risk
 from colk.schedules import Averaging, PolyakRuppert
 
-__all__ = ["as_averaging", "as_loss", "as_risk", "classification_loss", "regression_loss"]
+__all__ = [
+    "as_averaging",
+    "as_loss",
+    "as_risk",
+    "classification_loss",
+    "regression_loss",
+    "table_loss",
+]
 
 
 def as_loss(loss: Loss | str) -> Loss:
@@ -87,3 +94,18 @@ def classification_loss(loss: Loss | str, n_classes: int | None) -> Loss:
             'such as "logistic"'
         )
     return Softmax() if isinstance(found, Logistic) and n_classes != 2 else found
+
+
+def table_loss(loss: Loss | str | None, task: str) -> Loss:
+    """Return the loss of a model for tables: "huber" by default, "softmax" for labels.
+
+    The logistic loss becomes the softmax loss, which can add classes.
+
+    Examples
+    --------
+    >>> table_loss(None, "regression"), table_loss("logistic", "classification")
+    (Huber(threshold=1.0), Softmax())
+    """
+    if task == "regression":
+        return regression_loss("huber" if loss is None else loss)
+    return classification_loss("softmax" if loss is None else loss, None)

@@ -54,6 +54,9 @@ class Risk(RiskContract):
     _hooks: ClassVar[tuple[str, ...]] = ()  # a base class, without a formula
     _sealed: ClassVar[tuple[str, ...]] = ("start_at", "track_at_row", "chain_at", "outer_at_row")
 
+    # Name of the parameter that makes the risk the mean as it goes to 0, if there is one.
+    _strength: ClassVar[str] = ""
+
     is_of_losses: ClassVar[bool] = False
 
     n_inner = property(lambda self: 0, doc="Number m of tracked values, the size of g.")
@@ -63,6 +66,19 @@ class Risk(RiskContract):
 
     def check_sizes(self, n_outputs: int, n_targets: int) -> None:
         """Raise ValueError if the risk was made for other sizes of predictions and targets."""
+
+    def blended(self, share: float) -> "Risk | None":
+        """Return the risk at this share of the way from the mean, in (0, 1], or None.
+
+        The weight or the tilt of the risk is multiplied by the share. A risk without such a
+        parameter has None between the mean and itself.
+        """
+        if share == 1.0:
+            return self
+        if self._strength not in self._fields:
+            return None
+        strength = share * float(getattr(self, self._strength))
+        return self.replace(**{self._strength: strength})
 
     def estimate_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
         """Return the exact g of shape (m,) at predictions `f` of targets `y`."""
@@ -288,6 +304,30 @@ class LossRisk(Risk):
         """Return the gradient of `value` in the losses, of shape (n,)."""
         values, weights = weighed(losses, sample_weight)
         return self._gradient(values, weights, self.estimate(values, weights))
+
+    def value_and_gradient(
+        self, losses: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[float, Array]:
+        """Return `value` and `gradient` together, with one estimate of g."""
+        values, weights = weighed(losses, sample_weight)
+        g = self.estimate(values, weights)
+        value = float(average(self.outer(values, g), weights))
+        return value, self._gradient(values, weights, g)
+
+    def influence(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
+        """Return one number for each loss; their mean is `value`, to first order for any sample.
+
+        They are outer(ℓ, g) + ⟨u, inner(ℓ, g) − g⟩ with u = E ∂outer/∂g. Their standard error is
+        that of the risk.
+        """
+        values, weights = weighed(losses, sample_weight)
+        g = self.estimate(values, weights)
+        out = self.outer(values, g)
+        k = min(self.n_expectations, self.n_inner)
+        if k > 0:
+            by_inner = average(self.outer_slope_inner(values, g)[:, :k], weights)
+            out = out + (self.inner(values, g)[:, :k] - g[:k]) @ by_inner
+        return out
 
     def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
         """Return the gradient of the risk in the losses, at the exact g."""

@@ -39,6 +39,7 @@ class Dispersion(LossRisk):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("weight",)
+    _strength = "weight"
     _hooks = ("spread_at", "spread_slope_at")
     n_inner = property(lambda self: 0 if self.weight == 0.0 else 1)
     is_monotone = property(lambda self: self.weight == 0.0)
@@ -230,6 +231,7 @@ class MeanSemideviation(LossRisk):
     """
 
     _fields = ("order", "weight")
+    _strength = "weight"
     _sealed = ("relative_excess", "deviation_slope")
     n_inner = property(lambda self: 0 if self.weight == 0.0 else 2)
     is_monotone = property(lambda self: self.weight <= 1.0)

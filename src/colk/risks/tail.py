@@ -12,6 +12,8 @@ from colk.risks.base import LossRisk, average, weighed
 
 # exp(t(ℓ − c)) is continued linearly beyond this: see `Entropic`.
 _EXPONENT_CAP = 30.0
+# Bisection alone ends before this many steps.
+_THRESHOLD_STEPS = 200
 
 
 class CVaR(LossRisk):
@@ -51,6 +53,7 @@ class CVaR(LossRisk):
     """
 
     _fields = ("tail_fraction", "weight", "smoothing")
+    _strength = "weight"
     n_expectations = 0
     n_inner = property(lambda self: 0 if self.weight == 0.0 or self.tail_fraction == 1.0 else 2)
     is_smooth = property(lambda self: self.smoothing > 0.0 or self.n_inner == 0)
@@ -127,19 +130,26 @@ class CVaR(LossRisk):
         return float(losses[order[min(int(first), len(losses) - 1)]])
 
     def _smooth_threshold(self, losses: Array, weights: Array) -> float:
-        from scipy.optimize import brentq
-
-        def excess(threshold: float) -> float:
-            return float(average(self.outer_slope_inner(losses, [threshold, 0.0])[:, 0], weights))
-
+        """Solve E sigmoid((ℓ − τ)/s) = a by Newton's method, with bisection as a safeguard."""
+        a, s = self.tail_fraction, self.smoothing
         # If all losses were equal, sigmoid((ℓ − τ)/s) = a, so the root lies between these.
-        shift = self.smoothing * math.log(self.tail_fraction / (1.0 - self.tail_fraction))
+        shift = s * math.log(a / (1.0 - a))
         low, high = float(losses.min()) - shift, float(losses.max()) - shift
-        if excess(low) >= 0.0:
-            return low
-        if excess(high) <= 0.0:
-            return high
-        return float(brentq(excess, low, high, xtol=1e-300, rtol=8.9e-16, maxiter=1000))
+        threshold = min(max(self._threshold(losses, weights), low), high)
+        for _ in range(_THRESHOLD_STEPS):
+            above = 0.5 + 0.5 * np.tanh((losses - threshold) * (0.5 / s))
+            excess = float(average(above, weights)) - a
+            low, high = (threshold, high) if excess > 0.0 else (low, threshold)
+            slope = float(average(above * (1.0 - above), weights)) / s
+            # A step that leaves the bracket is replaced by its middle.
+            step = excess / slope if slope > 0.0 else math.inf
+            before = threshold
+            threshold = threshold + step
+            if not low < threshold < high:
+                threshold = 0.5 * (low + high)
+            if abs(threshold - before) <= 4e-16 * abs(threshold) or excess == 0.0:
+                return before if excess == 0.0 else threshold
+        return threshold
 
 
 class Entropic(LossRisk):
@@ -170,6 +180,7 @@ class Entropic(LossRisk):
     """
 
     _fields = ("tilt",)
+    _strength = "tilt"
     n_inner = 1
     n_expectations = 0
     is_convex = property(lambda self: self.tilt > 0.0)

@@ -11,10 +11,11 @@ from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.losses import Loss
-from colk.recipe import Recipe, Settings, Solver, classification_loss, regression_loss
+from colk.recipe import Recipe, Settings, Solver, table_loss
 from colk.risks import Risk
 from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.schedules import Averaging, Rate
 from colk.selection import KeptSamples, Race
 from colk.tabular.columns import check_names
@@ -77,6 +78,9 @@ class TableModel(TablePredictor, StoredTable):
         Settings of `solver="newton"`, as in `colk.COLKRegressor`.
     polish : bool, default True
         Whether `fit` ends with the weights that minimise the regularised objective on the atoms.
+    risk_path : bool, default True
+        Whether the polish under a risk follows a path from the mean, as in `colk.COLKRegressor`. It
+        looks at 20,000 rows at most.
 
     Attributes
     ----------
@@ -86,6 +90,9 @@ class TableModel(TablePredictor, StoredTable):
         The classes, in the order in which they appeared.
     race : Race or None
         How the kernel was chosen; None if it was given, or until it is chosen.
+    path : RiskPath or None
+        What `fit` tried between the mean and the risk; None for the mean, and without a `polish` or
+        a `risk_path`.
     notes : dict
         Anything to be kept with the model: text, numbers, lists and dictionaries of them.
 
@@ -122,17 +129,18 @@ class TableModel(TablePredictor, StoredTable):
         prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] = 1.0,
         polish: bool = True,
+        risk_path: bool = True,
     ) -> None:
         self.target, self.features = target, tuple(features)
         self.categorical, self.task = tuple(categorical), task
         check_names(self.target, self.features, self.categorical)
         if task not in _TASKS:
             raise ValueError(f"task must be one of {list(_TASKS)}, got {task!r}")
-        self.scale, self.polish = bool(scale), bool(polish)
+        self.scale, self.polish, self.risk_path = bool(scale), bool(polish), bool(risk_path)
         self.settings = Settings(
             kernel=kernel,
             bandwidth=bandwidth,
-            loss=_loss(loss, task),
+            loss=table_loss(loss, task),
             risk=risk,
             solver=solver,
             step_size=step_size,
@@ -151,6 +159,7 @@ class TableModel(TablePredictor, StoredTable):
         self.rows = 0
         self.labels: list[str] = []
         self.race: Race | None = None
+        self.path: RiskPath | None = None
         numbers = [name for name in self.features if name not in self.categorical]
         self._encoder = Encoder(numbers, self.categorical)
         self._inputs = RunningScale(len(numbers))
@@ -323,6 +332,22 @@ class TableModel(TablePredictor, StoredTable):
         self._learner = self.recipe.learner(self._n_outputs)
         if self._kept is not None:
             self._choose_kernel(X[:n_raced], targets[:n_raced], prefers_narrow=True)
+        if self.polish and starts_from_mean(self.risk):
+            self._learner = self.recipe.for_mean().learner(self._n_outputs)
+
+    def take_risk(self, X: Array, targets: Array) -> None:
+        """Go on under the risk of the settings, if the mean found the atoms.
+
+        Parameters
+        ----------
+        X, targets : arrays
+            Standardised rows, from which the inner value of the risk is estimated.
+        """
+        mean = self._learner
+        if mean.risk != self.risk:
+            self._learner = self.recipe.learner(self._n_outputs)
+            g = self.risk.estimate_at(self.loss, mean.evaluate(X), targets)
+            self._learner.continue_from(mean, g)
 
     def set_weights(self, weights: Array) -> None:
         """Go on from other weights of the atoms.
@@ -361,6 +386,7 @@ class TableModel(TablePredictor, StoredTable):
             "prior": self.settings.prior,
             "forgetting": self.settings.forgetting,
             "polish": self.polish,
+            "risk_path": self.risk_path,
         }
 
     def compressed(
@@ -380,10 +406,3 @@ class TableModel(TablePredictor, StoredTable):
         smaller._learner = self.recipe.learner(self._n_outputs)
         smaller.notes = {}
         return smaller, compression
-
-
-def _loss(loss: Loss | str | None, task: Task) -> Loss:
-    """The loss of a task; the logistic loss becomes the softmax loss, which can add classes."""
-    if task == "regression":
-        return regression_loss("huber" if loss is None else loss)
-    return classification_loss("softmax" if loss is None else loss, None)

@@ -4,9 +4,10 @@
    20,000 rows. At its end the sample chooses the kernel.
 2. "learn": COLK finds the atoms, one step a row. There may be several such passes.
 3. "collect": the sample is drawn again, if the fit was interrupted while it learned.
-4. "polish": the weights. On the sample they are found in memory; if there are more rows than it
-   holds and the objective is the mean of a smooth loss, each pass over all rows makes one step of
-   Newton's method. Other objectives keep the weights of the sample.
+4. "polish": the weights. On the sample they are found in memory; under a risk, along the path from
+   the mean to it. If there are more rows than the sample holds and the objective is the mean of a
+   smooth loss, or the path stays at the mean, each pass over all rows makes one step of Newton's
+   method. Other objectives keep the weights of the sample.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ import numpy as np
 
 from colk._validation import Array
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing import polish
+from colk.rkhs.polishing import polish_under_risk
 from colk.rkhs.polishing.passes import Iterate, PassNewton, Sums
 from colk.selection import LARGEST
 from colk.tabular.sample import RowSample
@@ -157,7 +158,7 @@ class TableFit:
 
     def finish_learning(self) -> None:
         """Go on to the polish, or to the end."""
-        if not self._model.polish or self._model.n_atoms == 0:
+        if not self._model.polish:
             self.phase = "done"
         elif self._sample.n_seen == 0:
             self.phase = "collect"
@@ -188,11 +189,26 @@ class TableFit:
         if sample.n_seen == 0:
             raise ValueError(_CHANGED)
         X, targets = self._sample_arrays()
+        if model.n_atoms == 0:
+            model.take_risk(X, targets)
+            self.phase = "done"
+            return
         least = max(model.recipe.regularization, _LEAST_REGULARIZATION)
-        function, terms = model.function, (model.loss, model.risk)
-        found = polish(function, X, targets, *terms, least, choose=True, tolerance=_TOLERANCE)
+        function = model.function
+        found, model.path = polish_under_risk(
+            function,
+            X,
+            targets,
+            model.loss,
+            model.risk,
+            least,
+            path=model.risk_path,
+            tolerance=_TOLERANCE,
+        )
         model.set_weights(found.function.weights)
-        if sample.is_complete or model.risk.n_inner > 0 or model.loss.kinks:
+        model.take_risk(X, targets)
+        is_mean = model.risk.n_inner == 0 or (model.path is not None and model.path.kept_the_mean)
+        if sample.is_complete or not is_mean or model.loss.kinks:
             self.phase = "done"
             return
         # λ counts in rows: the sum of the losses over n rows has n/m times the curvature.

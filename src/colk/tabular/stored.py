@@ -7,7 +7,9 @@ from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.learners.colk import KernelLearner
 from colk.recipe import has_solver
+from colk.risks import Mean
 from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.selection import KeptSamples, Race
 from colk.tabular.encoder import Encoder
 
@@ -27,6 +29,7 @@ FIELDS: dict[str, stored.Field] = {
     "fixed": stored.Optional(stored.Object(KernelExpansion)),
     "has_fixed_scales": stored.Flag(),
     "race": stored.Optional(stored.Object(Race)),
+    "path": stored.Optional(stored.Object(RiskPath)),
     "kept": stored.Optional(stored.Object(KeptSamples)),
     "notes": stored.Object(dict),
 }
@@ -47,6 +50,7 @@ class StoredTable:
             "fixed": self._fixed,
             "has_fixed_scales": self._has_fixed_scales,
             "race": self.race,
+            "path": self.path,
             "kept": self._kept,
             "notes": self.notes,
         }
@@ -71,7 +75,7 @@ class StoredTable:
         if (values["kept"] is not None) != model.settings.is_open:
             raise FileFormatError("rows are kept to choose a kernel that the settings name")
         model._has_fixed_scales, model.race = values["has_fixed_scales"], values["race"]
-        model._kept, model.notes = values["kept"], values["notes"]
+        model._kept, model.notes, model.path = values["kept"], values["notes"], values["path"]
         return model
 
 
@@ -90,7 +94,11 @@ def _encoder(indicators: list[list[str]], fresh: Encoder) -> Encoder:
 
 def _check_learner(model: Any, learner: KernelLearner) -> None:
     same = repr(learner.kernel) == repr(model.kernel) and learner.loss == model.loss
-    if not has_solver(learner, model.settings.solver) or not same or learner.risk != model.risk:
+    # While a fit with a polish learns, its learner has the mean.
+    has_risk = learner.risk == model.risk or (
+        model.polish and starts_from_mean(model.risk) and learner.risk == Mean()
+    )
+    if not has_solver(learner, model.settings.solver) or not same or not has_risk:
         raise FileFormatError("the learner is not that of the settings")
     if learner.has_learned:
         _check_shape(model, learner, "learner")

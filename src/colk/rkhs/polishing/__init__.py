@@ -1,5 +1,15 @@
 """Optimal weights on given atoms over all data, by Newton's method."""
 
+from colk.rkhs.polishing.path_result import PathPoint, RiskPath
+from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
 from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 
-__all__ = ["Polished", "polish", "predict_left_out"]
+__all__ = [
+    "PathPoint",
+    "Polished",
+    "RiskPath",
+    "polish",
+    "polish_under_risk",
+    "predict_left_out",
+    "starts_from_mean",
+]

@@ -1,9 +1,10 @@
 """Newton's method on given atoms; kinks are smoothed over decreasing widths.
 
 If the objective is a sum over samples and outputs, its second derivative is formed and factored.
-Risks and softmax couple them; then the factor without the coupling preconditions conjugate
-gradients, whose products with the second derivative are differences of gradients. If the objective
-is a sum over samples without kinks, later steps reuse the factor, as long as a few iterations of
+A risk of one output couples the samples by a few rank-one terms, which a small system adds. Softmax,
+several outputs and other risks are coupled otherwise; then the factor without the coupling
+preconditions conjugate gradients, whose products with the second derivative are differences of
+gradients. If the objective is a sum over samples without kinks, later steps reuse the factor, as long as a few iterations of
 conjugate gradients correct for the change. A line search on the predictions sets the length of a
 step.
 """
@@ -11,6 +12,7 @@ step.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 import numpy as np
 
@@ -106,8 +108,8 @@ def solve(
     """Minimise the risk plus λ/2 ‖v‖², from coordinates `start`.
 
     Without kinks it stops if the norm of the gradient is `tolerance` times that at f = 0; with
-    kinks, if the gap is at most `tolerance` times the objective. The objective never exceeds that
-    at `start`. An approximate `factor` of the second derivative saves the first factorisation.
+    kinks, and for convex risks, if the gap is at most `tolerance` times the objective. The objective
+    never exceeds that at `start`. An approximate `factor` of the second derivative saves the first factorisation.
 
     Examples
     --------
@@ -129,26 +131,36 @@ def solve(
     reference = float(np.linalg.norm(at_zero.gradient(RoundedTerms(terms, *units)))) or 1.0
     share, count = 1.0 if terms.is_kinked else 1e-3, 0
     gap, norm, converged = np.inf, np.inf, False
+    # A risk gives large weights to few samples, so that a small gradient alone says little.
+    is_certified = terms.is_convex and not terms.is_sum
     while True:
         rounded = RoundedTerms(terms, share * units[0], share * units[1])
-        exact = rounded.excess == 0.0 and not terms.is_kinked
-        # A smoothed problem need not be solved more accurately than the smoothing error.
+        exact = rounded.is_exact
         target = tolerance * reference
         if not exact:
-            target = max(target, np.sqrt(0.02 * share * regularization * abs(best)))
+            # A smoothed problem need not be solved more accurately than the smoothing error, and a
+            # gap below the tolerance needs a gradient as small as that.
+            smoothing_error = max(0.04 * share, tolerance if terms.is_convex else 0.0)
+            target = np.sqrt(0.5 * smoothing_error * regularization * abs(best))
+        elif is_certified:
+            target = min(target, np.sqrt(tolerance * regularization * abs(best)))
         steps, norm = descend(point, rounded, target, max_steps - count)
         count += steps
-        value = point.value(terms)
-        if value <= best:
+        value, before = point.value(terms), best
+        if value <= best and np.isfinite(value):
             best_v, best = point.v, value
         met = norm <= target
         if terms.is_convex:
-            above = best - point.value(rounded) + norm**2 / (2.0 * regularization)
-            gap = min(gap, max(above + rounded.excess, 0.0))
+            penalty = 0.5 * regularization * float(np.sum(point.v * point.v))
+            least = rounded.lower_bound(point.F) + penalty - norm**2 / (2.0 * regularization)
+            gap = min(gap, max(best - least, 0.0))
         if exact:
-            converged = met
-            break
-        if terms.is_convex and np.isfinite(rounded.excess):
+            is_close = not is_certified or gap <= tolerance * abs(best)
+            converged = bool(met and is_close)
+            if converged or not met or not best < before or count >= max_steps:
+                break
+            continue
+        if np.isfinite(gap):
             converged = bool(gap <= tolerance * abs(best))
         else:
             converged = met and share <= tolerance
@@ -170,6 +182,11 @@ def _inside(point: Point, terms: Terms, tolerance: float, max_steps: int) -> Sol
 
 def descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) -> tuple[int, float]:
     """Make Newton steps on a smoothed objective until the gradient norm is at most `target`."""
+    with np.errstate(over="ignore", invalid="ignore"):  # a step may be far too long at first
+        return _descend(point, terms, target, max_steps)
+
+
+def _descend(point: Point, terms: RoundedTerms, target: float, max_steps: int) -> tuple[int, float]:
     gradient = point.gradient(terms)
     norm = first = float(np.linalg.norm(gradient))
     for step in range(max_steps):
@@ -205,18 +222,24 @@ def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: flo
     point.factor = point.span.solver(curvature, point.decay)
     if separable:
         return -point.factor(gradient)
-    if coupling is not None and coupling[1] > 0.0:
-        return _downdated(point.span.gather(coupling[0]), coupling[1], point.factor, gradient)
+    if coupling is not None:
+        return _corrected(point, *coupling, gradient)
     return _conjugate(point, point.factor, bend, gradient, accuracy, _CONJUGATE_STEPS)[0]
 
 
-def _downdated(p: Array, total: float, factor: Solver, gradient: Array) -> Array:
-    """Solve with A − ppᵀ/D (Sherman–Morrison), or with A if that is not positive definite."""
-    plain, helped = -factor(gradient), factor(p)
-    left = total - float(np.sum(p * helped))
-    if left <= 1e-8 * total:
+def _corrected(point: Point, vectors: Array, coefficients: Array, gradient: Array) -> Array:
+    """Solve with A + U diag(c) Uᵀ (Sherman, Morrison and Woodbury), or with A if rounding fails."""
+    factor = cast(Solver, point.factor)
+    plain = -factor(gradient)
+    if len(coefficients) == 0:
         return plain
-    return np.asarray(plain + helped * (float(np.sum(p * plain)) / left))
+    U = point.span.gather(vectors)
+    helped = factor(U)
+    inner = np.diag(1.0 / coefficients) + U.T @ helped
+    direction = np.asarray(plain - helped @ np.linalg.solve(inner, U.T @ plain))
+    slope = float(np.sum(gradient * direction))
+    # Without rounding errors the step is steeper than the plain one if all c ≤ 0.
+    return direction if np.isfinite(slope) and slope < 0.0 else plain
 
 
 def _conjugate(

@@ -13,6 +13,7 @@ import numpy as np
 from colk._validation import Array
 from colk.losses import Loss, Quantiles
 from colk.risks import CVaR, LossRisk, Mean, Risk
+from colk.rkhs.polishing.risk_curvature import curvature_of
 
 __all__ = ["RoundedTerms", "Terms"]
 
@@ -143,30 +144,22 @@ class RoundedTerms:
     >>> F = np.array([[0.0], [1.0]])  # the second sample sits on the kink
     >>> terms.value(F), rounded.value(F)
     (0.5, 0.5625)
-    >>> rounded.slopes(F)[:, 0], rounded.excess
-    (array([-0.5 , -0.25]), 0.125)
+    >>> rounded.slopes(F)[:, 0], rounded.lower_bound(F)
+    (array([-0.5 , -0.25]), 0.4375)
     """
 
     def __init__(self, terms: Terms, width: float, softness: float) -> None:
         self.terms, self.width = terms, width
         self.risk = terms.risk
         self._seen: tuple[Array, Array, Array] | None = None
+        self._weighed: tuple[Array, Array, float, Array] | None = None
         if isinstance(self.risk, CVaR) and self.risk.n_inner > 0:
             self.risk = self.risk.replace(smoothing=max(softness, self.risk.smoothing))
 
     @property
-    def excess(self) -> float:
-        """Upper bound on the smoothing error of the objective; infinite if it is unknown."""
-        terms, total = self.terms, 0.0
-        per_sample = sum((jump.sum(axis=1) for jump in terms.jumps), np.zeros(1)) * self.width / 4.0
-        if isinstance(self.risk, Mean) or self.risk.n_inner == 0:
-            return float(terms.share @ per_sample) if terms.jumps else 0.0
-        if isinstance(self.risk, CVaR):
-            given = terms.risk.smoothing if isinstance(terms.risk, CVaR) else 0.0
-            added = self.risk.smoothing - given
-            total = self.risk.weight * added * np.log(2.0) / self.risk.tail_fraction
-            return float(total + per_sample.max())
-        return float("inf") if terms.is_kinked else 0.0
+    def is_exact(self) -> bool:
+        """Whether nothing is smoothed."""
+        return not self.terms.is_kinked and self.risk == self.terms.risk
 
     def _evaluated(self, F: Array) -> tuple[Array, Array]:
         """Return unsmoothed losses (n,) and slopes (n, q); those of the last F are cached."""
@@ -199,25 +192,47 @@ class RoundedTerms:
             slopes = slopes + jump * (0.5 * (u + 1.0) - (place <= F))
         return slopes
 
+    def _of_losses(self, F: Array) -> tuple[Array, float, Array]:
+        """Return losses, their risk and its gradient in the losses; those of the last F are cached."""
+        risk, share = self.risk, self.terms.share
+        if self._weighed is None or self._weighed[0] is not F:
+            losses = self.losses(F)
+            if not isinstance(risk, LossRisk):
+                raise TypeError(f"{type(risk).__name__} is not a risk of a loss")
+            if type(risk) is Mean:
+                self._weighed = F, losses, float(share @ losses), share
+            else:
+                self._weighed = F, losses, *risk.value_and_gradient(losses, share)
+        return self._weighed[1:]
+
     def value(self, F: Array) -> float:
         """Return the smoothed risk."""
-        if type(self.risk) is Mean:
-            return float(self.terms.share @ self.losses(F))
         if isinstance(self.risk, LossRisk):
-            return self.risk.value(self.losses(F), self.terms.share)
+            return self._of_losses(F)[1]
         return self.terms.value(F)
 
-    def _by_loss(self, F: Array) -> Array:
-        """Return the gradient of the risk in the losses, of shape (n,)."""
-        if type(self.risk) is Mean:
-            return self.terms.share
-        return self.risk.gradient(self.losses(F), self.terms.share)  # type: ignore[attr-defined,no-any-return]
+    def lower_bound(self, F: Array) -> float:
+        """Return a bound on the exact risk of other predictions, to first order around F.
+
+        The gradient of the smoothed CVaR in the losses is a probability that the exact CVaR
+        admits, so Σ q_i ℓ_i bounds the exact risk from below. A smoothed loss is too large by at
+        most its jumps times a quarter of the width. −∞ if no bound is known.
+        """
+        if not isinstance(self.risk, LossRisk) or (
+            self.terms.is_kinked and not isinstance(self.risk, CVaR) and self.risk.n_inner > 0
+        ):
+            return -np.inf if self.terms.is_kinked else self.value(F)
+        losses, value, by_loss = self._of_losses(F)
+        if isinstance(self.risk, CVaR) and not self.terms.risk.is_smooth:
+            value = float(by_loss @ losses)
+        jumps = sum((jump.sum(axis=1) for jump in self.terms.jumps), np.zeros(len(F)))
+        return value - float(by_loss @ jumps) * self.width / 4.0
 
     def slopes(self, F: Array) -> Array:
         """Return the gradient in the predictions, of shape (n, q)."""
         terms = self.terms
         if isinstance(self.risk, LossRisk):
-            return self._by_loss(F)[:, None] * self.loss_slopes(F)
+            return self._of_losses(F)[2][:, None] * self.loss_slopes(F)
         return self.risk.gradient_at(terms.loss, F, terms.Y, terms.share).reshape(F.shape)
 
     def step_of(self, F: Array) -> float:
@@ -248,34 +263,27 @@ class RoundedTerms:
         if not isinstance(self.risk, LossRisk):
             curved = (self.slopes(F + step) - self.slopes(F - step)) / (2.0 * step)
             return np.asarray(np.abs(curved))
-        by_loss = np.maximum(self._by_loss(F), 0.0)
-        curved = by_loss[:, None] * np.maximum(self._loss_curvature(F, step, shared), 0.0)
+        losses, _, by_loss = self._of_losses(F)
+        curved = np.maximum(by_loss, 0.0)[:, None] * np.maximum(
+            self._loss_curvature(F, step, shared), 0.0
+        )
         if self.risk.n_inner > 0:
-            outer = self._outer_curvature(self.losses(F))
+            outer = curvature_of(self.risk, losses, self.terms.share).diagonal
             curved = curved + outer[:, None] * self.loss_slopes(F) ** 2
         return np.asarray(curved)
 
-    def _outer_curvature(self, losses: Array) -> Array:
-        """Return the share times ∂²outer/∂ℓ² of each sample with constant g, of shape (n,)."""
-        risk, share = self.risk, self.terms.share
-        if not isinstance(risk, LossRisk):
-            raise TypeError(f"{type(risk).__name__} is not a risk of a loss")
-        g = risk.estimate(losses, share)
-        around = _STEP * (float(share @ np.abs(losses)) or 1.0)
-        if isinstance(risk, CVaR):
-            around = min(around, 0.01 * risk.smoothing)
-        above, below = (risk.outer_slope_loss(losses + side, g) for side in (around, -around))
-        return np.asarray(share * np.maximum((above - below) / (2.0 * around), 0.0))
+    def coupling(self, F: Array) -> tuple[Array, Array] | None:
+        """Return what `curvature` ignores, as V (n, k) and c (k,): V diag(c) Vᵀ in the predictions.
 
-    def coupling(self, F: Array) -> tuple[Array, float] | None:
-        """Return the change of the second derivative by CVaR's threshold, which depends on F.
-
-        It is −ppᵀ/D with p = Σ z_i c_i. Returns c (n, 1) and D; None for other risks.
+        None if it is not of low rank: for several outputs, and for risks that `risk_curvature`
+        does not know.
         """
-        if not isinstance(self.risk, CVaR) or self.risk.n_inner == 0 or F.shape[1] > 1:
+        if not isinstance(self.risk, LossRisk) or F.shape[1] > 1:
             return None
-        outer = self._outer_curvature(self.losses(F))
-        return outer[:, None] * self.loss_slopes(F), float(outer.sum())
+        found = curvature_of(self.risk, self._of_losses(F)[0], self.terms.share)
+        if found.vectors is None:
+            return None
+        return found.vectors * self.loss_slopes(F), found.coefficients
 
     def _loss_curvature(self, F: Array, step: float, shared: bool) -> Array:
         if not self.terms.couples_outputs:

@@ -25,6 +25,9 @@ _MANY = 8
 # Largest size of κ(X, D) that is stored; a larger one is recomputed block by block.
 _KEPT = 2**24
 _BLOCK = 1024
+# Samples whose curvature is below this share of the largest one are left out of a sum: most samples
+# outside the tail, under a smoothed CVaR.
+_NEGLIGIBLE = 1e-12
 
 
 class Span:
@@ -173,7 +176,7 @@ class Span:
         for rows, table in self._blocks():
             for c, matrix in enumerate(matrices):
                 b = columns[rows, c]
-                active = b > 0.0
+                active = b > _NEGLIGIBLE * b.max()
                 used = table if active.all() else table[active]
                 scaled = used * np.sqrt(b[active])[:, None]
                 matrix += scaled.T @ scaled

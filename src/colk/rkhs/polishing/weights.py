@@ -39,7 +39,7 @@ class Polished:
     function : KernelExpansion
         The function with its new weights.
     value, value_before : float
-        The objective after and before; it never increases.
+        The objective after and before; it never increases, and never exceeds that of f = 0.
     gap : float
         Upper bound on the objective minus its minimum on these atoms; infinite if the objective is
         not convex.
@@ -132,8 +132,8 @@ def polish(
     sample_weight : array of shape (n,), optional
         Weights of the samples.
     tolerance : float
-        With kinks, the gap relative to the objective; otherwise the norm of the gradient relative
-        to that at f = 0.
+        With kinks, and for a convex risk other than the mean, the gap relative to the objective;
+        otherwise the norm of the gradient relative to that at f = 0.
     max_steps : int
         Largest number of steps of Newton's method.
 
@@ -169,12 +169,14 @@ def polish(
         return Polished(function, value, value, decay, np.inf, 0, False)
     span = Span(function.kernel, points, function.atoms)
     given = start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
+    terms = Terms(loss, risk, targets, share, function.n_outputs)
     factor: Solver | None = None
     if choose:
         choice = chosen(span, start, targets, loss, risk, decay, share)
         decay, candidates, start = choice.regularization, choice.candidates, choice.coordinates
         factor = choice.factor
-    terms = Terms(loss, risk, targets, share, function.n_outputs)
+    if not Point(span, decay, start).value(terms) <= Point(span, decay, 0.0 * start).value(terms):
+        start, factor = 0.0 * start, None
     found = solve(
         span, terms, decay, start, tolerance=tolerance, max_steps=max_steps, factor=factor
     )

@@ -1,0 +1,228 @@
+"""On which data a risk pays: the risk on new data, relative to the model of the mean.
+
+Models have 200 atoms and the Huber loss. Each is `COLKRegressor(risk=…)` at its defaults, paired with
+the model of the mean on the same rows, over ten seeds. A ratio below 1 is a gain; ± is a 95 %
+interval over the seeds. No choice was made on these seeds, nor on the sets in italics. Two seeds are
+whole fits, which give the processor times; the others polish the atoms of the mean's fit, which is
+what `fit` does. The other methods have four seeds.
+
+    python benchmarks/risk_pays.py --data FOLDER --cache FOLDER
+
+Results of each set and seed are stored in the cache, so that an interrupted run continues. Writes
+docs/tables/risk_pays.md, risk_costs.md, risk_expected.md and risk_peers.md.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from risk_peers import PEERS
+from risk_sets import DESIGN, N_TRAIN, NEW, RiskSet
+from scipy.stats import t as student
+from tables import publish
+
+from colk import COLKRegressor
+from colk.losses import Huber
+from colk.risks import CVaR, Entropic, LossRisk, Semivariance, Variance
+from colk.rkhs.polishing import polish
+from colk.rkhs.polishing.risk_path import follow_risk_path
+
+RISKS: dict[str, LossRisk] = {
+    "CVaR(.05)": CVaR(0.05),
+    "CVaR(.1)": CVaR(0.1),
+    "CVaR(.1, weight .5)": CVaR(0.1, 0.5),
+    "semivariance(1)": Semivariance(1.0),
+    "variance(.5)": Variance(0.5),
+    "entropic(1)": Entropic(1.0),
+    "entropic(3)": Entropic(3.0),
+}
+PEER_RISK = "CVaR(.1)"
+N_SEEDS, FIRST_SEED = 10, 1000
+# Seeds with whole fits, and seeds with the other methods.
+N_WHOLE, N_PEERS = 2, 4
+# A gain is expected if moving f by a constant gains this much.
+EXPECTED = 0.88
+# A risk that rests on fewer rows cannot be estimated.
+FEWEST = 5.0
+
+Array = NDArray[np.float64]
+
+
+def timed_fit(X: Array, y: Array, seed: int, **settings: Any) -> tuple[COLKRegressor, float]:
+    start = time.process_time()
+    model = COLKRegressor(max_atoms=200, random_state=seed, **settings).fit(X, y)
+    return model, time.process_time() - start
+
+
+def polished(mean: COLKRegressor, X: Array, y: Array, risk: LossRisk, path: bool) -> Any:
+    """Return the function that `fit` finds under a risk on the mean's atoms, and its objective."""
+    f, targets = mean.learner_.function, (y - mean.intercept_) / mean.target_scale_
+    decay, loss = mean.polished_.regularization, mean.loss_
+    if path:
+        found = follow_risk_path(f, X, targets, loss, risk, decay)
+        risk, decay = found.chosen_risk, found.regularization  # type: ignore[assignment]
+        if found.kept_the_mean:
+            return mean.polished_
+    return polish(f, X, targets, loss, risk, decay, tolerance=1e-3)
+
+
+def run(data_set: RiskSet, seed: int, number: int, folder: Path | None) -> dict[str, Any]:
+    """Fit all models to a set: risks and mean losses on new rows, and processor times."""
+    rng = np.random.default_rng([seed, *map(ord, data_set.name)])
+    (X, y), (points, targets) = data_set.draw(rng, folder)
+    mean, seconds = timed_fit(X, y, seed)
+    unit, center = float(mean.target_scale_), float(mean.intercept_)
+
+    def losses(predictions: Array) -> Array:
+        return Huber().value((predictions - center) / unit, (targets - center) / unit)
+
+    base = losses(mean.predict(points))
+    found: dict[str, Any] = {"seconds": seconds, "mean loss": float(base.mean()), "risks": {}}
+    for name, risk in RISKS.items():
+        line = {"mean": risk.value(base)}
+        if number < N_WHOLE:
+            model, line["seconds"] = timed_fit(X, y, seed, risk=risk)
+            own = losses(model.predict(points))
+        else:
+            own = losses(unit * polished(mean, X, y, risk, True).function(points) + center)
+        found["risks"][name] = line | {"path": risk.value(own), "mean loss": float(own.mean())}
+    if number < N_PEERS:
+        given = polished(mean, X, y, RISKS[PEER_RISK], False)
+        own = losses(unit * given.function(points) + center)
+        found["given"] = [given.value, given.value_before]
+        found["peers"] = {"as given": RISKS[PEER_RISK].value(own)}
+        for name, peer in PEERS.items():
+            predictions, objective = peer(mean, X, y, points, CVaR(0.1))
+            found["peers"][name] = RISKS[PEER_RISK].value(losses(predictions))
+            found["independent"] = objective if objective is not None else found["independent"]
+    return found
+
+
+def results(
+    sets: Sequence[RiskSet], arguments: argparse.Namespace
+) -> dict[str, list[dict[str, Any]]]:
+    """Run what is not in the cache, and return all results by set."""
+    arguments.cache.mkdir(parents=True, exist_ok=True)
+    found: dict[str, list[dict[str, Any]]] = {each.name: [] for each in sets}
+    for number in range(arguments.seeds):
+        seed = arguments.first + number
+        for each in sets:
+            path = arguments.cache / f"{each.name}-{seed}.json"
+            if not path.exists():
+                line = run(each, seed, number, arguments.data)
+                path.write_text(json.dumps(line), encoding="utf-8")
+                print(each.name, seed, flush=True)
+            found[each.name].append(json.loads(path.read_text(encoding="utf-8")))
+    return found
+
+
+def interval(values: Sequence[float]) -> str:
+    """Return the mean of the values, with the half width of its 95 % interval."""
+    half = 0.0
+    if len(values) > 1:
+        half = float(
+            student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
+        )
+    return f"{np.mean(values):.3f} ± {half:.3f}" if half >= 5e-4 else f"{np.mean(values):.3f}"
+
+
+def attainable(data_set: RiskSet, risk: LossRisk) -> float | None:
+    """Return the risk of the best shift of the signal, relative to the best for the mean loss.
+
+    The signal is known, so this needs no model. None if there is no signal, or if the risk of as
+    many rows as a model sees rests on fewer than five of them: it cannot be estimated.
+    """
+    if data_set.make is None:
+        return None
+    n_groups = 13
+    _, clean, y = data_set.make(n_groups * N_TRAIN, np.random.default_rng(0))
+    noise = (y - clean) / y.std()
+    shifts = np.linspace(np.quantile(noise, 0.05), np.quantile(noise, 0.999), 50)
+    losses = [Huber().value(np.full(len(noise), shift), noise) for shift in shifts]
+    mean = min(losses, key=lambda each: float(each.mean()))
+    weights = [np.abs(risk.gradient(group)) for group in mean.reshape(n_groups, -1)]
+    if np.median([float(w.sum() ** 2 / np.sum(w**2)) for w in weights]) < FEWEST:
+        return None
+    return min(risk.value(each) for each in losses) / risk.value(mean)
+
+
+def label(data_set: RiskSet) -> str:
+    return f"*{data_set.name}*" if data_set in NEW else data_set.name
+
+
+def by_risk(sets: Sequence[RiskSet], cell: Callable[[RiskSet, str], str]) -> list[list[str]]:
+    return [[label(each), *(cell(each, name) for name in RISKS)] for each in sets]
+
+
+def write_tables(sets: Sequence[RiskSet], found: dict[str, list[dict[str, Any]]]) -> None:
+    def ratios(each: RiskSet, name: str) -> list[float]:
+        return [run["risks"][name]["path"] / run["risks"][name]["mean"] for run in found[each.name]]
+
+    def cost(each: RiskSet, name: str) -> list[float]:
+        return [run["risks"][name]["mean loss"] / run["mean loss"] for run in found[each.name]]
+
+    def seconds(each: RiskSet, name: str) -> float:
+        whole = found[each.name][:N_WHOLE]
+        return float(np.median([run["risks"][name]["seconds"] / run["seconds"] for run in whole]))
+
+    expected = {(e.name, n): attainable(e, risk) for e in sets for n, risk in RISKS.items()}
+    rows = by_risk(sets, lambda each, name: interval(ratios(each, name)))
+    times = [f"{np.median([seconds(each, name) for each in sets]):.1f}" for name in RISKS]
+    publish("risk_pays", ["set", *RISKS], [*rows, ["processor time / the mean's, median", *times]])
+    publish("risk_costs", ["set", *RISKS], by_risk(sets, lambda e, n: interval(cost(e, n))))
+
+    def shown(each: RiskSet, name: str) -> str:
+        value = expected[each.name, name]
+        return "" if value is None else f"{value:.2f}"
+
+    why = {label(each): each.why for each in sets}
+    told = [[row[0], why[row[0]], *row[1:]] for row in by_risk(sets, shown)]
+    publish("risk_expected", ["set", "noise", *RISKS], told)
+    write_peers(sets, found)
+    for each in sets:
+        for name in RISKS:
+            value, reached = expected[each.name, name], float(np.mean(ratios(each, name)))
+            if reached > 1.01 or (value is not None and value <= EXPECTED and reached > 0.9):
+                print(f"MISSED: {each.name}, {name}: {reached:.3f}, attainable {shown(each, name)}")
+
+
+def write_peers(sets: Sequence[RiskSet], found: dict[str, list[dict[str, Any]]]) -> None:
+    names = ["as given", *PEERS]
+    rows, objectives = [], []
+    for each in sets:
+        runs = found[each.name][:N_PEERS]
+        base = [run["risks"][PEER_RISK]["mean"] for run in runs]
+        path = [run["risks"][PEER_RISK]["path"] / b for run, b in zip(runs, base, strict=True)]
+        cells = [interval(path)]
+        for name in names:
+            cells.append(
+                interval([run["peers"][name] / b for run, b in zip(runs, base, strict=True)])
+            )
+        rows.append([label(each), *cells])
+        objectives += [run["independent"] / run["given"][0] for run in runs]
+        worse = [run["given"][0] / run["given"][1] for run in runs]
+        if max(worse) > 1.0:
+            print(f"MISSED: {each.name}: the training objective rises to {max(worse):.4f}")
+    publish("risk_peers", ["set", "path", *names], rows)
+    print(f"independent / own training objective: {min(objectives):.5f} to {max(objectives):.5f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, help="folder with the data sets")
+    parser.add_argument("--cache", type=Path, default=Path("results/risk_pays"))
+    parser.add_argument("--seeds", type=int, default=N_SEEDS)
+    parser.add_argument("--first", type=int, default=FIRST_SEED, help="the first seed")
+    parser.add_argument("--sets", nargs="+", help="names of sets (default: all)")
+    arguments = parser.parse_args()
+    sets = [each for each in (*DESIGN, *NEW) if not arguments.sets or each.name in arguments.sets]
+    write_tables(sets, results(sets, arguments))
+
+
+if __name__ == "__main__":
+    main()

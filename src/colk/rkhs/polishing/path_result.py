@@ -1,0 +1,107 @@
+"""The result of a path from the mean to a risk: what was tried, and what was chosen."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from colk import _stored as stored
+from colk.errors import FileFormatError
+from colk.risks import Mean, Risk
+
+__all__ = ["PathPoint", "RiskPath"]
+
+
+class PathPoint(NamedTuple):
+    """A line of the table: a model between the mean and the risk.
+
+    Examples
+    --------
+    >>> point = PathPoint(0.5, 4.0, 1.2, 0.6, 0.3, 0.05, 0.08)
+    >>> point.share, point.held_out
+    (0.5, 1.2)
+    """
+
+    share: float  # 0 is the mean, 1 the risk that is asked for
+    factor: float  # λ / λ of the mean
+    held_out: float  # the risk of leave-one-out predictions
+    mean_loss: float  # their mean loss
+    gain: float  # held-out risk of the mean's model − this one
+    error: float  # standard error of the gain
+    deciding: float  # effective number of samples whose gains decide
+
+
+@stored.stores(
+    risk=stored.Object(Risk),
+    points=stored.Array("n_points", len(PathPoint._fields), finite=False),
+    chosen=stored.Count(),
+    chosen_risk=stored.Object(Risk),
+    regularization=stored.Number(above=0.0),
+    n_samples=stored.Count(),
+)
+@dataclass(frozen=True)
+class RiskPath:
+    """What `fit` tried between the mean and the risk that was asked for.
+
+    Parameters
+    ----------
+    risk : Risk
+        The risk that was asked for.
+    points : tuple of PathPoint
+        All models that were tried; the first is that of the mean.
+    chosen : PathPoint
+        The model that was chosen.
+    chosen_risk : Risk
+        The risk that it minimises: `Mean()`, or the risk with a smaller weight and a smoothing.
+    regularization : float
+        Its λ.
+    n_samples : int
+        Number of samples that judged.
+
+    Examples
+    --------
+    >>> from colk.risks import CVaR
+    >>> mean = PathPoint(0.0, 1.0, 1.5, 0.5, 0.0, 0.0, 0.0)
+    >>> path = RiskPath(CVaR(0.1), (mean,), mean, Mean(), 1e-4, 1000)
+    >>> path.kept_the_mean
+    True
+    """
+
+    risk: Risk
+    points: tuple[PathPoint, ...]
+    chosen: PathPoint
+    chosen_risk: Risk
+    regularization: float
+    n_samples: int
+
+    @property
+    def kept_the_mean(self) -> bool:
+        """Whether the model of the mean stayed."""
+        return (self.chosen.share, self.chosen.factor) == (0.0, 1.0)
+
+    def _to_file(self) -> dict[str, Any]:
+        return {
+            "risk": self.risk,
+            "points": np.array(self.points, dtype=np.float64),
+            "chosen": [point[:2] for point in self.points].index(self.chosen[:2]),
+            "chosen_risk": self.chosen_risk,
+            "regularization": float(self.regularization),
+            "n_samples": self.n_samples,
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "RiskPath":
+        points = tuple(PathPoint._make(row) for row in values["points"].tolist())
+        if not values["chosen"] < len(points):
+            raise FileFormatError("the chosen point is not on the path")
+        return cls(**{**values, "points": points, "chosen": points[values["chosen"]]})
+
+    def __str__(self) -> str:
+        lines = [f"{'share':>5} {'λ factor':>8} {'held out':>9} {'gain':>9} ± error    mean loss"]
+        for point in self.points:
+            mark = " <" if point[:2] == self.chosen[:2] else ""
+            lines.append(
+                f"{point.share:5.2f} {point.factor:8g} {point.held_out:9.4g} {point.gain:9.2g} ± "
+                f"{point.error:<8.2g} {point.mean_loss:9.4g}{mark}"
+            )
+        return "\n".join(lines)

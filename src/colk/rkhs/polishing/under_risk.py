@@ -1,0 +1,101 @@
+"""The polish of `fit` under a risk: first the mean, then the path to the risk, or the risk itself."""
+
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
+from colk._validation import Array
+from colk.losses import Loss
+from colk.risks import LossRisk, Mean, Risk
+from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing.path_result import RiskPath
+from colk.rkhs.polishing.risk_path import follow_risk_path
+from colk.rkhs.polishing.weights import Polished, polish
+
+__all__ = ["polish_under_risk", "starts_from_mean"]
+
+
+def starts_from_mean(risk: Risk) -> bool:
+    """Return whether atoms and λ of a fit under this risk are those of the mean loss.
+
+    A `Composition` does not use the loss, so that the mean loss tells nothing about it.
+
+    Examples
+    --------
+    >>> from colk.risks import CVaR
+    >>> starts_from_mean(CVaR(0.1)), starts_from_mean(Mean())
+    (True, False)
+    """
+    return isinstance(risk, LossRisk) and risk.n_inner > 0
+
+
+def polish_under_risk(
+    function: KernelExpansion,
+    X: Array,
+    y: Array,
+    loss: Loss,
+    risk: Risk,
+    regularization: float,
+    *,
+    path: bool = True,
+    sample_weight: ArrayLike | None = None,
+    tolerance: float = 1e-3,
+) -> tuple[Polished, RiskPath | None]:
+    """Return the weights for a risk, with λ chosen by the data, and the path that led there.
+
+    Parameters
+    ----------
+    function, X, y, loss, risk, sample_weight, tolerance
+        As in `polish`.
+    regularization : float
+        The least λ > 0.
+    path : bool
+        Whether to follow a path from the mean and to keep the model of the mean unless a point of
+        the path has a smaller held-out risk. Otherwise the risk is minimised exactly as given, with
+        the λ of the mean, so that its objective is at most that of the mean's model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.losses import Squared
+    >>> from colk.risks import CVaR
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(500, 1))
+    >>> y = np.sin(6.0 * X[:, 0]) + 0.3 * rng.normal(size=500)  # nothing to gain
+    >>> f = KernelExpansion(Gaussian(0.3), np.linspace(0.0, 1.0, 10)[:, None], np.zeros(10))
+    >>> found, path = polish_under_risk(f, X, y, Squared(), CVaR(0.05), 1e-6)
+    >>> path.kept_the_mean
+    True
+    """
+    by_mean = starts_from_mean(risk)
+    first = polish(
+        function,
+        X,
+        y,
+        loss,
+        Mean() if by_mean else risk,
+        regularization,
+        choose=True,
+        sample_weight=sample_weight,
+        tolerance=tolerance,
+    )
+    if not by_mean or not isinstance(risk, LossRisk):
+        return first, None
+    decay, found = first.regularization, None
+    if path:
+        found = follow_risk_path(first.function, X, y, loss, risk, decay, sample_weight)
+        if found.kept_the_mean:
+            return first, found
+        decay, risk = found.regularization, found.chosen_risk
+    result = polish(
+        first.function,
+        X,
+        y,
+        loss,
+        risk,
+        decay,
+        sample_weight=sample_weight,
+        tolerance=tolerance,
+    )
+    return replace(result, candidates=first.candidates), found
