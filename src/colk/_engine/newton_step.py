@@ -333,11 +333,15 @@ class NewtonStream(KernelStream):
             self.append(b, novelty)
             self.P.extend(n, h, novelty, prior)
         self.note_length(self.iterate.move(b, h, enters, squares, novelty))
+        self.move_beside(h, variance)
         self.note_noise(b)
         self.P.add_curvature(
             self.iterate.curvature, self.mean_curvature, self.iterate.gain, variance, own
         )
         return error
+
+    def move_beside(self, h: int, variance: float) -> None:
+        """Hook for functions beside f, which move along the same h; `variance` is that of x."""
 
     def fresh_prior(self) -> float:
         """The precision of a new direction."""

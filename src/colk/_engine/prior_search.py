@@ -116,12 +116,22 @@ class PriorSearch:
             self.P.set_prior(chosen)
             self.P.replace_matrix((axes * (variances / shrunk)) @ axes.T)
             weights[:q, :n] = (spread @ (along / shrunk[:, None])).T
+            self.shrink_beside(axes, spread, shrunk)
         for i in range(PRIORS):
             shrunk = 1.0 + (prior_of(self.first_prior, i) - before) * variances
             weights[(1 + i) * q : (2 + i) * q, :n] = (spread @ (along / shrunk[:, None])).T
         np.asarray(self.losses)[:] = 0.0
         self.due = 2 * steps
         return 0
+
+    def shrink_beside(self, axes: Array, spread: Array, shrunk: Array) -> None:
+        """Change the functions beside f to the chosen λ, as f."""
+        n, first = len(shrunk), self.iterate.first_beside
+        rows = slice(first, first + self.iterate.beside.shape[0])
+        weights = np.asarray(self.dictionary.weights_t)
+        factor = np.tril(np.asarray(self.dictionary.factor)[:n, :n])
+        along = axes.T @ np.linalg.solve(factor.T, weights[rows, :n].T)
+        weights[rows, :n] = (spread @ (along / shrunk[:, None])).T
 
     def best(self) -> float:
         """Return the λ of least loss, with a penalty on λ below the first."""
@@ -151,6 +161,9 @@ class PriorSearch:
             self.iterate.pending[c] = -self.dictionary.weights_t[c, j] / variance
             squares += self.iterate.pending[c] * self.iterate.pending[c]
         squares *= loops.dot(self.P.rows, h, self.P.rows, h, n)
+        for i in range(self.iterate.beside.shape[0]):
+            own = self.dictionary.weights_t[self.iterate.first_beside + i, j]
+            self.iterate.beside[i] = -own / variance
         self.P.subtract(1.0 / variance)
         self.iterate.last, self.iterate.is_pending = h, True
         self.iterate.bring_up_to_date()
