@@ -7,11 +7,13 @@ companion (`risk_companion.py`) follows with slopes of its own, and mixes the fu
 from typing import Any
 
 from colk import _stored as stored
-from colk._engine import stream
+from colk._engine import inverse_curvature, risk_companion, stream
 from colk._engine.contracts import RiskContract, TrackerContract
 from colk._engine.gradient_step import GradientStream
 from colk._engine.newton_step import NewtonStream
+from colk._engine.quasigradient import TRACE
 from colk._engine.risk_companion import RiskCompanion
+from colk._engine.simd import loops
 from colk._validation import Array
 
 __all__ = ["HedgedGradientStream", "HedgedNewtonStream"]
@@ -42,7 +44,8 @@ class HedgedGradientStream(GradientStream):
         self.companion = RiskCompanion(
             self.loss, beside, tracker_beside, self.dictionary, self.window, self.averaged
         )
-        self.risk_step, self.shown = risk_step, self.companion.first + 2 * self.n_outputs
+        self.lines = self.companion.first_lines(len(TRACE))
+        self.risk_step, self.shown = risk_step, self.companion.row_of(risk_companion.CANDIDATES)
 
     def fields(self) -> dict[str, stored.Field]:
         """Fields that `pack` returns for a stream of this shape."""
@@ -56,6 +59,13 @@ class HedgedGradientStream(GradientStream):
         """Restore a packed state."""
         super().unpack(packed)
         self.companion.unpack(packed["companion"])
+
+    def make_step(self) -> int:
+        """Make a step and record it, with g and the outer value of the companion."""
+        GradientStream.make_step(self)
+        if self.traced:
+            self.companion.record(self.lines, self.line - 1)
+        return 0
 
     def step(self) -> float:
         """Make the step of Algorithm 1 for the mean loss, and that of the companion."""
@@ -114,8 +124,9 @@ class HedgedNewtonStream(NewtonStream):
         self.companion = RiskCompanion(
             self.loss, beside, tracker_beside, self.dictionary, self.window, self.averaged
         )
-        self.iterate.accompany(self.companion.first, 2 * self.n_outputs)
-        self.shown = self.companion.first + 2 * self.n_outputs
+        self.shown = self.companion.row_of(risk_companion.CANDIDATES)
+        self.lines = self.companion.first_lines(len(TRACE))
+        self.iterate.accompany(self.companion.first, self.shown - self.companion.first)
 
     def fields(self) -> dict[str, stored.Field]:
         """Fields that `pack` returns for a stream of this shape."""
@@ -129,6 +140,13 @@ class HedgedNewtonStream(NewtonStream):
         """Restore a packed state."""
         super().unpack(packed)
         self.companion.unpack(packed["companion"])
+
+    def make_step(self) -> int:
+        """Make a step and record it, with g and the outer value of the companion."""
+        NewtonStream.make_step(self)
+        if self.traced:
+            self.companion.record(self.lines, self.line - 1)
+        return 0
 
     def step(self) -> float:
         """Make the second-order step for the mean loss, and that of the companion."""
@@ -147,6 +165,19 @@ class HedgedNewtonStream(NewtonStream):
         gain = 1.0 / (1.0 + max(self.companion.curvature, least) * variance)
         for c in range(self.n_outputs):
             self.iterate.beside[c] = -gain * self.companion.gradient[0, c]
+
+    def refit_beside(self, j: int) -> None:
+        """Refit the companion to all samples without atom j; a projection would lose more."""
+        n, z = self.dictionary.size, inverse_curvature.WHITENED
+        self.iterate.whiten_atom(j)
+        h = self.P.multiply_only(n)
+        variance = loops.dot(self.P.rows, z, self.P.rows, h, n)
+        if variance > 0.0:
+            self.iterate.take_weights_beside(j, variance)
+            loops.spread(
+                self.dictionary.factor, n, self.P.rows, h, self.P.rows, inverse_curvature.PRODUCT
+            )
+            self.iterate.add_beside()
 
     def flush(self) -> int:
         """Apply the pending update, discard the lookahead, and mix the function that predicts."""

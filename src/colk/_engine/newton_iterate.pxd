@@ -19,6 +19,11 @@ cdef class NewtonIterate:
     cdef void add_pending(self) noexcept nogil
     @cython.final
     cdef void add_beside(self) noexcept nogil
+    @cython.final
+    @cython.locals(own=double)
+    cdef void take_weights_beside(self, Py_ssize_t j, double variance) noexcept nogil
+    @cython.final
+    cdef void whiten_atom(self, Py_ssize_t j) noexcept nogil
     cdef void relinearize(self, Py_ssize_t b) noexcept nogil
     @cython.locals(squares=double)
     cdef double length_of(self, Py_ssize_t b) noexcept nogil

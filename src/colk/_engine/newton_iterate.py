@@ -92,6 +92,18 @@ class NewtonIterate:
                 )  # fmt: skip
                 self.beside[i] = 0.0
 
+    def take_weights_beside(self, j: int, variance: float) -> None:
+        """Set the multiples of Uh that make the weights of atom j beside f 0."""
+        for i in range(self.beside.shape[0]):
+            own = self.dictionary.weights_t[self.first_beside + i, j]
+            self.beside[i] = -own / variance
+
+    def whiten_atom(self, j: int) -> None:
+        """Set z to row j of U, so that zᵀθ is the weight of atom j."""
+        n, z = self.dictionary.size, inverse_curvature.WHITENED
+        for i in range((n + 7) & -8):
+            self.P.rows[z, i] = self.dictionary.factor[i, j] if j <= i < n else 0.0
+
     # -- a point -----------------------------------------------------------------------------
 
     def relinearize(self, b: int) -> None:

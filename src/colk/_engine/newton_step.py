@@ -194,6 +194,8 @@ class NewtonStream(KernelStream):
                         break
                 elif self.has_search:
                     moved += self.search.refit_without(j)
+                else:
+                    self.refit_beside(j)
             spent += self.iterate.drop(j)
         return moved + math.sqrt(spent)
 
@@ -341,7 +343,10 @@ class NewtonStream(KernelStream):
         return error
 
     def move_beside(self, h: int, variance: float) -> None:
-        """Hook for functions beside f, which move along the same h; `variance` is that of x."""
+        """Hook: move functions beside f along the same h; `variance` is that of x."""
+
+    def refit_beside(self, j: int) -> None:
+        """Hook: prepare functions beside f for the eviction of atom j."""
 
     def fresh_prior(self) -> float:
         """The precision of a new direction."""

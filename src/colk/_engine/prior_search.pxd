@@ -27,7 +27,7 @@ cdef class PriorSearch:
     cpdef int choose(self, Py_ssize_t steps) except -1
     @cython.locals(best=double, least=double, unit=double, loss=double)
     cdef double best(self) except? -1.5e300
-    @cython.locals(variance=double, squares=double, own=double)
+    @cython.locals(variance=double, squares=double)
     cdef double refit_without(self, Py_ssize_t j) noexcept nogil
 
 cdef double prior_of(double first, Py_ssize_t i) noexcept nogil

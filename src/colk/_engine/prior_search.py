@@ -151,8 +151,7 @@ class PriorSearch:
         would give the nearest function without atom j, not the one with the least objective.
         """
         n, z = self.dictionary.size, inverse_curvature.WHITENED
-        for i in range((n + 7) & -8):
-            self.P.rows[z, i] = self.dictionary.factor[i, j] if j <= i < n else 0.0
+        self.iterate.whiten_atom(j)
         h = self.P.multiply(n)
         variance, squares = loops.dot(self.P.rows, z, self.P.rows, h, n), 0.0
         if not variance > 0.0:
@@ -161,9 +160,7 @@ class PriorSearch:
             self.iterate.pending[c] = -self.dictionary.weights_t[c, j] / variance
             squares += self.iterate.pending[c] * self.iterate.pending[c]
         squares *= loops.dot(self.P.rows, h, self.P.rows, h, n)
-        for i in range(self.iterate.beside.shape[0]):
-            own = self.dictionary.weights_t[self.iterate.first_beside + i, j]
-            self.iterate.beside[i] = -own / variance
+        self.iterate.take_weights_beside(j, variance)
         self.P.subtract(1.0 / variance)
         self.iterate.last, self.iterate.is_pending = h, True
         self.iterate.bring_up_to_date()

@@ -1,9 +1,9 @@
 """A function that descends along a risk, on the atoms of a stream that minimises the mean loss.
 
 The stream admits, drops and prices atoms by the mean's function alone, so that its steps are those
-of a stream without a companion. The companion has three functions in further rows of weights: the
-iterate r under the risk, its average r̄, and the mixture f = p₀m + p₁r + p₂r̄ with the mean's
-function m. Each step multiplies the weights p by exp(−rate·score), where the score of a function is
+of a stream without a companion. The companion has four functions in further rows of weights: the
+iterate r under the risk, its average r̄, the average m̄ of the mean's iterate m, and the mixture
+f = p₀m + p₁r + p₂r̄ + p₃m̄. Each step multiplies the weights p by exp(−rate·score), where the score of a function is
 outer(ℓ, g) at a sample before it is learned, with its own g, relative to the score of m; then a
 share of p returns to its first values (fixed share).
 """
@@ -23,18 +23,22 @@ from colk._validation import Array
 
 __all__ = ["RiskCompanion", "count_rows"]
 
-MEAN, RISK, AVERAGE, CANDIDATES = 0, 1, 2, 3
-# Samples in the running g of the scores and in the mean score; four times those in the average r̄.
+MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES = 0, 1, 2, 3, 4
+# Samples in the running g of the scores and in the mean score; four times those in an average.
 SLOW, LATEST, MEMORY = 200, 1000, 20000
 # Differences of scores are divided by MOST times the mean score of m and clipped to [−1, 1]; p is
 # multiplied by exp(−RATE·difference), and SHARE of p returns to the first values, which are
-# FIRST_SHARE for r and r̄.
+# FIRST_SHARE for each function but m.
 MOST, RATE, SHARE, FIRST_SHARE = 10.0, 1.0, 0.0005, 0.05
 
 
+# Every g that a companion tracks.
+TRACKED = ("steering", "of_mean", "of_risk", "of_risk_average", "of_mean_average")
+
+
 def count_rows() -> int:
-    """Return the number of functions that a companion adds: r, r̄ and the mixture."""
-    return 3
+    """Return the number of functions that a companion adds: r, r̄, m̄ and the mixture."""
+    return 4
 
 
 class RiskCompanion:
@@ -57,8 +61,9 @@ class RiskCompanion:
     steering: TrackedRisk  # of r, at the tracking rate: it gives the slopes of the steps
     of_mean: TrackedRisk  # of the candidates, at a slow rate: they give the scores
     of_risk: TrackedRisk
-    of_average: TrackedRisk
-    first: int  # first row of the weights of r; those of r̄ and of the mixture follow
+    of_risk_average: TrackedRisk
+    of_mean_average: TrackedRisk
+    first: int  # first row of the weights of r; those of r̄, m̄ and the mixture follow
     mixture_weights: Array  # (candidates,): p
     values: Array  # (1, outputs): predictions of a candidate at the sample
     slopes: Array  # (1, outputs): scratch, ℓ'
@@ -82,7 +87,9 @@ class RiskCompanion:
         self.n_outputs, self.mean_row = self.window.predictions.shape[1], mean_row
         self.first = self.dictionary.n_rows - count_rows() * self.n_outputs
         self.steering, self.of_mean = TrackedRisk(risk, tracker), TrackedRisk(risk, tracker)
-        self.of_risk, self.of_average = TrackedRisk(risk, tracker), TrackedRisk(risk, tracker)
+        self.of_risk = TrackedRisk(risk, tracker)
+        self.of_risk_average = TrackedRisk(risk, tracker)
+        self.of_mean_average = TrackedRisk(risk, tracker)
         self.mixture_weights = np.full(CANDIDATES, FIRST_SHARE)
         self.mixture_weights[MEAN] = 1.0 - (CANDIDATES - 1) * FIRST_SHARE
         self.values, self.mixed = np.zeros((2, 1, self.n_outputs))
@@ -100,7 +107,7 @@ class RiskCompanion:
                 "unit": stored.Number(at_least=0.0),
                 **{
                     name: getattr(self, name).fields()
-                    for name in ("steering", "of_mean", "of_risk", "of_average")
+                    for name in TRACKED
                 },
             }
         )
@@ -110,25 +117,31 @@ class RiskCompanion:
         return {
             "p": np.array(self.mixture_weights),
             "unit": self.unit,
-            "steering": self.steering.pack(),
-            "of_mean": self.of_mean.pack(),
-            "of_risk": self.of_risk.pack(),
-            "of_average": self.of_average.pack(),
+            **{name: getattr(self, name).pack() for name in TRACKED},
         }
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Restore a packed state."""
         np.asarray(self.mixture_weights)[:] = packed["p"]
         self.unit = packed["unit"]
-        self.steering.unpack(packed["steering"])
-        self.of_mean.unpack(packed["of_mean"])
-        self.of_risk.unpack(packed["of_risk"])
-        self.of_average.unpack(packed["of_average"])
+        for name in TRACKED:
+            getattr(self, name).unpack(packed[name])
+
+    def first_lines(self, n_columns: int) -> Array:
+        """Return an empty line of a trace of `n_columns` columns, followed by g."""
+        return np.zeros((1, n_columns + self.steering.m))
+
+    def record(self, lines: Array, k: int) -> None:
+        """Write the outer value and g to line k of a trace."""
+        first = lines.shape[1] - self.steering.m
+        lines[k, 1] = self.steering.score
+        for i in range(self.steering.m):
+            lines[k, first + i] = self.steering.g[i]
 
     # -- a sample ----------------------------------------------------------------------------
 
     def row_of(self, e: int) -> int:
-        """First row of the weights of a candidate."""
+        """First row of the weights of a candidate, or of the mixture after them."""
         return self.mean_row if e == MEAN else int(self.first + (e - 1) * self.n_outputs)
 
     def consider(self, rate: float, steps: int, limit: float) -> int:
@@ -151,7 +164,8 @@ class RiskCompanion:
         self.of_risk.propose(loss, slow)
         self.steer()
         self.of_mean.propose(self.evaluate(MEAN), slow)
-        self.of_average.propose(self.evaluate(AVERAGE), slow)
+        self.of_risk_average.propose(self.evaluate(RISK_AVERAGE), slow)
+        self.of_mean_average.propose(self.evaluate(MEAN_AVERAGE), slow)
         self.mixed_loss = self.loss.evaluate(self.mixed, self.window.targets, 0, self.slopes)
         return 0
 
@@ -187,22 +201,24 @@ class RiskCompanion:
     def start_again(self) -> None:
         """Set r and r̄ to the mean's function."""
         for c in range(self.n_outputs):
-            for e in range(1, CANDIDATES):
+            for e in range(RISK, MEAN_AVERAGE):
                 loops.copy(
                     self.dictionary.weights_t, self.row_of(e) + c, self.dictionary.weights_t,
                     self.mean_row + c, self.dictionary.size,
                 )  # fmt: skip
 
     def accept(self, steps: int) -> None:
-        """Update p by the scores, r̄ by r, and every g."""
+        """Update p by the scores, the averages by the iterates, and every g."""
         self.steering.accept(self.is_first)
         self.of_mean.accept(self.is_first)
         self.of_risk.accept(self.is_first)
-        self.of_average.accept(self.is_first)
+        self.of_risk_average.accept(self.is_first)
+        self.of_mean_average.accept(self.is_first)
         rate = max(1.0 / LATEST, 1.0 / (steps + 1))
         self.unit += rate * (min(abs(self.of_mean.score), loops.LARGEST) - self.unit)
         self.mixture_weights[RISK] *= self.factor_of(self.of_risk.score)
-        self.mixture_weights[AVERAGE] *= self.factor_of(self.of_average.score)
+        self.mixture_weights[RISK_AVERAGE] *= self.factor_of(self.of_risk_average.score)
+        self.mixture_weights[MEAN_AVERAGE] *= self.factor_of(self.of_mean_average.score)
         total = 0.0
         for e in range(CANDIDATES):
             total += self.mixture_weights[e]
@@ -213,10 +229,15 @@ class RiskCompanion:
             )  # fmt: skip
         rate = 4.0 / (min(steps, MEMORY) + 4.0)
         for c in range(self.n_outputs):
-            loops.approach(
-                self.dictionary.weights_t, self.row_of(AVERAGE) + c, self.dictionary.weights_t,
-                self.row_of(RISK) + c, rate, self.dictionary.size,
-            )  # fmt: skip
+            self.approach(RISK_AVERAGE, self.row_of(RISK), c, rate)
+            self.approach(MEAN_AVERAGE, 0, c, rate)
+
+    def approach(self, e: int, row: int, c: int, rate: float) -> None:
+        """Move output c of an average towards an iterate, whose weights begin at `row`."""
+        loops.approach(
+            self.dictionary.weights_t, self.row_of(e) + c, self.dictionary.weights_t, row + c,
+            rate, self.dictionary.size,
+        )  # fmt: skip
 
     def factor_of(self, score: float) -> float:
         """Return the factor of p for a candidate with this score."""
@@ -227,7 +248,7 @@ class RiskCompanion:
 
     def mix(self) -> None:
         """Set the weights of the mixture."""
-        n, mixture = self.dictionary.size, self.first + 2 * self.n_outputs
+        n, mixture = self.dictionary.size, self.row_of(CANDIDATES)
         for c in range(self.n_outputs):
             loops.scale(self.dictionary.weights_t, mixture + c, 0.0, n)
             for e in range(CANDIDATES):

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from colk._engine.hedged_step import HedgedGradientStream, HedgedNewtonStream
-from colk._engine.quasigradient import TRACE, QuasiGradientStream
+from colk._engine.quasigradient import QuasiGradientStream
 from colk._engine.risk_companion import count_rows
 from colk._engine.window import Window, roles
 from colk._validation import Array
@@ -13,13 +13,16 @@ from colk.compressors import KOMP
 from colk.kernels import Kernel
 from colk.learners.colk import COLK, KernelLearner
 from colk.learners.newton import NewtonCOLK
-from colk.learners.trace import Trace
 from colk.losses import Loss
 from colk.risks import Mean, Risk
 from colk.schedules import Averaging, PolyakRuppert, Rate
 from colk.trackers import MovingAverage
 
 __all__ = ["HedgedCOLK", "HedgedNewtonCOLK"]
+
+
+# The functions that a hedged learner mixes.
+NAMES = ("mean", "risk", "risk_average", "mean_average")
 
 
 class _Hedged(KernelLearner):
@@ -60,13 +63,13 @@ class _Hedged(KernelLearner):
         >>> from colk.learners import HedgedCOLK
         >>> learner = HedgedCOLK(Gaussian(1.0)).learn([[0.0]], [1.0])
         >>> {name: round(weight, 2) for name, weight in learner.mixture.items()}
-        {'mean': 0.9, 'risk': 0.05, 'average': 0.05}
+        {'mean': 0.85, 'risk': 0.05, 'risk_average': 0.05, 'mean_average': 0.05}
         """
         state: Any = self._stream
         if state is None:
             return {}
         weights = map(float, state.companion.mixture_weights)
-        return dict(zip(("mean", "risk", "average"), weights, strict=True))
+        return dict(zip(NAMES, weights, strict=True))
 
     @property
     def inner_estimate(self) -> Array:
@@ -75,11 +78,6 @@ class _Hedged(KernelLearner):
         if state is None:
             return np.zeros(self.risk.n_inner)
         return np.array(state.companion.steering.pack()["g"])
-
-    @property
-    def trace(self) -> Trace:
-        """The record of each step of the mean's function, if made with `trace=True`."""
-        return Trace.from_rows(self._recorded(len(TRACE)))
 
 
 class HedgedCOLK(_Hedged, COLK):
