@@ -6,7 +6,7 @@ from colk._engine.simd cimport loops, maths as math
 from colk._engine.tracked_risk cimport TrackedRisk
 from colk._engine.window cimport Window
 
-cdef Py_ssize_t MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES, SLOW, LATEST, MEMORY
+cdef Py_ssize_t MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES, SLOW, LATEST, MEMORY, WINDOW
 cdef double MOST, RATE, SHARE, FIRST_SHARE
 
 @cython.final
@@ -16,7 +16,7 @@ cdef class RiskCompanion:
     cdef Window window
     cdef readonly Py_ssize_t n_outputs, mean_row, first
     cdef readonly TrackedRisk steering, of_mean, of_risk, of_risk_average, of_mean_average
-    cdef readonly double[::1] mixture_weights
+    cdef readonly double[::1] mixture_weights, recent
     cdef double[:, ::1] values, mixed, slopes, gradient
     cdef readonly double unit, curvature, length
     cdef readonly double mixed_loss

@@ -26,6 +26,8 @@ __all__ = ["RiskCompanion", "count_rows"]
 MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES = 0, 1, 2, 3, 4
 # Samples in the running g of the scores and in the mean score; four times those in an average.
 SLOW, LATEST, MEMORY = 200, 1000, 20000
+# Number of losses that are kept.
+WINDOW = 1000
 # Differences of scores are divided by MOST times the mean score of m and clipped to [−1, 1]; p is
 # multiplied by exp(−RATE·difference), and SHARE of p returns to the first values, which are
 # FIRST_SHARE for each function but m.
@@ -73,6 +75,7 @@ class RiskCompanion:
     unit: float  # mean |score| of m
     mixed: Array  # (1, outputs): prediction of the mixture
     mixed_loss: float  # loss of the mixture at the sample
+    recent: Array  # (WINDOW,): the latest losses of the mixture before each step, as a ring
 
     def __init__(
         self,
@@ -95,7 +98,7 @@ class RiskCompanion:
         self.values, self.mixed = np.zeros((2, 1, self.n_outputs))
         self.slopes, self.gradient = np.zeros((2, 1, self.n_outputs))
         self.unit = self.curvature = self.length = self.mixed_loss = 0.0
-        self.is_first = True
+        self.is_first, self.recent = True, np.zeros(WINDOW)
 
     # -- files and pickles -------------------------------------------------------------------
 
@@ -105,6 +108,7 @@ class RiskCompanion:
             {
                 "p": stored.Array(CANDIDATES, above=0.0, adds_to=1.0),
                 "unit": stored.Number(at_least=0.0),
+                "recent": stored.Array(WINDOW),
                 **{
                     name: getattr(self, name).fields()
                     for name in TRACKED
@@ -117,6 +121,7 @@ class RiskCompanion:
         return {
             "p": np.array(self.mixture_weights),
             "unit": self.unit,
+            "recent": np.array(self.recent),
             **{name: getattr(self, name).pack() for name in TRACKED},
         }
 
@@ -124,6 +129,7 @@ class RiskCompanion:
         """Restore a packed state."""
         np.asarray(self.mixture_weights)[:] = packed["p"]
         self.unit = packed["unit"]
+        np.asarray(self.recent)[:] = packed["recent"]
         for name in TRACKED:
             getattr(self, name).unpack(packed[name])
 
@@ -166,7 +172,8 @@ class RiskCompanion:
         self.of_mean.propose(self.evaluate(MEAN), slow)
         self.of_risk_average.propose(self.evaluate(RISK_AVERAGE), slow)
         self.of_mean_average.propose(self.evaluate(MEAN_AVERAGE), slow)
-        self.mixed_loss = self.loss.evaluate(self.mixed, self.window.targets, 0, self.slopes)
+        loss = self.loss.evaluate(self.mixed, self.window.targets, 0, self.slopes)
+        self.mixed_loss = min(loss, loops.LARGEST)
         return 0
 
     def evaluate(self, e: int) -> float:
@@ -209,6 +216,7 @@ class RiskCompanion:
 
     def accept(self, steps: int) -> None:
         """Update p by the scores, the averages by the iterates, and every g."""
+        self.recent[steps % WINDOW] = self.mixed_loss
         self.steering.accept(self.is_first)
         self.of_mean.accept(self.is_first)
         self.of_risk.accept(self.is_first)

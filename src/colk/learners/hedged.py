@@ -72,6 +72,18 @@ class _Hedged(KernelLearner):
         return dict(zip(NAMES, weights, strict=True))
 
     @property
+    def prequential_risk(self) -> float:
+        """The risk of the latest losses, at most 1000, each before its step; NaN before the first.
+
+        Weights of samples are not counted.
+        """
+        state: Any = self._stream
+        if state is None or state.steps == 0:
+            return float("nan")
+        risk: Any = self.risk
+        return float(risk.value(np.array(state.companion.recent)[: state.steps]))
+
+    @property
     def inner_estimate(self) -> Array:
         """The tracked g of the risk's function, of shape (m,)."""
         state: Any = self._stream
