@@ -17,6 +17,8 @@ from colk.learners import (
     AcceleratedSCGD,
     CompositionalBSGD,
     DoublySGD,
+    HedgedCOLK,
+    HedgedNewtonCOLK,
     NewtonCOLK,
     RandomFeatureSGD,
 )
@@ -52,6 +54,21 @@ LEARNERS = {
         KERNEL, Softmax(), n_outputs=3, batch_size=3, forgetting="auto", **more
     ),
     "newton-prior": lambda **more: NewtonCOLK(
+        KERNEL, Squared(), Variance(0.1), prior="auto", compressor=KOMP(max_atoms=9), **more
+    ),
+    "hedged": lambda **more: HedgedCOLK(
+        KERNEL, Huber(1.0), CVaR(0.2), compressor=KOMP(max_atoms=10), **more
+    ),
+    "hedged-classes": lambda **more: HedgedCOLK(
+        KERNEL, Softmax(), CentralMoments(3, 0.1), n_outputs=3, averaging=None, **more
+    ),
+    "hedged-newton": lambda **more: HedgedNewtonCOLK(
+        KERNEL, Squared(), CVaR(0.2), compressor=KOMP(max_atoms=9), **more
+    ),
+    "hedged-newton-auto": lambda **more: HedgedNewtonCOLK(
+        KERNEL, Softmax(), CVaR(0.2), n_outputs=3, forgetting="auto", **more
+    ),
+    "hedged-newton-prior": lambda **more: HedgedNewtonCOLK(
         KERNEL, Squared(), Variance(0.1), prior="auto", compressor=KOMP(max_atoms=9), **more
     ),
     "norma": lambda **more: NORMA(KERNEL, Squared(), max_atoms=20, **more),

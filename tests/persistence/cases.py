@@ -19,11 +19,13 @@ from colk.learners import (
     AcceleratedSCGD,
     CompositionalBSGD,
     DoublySGD,
+    HedgedCOLK,
+    HedgedNewtonCOLK,
     NewtonCOLK,
     RandomFeatureSGD,
 )
 from colk.losses import EpsilonInsensitive, Huber, Logistic, Quantiles, Softmax
-from colk.risks import CVaR, Variance
+from colk.risks import CVaR, MeanSemideviation, Variance
 from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
 from colk.schedules import Exponential
 
@@ -91,6 +93,11 @@ REGRESSION = {
     "NewtonCOLK of experts": lambda: NewtonCOLK(Gaussian(0.2), risk=VARIANCE, forgetting="auto"),
     "NewtonCOLK of a prior that it chooses": lambda: NewtonCOLK(
         Gaussian(0.2), risk=VARIANCE, prior="auto"
+    ),
+    "HedgedCOLK": lambda: HedgedCOLK(Gaussian(0.2), Huber(1.0), CVaR(0.2)),
+    "HedgedNewtonCOLK": lambda: HedgedNewtonCOLK(Gaussian(0.2), risk=VARIANCE),
+    "HedgedNewtonCOLK of experts": lambda: HedgedNewtonCOLK(
+        Gaussian(0.2), risk=MeanSemideviation(), forgetting="auto", compressor=KOMP(max_atoms=9)
     ),
     "BSGD": lambda: BSGD(Gaussian(0.2), max_atoms=20),
     "CompositionalBSGD": lambda: CompositionalBSGD(

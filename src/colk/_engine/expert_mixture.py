@@ -149,6 +149,7 @@ class ExpertMixture(NewtonIterate):
         if self.is_pending:
             self.add_multiple(SECOND)
             self.add_multiple(FAST)
+            self.add_beside()
             loops.spread(
                 self.dictionary.factor, n, self.P.rows, inverse_curvature.FORMER, self.P.rows,
                 inverse_curvature.PRODUCT,

@@ -193,7 +193,7 @@ def stage(d: Dictionary, size: int) -> int:
     staged = 0
     for b in range(size):
         moves = False
-        for row in range(d.n_priced):
+        for row in range(d.n_fitted):
             moves = moves or d.amounts[b, row] != 0.0
         if not moves or d.gram[b, b] < VANISHING:
             continue

@@ -18,8 +18,11 @@ cdef class InverseCurvature:
     cdef Py_ssize_t room(self) noexcept nogil
     cdef void expect(self, Py_ssize_t count) noexcept nogil
     cdef void select(self, Py_ssize_t place, Py_ssize_t n) noexcept nogil
-    @cython.locals(shared=double, count=Py_ssize_t, columns=Py_ssize_t)
+    @cython.locals(count=Py_ssize_t, columns=Py_ssize_t)
     cdef Py_ssize_t multiply(self, Py_ssize_t n) noexcept nogil
+    cdef Py_ssize_t multiply_only(self, Py_ssize_t n) noexcept nogil
+    @cython.locals(shared=double)
+    cdef void correct(self, Py_ssize_t n, Py_ssize_t h) noexcept nogil
     cdef void catch_up_and_multiply(self, Py_ssize_t n, Py_ssize_t count, Py_ssize_t z, Py_ssize_t h, Py_ssize_t columns) noexcept nogil
     cdef void extend(self, Py_ssize_t n, Py_ssize_t h, double novelty, double prior) noexcept nogil
     cdef void keep_whitened(self, Py_ssize_t n, double entry) noexcept nogil

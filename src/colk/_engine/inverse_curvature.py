@@ -107,10 +107,21 @@ class InverseCurvature:
         h = FIRST + self.pending
         if found != h:
             loops.copy(self.rows, h, self.rows, found, (n + 7) & -8)
+        self.correct(n, h)
+        return h
+
+    def multiply_only(self, n: int) -> int:
+        """Return the row of h = Pz as `multiply`, without an update of P."""
+        h = FIRST + self.pending
+        self.catch_up_and_multiply(n, 0, WHITENED, h, 1)
+        self.correct(n, h)
+        return h
+
+    def correct(self, n: int, h: int) -> None:
+        """Subtract the deferred updates from the product of `matrix` with z."""
         for r in range(self.pending):
             shared = loops.dot(self.rows, FIRST + r, self.rows, WHITENED, n)
             loops.add(self.rows, h, self.rows, FIRST + r, -self.amounts[r] * shared, n)
-        return h
 
     def catch_up_and_multiply(self, n: int, count: int, z: int, h: int, columns: int) -> None:
         """Apply `count` deferred updates to P, and multiply P by the rows from z on."""

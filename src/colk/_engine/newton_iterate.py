@@ -31,6 +31,8 @@ class NewtonIterate:
     pending: Array  # (outputs,): multiples of Uh still to be added to w
     is_pending: bool  # whether there are any
     last: int  # the row of that h
+    beside: Array  # (rows beside,): multiples of Uh still to be added to further rows of weights
+    first_beside: int  # the first of these rows
     # Values of the point that was planned last:
     length: float  # |a|
     curvature: float  # b
@@ -45,7 +47,12 @@ class NewtonIterate:
         self.n_outputs = self.window.predictions.shape[1]
         self.pending, self.is_pending = np.zeros(self.n_outputs), False
         self.last = inverse_curvature.FIRST
+        self.beside, self.first_beside = np.zeros(0), 0
         self.length = self.curvature = self.gain = self.wide_gain = self.new_price = 0.0
+
+    def accompany(self, first: int, count: int) -> None:
+        """Let steps also move `count` rows of weights from `first` on, by their own multiples."""
+        self.beside, self.first_beside = np.zeros(count), first
 
     # -- the pending update ------------------------------------------------------------------
 
@@ -72,7 +79,30 @@ class NewtonIterate:
                 loops.add(
                     self.dictionary.weights_t, c, self.P.rows, inverse_curvature.PRODUCT, amount, n
                 )
+            self.add_beside()
         self.is_pending = False
+
+    def add_beside(self) -> None:
+        """Add multiples of Uh, now computed, to the rows beside f."""
+        for i in range(self.beside.shape[0]):
+            if self.beside[i] != 0.0:
+                loops.add(
+                    self.dictionary.weights_t, self.first_beside + i,
+                    self.P.rows, inverse_curvature.PRODUCT, self.beside[i], self.dictionary.size,
+                )  # fmt: skip
+                self.beside[i] = 0.0
+
+    def take_weights_beside(self, j: int, variance: float) -> None:
+        """Set the multiples of Uh that make the weights of atom j beside f 0."""
+        for i in range(self.beside.shape[0]):
+            own = self.dictionary.weights_t[self.first_beside + i, j]
+            self.beside[i] = -own / variance
+
+    def whiten_atom(self, j: int) -> None:
+        """Set z to row j of U, so that zᵀθ is the weight of atom j."""
+        n, z = self.dictionary.size, inverse_curvature.WHITENED
+        for i in range((n + 7) & -8):
+            self.P.rows[z, i] = self.dictionary.factor[i, j] if j <= i < n else 0.0
 
     # -- a point -----------------------------------------------------------------------------
 

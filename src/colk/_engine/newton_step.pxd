@@ -52,6 +52,8 @@ cdef class NewtonStream(KernelStream):
     @cython.final
     @cython.locals(enters=bint, own=double, variance=double, novelty=double, error=double, prior=double, beyond=double, extended=double, squares=double)
     cdef double move_by(self, Py_ssize_t b, double eps) except? -1.5e300 nogil
+    cdef void move_beside(self, Py_ssize_t h, double variance) noexcept nogil
+    cdef void refit_beside(self, Py_ssize_t j) noexcept nogil
     @cython.final
     cdef double fresh_prior(self) noexcept nogil
     @cython.final

@@ -194,6 +194,8 @@ class NewtonStream(KernelStream):
                         break
                 elif self.has_search:
                     moved += self.search.refit_without(j)
+                else:
+                    self.refit_beside(j)
             spent += self.iterate.drop(j)
         return moved + math.sqrt(spent)
 
@@ -333,11 +335,18 @@ class NewtonStream(KernelStream):
             self.append(b, novelty)
             self.P.extend(n, h, novelty, prior)
         self.note_length(self.iterate.move(b, h, enters, squares, novelty))
+        self.move_beside(h, variance)
         self.note_noise(b)
         self.P.add_curvature(
             self.iterate.curvature, self.mean_curvature, self.iterate.gain, variance, own
         )
         return error
+
+    def move_beside(self, h: int, variance: float) -> None:
+        """Hook: move functions beside f along the same h; `variance` is that of x."""
+
+    def refit_beside(self, j: int) -> None:
+        """Hook: prepare functions beside f for the eviction of atom j."""
 
     def fresh_prior(self) -> float:
         """The precision of a new direction."""

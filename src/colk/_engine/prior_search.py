@@ -126,18 +126,28 @@ class PriorSearch:
         shrunk = 1.0 + (chosen - before) * variances
         matrix = (axes * (variances / shrunk)) @ axes.T
         found = [(spread @ (along / shrunk[:, None])).T]
+        rows, beside = self.shrunk_beside(axes, spread, shrunk)
         for i in range(PRIORS):
             shrunk = 1.0 + (prior_of(self.first_prior, i) - before) * variances
             found.append((spread @ (along / shrunk[:, None])).T)
         if chosen != before:  # from here on nothing can fail
             self.P.set_prior(chosen)
             self.P.replace_matrix(matrix)
-            weights[:q, :n] = found[0]
+            weights[:q, :n], weights[rows, :n] = found[0], beside
         for i in range(PRIORS):
             weights[(1 + i) * q : (2 + i) * q, :n] = found[1 + i]
         np.asarray(self.losses)[:] = 0.0
         self.due = 2 * steps
         return 0
+
+    def shrunk_beside(self, axes: Array, spread: Array, shrunk: Array) -> tuple[slice, Array]:
+        """Return the rows of the functions beside f, and their weights with the chosen λ."""
+        n, first = len(shrunk), self.iterate.first_beside
+        rows = slice(first, first + self.iterate.beside.shape[0])
+        weights = np.asarray(self.dictionary.weights_t)
+        factor = np.tril(np.asarray(self.dictionary.factor)[:n, :n])
+        along = axes.T @ np.linalg.solve(factor.T, weights[rows, :n].T)
+        return rows, (spread @ (along / shrunk[:, None])).T
 
     def best(self) -> float:
         """Return the λ of least loss, with a penalty on λ below the first."""
@@ -157,8 +167,7 @@ class PriorSearch:
         would give the nearest function without atom j, not the one with the least objective.
         """
         n, z = self.dictionary.size, inverse_curvature.WHITENED
-        for i in range((n + 7) & -8):
-            self.P.rows[z, i] = self.dictionary.factor[i, j] if j <= i < n else 0.0
+        self.iterate.whiten_atom(j)
         h = self.P.multiply(n)
         variance, squares = loops.dot(self.P.rows, z, self.P.rows, h, n), 0.0
         if not variance > 0.0:
@@ -167,6 +176,7 @@ class PriorSearch:
             self.iterate.pending[c] = -self.dictionary.weights_t[c, j] / variance
             squares += self.iterate.pending[c] * self.iterate.pending[c]
         squares *= loops.dot(self.P.rows, h, self.P.rows, h, n)
+        self.iterate.take_weights_beside(j, variance)
         self.P.subtract(1.0 / variance)
         self.iterate.last, self.iterate.is_pending = h, True
         self.iterate.bring_up_to_date()

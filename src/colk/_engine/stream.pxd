@@ -10,7 +10,7 @@ cdef class Stream:
     cdef readonly RateContract step_size
     cdef readonly AveragingContract averaging
     cdef readonly double regularization
-    cdef readonly Py_ssize_t n_outputs, averaged, gained, kept
+    cdef readonly Py_ssize_t n_outputs, averaged, shown, gained, kept
     cdef readonly Window window
     cdef readonly Dictionary dictionary
     cdef readonly object lock

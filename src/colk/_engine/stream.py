@@ -62,6 +62,8 @@ class Stream:
     }
 
     averaging: AveragingContract  # None without averaging
+    averaged: int  # first row of the weights of the average; 0 without averaging
+    shown: int  # first row of the weights of the function that predicts
     diverged: bool  # whether the last `advance` stopped because a step would diverge
     reached: int  # the row whose step is being made
     postponed: BaseException | None  # an error to raise after the step, which was made
@@ -84,6 +86,7 @@ class Stream:
         self.gained, self.kept, self.traced = gained, kept, traced
         self.n_outputs = self.window.predictions.shape[1]
         self.averaged = 0 if averaging is None else self.dictionary.n_priced
+        self.shown = self.averaged
         self.lock, self.busy, self.diverged = Lock(), False, False
         self.steps, self.line, self.reached, self.looks_ahead = 0, 0, 0, False
         self.is_guarded, self.postponed = is_outside(type(self)), None

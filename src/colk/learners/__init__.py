@@ -5,6 +5,7 @@ from colk.learners.base import OnlineLearner
 from colk.learners.budgeted import BSGD, NORMA, NPBSGD, CompositionalBSGD
 from colk.learners.colk import COLK, POLK
 from colk.learners.featured import NASA, SCGD, AcceleratedSCGD, DoublySGD, RandomFeatureSGD
+from colk.learners.hedged import HedgedCOLK, HedgedNewtonCOLK
 from colk.learners.newton import NewtonCOLK
 from colk.learners.trace import Trace
 
@@ -19,6 +20,8 @@ __all__ = [
     "AcceleratedSCGD",
     "CompositionalBSGD",
     "DoublySGD",
+    "HedgedCOLK",
+    "HedgedNewtonCOLK",
     "NewtonCOLK",
     "OnlineLearner",
     "OwnStep",

@@ -278,7 +278,7 @@ class OnlineLearner(StreamLearner):
 
     def evaluate(self, X: Array) -> Array:
         """Return values at checked points, of shape (n, n_outputs)."""
-        return self._state().evaluate(X, self._state().averaged)
+        return self._state().evaluate(X, self._state().shown)
 
     @property
     def n_outputs(self) -> int | None:

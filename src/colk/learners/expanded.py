@@ -23,7 +23,7 @@ class ExpansionLearner(StreamLearner):
     @property
     def function(self) -> KernelExpansion:
         """The learned function; with averaging, the average of the iterates."""
-        return self._expansion(self._state().averaged)
+        return self._expansion(self._state().shown)
 
     @property
     def last_function(self) -> KernelExpansion:

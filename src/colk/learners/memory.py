@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from colk._engine.risk_companion import count_rows
 from colk._engine.window import roles
 from colk._stored import Array, Record
 from colk.errors import FileFormatError
@@ -57,7 +58,7 @@ def bytes_needed(learner: Any, packed: Any, n_features: int | None = None) -> fl
     depth = 0.0 if kernel is None else float(kernel.depth)
     m = float(learner.risk.n_inner) if hasattr(learner, "risk") else 1.0
     capacity = max(shapes["n_atoms"], shapes["n_ghosts"], 32) + 2.0 * block + 16.0
-    rows = 7.0 * q
+    rows = (7.0 + count_rows() * hasattr(learner, "mixture")) * q
     width = max(p, float(shapes["n_atoms"])) if kernel is None else 2.0 * p + 1.0
     numbers = capacity * (4.0 * p + 4.0 * rows + (4.0 + 2.0 * depth) * block + 32.0)
     numbers += block * (10.0 * block + width + p + 10.0 * rows + shapes["n_targets"])

@@ -1,6 +1,6 @@
 """NewtonCOLK: slopes divided by the accumulated curvature; one pass replaces several."""
 
-from typing import Any, Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -102,6 +102,7 @@ class NewtonCOLK(KernelLearner):
     (True, True)
     """
 
+    newton_type: ClassVar[type[NewtonStream]] = NewtonStream
     step_size = as_decay(1.0, "step_size")
     regularization = 0.0
     gradient_bound = np.inf
@@ -244,10 +245,10 @@ class NewtonCOLK(KernelLearner):
         if forgetting == "auto":
             more, forgetting = count_experts() * q, 1.0
             first_step = 1.0 / loss_scale(self.loss)
-        shape |= {"block": block, "n_rows": shape["n_rows"] + more, "n_fitted": q + more}
+        shape |= {"block": block, "n_rows": shape["n_rows"] + more, "n_fitted": shape["n_fitted"] + more}
         rule = self.compressor
         assert isinstance(rule, KOMP)
-        return NewtonStream(
+        return self.newton_type(
             P=InverseCurvature(prior, forgetting),
             trust=self.trust,
             restart=bool(self.restart),

@@ -107,6 +107,7 @@ CHECKS: dict[str, Check] = {
     "horizon": check_count,
     "seed": partial(check_count, at_least=0),
     "step_size": as_decay,
+    "risk_step": _positive,
     "tracking_rate": _share,
     "regularization": partial(check_number, at_least=0.0),
     "nu": _optional(check_fraction),

@@ -19,8 +19,9 @@ _HOMES = {
     "colk.rkhs.compression": ("Compression",),
     "colk.rkhs.polishing": ("Polished",),
     "colk.learners": (
-        "COLK", "POLK", "NewtonCOLK", "BSGD", "CompositionalBSGD", "NPBSGD", "NORMA", "DoublySGD",
-        "RandomFeatureSGD", "SCGD", "AcceleratedSCGD", "NASA",
+        "COLK", "POLK", "NewtonCOLK", "HedgedCOLK", "HedgedNewtonCOLK", "BSGD",
+        "CompositionalBSGD", "NPBSGD", "NORMA", "DoublySGD", "RandomFeatureSGD", "SCGD",
+        "AcceleratedSCGD", "NASA",
     ),
     "colk.rl": ("PolicyEvaluator", "KernelTD", "KernelLSTD", "ResidualGradient", "TDC"),
     "colk.estimators": (

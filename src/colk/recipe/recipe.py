@@ -16,6 +16,7 @@ from colk.kernels.bandwidth import (
 from colk.kernels.scale import KernelScale
 from colk.learners import COLK
 from colk.learners.colk import KernelLearner
+from colk.learners.hedged import HedgedCOLK, HedgedNewtonCOLK
 from colk.learners.newton import NewtonCOLK
 from colk.losses import Loss
 from colk.losses.scale import loss_scale
@@ -111,6 +112,15 @@ class Recipe:
         """Whether the solver is Newton's."""
         return self.settings.solver == "newton"
 
+    @property
+    def is_hedged(self) -> bool:
+        """Whether the mean's function hedges the risk's, see `HedgedCOLK`.
+
+        Another pairing than the default asks for the plain algorithm.
+        """
+        is_tracked = self.risk.is_of_losses and self.risk.n_inner > 0
+        return is_tracked and self.settings.pairing == Settings.pairing
+
     @cached_property
     def loss_scale(self) -> float:
         """The scale of the loss."""
@@ -126,8 +136,12 @@ class Recipe:
         """α of the gradient solver; None for Newton's."""
         if self.is_newton or self.settings.step_size is not None:
             return self.settings.step_size
-        mean_step = self.settings.step_share / (self.loss_scale * self.kernel_scale.mean)
-        return default_step_size(self.risk, mean_step)
+        return default_step_size(self.risk, self._mean_step)
+
+    @property
+    def _mean_step(self) -> float:
+        """Default step size for the mean loss."""
+        return self.settings.step_share / (self.loss_scale * self.kernel_scale.mean)
 
     @property
     def gradient_bound(self) -> float | None:
@@ -162,7 +176,27 @@ class Recipe:
         n_outputs : int, optional
             Outputs of the function; by default the first targets show it.
         """
-        return self._newton(n_outputs) if self.is_newton else self._gradient(n_outputs)
+        if self.is_newton:
+            return self._newton(n_outputs)
+        return self._hedged(n_outputs) if self.is_hedged else self._gradient(n_outputs)
+
+    def _hedged(self, n_outputs: int | None) -> HedgedCOLK:
+        given = self.settings.step_size
+        step_size: Any = self._mean_step if given is None else given
+        return HedgedCOLK(
+            self.kernel,
+            self.loss,
+            self.risk,
+            step_size=step_size,
+            risk_step=default_step_size(self.risk, 1.0),
+            tracking_rate=self.settings.tracking_rate,
+            regularization=self.regularization,
+            compressor=self.compressor,
+            gradient_bound=default_gradient_bound(self.settings.gradient_bound, self.loss_scale),
+            averaging=as_averaging(self.settings.averaging),
+            n_outputs=n_outputs,
+            implicit=needs_implicit_step(self.loss, Mean(), step_size, self.kernel_scale.largest),
+        )
 
     def _gradient(self, n_outputs: int | None) -> COLK:
         step_size: Any = self.step_size
@@ -184,19 +218,18 @@ class Recipe:
         )
 
     def _newton(self, n_outputs: int | None) -> NewtonCOLK:
-        prior: Any = self.prior
-        return NewtonCOLK(
-            self.kernel,
-            self.loss,
-            self.risk,
-            prior=prior,
-            forgetting=self.settings.forgetting,
-            tracking_rate=self.settings.tracking_rate,
-            compressor=self.compressor,
-            pairing=self.settings.pairing,
-            restart=True,
-            n_outputs=n_outputs,
-        )
+        settings: dict[str, Any] = {
+            "prior": self.prior,
+            "forgetting": self.settings.forgetting,
+            "tracking_rate": self.settings.tracking_rate,
+            "compressor": self.compressor,
+            "restart": True,
+            "n_outputs": n_outputs,
+        }
+        if self.is_hedged:
+            return HedgedNewtonCOLK(self.kernel, self.loss, self.risk, **settings)
+        settings["pairing"] = self.settings.pairing
+        return NewtonCOLK(self.kernel, self.loss, self.risk, **settings)
 
 
 def has_solver(learner: Any, solver: Any) -> bool:

@@ -7,6 +7,13 @@ with needed_for("colk.river", extra="river"):
 
 from colk.river.classifier import COLKClassifier
 from colk.river.conformal import ConformalRegressor
+from colk.river.metrics import ClassificationRisk, RegressionRisk
 from colk.river.regressor import COLKRegressor
 
-__all__ = ["COLKClassifier", "COLKRegressor", "ConformalRegressor"]
+__all__ = [
+    "COLKClassifier",
+    "COLKRegressor",
+    "ClassificationRisk",
+    "ConformalRegressor",
+    "RegressionRisk",
+]

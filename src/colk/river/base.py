@@ -160,7 +160,7 @@ class OnlineModel(Guarded, StoredModel):
         """Make the fast path for one sample."""
         if self._learner is not None:
             stream = cast(KernelStream, self._learner.stream)
-            self._feed = Feed(stream, self._names, stream.averaged)
+            self._feed = Feed(stream, self._names, stream.shown)
 
     def _grow(self, n_outputs: int) -> None:
         """Give the learner all columns and this many outputs."""

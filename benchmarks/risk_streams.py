@@ -1,0 +1,246 @@
+"""Risks on streams: the asked-for risk on new data, against the model of the mean loss.
+
+    python benchmarks/risk_streams.py run --data FOLDER
+    python benchmarks/risk_streams.py table
+
+Every model learns one stream by `partial_fit` in blocks of 100 rows, with the Laplacian kernel and
+at most 200 atoms; the other settings are the defaults. A cell is the asked-for risk of the losses
+on new rows, divided by that of the model of the mean loss on the same rows: the mean over the
+seeds, and the largest. For the drifting stream, new rows are those of the second half, each block
+predicted before it is learned. "Batch" is the same ratio for a polish under the risk on the final
+atoms of the mean's model, with all rows at hand; `--batch N` computes it for the first N seeds.
+
+The constants of the mixture were chosen with seeds 0 and 1 of the first three problems; the table
+has the seeds from 100 on. `run` keeps finished parts in the folder `--cache` and can be stopped at
+any time; `table` writes docs/tables/risk_streams.md from them.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from data import bike
+from tables import publish
+
+from colk import COLKClassifier, COLKRegressor
+from colk.losses import Huber, Logistic, Loss
+from colk.risks import CVaR, Entropic, LossRisk, Semivariance, Variance
+from colk.rkhs.polishing import polish
+
+RISKS: dict[str, LossRisk] = {
+    "CVaR(.1)": CVaR(0.1),
+    "semivariance(1)": Semivariance(1.0),
+    "variance(.5)": Variance(0.5),
+    "entropic(1)": Entropic(1.0),
+}
+SOLVERS = ("gradient", "newton")
+SEEDS = range(100, 110)
+BLOCK = 100
+NEW = 5000
+
+
+class Problem(NamedTuple):
+    """Rows in the order of the stream, and how many of them are new data at its end."""
+
+    X: np.ndarray
+    y: np.ndarray
+    n_new: int
+    is_prequential: bool = False
+
+
+def skewed(rng: np.random.Generator) -> Problem:
+    """Noise that is skewed, and five times larger on one side."""
+    X = rng.normal(size=(20000 + NEW, 4))
+    size = 0.2 + 0.8 * (X[:, 0] > 0.0)
+    noise = size * (rng.exponential(size=len(X)) - 1.0)
+    return Problem(X, np.sin(X[:, 0]) + 0.5 * X[:, 1] + noise, NEW)
+
+
+def lognormal(rng: np.random.Generator) -> Problem:
+    """Lognormal noise whose size depends on a feature."""
+    X = rng.normal(size=(20000 + NEW, 4))
+    noise = 0.25 * np.exp(0.8 * rng.normal(size=len(X))) * (1.0 + 0.5 * X[:, 3] ** 2)
+    return Problem(X, np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + noise, NEW)
+
+
+def _friedman(X: np.ndarray) -> np.ndarray:
+    waves = 10.0 * np.sin(np.pi * X[:, 0] * X[:, 1])
+    return waves + 20.0 * (X[:, 2] - 0.5) ** 2 + 10.0 * X[:, 3] + 5.0 * X[:, 4]
+
+
+def friedman(rng: np.random.Generator) -> Problem:
+    """Friedman 1, with normal noise: nothing to gain."""
+    X = rng.random((20000 + NEW, 10))
+    return Problem(X, _friedman(X) + rng.normal(size=len(X)), NEW)
+
+
+def heteroscedastic(rng: np.random.Generator) -> Problem:
+    """Normal noise whose size grows with a feature."""
+    X = rng.normal(size=(10000 + NEW, 3))
+    noise = np.exp(0.8 * X[:, 0]) * rng.normal(size=len(X))
+    return Problem(X, 2.0 * np.sin(X[:, 0]) + X[:, 1] + 0.5 * noise, NEW)
+
+
+def one_sided(rng: np.random.Generator) -> Problem:
+    """Rare targets far above the others: a Pareto tail in a twentieth of the samples."""
+    X = rng.normal(size=(10000 + NEW, 3))
+    rare = rng.random(len(X)) < 0.05
+    noise = 0.1 * rng.normal(size=len(X)) + rare * rng.pareto(3.0, size=len(X))
+    return Problem(X, np.tanh(X[:, 0]) + 0.5 * X[:, 1] ** 2 + noise, NEW)
+
+
+def imbalanced(rng: np.random.Generator) -> Problem:
+    """Labels of which about 6 % are positive."""
+    X = rng.normal(size=(10000 + NEW, 4))
+    score = 2.0 * np.sin(X[:, 0]) + X[:, 1] * X[:, 2] - 4.0
+    return Problem(X, (rng.random(len(X)) < 1.0 / (1.0 + np.exp(-score))).astype(int), NEW)
+
+
+def drifting(rng: np.random.Generator) -> Problem:
+    """A travelling wave with skewed noise."""
+    X = rng.normal(size=(10000, 2))
+    phase = 12.0 * np.arange(len(X)) / len(X)
+    noise = 0.3 * (rng.exponential(size=len(X)) - 1.0)
+    return Problem(X, np.sin(1.5 * X[:, 0] + phase) + np.cos(X[:, 1]) + noise, 5000, True)
+
+
+def rentals(rng: np.random.Generator, folder: Path | None = None) -> Problem:
+    """Hourly bike rentals in a random order."""
+    samples = bike(folder)
+    X = np.array([list(x.values()) for x, _ in samples])
+    order = rng.permutation(len(X))
+    return Problem(X[order], np.array([y for _, y in samples])[order], NEW)
+
+
+PROBLEMS: dict[str, Callable[..., Problem]] = {
+    "skewed": skewed,
+    "lognormal": lognormal,
+    "Friedman 1": friedman,
+    "heteroscedastic": heteroscedastic,
+    "one-sided tail": one_sided,
+    "imbalanced labels": imbalanced,
+    "drifting": drifting,
+    "bike": rentals,
+}
+
+
+class Scored:
+    """A model with its losses on new rows, in one unit for all models of a problem."""
+
+    def __init__(self, problem: Problem, solver: str, risk: Any) -> None:
+        self.problem, learned = problem, len(problem.X) - problem.n_new
+        self.is_labels = problem.y.dtype.kind == "i"
+        kind = COLKClassifier if self.is_labels else COLKRegressor
+        self.more = {"classes": [0, 1]} if self.is_labels else {}
+        self.model = kind(kernel="laplacian", max_atoms=200, solver=solver, risk=risk)
+        self.centre, self.scale = problem.X[:learned].mean(axis=0), problem.X[:learned].std(axis=0)
+        self.losses = np.concatenate(list(self._losses(learned)))
+
+    @property
+    def loss(self) -> Loss:
+        return Logistic() if self.is_labels else Huber(1.0)
+
+    def points(self, rows: slice) -> np.ndarray:
+        return (self.problem.X[rows] - self.centre) / np.maximum(self.scale, 1e-12)
+
+    def _losses(self, learned: int) -> Iterator[np.ndarray]:
+        y, stop = self.problem.y, len(self.problem.y) if self.problem.is_prequential else learned
+        for start in range(0, stop, BLOCK):
+            rows = slice(start, min(start + BLOCK, stop))
+            if start >= learned:
+                yield self.of(self.points(rows), y[rows])
+            self.model.partial_fit(self.points(rows), y[rows], **self.more)
+            self.more = {}
+        if not self.problem.is_prequential:
+            yield self.of(self.points(slice(learned, None)), y[learned:])
+
+    def of(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Losses at rows; those of numbers in standard deviations of the targets."""
+        if self.is_labels:
+            return self.loss.value(self.model.decision_function(X), 2.0 * y - 1.0)
+        return self.loss.value(self.model.predict(X) / self.spread, y / self.spread)
+
+    @property
+    def spread(self) -> float:
+        return float(self.problem.y.std())
+
+    def polished(self, risk: LossRisk) -> float:
+        """The risk on new rows after a polish on the final atoms, with all learned rows."""
+        stop = len(self.problem.X) - self.problem.n_new
+        X, y, function = self.points(slice(stop)), self.problem.y[:stop], self.model.function_
+        if self.is_labels:
+            y, unit = 2.0 * y - 1.0, 1.0
+        else:
+            y, unit = (y - y.mean()) / self.spread, self.spread
+        found = polish(function, X, y, self.loss, risk, 1e-5, choose=True, tolerance=1e-3)
+        new = self.problem.y[stop:]
+        values = found.function(self.points(slice(stop, None)))
+        if self.is_labels:
+            return risk.value(self.loss.value(values, 2.0 * new - 1.0))
+        return risk.value(self.loss.value(values, (new - self.problem.y[:stop].mean()) / unit))
+
+
+def measured(name: str, solver: str, seed: int, folder: Path | None, batch: bool) -> dict[str, Any]:
+    """Return the risks of the mean's model, of the risk's model, and of the polish."""
+    rng = np.random.default_rng(seed)
+    problem = rentals(rng, folder) if name == "bike" else PROBLEMS[name](rng)
+    mean = Scored(problem, solver, "mean")
+    found: dict[str, Any] = {}
+    for label, risk in RISKS.items():
+        found[label] = {
+            "mean": risk.value(mean.losses),
+            "risk": risk.value(Scored(problem, solver, risk).losses),
+        }
+        if batch and not problem.is_prequential:
+            found[label]["batch"] = mean.polished(risk)
+    return found
+
+
+def place(cache: Path, name: str, solver: str, seed: int) -> Path:
+    return cache / f"{name.replace(' ', '_')}-{solver}-{seed}.json"
+
+
+def run(cache: Path, folder: Path | None, n_batch: int) -> None:
+    cache.mkdir(parents=True, exist_ok=True)
+    for seed, name, solver in product(SEEDS, PROBLEMS, SOLVERS):
+        path = place(cache, name, solver, seed)
+        if not path.exists():
+            found = measured(name, solver, seed, folder, seed - SEEDS[0] < n_batch)
+            path.write_text(json.dumps(found), encoding="utf-8")
+            shown = {risk: round(v["risk"] / v["mean"], 3) for risk, v in found.items()}
+            print(seed, name, solver, shown, flush=True)
+
+
+def cell(cache: Path, name: str, solver: str, risk: str) -> str:
+    """Return the mean ratio and, in brackets, the largest; then the ratio of the polish."""
+    paths = [place(cache, name, solver, seed) for seed in SEEDS]
+    found = [json.loads(p.read_text(encoding="utf-8"))[risk] for p in paths if p.exists()]
+    ratios = [values["risk"] / values["mean"] for values in found]
+    batch = [values["batch"] / values["mean"] for values in found if "batch" in values]
+    text = f"{np.mean(ratios):.3f} ({max(ratios):.3f})"
+    return f"{text} · {np.mean(batch):.3f}" if batch else text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("--data", type=Path, help="folder of bike_hour.csv")
+    parser.add_argument("--cache", type=Path, default=Path("results/risk_streams"))
+    parser.add_argument("--batch", type=int, default=2, help="seeds with the polish")
+    given = parser.parse_args()
+    if given.what == "run":
+        run(given.cache, given.data, given.batch)
+        return
+    rows = [
+        [name, solver, *(cell(given.cache, name, solver, risk) for risk in RISKS)]
+        for name, solver in product(PROBLEMS, SOLVERS)
+    ]
+    publish("risk_streams", ["stream", "solver", *RISKS], rows)
+
+
+if __name__ == "__main__":
+    main()

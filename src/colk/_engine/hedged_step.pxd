@@ -1,0 +1,27 @@
+cimport cython
+from colk._engine cimport inverse_curvature, risk_companion, stream
+from colk._engine.gradient_step cimport GradientStream
+from colk._engine.newton_step cimport NewtonStream
+from colk._engine.risk_companion cimport RiskCompanion
+from colk._engine.simd cimport loops, maths as math
+
+cdef class HedgedGradientStream(GradientStream):
+    cdef readonly RiskCompanion companion
+    cdef readonly double risk_step
+    cdef int make_step(self) except -1 nogil
+    @cython.locals(lost=double)
+    cdef double step(self) except? -1.5e300 nogil
+    @cython.locals(own=double, gain=double)
+    cdef int move(self, double step, double* coefficients) except -1 nogil
+    cdef int flush(self) except -1 nogil
+
+cdef class HedgedNewtonStream(NewtonStream):
+    cdef readonly RiskCompanion companion
+    cdef int make_step(self) except -1 nogil
+    @cython.locals(lost=double)
+    cdef double step(self) except? -1.5e300 nogil
+    @cython.locals(least=double, gain=double)
+    cdef void move_beside(self, Py_ssize_t h, double variance) noexcept nogil
+    @cython.locals(variance=double)
+    cdef void refit_beside(self, Py_ssize_t j) noexcept nogil
+    cdef int flush(self) except -1 nogil

@@ -1,0 +1,186 @@
+"""Steps that minimise the mean loss and, beside it, a risk on the same atoms.
+
+The steps of the mean's function are those of `GradientStream` and `NewtonStream`, bit for bit; the
+companion (`risk_companion.py`) follows with slopes of its own, and mixes the function that predicts.
+"""
+
+from typing import Any
+
+from colk import _stored as stored
+from colk._engine import inverse_curvature, risk_companion, stream
+from colk._engine.contracts import RiskContract, TrackerContract
+from colk._engine.gradient_step import GradientStream
+from colk._engine.newton_step import NewtonStream
+from colk._engine.quasigradient import TRACE
+from colk._engine.risk_companion import RiskCompanion
+from colk._engine.simd import loops
+from colk._validation import Array
+
+__all__ = ["HedgedGradientStream", "HedgedNewtonStream"]
+
+
+class HedgedGradientStream(GradientStream):
+    """Gradient steps on the mean loss, and beside them on a risk.
+
+    Parameters
+    ----------
+    beside : RiskContract
+        The risk of the companion.
+    tracker_beside : TrackerContract
+        The tracker of its g.
+    risk_step : float
+        Step size of the companion, as a share of that of the mean's function.
+    **common
+        The arguments of `GradientStream`, for the mean loss and windows of one sample.
+    """
+
+    companion: RiskCompanion
+    risk_step: float
+
+    def __init__(
+        self, beside: RiskContract, tracker_beside: TrackerContract, risk_step: float, **common: Any
+    ) -> None:
+        super().__init__(**common)
+        self.companion = RiskCompanion(
+            self.loss, beside, tracker_beside, self.dictionary, self.window, self.averaged
+        )
+        self.lines = self.companion.first_lines(len(TRACE))
+        self.risk_step, self.shown = risk_step, self.companion.row_of(risk_companion.CANDIDATES)
+
+    def fields(self) -> dict[str, stored.Field]:
+        """Fields that `pack` returns for a stream of this shape."""
+        return {**super().fields(), "companion": self.companion.fields()}
+
+    def packed(self) -> dict[str, Any]:
+        """Body of `pack`; the caller holds the lock."""
+        return {**super().packed(), "companion": self.companion.pack()}
+
+    def unpack(self, packed: dict[str, Any]) -> None:
+        """Restore a packed state."""
+        super().unpack(packed)
+        self.companion.unpack(packed["companion"])
+
+    def make_step(self) -> int:
+        """Make a step and record it, with g and the outer value of the companion."""
+        GradientStream.make_step(self)
+        if self.traced:
+            self.companion.record(self.lines, self.line - 1)
+        return 0
+
+    def step(self) -> float:
+        """Make the step of Algorithm 1 for the mean loss, and that of the companion."""
+        self.companion.consider(
+            self.tracking_rate.rate(self.steps), self.steps,
+            stream.RUNAWAY * (1.0 + self.largest_target),
+        )  # fmt: skip
+        lost = GradientStream.step(self)
+        self.companion.accept(self.steps)
+        self.window.losses[0] = self.companion.mixed_loss
+        return lost
+
+    def move(self, step: float, coefficients: Array) -> int:
+        """Set f~, and r~ = (1 − αλ) r − α a/(1 + αbκ(x, x)) κ(x, ·) with the companion's α.
+
+        The gain makes it an implicit step for a loss that is a parabola of curvature b. |a| is at
+        most the gradient bound.
+        """
+        GradientStream.move(self, step, coefficients)
+        own, step = self.dictionary.gram[0, 0], step * self.risk_step
+        first = self.companion.first
+        self.dictionary.scale_rows(first, self.n_outputs, 1.0 - step * self.regularization)
+        gain = step / (1.0 + step * self.companion.curvature * own)
+        if self.companion.length > self.gradient_bound:
+            gain *= self.gradient_bound / self.companion.length
+        for c in range(self.n_outputs):
+            self.dictionary.amounts[0, first + c] = -gain * self.companion.gradient[0, c]
+        return 0
+
+    def flush(self) -> int:
+        """Mix the function that predicts."""
+        self.companion.mix()
+        return 0
+
+
+class HedgedNewtonStream(NewtonStream):
+    """Second-order steps on the mean loss, and beside them on a risk.
+
+    The companion divides its slopes by the curvature of the mean loss: P of a risk of the tail
+    would know little of the samples outside the tail, and steps in the tail would move f there.
+
+    Parameters
+    ----------
+    beside, tracker_beside
+        As for `HedgedGradientStream`.
+    **common
+        The arguments of `NewtonStream`, for the mean loss and windows of one sample.
+    """
+
+    companion: RiskCompanion
+
+    def __init__(
+        self, beside: RiskContract, tracker_beside: TrackerContract, **common: Any
+    ) -> None:
+        super().__init__(**common)
+        self.companion = RiskCompanion(
+            self.loss, beside, tracker_beside, self.dictionary, self.window, self.averaged
+        )
+        self.shown = self.companion.row_of(risk_companion.CANDIDATES)
+        self.lines = self.companion.first_lines(len(TRACE))
+        self.iterate.accompany(self.companion.first, self.shown - self.companion.first)
+
+    def fields(self) -> dict[str, stored.Field]:
+        """Fields that `pack` returns for a stream of this shape."""
+        return {**super().fields(), "companion": self.companion.fields()}
+
+    def packed(self) -> dict[str, Any]:
+        """Body of `pack`; the caller holds the lock."""
+        return {**super().packed(), "companion": self.companion.pack()}
+
+    def unpack(self, packed: dict[str, Any]) -> None:
+        """Restore a packed state."""
+        super().unpack(packed)
+        self.companion.unpack(packed["companion"])
+
+    def make_step(self) -> int:
+        """Make a step and record it, with g and the outer value of the companion."""
+        NewtonStream.make_step(self)
+        if self.traced:
+            self.companion.record(self.lines, self.line - 1)
+        return 0
+
+    def step(self) -> float:
+        """Make the second-order step for the mean loss, and that of the companion."""
+        self.companion.consider(
+            self.tracking_rate.rate(self.steps), self.steps,
+            stream.RUNAWAY * (1.0 + self.largest_target),
+        )  # fmt: skip
+        lost = NewtonStream.step(self)
+        self.companion.accept(self.steps)
+        self.window.losses[0] = self.companion.mixed_loss
+        return lost
+
+    def move_beside(self, h: int, variance: float) -> None:
+        """Set the companion's multiple of h, with its own slope and curvature."""
+        least = self.companion.length / (self.trust * (1.0 + self.largest_target))
+        gain = 1.0 / (1.0 + max(self.companion.curvature, least) * variance)
+        for c in range(self.n_outputs):
+            self.iterate.beside[c] = -gain * self.companion.gradient[0, c]
+
+    def refit_beside(self, j: int) -> None:
+        """Refit the companion to all samples without atom j; a projection would lose more."""
+        n, z = self.dictionary.size, inverse_curvature.WHITENED
+        self.iterate.whiten_atom(j)
+        h = self.P.multiply_only(n)
+        variance = loops.dot(self.P.rows, z, self.P.rows, h, n)
+        if variance > 0.0:
+            self.iterate.take_weights_beside(j, variance)
+            loops.spread(
+                self.dictionary.factor, n, self.P.rows, h, self.P.rows, inverse_curvature.PRODUCT
+            )
+            self.iterate.add_beside()
+
+    def flush(self) -> int:
+        """Apply the pending update, discard the lookahead, and mix the function that predicts."""
+        NewtonStream.flush(self)
+        self.companion.mix()
+        return 0

@@ -1,0 +1,266 @@
+"""A function that descends along a risk, on the atoms of a stream that minimises the mean loss.
+
+The stream admits, drops and prices atoms by the mean's function alone, so that its steps are those
+of a stream without a companion. The companion has four functions in further rows of weights: the
+iterate r under the risk, its average r̄, the average m̄ of the mean's iterate m, and the mixture
+f = p₀m + p₁r + p₂r̄ + p₃m̄. Each step multiplies the weights p by exp(−rate·score), where the score of a function is
+outer(ℓ, g) at a sample before it is learned, with its own g, relative to the score of m; then a
+share of p returns to its first values (fixed share).
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from colk import _stored as stored
+from colk._engine.contracts import LossContract, RiskContract, TrackerContract
+from colk._engine.dictionary import Dictionary
+from colk._engine.simd import loops
+from colk._engine.tracked_risk import TrackedRisk
+from colk._engine.window import Window
+from colk._validation import Array
+
+__all__ = ["RiskCompanion", "count_rows"]
+
+MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES = 0, 1, 2, 3, 4
+# Samples in the running g of the scores and in the mean score; four times those in an average.
+SLOW, LATEST, MEMORY = 200, 1000, 20000
+# Number of losses that are kept.
+WINDOW = 1000
+# Differences of scores are divided by MOST times the mean score of m and clipped to [−1, 1]; p is
+# multiplied by exp(−RATE·difference), and SHARE of p returns to the first values, which are
+# FIRST_SHARE for each function but m.
+MOST, RATE, SHARE, FIRST_SHARE = 10.0, 1.0, 0.0005, 0.05
+
+
+# Every g that a companion tracks.
+TRACKED = ("steering", "of_mean", "of_risk", "of_risk_average", "of_mean_average")
+
+
+def count_rows() -> int:
+    """Return the number of functions that a companion adds: r, r̄, m̄ and the mixture."""
+    return 4
+
+
+class RiskCompanion:
+    """The iterate under a risk, its average, and their mixture with the mean's function.
+
+    Parameters
+    ----------
+    loss : LossContract
+        The loss.
+    risk : RiskContract
+        The risk, of losses.
+    tracker : TrackerContract
+        The tracker of g; a moving average.
+    dictionary, window
+        Those of the stream; the window has one sample.
+    mean_row : int
+        First row of the weights of the function that predicts without a companion.
+    """
+
+    steering: TrackedRisk  # of r, at the tracking rate: it gives the slopes of the steps
+    of_mean: TrackedRisk  # of the candidates, at a slow rate: they give the scores
+    of_risk: TrackedRisk
+    of_risk_average: TrackedRisk
+    of_mean_average: TrackedRisk
+    first: int  # first row of the weights of r; those of r̄, m̄ and the mixture follow
+    mixture_weights: Array  # (candidates,): p
+    values: Array  # (1, outputs): predictions of a candidate at the sample
+    slopes: Array  # (1, outputs): scratch, ℓ'
+    gradient: Array  # (1, outputs): a, the slope of r's step
+    curvature: float  # b of r's step
+    length: float  # |a|
+    unit: float  # mean |score| of m
+    mixed: Array  # (1, outputs): prediction of the mixture
+    mixed_loss: float  # loss of the mixture at the sample
+    recent: Array  # (WINDOW,): the latest losses of the mixture before each step, as a ring
+
+    def __init__(
+        self,
+        loss: LossContract,
+        risk: RiskContract,
+        tracker: TrackerContract,
+        dictionary: Dictionary,
+        window: Window,
+        mean_row: int,
+    ) -> None:
+        self.loss, self.dictionary, self.window = loss, dictionary, window
+        self.n_outputs, self.mean_row = self.window.predictions.shape[1], mean_row
+        self.first = self.dictionary.n_rows - count_rows() * self.n_outputs
+        self.steering, self.of_mean = TrackedRisk(risk, tracker), TrackedRisk(risk, tracker)
+        self.of_risk = TrackedRisk(risk, tracker)
+        self.of_risk_average = TrackedRisk(risk, tracker)
+        self.of_mean_average = TrackedRisk(risk, tracker)
+        self.mixture_weights = np.full(CANDIDATES, FIRST_SHARE)
+        self.mixture_weights[MEAN] = 1.0 - (CANDIDATES - 1) * FIRST_SHARE
+        self.values, self.mixed = np.zeros((2, 1, self.n_outputs))
+        self.slopes, self.gradient = np.zeros((2, 1, self.n_outputs))
+        self.unit = self.curvature = self.length = self.mixed_loss = 0.0
+        self.is_first, self.recent = True, np.zeros(WINDOW)
+
+    # -- files and pickles -------------------------------------------------------------------
+
+    def fields(self) -> stored.Record:
+        """Fields that `pack` returns."""
+        return stored.Record(
+            {
+                "p": stored.Array(CANDIDATES, above=0.0, adds_to=1.0),
+                "unit": stored.Number(at_least=0.0),
+                "recent": stored.Array(WINDOW),
+                **{
+                    name: getattr(self, name).fields()
+                    for name in TRACKED
+                },
+            }
+        )
+
+    def pack(self) -> dict[str, Any]:
+        """Return numbers and arrays from which `unpack` restores the exact state."""
+        return {
+            "p": np.array(self.mixture_weights),
+            "unit": self.unit,
+            "recent": np.array(self.recent),
+            **{name: getattr(self, name).pack() for name in TRACKED},
+        }
+
+    def unpack(self, packed: dict[str, Any]) -> None:
+        """Restore a packed state."""
+        np.asarray(self.mixture_weights)[:] = packed["p"]
+        self.unit = packed["unit"]
+        np.asarray(self.recent)[:] = packed["recent"]
+        for name in TRACKED:
+            getattr(self, name).unpack(packed[name])
+
+    def first_lines(self, n_columns: int) -> Array:
+        """Return an empty line of a trace of `n_columns` columns, followed by g."""
+        return np.zeros((1, n_columns + self.steering.m))
+
+    def record(self, lines: Array, k: int) -> None:
+        """Write the outer value and g to line k of a trace."""
+        first = lines.shape[1] - self.steering.m
+        lines[k, 1] = self.steering.score
+        for i in range(self.steering.m):
+            lines[k, first + i] = self.steering.g[i]
+
+    # -- a sample ----------------------------------------------------------------------------
+
+    def row_of(self, e: int) -> int:
+        """First row of the weights of a candidate, or of the mixture after them."""
+        return self.mean_row if e == MEAN else int(self.first + (e - 1) * self.n_outputs)
+
+    def consider(self, rate: float, steps: int, limit: float) -> int:
+        """Compute the scores and the slope of r at the sample in the window.
+
+        If a prediction of r exceeds the limit, r starts again at m. Nothing else changes.
+        """
+        self.is_first = steps == 0
+        for c in range(self.n_outputs):
+            self.mixed[0, c] = 0.0
+        loss = self.evaluate(RISK)
+        for c in range(self.n_outputs):
+            if not abs(self.values[0, c]) <= limit:
+                self.start_again()
+                return self.consider(rate, steps, limit)
+        weight = self.window.weights[0]
+        tracked = min(1.0, rate * weight) if steps > 0 else 1.0
+        slow = min(1.0, weight / min(steps, SLOW)) if steps > 1 else tracked
+        self.steering.propose(loss, tracked)
+        self.of_risk.propose(loss, slow)
+        self.steer()
+        self.of_mean.propose(self.evaluate(MEAN), slow)
+        self.of_risk_average.propose(self.evaluate(RISK_AVERAGE), slow)
+        self.of_mean_average.propose(self.evaluate(MEAN_AVERAGE), slow)
+        loss = self.loss.evaluate(self.mixed, self.window.targets, 0, self.slopes)
+        self.mixed_loss = min(loss, loops.LARGEST)
+        return 0
+
+    def evaluate(self, e: int) -> float:
+        """Write the predictions and slopes of a candidate at the sample; return its loss."""
+        for c in range(self.n_outputs):
+            self.values[0, c] = loops.dot(
+                self.dictionary.weights_t, self.row_of(e) + c, self.dictionary.columns, 0,
+                self.dictionary.size,
+            )  # fmt: skip
+            self.mixed[0, c] += self.mixture_weights[e] * self.values[0, c]
+        loss = self.loss.evaluate(self.values, self.window.targets, 0, self.slopes)
+        return float(min(loss, loops.LARGEST))
+
+    def steer(self) -> int:
+        """Compute the slope a and the curvature b of r's step."""
+        factor, bend, weight = self.steering.slope(), self.steering.bend(), self.window.weights[0]
+        self.curvature = abs(factor) * self.loss.curvature(
+            self.values, self.window.targets, 0, self.slopes, self.steering.spread
+        )
+        squares = 0.0
+        for c in range(self.n_outputs):
+            squares += self.slopes[0, c] * self.slopes[0, c]
+            self.gradient[0, c] = weight * factor * self.slopes[0, c]
+        self.curvature = min(weight * (self.curvature + bend * squares), loops.LARGEST)
+        self.length = weight * abs(factor) * math.sqrt(squares)
+        if not (self.length < loops.LARGEST and self.curvature >= 0.0):
+            self.length = self.curvature = 0.0
+            for c in range(self.n_outputs):
+                self.gradient[0, c] = 0.0
+        return 0
+
+    def start_again(self) -> None:
+        """Set r and r̄ to the mean's function."""
+        for c in range(self.n_outputs):
+            for e in range(RISK, MEAN_AVERAGE):
+                loops.copy(
+                    self.dictionary.weights_t, self.row_of(e) + c, self.dictionary.weights_t,
+                    self.mean_row + c, self.dictionary.size,
+                )  # fmt: skip
+
+    def accept(self, steps: int) -> None:
+        """Update p by the scores, the averages by the iterates, and every g."""
+        self.recent[steps % WINDOW] = self.mixed_loss
+        self.steering.accept(self.is_first)
+        self.of_mean.accept(self.is_first)
+        self.of_risk.accept(self.is_first)
+        self.of_risk_average.accept(self.is_first)
+        self.of_mean_average.accept(self.is_first)
+        rate = max(1.0 / LATEST, 1.0 / (steps + 1))
+        self.unit += rate * (min(abs(self.of_mean.score), loops.LARGEST) - self.unit)
+        self.mixture_weights[RISK] *= self.factor_of(self.of_risk.score)
+        self.mixture_weights[RISK_AVERAGE] *= self.factor_of(self.of_risk_average.score)
+        self.mixture_weights[MEAN_AVERAGE] *= self.factor_of(self.of_mean_average.score)
+        total = 0.0
+        for e in range(CANDIDATES):
+            total += self.mixture_weights[e]
+        for e in range(CANDIDATES):
+            prior = 1.0 - (CANDIDATES - 1) * FIRST_SHARE if e == MEAN else FIRST_SHARE
+            self.mixture_weights[e] = (
+                (1.0 - SHARE) * self.mixture_weights[e] / total + SHARE * prior
+            )  # fmt: skip
+        rate = 4.0 / (min(steps, MEMORY) + 4.0)
+        for c in range(self.n_outputs):
+            self.approach(RISK_AVERAGE, self.row_of(RISK), c, rate)
+            self.approach(MEAN_AVERAGE, 0, c, rate)
+
+    def approach(self, e: int, row: int, c: int, rate: float) -> None:
+        """Move output c of an average towards an iterate, whose weights begin at `row`."""
+        loops.approach(
+            self.dictionary.weights_t, self.row_of(e) + c, self.dictionary.weights_t, row + c,
+            rate, self.dictionary.size,
+        )  # fmt: skip
+
+    def factor_of(self, score: float) -> float:
+        """Return the factor of p for a candidate with this score."""
+        lost = (score - self.of_mean.score) / (MOST * self.unit) if self.unit > 0.0 else 0.0
+        if not abs(lost) <= 1.0:
+            lost = -1.0 if lost < 0.0 else 1.0
+        return math.exp(-RATE * min(self.window.weights[0], 1.0) * lost)
+
+    def mix(self) -> None:
+        """Set the weights of the mixture."""
+        n, mixture = self.dictionary.size, self.row_of(CANDIDATES)
+        for c in range(self.n_outputs):
+            loops.scale(self.dictionary.weights_t, mixture + c, 0.0, n)
+            for e in range(CANDIDATES):
+                loops.add(
+                    self.dictionary.weights_t, mixture + c, self.dictionary.weights_t,
+                    self.row_of(e) + c, self.mixture_weights[e], n,
+                )  # fmt: skip

@@ -1,0 +1,232 @@
+"""Learners that follow a risk only as far as it pays: the mean's function beside the risk's."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from colk._engine.hedged_step import HedgedGradientStream, HedgedNewtonStream
+from colk._engine.quasigradient import QuasiGradientStream
+from colk._engine.risk_companion import count_rows
+from colk._engine.window import Window, roles
+from colk._validation import Array
+from colk.compressors import KOMP
+from colk.kernels import Kernel
+from colk.learners.colk import COLK, KernelLearner
+from colk.learners.newton import NewtonCOLK
+from colk.losses import Loss
+from colk.risks import Mean, Risk
+from colk.schedules import Averaging, PolyakRuppert, Rate
+from colk.trackers import MovingAverage
+
+__all__ = ["HedgedCOLK", "HedgedNewtonCOLK"]
+
+
+# The functions that a hedged learner mixes.
+NAMES = ("mean", "risk", "risk_average", "mean_average")
+
+
+class _Hedged(KernelLearner):
+    """What both have in common: the rows of the companion, and what it learned."""
+
+    # A sample is the ξ of its own step and the θ of the next, so that pairs overlap.
+    pairing = "overlap"
+    tracker = MovingAverage()
+
+    def _check(self) -> None:
+        super()._check()
+        if not self.risk.is_of_losses:
+            raise ValueError(
+                f"{type(self).__name__} needs a risk of losses; {type(self.risk).__name__} is a "
+                "risk of predictions, which COLK and NewtonCOLK take"
+            )
+
+    def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
+        q, window = shape["n_priced"], common["window"]
+        added = count_rows() * q
+        fitted = shape["n_fitted"] + added
+        alone = Window(1, width, window.targets.shape[1], q, 0)
+        return super()._make_stream(
+            width,
+            {**shape, "n_rows": fitted, "n_fitted": fitted, "block": 1},
+            beside=self.risk,
+            tracker_beside=self.tracker,
+            **{**common, "risk": Mean(), "roles": roles("same", 0, 1), "window": alone},
+        )
+
+    @property
+    def mixture(self) -> dict[str, float]:
+        """Weights of the mean's function, the risk's and its average; empty before the first sample.
+
+        Examples
+        --------
+        >>> from colk.kernels import Gaussian
+        >>> from colk.learners import HedgedCOLK
+        >>> learner = HedgedCOLK(Gaussian(1.0)).learn([[0.0]], [1.0])
+        >>> {name: round(weight, 2) for name, weight in learner.mixture.items()}
+        {'mean': 0.85, 'risk': 0.05, 'risk_average': 0.05, 'mean_average': 0.05}
+        """
+        state: Any = self._stream
+        if state is None:
+            return {}
+        weights = map(float, state.companion.mixture_weights)
+        return dict(zip(NAMES, weights, strict=True))
+
+    @property
+    def prequential_risk(self) -> float:
+        """The risk of the latest losses, at most 1000, each before its step; NaN before the first.
+
+        Weights of samples are not counted.
+        """
+        state: Any = self._stream
+        if state is None or state.steps == 0:
+            return float("nan")
+        risk: Any = self.risk
+        return float(risk.value(np.array(state.companion.recent)[: state.steps]))
+
+    @property
+    def inner_estimate(self) -> Array:
+        """The tracked g of the risk's function, of shape (m,)."""
+        state: Any = self._stream
+        if state is None:
+            return np.zeros(self.risk.n_inner)
+        return np.array(state.companion.steering.pack()["g"])
+
+
+class HedgedCOLK(_Hedged, COLK):
+    """COLK under a risk, hedged by the mean: it never loses much where the risk does not pay.
+
+    Three functions share one dictionary: that of the mean loss, which chooses the atoms and makes
+    the steps of `POLK`, bit for bit; one that descends along the risk; and the average of the
+    latter. `predict` uses their mixture. Its weights decrease exponentially with the risk of each
+    function at samples before they are learned, relative to the mean's (fixed share, see
+    References). At first the mean's function has the weight 0.9.
+
+    A step costs little more than a step of the mean: three more rows of weights.
+
+    Parameters
+    ----------
+    kernel, loss, compressor, averaging, n_outputs, trace
+        As in `COLK`.
+    risk : Risk
+        The risk, of losses.
+    step_size, regularization, gradient_bound, implicit
+        As in `POLK`, for the mean's function.
+    risk_step : float
+        Step size of the risk's function, as a share of `step_size`.
+    tracking_rate : float or PowerDecay
+        β of the tracker of g, in (0, 1]. The tracker is a moving average.
+
+    References
+    ----------
+    Herbster, Warmuth, "Tracking the best expert", Machine Learning, 1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.compressors import KOMP
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import HedgedCOLK
+    >>> from colk.risks import CVaR
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((4000, 1))
+    >>> y = np.sin(6 * X[:, 0]) + X[:, 0] * rng.exponential(size=4000)
+    >>> learner = HedgedCOLK(Gaussian(0.3), risk=CVaR(0.1), compressor=KOMP(max_atoms=30))
+    >>> learner.learn(X, y).mixture["mean"] < 0.5
+    True
+    """
+
+    stream_type = HedgedGradientStream
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        loss: Loss | None = None,
+        risk: Risk | None = None,
+        step_size: Rate = 0.1,
+        risk_step: float = 1.0,
+        tracking_rate: Rate = 0.1,
+        regularization: float = 1e-6,
+        compressor: KOMP | None = None,
+        gradient_bound: float = 10.0,
+        averaging: Averaging | None = PolyakRuppert(growth=3.0),  # noqa: B008, it is frozen
+        n_outputs: int | None = None,
+        trace: bool = False,
+        implicit: bool = False,
+    ) -> None:
+        self._assign(
+            kernel=kernel,
+            loss=loss,
+            risk=risk,
+            step_size=step_size,
+            risk_step=risk_step,
+            tracking_rate=tracking_rate,
+            regularization=regularization,
+            compressor=compressor,
+            gradient_bound=gradient_bound,
+            averaging=averaging,
+            n_outputs=n_outputs,
+            trace=trace,
+            implicit=implicit,
+        )
+
+    def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
+        return super()._make_stream(width, shape, risk_step=self.risk_step, **common)
+
+
+class HedgedNewtonCOLK(_Hedged, NewtonCOLK):
+    """NewtonCOLK under a risk, hedged by the mean: as `HedgedCOLK`, with second-order steps.
+
+    The mean's function makes the steps of `NewtonCOLK` under the mean loss, bit for bit. The risk's
+    function divides its slopes by the same accumulated curvature. A curvature of its own would be 0
+    wherever a risk of the tail sees no sample, and steps in the tail would move f there.
+
+    Parameters
+    ----------
+    kernel, loss, prior, forgetting, compressor, trust, restart, n_outputs, trace
+        As in `NewtonCOLK`.
+    risk, tracking_rate
+        As in `HedgedCOLK`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import HedgedNewtonCOLK
+    >>> from colk.risks import CVaR
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((4000, 1))
+    >>> y = np.sin(6 * X[:, 0]) + X[:, 0] * rng.exponential(size=4000)
+    >>> learner = HedgedNewtonCOLK(Gaussian(0.3), risk=CVaR(0.1)).learn(X, y)
+    >>> learner.mixture["mean"] < 0.5
+    True
+    """
+
+    newton_type = HedgedNewtonStream
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        loss: Loss | None = None,
+        risk: Risk | None = None,
+        prior: float | Literal["auto"] = 0.3,
+        forgetting: float | Literal["auto"] = 1.0,
+        tracking_rate: Rate = 0.1,
+        compressor: KOMP | None = None,
+        trust: float = 10.0,
+        restart: bool = False,
+        n_outputs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        self._assign(
+            kernel=kernel,
+            loss=loss,
+            risk=risk,
+            prior=prior,
+            forgetting=forgetting,
+            tracking_rate=tracking_rate,
+            compressor=KOMP(eps=0.05) if compressor is None else compressor,
+            trust=trust,
+            restart=restart,
+            n_outputs=n_outputs,
+            trace=trace,
+        )
