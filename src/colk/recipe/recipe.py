@@ -181,12 +181,13 @@ class Recipe:
 
     def _newton(self, n_outputs: int | None) -> NewtonCOLK:
         prior: Any = self.prior
+        forgetting: Any = self.settings.forgetting
         return NewtonCOLK(
             self.kernel,
             self.loss,
             self.risk,
             prior=prior,
-            forgetting=self.settings.forgetting,
+            forgetting=forgetting,
             tracking_rate=self.settings.tracking_rate,
             compressor=self.compressor,
             pairing=self.settings.pairing,
