@@ -78,7 +78,7 @@ REGRESSIONS = [
     {"risk": "variance"},
     {"risk": "cvar"},
     {"step_size": 0.3},
-    {"solver": "newton"},
+    {"solver": "newton", "forgetting": 1.0},
     {"solver": "newton", "forgetting": 0.99},
 ]
 
@@ -106,7 +106,11 @@ def test_rivers_regressor_and_a_table_follow_one_path():
     assert table.predict(COLUMNS).tolist() == expected
 
 
-CLASSIFICATIONS = [{"step_size": 1.5}, {"step_size": 0.4, "risk": "variance"}, {"solver": "newton"}]
+CLASSIFICATIONS = [
+    {"step_size": 1.5},
+    {"step_size": 0.4, "risk": "variance"},
+    {"solver": "newton", "forgetting": 1.0},
+]
 
 
 @pytest.mark.parametrize("more", CLASSIFICATIONS, ids=str)
@@ -127,7 +131,7 @@ def test_classifiers_have_one_learner_and_one_path(more, tmp_path):
 
 
 def test_a_step_of_rivers_classifier_is_half_as_long():
-    settings = {"kernel": "gaussian", "bandwidth": 0.8}
+    settings = {"kernel": "gaussian", "bandwidth": 0.8, "solver": "gradient"}
     half, whole = (
         by_river(river.COLKClassifier, LABELS, **settings),
         by_estimator(COLKClassifier, LABELS, loss="softmax", **settings),

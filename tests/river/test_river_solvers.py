@@ -9,7 +9,7 @@ from river import datasets, evaluate, metrics, preprocessing
 
 from colk import FileFormatError, _stored
 from colk.kernels import Gaussian
-from colk.learners import NewtonCOLK
+from colk.learners import COLK, NewtonCOLK
 from colk.losses import Softmax
 from colk.risks import Variance
 from colk.river import COLKClassifier, COLKRegressor
@@ -59,7 +59,7 @@ def test_many_is_one_after_the_other_to_the_bit():
 def test_the_first_samples_choose_the_kernel():
     model = learned(COLKRegressor(solver="newton"), STREAM)
     assert not model.race.default_won
-    assert str(model.race) == str(learned(COLKRegressor(), STREAM).race)
+    assert str(model.race) == str(learned(COLKRegressor(solver="gradient"), STREAM).race)
     assert np.mean([abs(model.predict_one(x) - y) for x, y in STREAM]) < 0.12
 
 
@@ -93,16 +93,45 @@ def test_a_truth_that_stands_still_is_found_sooner():
         stream = datasets.synth.Friedman(seed=3).take(2000)
         return evaluate.progressive_val_score(stream, model, metrics.MAE()).get()
 
-    assert error(solver="newton") < 0.85 * error()
+    assert error() < 0.85 * error(solver="gradient")
+
+
+@pytest.mark.parametrize("kind", [COLKRegressor, COLKClassifier])
+@pytest.mark.parametrize(
+    ("settings", "solver", "forgetting"),
+    [
+        ({}, NewtonCOLK, "auto"),
+        ({"risk": "mean", "max_atoms": 50, "prior": 0.5}, NewtonCOLK, "auto"),
+        ({"prior": "auto"}, NewtonCOLK, 1.0),
+        ({"risk": "cvar", "forgetting": 0.99}, NewtonCOLK, 0.99),
+        ({"solver": "newton"}, NewtonCOLK, "auto"),
+        ({"solver": "gradient"}, COLK, None),
+        ({"risk": "variance"}, COLK, None),
+        ({"step_size": 0.3}, COLK, None),
+        ({"averaging": True}, COLK, None),
+        ({"gradient_bound": 5.0}, COLK, None),
+        ({"regularization": 0.0}, COLK, None),
+    ],
+    ids=str,
+)
+def test_settings_choose_the_solver(kind, settings, solver, forgetting):
+    stream = STREAM if kind is COLKRegressor else CLASSES
+    learner = learned(kind(**settings), stream[:20])._learner
+    assert type(learner) is solver
+    assert getattr(learner, "forgetting", None) == forgetting
 
 
 @pytest.mark.parametrize("kind", [COLKRegressor, COLKClassifier])
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"solver": "second"}, "solver must be one of"),
-        ({"forgetting": 0.9}, "forgetting=0.9 would be ignored beside solver='gradient'"),
+        ({"solver": "second"}, r"solver must be one of \['auto', 'gradient', 'newton'\]"),
+        (
+            {"solver": "gradient", "forgetting": 0.9},
+            "forgetting=0.9 would be ignored beside solver='gradient'",
+        ),
         ({"solver": "newton", "step_size": 0.1}, "step_size=0.1 would be ignored"),
+        ({"forgetting": 0.9, "step_size": 0.1}, "step_size=0.1 would be ignored"),
     ],
     ids=str,
 )

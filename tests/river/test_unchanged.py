@@ -84,7 +84,8 @@ def test_a_sample_that_diverges_leaves_no_mark():
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, RuntimeError])
 @pytest.mark.parametrize("many", [False, True], ids=["one", "many"])
-def test_an_interrupt_and_what_a_function_raises(kind, many):
+@pytest.mark.parametrize("solver", ["gradient", "newton"])
+def test_an_interrupt_and_what_a_function_raises(kind, many, solver):
     armed = []
 
     def slope(f, y):
@@ -96,13 +97,14 @@ def test_an_interrupt_and_what_a_function_raises(kind, many):
         return f - y
 
     loss = CustomLoss(lambda f, y: 0.5 * (f - y) ** 2, slope)
-    model, twin = begun(COLKRegressor, Y, loss=loss), begun(COLKRegressor, Y, loss=loss)
+    model, twin = (begun(COLKRegressor, Y, loss=loss, solver=solver) for _ in range(2))
     before = state(model)
     armed.append(True)
     learn = model.learn_many if many else model.learn_one
     with pytest.raises(kind):
         learn(*((X[50:], Y[50:]) if many else (ROWS[50], 9.0)))
-    assert state(model) == before
+    # A Newton step first adds the update of the step before to the weights, which rounds.
+    assert state(model) == (before if solver == "gradient" else pytest.approx(before, rel=1e-12))
     assert goes_on_as(model, twin, Y)
 
 

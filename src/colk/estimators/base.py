@@ -19,10 +19,10 @@ from colk.estimators.stored import StoredEstimator
 from colk.kernels.bandwidth import as_kernel, takes_bandwidth
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss
-from colk.recipe import Recipe, Settings, as_loss, as_risk
+from colk.recipe import Contest, Recipe, Settings, as_loss, as_risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath
-from colk.selection import KeptSamples, Race, rows_to_race
+from colk.selection import KeptSamples, Race, RecentSamples, rows_to_race
 
 __all__ = ["COLKEstimator"]
 
@@ -36,7 +36,7 @@ _BY_NAME: dict[str, Callable[[Any], Term]] = {
 class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A COLK learner behind scikit-learn's face; subclasses say what targets are."""
 
-    _changing = ("_learner", "loss_curve_")
+    _changing = ("_learner", "loss_curve_", "_contest")
 
     # -- what was learned --------------------------------------------------------------------
 
@@ -184,27 +184,30 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         self.race_: Race | None = None
         self.risk_path_: RiskPath | None = None
         self._kept = KeptSamples() if settings.is_open else None
+        self._contest: Contest | None = None
 
     def _use(self, recipe: Recipe) -> None:
         """Make the learner of a recipe, and show what it is made of."""
+        self._show(recipe)
+        self._learner = recipe.learner(self._n_outputs)
+
+    def _show(self, recipe: Recipe) -> None:
+        """Show what the learner is made of."""
         self.kernel_, self.loss_, self.risk_ = recipe.kernel, recipe.loss, recipe.risk
         self.bandwidth_: Any = getattr(recipe.kernel, "bandwidth", None)
         self.regularization_ = recipe.regularization
         self.step_size_, self.gradient_bound_ = recipe.step_size, recipe.gradient_bound
         self.prior_ = recipe.prior
-        self._learner = recipe.learner(self._n_outputs)
 
     # -- what the data choose ----------------------------------------------------------------
 
-    def _choose_kernel(
-        self, X: Array, Y: Array, weight: Array, random: Any = None, prefers_narrow: bool = True
-    ) -> None:
-        """Let samples choose what the settings leave open, and make the learner anew."""
+    def _choose_kernel(self, X: Array, Y: Array, weight: Array, random: Any = None) -> None:
+        """Let samples of a `fit` choose what the settings leave open; make the learner anew."""
         if self._kept is None:
             return
         rows = rows_to_race(len(X), random)
         self.race_ = self._settings(self.loss_).race(
-            X[rows], Y[rows], weight[rows], self._n_outputs or 1, prefers_narrow=prefers_narrow
+            X[rows], Y[rows], weight[rows], self._n_outputs or 1, prefers_narrow=True
         )
         self._kept = None
         if not self.race_.default_won:
@@ -220,23 +223,43 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
     def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn a part of a stream; its first samples are kept until they choose the kernel.
 
-        Until then the default kernel learns them, so that the model can predict. If another
-        kernel wins, a new learner learns them again.
+        Until then the default kernel learns them, so that the model can predict. Afterwards a rival
+        with another kernel may learn beside the model, and take over; see `Contest`.
         """
-        if self._kept is None:
-            self._pass(X, Y, weight)
-            return
-        here = slice(None, self._kept.lacking)
-        self._kept = self._kept.including(X[here], self._unscaled(Y[here]), weight[here])
-        self._pass(X, Y, weight)
-        if self._kept.lacking == 0:
-            points, targets, weights = self._kept.arrays()
-            learner, targets = self._learner, self._scaled(targets)
-            self._choose_kernel(points, targets, weights, prefers_narrow=False)
-            if self._learner is not learner:
-                rest = slice(here.stop, None)
-                self._learner.learn_checked(points, targets, weights)
-                self._learner.learn_checked(X[rest], Y[rest], weight[rest])
+        sums, start = np.zeros(2), 0
+        if self._kept is not None:
+            start = min(self._kept.lacking, len(X))
+            here = slice(None, start)
+            self._kept = self._kept.including(X[here], self._unscaled(Y[here]), weight[here])
+            sums += self._learn_part(X[here], Y[here], weight[here])
+            if self._kept.lacking == 0:
+                self._start_contest(self._kept)
+        contest = self._contest
+        if contest is None:
+            sums += self._learn_part(X[start:], Y[start:], weight[start:])
+        else:
+            for rows in contest.parts(start, len(X)):
+                sums += self._learn_part(X[rows], Y[rows], weight[rows])
+                contest.follow(X[rows], Y[rows], weight[rows])
+                if contest.is_block_full:
+                    self._lead_on(contest.next_leader(self._learner, self._settings(self.loss_)))
+                    self.race_ = contest.latest
+        self._note_loss(sums)
+
+    def _start_contest(self, kept: KeptSamples) -> None:
+        """Let the first samples of a stream choose what the settings leave open."""
+        points, targets, weights = kept.arrays()
+        settings, samples = self._settings(self.loss_), (points, self._scaled(targets), weights)
+        self.race_ = settings.race(*samples, self._n_outputs or 1)
+        contest = Contest(RecentSamples(*samples), self._learner.kernel, self.race_)
+        self._lead_on(contest.first_leader(self._learner, settings))
+        self._contest, self._kept = contest, None
+
+    def _lead_on(self, leader: KernelLearner) -> None:
+        """Go on with this learner."""
+        if leader is not self._learner:
+            self._learner = leader
+            self._show(Recipe.from_kernel(self._settings(self.loss_), leader.kernel))
 
     def _unscaled(self, Y: Array) -> Array:
         """Targets in their original units; the scale may still change."""
@@ -250,11 +273,18 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
 
     def _pass(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn from valid samples in this order, and note their prequential loss."""
-        loss_before, total_before = self._learner.loss_sums
+        self._note_loss(self._learn_part(X, Y, weight))
+
+    def _learn_part(self, X: Array, Y: Array, weight: Array) -> Array:
+        """Learn from valid samples; return the sums of their losses before, and of weights."""
+        before = self._learner.loss_sums
         self._learner.learn_checked(X, Y, weight)
-        loss, total = self._learner.loss_sums
-        seen = total - total_before
-        self.loss_curve_.append((loss - loss_before) / seen if seen > 0.0 else float("nan"))
+        return np.subtract(self._learner.loss_sums, before)
+
+    def _note_loss(self, sums: Array) -> None:
+        """Note the mean prequential loss of a pass or of a part of a stream."""
+        loss, seen = sums
+        self.loss_curve_.append(float(loss / seen) if seen > 0.0 else float("nan"))
 
     def _is_valid(self, X: Any) -> bool:
         """Whether X is a finite array that needs no conversion.

@@ -11,7 +11,7 @@ from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss, Softmax
-from colk.recipe import Settings, has_solver
+from colk.recipe import Contest, Settings, has_solver
 from colk.risks import Risk
 from colk.rkhs.polishing import Polished, RiskPath
 from colk.schedules import PowerDecay
@@ -52,6 +52,7 @@ _FITTED: dict[str, stored.Field] = {
     "polished_": stored.Object(Polished),
     "risk_path_": stored.Optional(stored.Object(RiskPath)),
     "_kept": stored.Optional(stored.Object(KeptSamples)),
+    "_contest": stored.Optional(stored.Object(Contest)),
     "_learner": stored.Object(
         KernelLearner,
         attributes={
@@ -90,7 +91,7 @@ class StoredEstimator:
         if not has_solver(fitted["_learner"], solver):
             raise FileFormatError(f"the learner does not have solver={solver!r}")
         _check_outputs(cls.__name__, fitted)
-        _check_choice(fitted)
+        _check_choice(fitted, solver)
         vars(model).update(fitted)
         return model
 
@@ -119,12 +120,16 @@ def _count_outputs(fitted: dict[str, Any]) -> int:
     return len(levels)
 
 
-def _check_choice(fitted: dict[str, Any]) -> None:
-    """Check the race that chose the kernel, or the samples that are kept for one."""
-    race, kept = fitted["race_"], fitted["_kept"]
+def _check_choice(fitted: dict[str, Any], solver: str) -> None:
+    """Check the race that chose the kernel, the contest of kernels, or the samples for a race."""
+    race, kept, contest = fitted["race_"], fitted["_kept"], fitted["_contest"]
     if race is not None and (kept is not None or len(race.scales) != fitted["n_features_in_"]):
         raise FileFormatError("the race does not have the features of the model")
-    if race is not None and not race.default_won and race.kernel != fitted["kernel_"]:
+    if contest is not None:
+        if race is None:
+            raise FileFormatError("a contest of kernels begins with a race")
+        contest.check(fitted["_learner"], solver)
+    elif race is not None and not race.default_won and race.kernel != fitted["kernel_"]:
         raise FileFormatError("the kernel is not the one that won the race")
     if kept is None or kept.count == 0:
         return

@@ -28,6 +28,7 @@ _HOMES = {
         "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "KernelCompressor",
     ),
     "colk.selection": ("Race", "KeptSamples"),
+    "colk.recipe": ("Contest",),
     "colk._engine.running_scale": ("RunningScale",),
     "colk.conformal": ("AdaptiveInterval", "ConformalRegressor"),
     "colk.river": ("COLKRegressor", "COLKClassifier", "ConformalRegressor"),
@@ -36,7 +37,8 @@ _HOMES = {
 
 # Parts of models, which cannot be saved by themselves.
 _PARTS = (
-    "Compression", "Polished", "RunningScale", "Race", "KeptSamples", "AdaptiveInterval",
+    "Compression", "Polished", "RunningScale", "Race", "KeptSamples", "Contest",
+    "AdaptiveInterval",
 )  # fmt: skip
 
 # Other types in pickles of models, besides terms and the classes above.
@@ -46,6 +48,7 @@ _PICKLED = (
     ("colk.rl.step", "FunctionTrackingStream"),
     ("colk.rl.step", "ScalarTrackingStream"),
     ("colk.selection", "Entry"),
+    ("colk.selection", "RecentSamples"),
     ("colk.tabular.encoder", "Encoder"),
 )
 

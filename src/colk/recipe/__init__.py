@@ -1,5 +1,6 @@
 """From settings to a learner: the same for every class that has these settings."""
 
+from colk.recipe.contest import Contest
 from colk.recipe.recipe import Recipe, has_solver
 from colk.recipe.settings import (
     CLASSIFIER,
@@ -7,6 +8,7 @@ from colk.recipe.settings import (
     REGRESSOR,
     RIVER_CLASSIFIER,
     RIVER_REGRESSOR,
+    RiverSolver,
     Settings,
     Solver,
 )
@@ -25,7 +27,9 @@ __all__ = [
     "REGRESSOR",
     "RIVER_CLASSIFIER",
     "RIVER_REGRESSOR",
+    "Contest",
     "Recipe",
+    "RiverSolver",
     "Settings",
     "Solver",
     "as_averaging",

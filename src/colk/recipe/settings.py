@@ -7,8 +7,8 @@ from colk._validation import Array
 from colk.kernels import Kernel
 from colk.kernels.bandwidth import as_kernel, takes_bandwidth
 from colk.losses import Loss
-from colk.recipe.terms import as_loss
-from colk.risks import Risk
+from colk.recipe.terms import as_loss, as_risk
+from colk.risks import Mean, Risk
 from colk.schedules import Averaging, Pairing, Rate
 from colk.selection import Race, choose, is_open
 
@@ -18,14 +18,19 @@ __all__ = [
     "REGRESSOR",
     "RIVER_CLASSIFIER",
     "RIVER_REGRESSOR",
+    "RiverSolver",
     "Settings",
     "Solver",
 ]
 
 Solver = Literal["gradient", "newton"]
+RiverSolver = Literal["auto", "gradient", "newton"]
 
 # Settings that the other solver would ignore.
 _SOLVER_SETTINGS = {"gradient": ("step_size", "gradient_bound"), "newton": ("prior", "forgetting")}
+
+# Settings that make solver="auto" choose gradient steps.
+_GRADIENT_SETTINGS = ("step_size", "averaging", "gradient_bound", "regularization")
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class Settings:
     bandwidth: str | float = "scale"
     loss: Loss | str = "huber"
     risk: Risk | str = "mean"
-    solver: Solver = "gradient"
+    solver: RiverSolver = "gradient"
     step_size: Rate | None = None
     tracking_rate: Rate = 0.1
     regularization: float | None = None
@@ -56,7 +61,7 @@ class Settings:
     averaging: Averaging | bool = True
     gradient_bound: float | None = None
     prior: float | Literal["auto"] | None = None
-    forgetting: float | Literal["auto"] = 1.0
+    forgetting: float | Literal["auto"] | None = 1.0
     step_share: float = 1.0
 
     @classmethod
@@ -73,6 +78,34 @@ class Settings:
     def is_open(self) -> bool:
         """Whether the data choose the kernel, or its bandwidth."""
         return is_open(self.kernel, self.bandwidth)
+
+    def for_stream(self) -> Self:
+        """Return the settings with solver="auto" and forgetting=None replaced, for River's classes.
+
+        "auto" is "newton" for the mean, which is then the more accurate solver on most streams. It
+        is "gradient" for other risks, and if a setting is given that only gradient steps use.
+        `forgetting` is "auto" for Newton steps, unless prior="auto" excludes it.
+
+        Examples
+        --------
+        >>> chosen = RIVER_REGRESSOR.for_stream()
+        >>> chosen.solver, chosen.forgetting
+        ('newton', 'auto')
+        >>> replace(RIVER_REGRESSOR, step_size=0.5).for_stream().solver
+        'gradient'
+        """
+        solver, forgetting = self.solver, self.forgetting
+        if isinstance(solver, str) and solver == "auto":
+            wants_newton = self.prior is not None or forgetting is not None
+            given = (getattr(self, name) for name in _GRADIENT_SETTINGS)
+            wants_gradient = any(value is not None and value is not False for value in given)
+            is_mean = isinstance(as_risk(self.risk), Mean)
+            solver = "newton" if wants_newton or (is_mean and not wants_gradient) else "gradient"
+        elif not isinstance(solver, str) or solver not in get_args(RiverSolver):
+            raise _unknown_solver(solver, get_args(RiverSolver))
+        if forgetting is None:
+            forgetting = "auto" if solver == "newton" and self.prior != "auto" else 1.0
+        return replace(self, solver=solver, forgetting=forgetting)
 
     def race(
         self, X: Array, Y: Array, weight: Array, n_classes: int, *, prefers_narrow: bool = False
@@ -117,7 +150,7 @@ class Settings:
 
     def _check_solver(self) -> None:
         if not isinstance(self.solver, str) or self.solver not in get_args(Solver):
-            raise ValueError(f"solver must be one of {list(get_args(Solver))}, got {self.solver!r}")
+            raise _unknown_solver(self.solver, get_args(Solver))
         for other, names in _SOLVER_SETTINGS.items():
             for name in names if other != self.solver else ():
                 value = getattr(self, name)
@@ -133,13 +166,17 @@ class Settings:
         )
 
 
+def _unknown_solver(solver: Any, known: tuple[str, ...]) -> ValueError:
+    return ValueError(f"solver must be one of {list(known)}, got {solver!r}")
+
+
 # Defaults by class. The constructors repeat them; a test compares the two. `TableModel` and
 # `colk fit` have the defaults of the estimators.
 REGRESSOR = Settings()
 CLASSIFIER = Settings(loss="logistic")
 # Six of ten samples find atoms that all levels share, and a polish per level follows.
 QUANTILE_REGRESSOR = Settings(kernel="laplacian", max_atoms=200)
-# A stream may drift, so River's classes predict with the last iterate. It is noisier than an
-# average, therefore a classifier takes half the step. Fewer atoms keep a step short.
-RIVER_REGRESSOR = Settings(max_atoms=200, averaging=False)
-RIVER_CLASSIFIER = Settings(loss="softmax", max_atoms=200, averaging=False, step_share=0.5)
+# A stream may drift, so River's classes forget, and predict with the last iterate. It is noisier
+# than an average, therefore a classifier takes half the gradient step. Fewer atoms keep a step short.
+RIVER_REGRESSOR = Settings(solver="auto", max_atoms=200, averaging=False, forgetting=None)
+RIVER_CLASSIFIER = replace(RIVER_REGRESSOR, loss="softmax", step_share=0.5)

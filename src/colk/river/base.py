@@ -4,7 +4,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
@@ -16,13 +16,13 @@ from colk._validation import Array, check_number, check_vector
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss
-from colk.recipe import Recipe, Settings, Solver
+from colk.recipe import Contest, Recipe, RiverSolver, Settings
 from colk.risks import Risk
 from colk.river.feed import Feed
 from colk.river.stored import StoredModel
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Pairing, Rate
-from colk.selection import KeptSamples, Race
+from colk.selection import KeptSamples, Race, RecentSamples
 
 __all__ = ["Features", "OnlineModel", "check_weight", "check_weights"]
 
@@ -47,11 +47,11 @@ class OnlineModel(Guarded, StoredModel):
     pairing: Pairing
     averaging: Averaging | bool
     gradient_bound: float | None
-    solver: Solver
+    solver: RiverSolver
     prior: float | Literal["auto"] | None
-    forgetting: float | Literal["auto"]
+    forgetting: float | Literal["auto"] | None
 
-    _changing = ("_learner", "_scale")
+    _changing = ("_learner", "_scale", "_contest")
 
     _defaults: ClassVar[Settings]  # of the settings that are not parameters of the class
 
@@ -60,7 +60,7 @@ class OnlineModel(Guarded, StoredModel):
         self._names: list[Hashable] = []
         self._learner: KernelLearner | None = None
         self._feed: Feed | None = None
-        self._race: Race | None = None
+        self._contest: Contest | None = None
         self._kept = KeptSamples() if self._settings().is_open else None
         self._make(n_features=1, n_outputs=2)
 
@@ -70,16 +70,11 @@ class OnlineModel(Guarded, StoredModel):
 
     def _settings(self) -> Settings:
         """The settings of the learner."""
-        return replace(Settings.of(self, self._defaults), loss=self._loss())
+        return replace(Settings.of(self, self._defaults), loss=self._loss()).for_stream()
 
     def _make(self, n_features: int, n_outputs: int) -> KernelLearner:
-        """Make a learner of standardised features, with the winner of the race if there is one."""
-        settings = self._settings()
-        if self._race is not None and not self._race.default_won:
-            recipe = Recipe.from_kernel(settings, self._race.kernel_for(n_features))
-        else:
-            recipe = Recipe.from_shape(settings, n_features)
-        return recipe.learner(n_outputs)
+        """Make a learner of standardised features, with the default kernel if it is to be chosen."""
+        return Recipe.from_shape(self._settings(), n_features).learner(n_outputs)
 
     # -- features ----------------------------------------------------------------------------
 
@@ -120,7 +115,12 @@ class OnlineModel(Guarded, StoredModel):
 
     def _learn(self, x: Features, y: float, w: float, n_outputs: int) -> None:
         """Learn a sample whose target and weight are checked."""
-        learned = -1 if self._feed is None or self._kept is not None else self._feed.learn(x, y, w)
+        if self._feed is None or self._kept is not None:
+            learned = -1
+        elif self._contest is None:
+            learned = self._feed.learn(x, y, w)
+        else:
+            learned = self._learn_beside(self._contest, x, y, w)
         if learned == 1:
             return
         if learned == 0:
@@ -128,33 +128,60 @@ class OnlineModel(Guarded, StoredModel):
         self._meet(x)
         self._learn_rows(self._values(x), np.array([[y]]), np.array([w]), n_outputs)
 
+    def _learn_beside(self, contest: Contest, x: Features, y: float, w: float) -> int:
+        """Learn a sample by the fast path, beside a rival; return what `Feed.learn` returns."""
+        with self._lock:
+            learned = cast(Feed, self._feed).learn(x, y, w)
+            if learned == 1:
+                row = np.array([[x[name] for name in self._names]], dtype=np.float64)
+                self._follow(contest, row, np.array([[y]]), np.array([w]))
+            return learned
+
     def _learn_rows(self, X: Array, Y: Array, weight: Array, n_outputs: int) -> None:
-        """Learn checked samples; the first ones make the learner."""
+        """Learn checked samples; the first ones make the learner and choose the kernel."""
+        if self._contest is not None:
+            self._compete(self._contest, X, Y, weight)
+            return
+        n = len(X) if self._kept is None else self._kept.lacking
         if self._learner is None:
             learner = self._make(X.shape[1], n_outputs)
-            learner.learn(X, Y, weight)
+            learner.learn(X[:n], Y[:n], weight[:n])
             self._learner = learner
             self._connect()
         else:
-            self._learner.learn_checked(X, Y, weight)
+            self._learner.learn_checked(X[:n], Y[:n], weight[:n])
         if self._kept is not None:
-            self._keep(self._kept, X, Y, weight, n_outputs)
+            self._kept = self._kept.including(X[:n], Y[:n], weight[:n])
+            if self._kept.lacking == 0:
+                self._choose_kernel(self._kept, self._learner, n_outputs)
+                self._learn_rows(X[n:], Y[n:], weight[n:], n_outputs)
 
-    def _keep(self, kept: KeptSamples, X: Array, Y: Array, weight: Array, n_outputs: int) -> None:
-        """Keep samples until there are enough of them to choose the kernel."""
-        here, rest = slice(None, kept.lacking), slice(kept.lacking, None)
-        kept = kept.including(X[here], Y[here], weight[here])
-        if kept.lacking:
-            self._kept = kept
-            return
-        points, targets, weights = kept.arrays()
-        found = self._settings().race(points, targets, weights, n_outputs)
-        self._race, self._kept = found, None
-        if not found.default_won:
-            learner = self._make(points.shape[1], n_outputs).learn(points, targets, weights)
-            learner.learn_checked(X[rest], Y[rest], weight[rest])
-            self._learner = learner
-            self._connect()
+    def _choose_kernel(self, kept: KeptSamples, default: KernelLearner, n_outputs: int) -> None:
+        """Let the first samples choose the kernel."""
+        samples, settings = kept.arrays(), self._settings()
+        contest = Contest(
+            RecentSamples(*samples), default.kernel, settings.race(*samples, n_outputs)
+        )
+        self._learner = contest.first_leader(default, settings)
+        self._contest, self._kept = contest, None
+        self._connect()
+
+    def _compete(self, contest: Contest, X: Array, Y: Array, weight: Array) -> None:
+        """Learn checked samples beside a rival."""
+        with self._lock:
+            for rows in contest.parts(0, len(X)):
+                samples = X[rows], Y[rows], weight[rows]
+                cast(KernelLearner, self._learner).learn_checked(*samples)
+                self._follow(contest, *samples)
+
+    def _follow(self, contest: Contest, X: Array, Y: Array, weight: Array) -> None:
+        """Show the contest what the leader has learned; at the end of a block a rival may lead."""
+        contest.follow(X, Y, weight)
+        if contest.is_block_full:
+            leader = cast(KernelLearner, self._learner)
+            self._learner = contest.next_leader(leader, self._settings())
+            if self._learner is not leader:
+                self._connect()
 
     def _connect(self) -> None:
         """Make the fast path for one sample."""
@@ -165,10 +192,11 @@ class OnlineModel(Guarded, StoredModel):
     def _grow(self, n_outputs: int) -> None:
         """Give the learner all columns and this many outputs."""
         if self._learner is not None:
-            kernel = None
-            if self._race is not None and self._race.winner.scaled:
-                kernel = self._race.kernel_for(len(self._names))
-            self._learner.grow(len(self._names), n_outputs, kernel)
+            contest, n_features = self._contest, len(self._names)
+            kernel = None if contest is None else contest.kernel_for(n_features)
+            self._learner.grow(n_features, n_outputs, kernel)
+            if contest is not None:
+                contest.grow(n_features, n_outputs)
             self._connect()
 
     def _scores(self, x: Features) -> list[float] | None:
@@ -191,8 +219,13 @@ class OnlineModel(Guarded, StoredModel):
     def _unchanged_on_error(self) -> Iterator[None]:
         """Undo a mini-batch if it ends with an error or an interrupt."""
         with self._lock:
-            # The copy exists before anything changes, so that undoing needs no memory.
-            before = {**self.__dict__, "_learner": copy(self._learner), "_feed": None}
+            # The copies exist before anything changes, so that undoing needs no memory.
+            before = {
+                **self.__dict__,
+                "_learner": copy(self._learner),
+                "_contest": deepcopy(self._contest),
+                "_feed": None,
+            }
             try:
                 yield
             except BaseException:
@@ -217,8 +250,8 @@ class OnlineModel(Guarded, StoredModel):
 
     @property
     def race(self) -> Race | None:
-        """How the data chose the kernel; None if they did not, or not yet."""
-        return self._race
+        """How the data chose a kernel the last time; None if they did not, or not yet."""
+        return None if self._contest is None else self._contest.latest
 
     @property
     def feature_names(self) -> list[Hashable]:

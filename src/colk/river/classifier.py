@@ -13,7 +13,7 @@ from colk._validation import Array
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Loss, Softmax
-from colk.recipe import RIVER_CLASSIFIER, Solver
+from colk.recipe import RIVER_CLASSIFIER, RiverSolver
 from colk.risks import Risk
 from colk.river.base import Features, OnlineModel, check_weight, check_weights
 from colk.river.stored import FIELDS
@@ -59,14 +59,14 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         bandwidth: str | float = "scale",
         risk: Risk | str = "mean",
         regularization: float | None = None,
-        solver: Solver = "gradient",
+        solver: RiverSolver = "auto",
         step_size: Rate | None = None,
         averaging: Averaging | bool = False,
         gradient_bound: float | None = None,
         tracking_rate: Rate = 0.1,
         pairing: Pairing = "overlap",
         prior: float | Literal["auto"] | None = None,
-        forgetting: float | Literal["auto"] = 1.0,
+        forgetting: float | Literal["auto"] | None = None,
         eps: float | None = None,
         max_atoms: int | None = 200,
     ) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 from colk import _stored as stored
 from colk.errors import FileFormatError
 from colk.learners.colk import KernelLearner
-from colk.recipe import has_solver
-from colk.selection import KeptSamples, Race
+from colk.recipe import Contest, Settings, has_solver
+from colk.selection import KeptSamples
 
 __all__ = ["FIELDS", "StoredModel"]
 
@@ -17,7 +17,7 @@ FIELDS: dict[str, stored.Field] = {
     "learner": stored.Optional(
         stored.Object(KernelLearner, attributes={"n_features": "n_features"})
     ),
-    "race": stored.Optional(stored.Object(Race)),
+    "contest": stored.Optional(stored.Object(Contest)),
     "kept": stored.Optional(stored.Object(KeptSamples)),
 }
 
@@ -25,10 +25,9 @@ FIELDS: dict[str, stored.Field] = {
 class StoredModel:
     """Mixin that converts a River model to stored fields and back."""
 
-    solver: Any
     _names: list[Any]
     _learner: KernelLearner | None
-    _race: Race | None
+    _contest: Contest | None
     _kept: KeptSamples | None
 
     def _to_file(self) -> dict[str, Any]:
@@ -36,7 +35,7 @@ class StoredModel:
             "parameters": {name: getattr(self, name) for name in signature(type(self)).parameters},
             "names": self._names,
             "learner": self._learner,
-            "race": self._race,
+            "contest": self._contest,
             "kept": self._kept,
         }
 
@@ -45,12 +44,13 @@ class StoredModel:
         model: Any = cls(**values["parameters"])
         if len(set(values["names"])) != len(values["names"]):
             raise FileFormatError("two features have the same name")
+        settings = model._settings()
         if values["learner"] is not None:
-            _check_learner(values["learner"], model.solver)
-        _check_race(values)
+            _check_learner(values["learner"], settings.solver)
+        _check_contest(values, settings)
         _check_kept(values)
         model._names, model._learner = values["names"], values["learner"]
-        model._race, model._kept = values["race"], values["kept"]
+        model._contest, model._kept = values["contest"], values["kept"]
         model._set_learned(values)
         model._connect()
         return model
@@ -68,14 +68,13 @@ def _check_learner(learner: KernelLearner, solver: str) -> None:
         raise FileFormatError("a River model does not make a learner with a trace or a margin loss")
 
 
-def _check_race(values: dict[str, Any]) -> None:
-    race, learner, names = values["race"], values["learner"], values["names"]
-    if race is None:
+def _check_contest(values: dict[str, Any], settings: Settings) -> None:
+    contest, learner = values["contest"], values["learner"]
+    if contest is None:
         return
-    if values["kept"] is not None or learner is None or len(race.scales) > len(names):
-        raise FileFormatError("the race does not have the features of the model")
-    if not race.default_won and race.kernel_for(len(names)) != learner.kernel:
-        raise FileFormatError("the kernel is not the one that won the race")
+    if values["kept"] is not None or learner is None or not settings.is_open:
+        raise FileFormatError("a model without a choice of kernels has no contest of them")
+    contest.check(learner, settings.solver)
 
 
 def _check_kept(values: dict[str, Any]) -> None:

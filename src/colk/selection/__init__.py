@@ -2,6 +2,7 @@
 
 from colk.selection.contenders import CONTENDERS, Contender, contenders_for
 from colk.selection.race import race
+from colk.selection.recent import RecentSamples
 from colk.selection.result import LARGEST, Entry, Race
 from colk.selection.settings import choose, is_open, rows_to_race, until_chosen
 from colk.selection.warm_up import WARM_UP, KeptSamples
@@ -14,6 +15,7 @@ __all__ = [
     "Entry",
     "KeptSamples",
     "Race",
+    "RecentSamples",
     "choose",
     "contenders_for",
     "is_open",

@@ -1,0 +1,284 @@
+"""Two learners of one stream: the leader predicts, and a rival with another kernel may overtake it.
+
+The kernel that the first samples choose may not suit the samples that follow. The stream is cut
+into blocks of 50 samples. At the end of each block
+
+1. the losses of the leader and of the rival, each before it learned the sample, are compared: a
+   rival that is ahead becomes the leader, and a rival that is far behind is dropped;
+2. the losses of the leader are watched: if they rise, a learner with the default kernel becomes the
+   rival at once, and after 500 more samples the kernels race again;
+3. the winner of such a race becomes the rival, after it has learned the latest 500 samples.
+
+Races also take place if nothing changes, at intervals that double until a rival overtakes.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from colk import _stored as stored
+from colk._validation import Array
+from colk.errors import DivergenceError, FileFormatError
+from colk.kernels import Kernel
+from colk.learners.colk import KernelLearner
+from colk.recipe.recipe import Recipe, has_solver
+from colk.recipe.settings import Settings
+from colk.selection import WARM_UP, Race, RecentSamples
+
+__all__ = ["Contest"]
+
+# Samples between two comparisons.
+BLOCK = 50
+
+# A rival overtakes if it is ahead by OVERTAKE standard errors, over 3 to 10 blocks in which both
+# learned. It is dropped if it is behind by HOPELESS standard errors, over 8 to 10 blocks.
+OVERTAKE, HOPELESS = 1.0, 4.0
+FEWEST, ENOUGH, LATEST = 3, 8, 10
+
+# The losses have risen if the mean of the latest 4 blocks exceeds that of the 8 to 20 blocks before
+# by RISEN standard errors.
+RISEN = 3.0
+NEW, FEW_BEFORE, BEFORE = 4, 8, 20
+
+# Blocks from a rise to the race, or more: by then all recent samples are later than the rise.
+WAIT = WARM_UP // BLOCK
+
+# Blocks between two races: at least `patience` if the losses rise, and IDLE times that if they do
+# not. The patience doubles with each race, and is PATIENCE again after a rival has overtaken.
+PATIENCE, IDLE, MOST_PATIENCE = 10, 8, 2**40
+
+
+@stored.stores(
+    points=stored.Array(WARM_UP, stored.Size("n_features", at_least=1)),
+    targets=stored.Either(stored.Array(WARM_UP), stored.Array(WARM_UP, "n_targets")),
+    weights=stored.Array(WARM_UP, at_least=0.0),
+    default=stored.Object(Kernel),
+    latest=stored.Object(Race),
+    race=stored.Optional(stored.Object(Race)),
+    rival=stored.Optional(stored.Object(KernelLearner, attributes={"n_features": "n_features"})),
+    rival_race=stored.Optional(stored.Object(Race)),
+    losses=stored.Array(stored.Size("n_blocks", at_most=NEW + BEFORE), 2, finite=False),
+    sums=stored.Array(2, 2, finite=False),
+    filled=stored.Count(at_most=BLOCK - 1),
+    since=stored.Count(),
+    patience=stored.Count(1, MOST_PATIENCE),
+    due=stored.Count(at_most=MOST_PATIENCE),
+)
+class Contest:
+    """The rival of a learner, and the record of their losses.
+
+    A model learns a part of the stream (`parts`), shows it to the contest (`follow`), and asks at
+    the end of a block who leads (`next_leader`).
+
+    Parameters
+    ----------
+    recent : RecentSamples
+        The first samples of the stream, as the learner takes them.
+    default : Kernel
+        The kernel that needs no race.
+    latest : Race
+        The race that these samples decided.
+
+    Examples
+    --------
+    >>> settings = Settings(loss="squared")
+    >>> X = np.random.default_rng(0).normal(size=(3000, 4))
+    >>> y = np.where(np.arange(3000) < 1500, X[:, 0], X[:, 3]) ** 2  # another feature counts
+    >>> default = Recipe.from_data(settings, X[:500]).learner().learn(X[:500], y[:500])
+    >>> first = settings.race(X[:500], y[:500], np.ones(500), 1)
+    >>> contest = Contest(RecentSamples(X[:500], y[:500], np.ones(500)), default.kernel, first)
+    >>> leader = contest.first_leader(default, settings)
+    >>> for rows in contest.parts(500, 3000):
+    ...     leader = leader.learn(X[rows], y[rows])
+    ...     contest.follow(X[rows], y[rows], np.ones(len(X[rows])))
+    ...     if contest.is_block_full:
+    ...         leader = contest.next_leader(leader, settings)
+    >>> [int(race.scales.argmax()) for race in (first, contest.latest)]
+    [0, 3]
+    """
+
+    def __init__(self, recent: RecentSamples, default: Kernel, latest: Race) -> None:
+        self.recent, self.default, self.latest = recent, default, latest
+        self.race: Race | None = None  # that chose the kernel of the leader; None: the default
+        self.rival: KernelLearner | None = None
+        self.rival_race: Race | None = None
+        self.losses = np.empty((0, 2))  # of leader and rival in the latest blocks
+        self.sums = np.zeros((2, 2))  # of losses and of weights, at the start of the block
+        self.filled = 0  # samples in the block so far
+        self.since, self.patience, self.due = 0, PATIENCE, 0  # in blocks; see above
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def first_leader(self, default: KernelLearner, settings: Settings) -> KernelLearner:
+        """Return who leads after the first race: its winner, or the default."""
+        winner = None if self.latest.default_won else self._trained(self.latest, default, settings)
+        leader = default
+        if winner is not None:
+            leader, self.race, self.rival = winner, self.latest, default
+        self.sums = self._sums(leader)
+        return leader
+
+    def parts(self, start: int, stop: int) -> Iterator[slice]:
+        """Cut these rows where blocks end."""
+        while start < stop:
+            end = min(start + BLOCK - self.filled, stop)
+            yield slice(start, end)
+            start = end
+
+    def follow(self, X: Array, Y: Array, weight: Array) -> None:
+        """Show the contest a part that the leader has learned."""
+        if self.rival is not None:
+            try:
+                self.rival.learn_checked(X, Y, weight)
+            except DivergenceError:
+                self._set_rival(None)
+        self.recent.add(X, Y, weight)
+        self.filled += len(X)
+
+    @property
+    def is_block_full(self) -> bool:
+        """Whether it is time to compare."""
+        return self.filled == BLOCK
+
+    def next_leader(self, leader: KernelLearner, settings: Settings) -> KernelLearner:
+        """Compare leader and rival at the end of a block; return who leads from now on."""
+        self.filled, self.since = 0, self.since + 1
+        self._note_losses(leader)
+        if self._lead(FEWEST) < -OVERTAKE and self.rival is not None:
+            leader = self._overtaken(leader, self.rival)
+        elif self._lead(ENOUGH) > HOPELESS and self.due == 0:
+            self._set_rival(None)
+        self._watch(leader, settings)
+        if self.due > 0:
+            self.due -= 1
+            if self.due == 0:
+                self._race_again(leader, settings)
+        self.sums = self._sums(leader)
+        return leader
+
+    # -- the end of a block ------------------------------------------------------------------
+
+    def _sums(self, leader: KernelLearner) -> Array:
+        rival = (0.0, 0.0) if self.rival is None else self.rival.loss_sums
+        return np.array([leader.loss_sums, rival])
+
+    def _note_losses(self, leader: KernelLearner) -> None:
+        """Add the mean losses of leader and rival in this block; NaN without a rival."""
+        lost, weight = (self._sums(leader) - self.sums).T
+        means = np.divide(lost, weight, out=np.full(2, np.nan), where=weight > 0.0)
+        self.losses = np.vstack([self.losses, means])[-(NEW + BEFORE) :]
+
+    def _lead(self, fewest: int) -> float:
+        """Lead of the leader in standard errors; 0 before they have met in this many blocks."""
+        leads = self.losses[:, 1] - self.losses[:, 0]
+        leads = leads[np.isfinite(leads)][-LATEST:]
+        if len(leads) < fewest:
+            return 0.0
+        error = leads.std(ddof=1) / math.sqrt(len(leads))
+        return float(leads.mean() / error) if error > 0.0 else 0.0
+
+    def _overtaken(self, leader: KernelLearner, rival: KernelLearner) -> KernelLearner:
+        """Swap leader and rival; return the new leader."""
+        self.rival, self.race, self.rival_race = leader, self.rival_race, self.race
+        self.losses = self.losses[np.isfinite(self.losses[:, 1])][:, ::-1]
+        self.patience = PATIENCE
+        return rival
+
+    def _set_rival(self, rival: KernelLearner | None, race: Race | None = None) -> None:
+        """Give the leader another rival, or none."""
+        self.rival, self.rival_race = rival, race
+        self.losses[:, 1] = np.nan
+
+    def _watch(self, leader: KernelLearner, settings: Settings) -> None:
+        """Plan a race if the losses have risen, or if the last race was long ago."""
+        if self.due > 0:
+            return
+        if self._rises():
+            self.due, self.losses = max(WAIT, self.patience - self.since), self.losses[:0]
+            if self.rival is None and self.race is not None:
+                self._set_rival(self._trained(None, leader, settings))
+        elif self.since >= IDLE * self.patience:
+            self.due = 1
+
+    def _rises(self) -> bool:
+        """Whether the losses of the leader have risen."""
+        before, new = self.losses[:-NEW, 0], self.losses[-NEW:, 0]
+        if len(before) < FEW_BEFORE:
+            return False
+        error = before.std(ddof=1) * math.sqrt(1.0 / NEW + 1.0 / len(before))
+        return bool(new.mean() - before.mean() > RISEN * error)
+
+    def _race_again(self, leader: KernelLearner, settings: Settings) -> None:
+        """Let the winner of a race on the recent samples be the rival."""
+        found = settings.race(*self.recent.arrays(), leader.n_outputs or 1)
+        self.latest, self.since = found, 0
+        self.patience = min(2 * self.patience, MOST_PATIENCE)
+        race = None if found.default_won else found
+        if race is not None or self.race is not None:
+            self._set_rival(self._trained(race, leader, settings), race)
+
+    def _trained(
+        self, race: Race | None, like: KernelLearner, settings: Settings
+    ) -> KernelLearner | None:
+        """Return a learner of the recent samples with the kernel of a race, or the default one."""
+        kernel = self.default if race is None else race.kernel_for(self.recent.n_features)
+        learner = Recipe.from_kernel(settings, kernel).learner(like.n_outputs)
+        try:
+            learner.learn_checked(*self.recent.arrays())
+        except DivergenceError:
+            return None
+        return learner
+
+    # -- more features and outputs -----------------------------------------------------------
+
+    def kernel_for(self, n_features: int) -> Kernel:
+        """Return the kernel of the leader for points with additional features."""
+        return self.default if self.race is None else self.race.kernel_for(n_features)
+
+    def grow(self, n_features: int, n_outputs: int) -> None:
+        """Extend the rival and the recent samples to more features and outputs."""
+        if n_features > self.recent.n_features:
+            self.recent = self.recent.widened(n_features)
+        if self.rival is not None:
+            race = self.rival_race
+            kernel = self.default if race is None else race.kernel_for(n_features)
+            self.rival.grow(n_features, n_outputs, kernel)
+
+    # -- files and pickles -------------------------------------------------------------------
+
+    def _to_file(self) -> dict[str, Any]:
+        samples = zip(("points", "targets", "weights"), self.recent.arrays(), strict=True)
+        return {**dict(samples), **{n: v for n, v in vars(self).items() if n != "recent"}}
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "Contest":
+        recent = RecentSamples(*(values.pop(name) for name in ("points", "targets", "weights")))
+        if any(
+            race is not None and len(race.scales) > recent.n_features
+            for race in (values["latest"], values["race"], values["rival_race"])
+        ):
+            raise FileFormatError("a race has more features than the samples")
+        contest = cls(recent, values["default"], values["latest"])
+        vars(contest).update(values)
+        return contest
+
+    def check(self, leader: KernelLearner, solver: str) -> None:
+        """Raise FileFormatError unless these learners could have met."""
+        points, targets, _ = self.recent.arrays()
+        if points.shape[1] != leader.n_features:
+            raise FileFormatError("the recent samples have other features than the model")
+        leader.loss.check_targets(targets, leader.n_outputs, len(points))
+        sides = [(leader, self.race)]
+        if self.rival is not None:
+            sides.append((self.rival, self.rival_race))
+        for learner, race in sides:
+            kernel = self.default if race is None else race.kernel_for(leader.n_features)
+            if learner.kernel != kernel:
+                raise FileFormatError("the kernel is neither the default nor that of a race")
+            same = (learner.loss, learner.risk, learner.n_outputs, learner.is_vector)
+            if not has_solver(learner, solver) or same != (
+                leader.loss, leader.risk, leader.n_outputs, leader.is_vector,
+            ):  # fmt: skip
+                raise FileFormatError("leader and rival must have the same settings")

@@ -1,0 +1,73 @@
+"""The latest samples of a stream, from which a kernel can be chosen again."""
+
+from typing import Self
+
+import numpy as np
+
+from colk._validation import Array
+
+__all__ = ["RecentSamples"]
+
+
+class RecentSamples:
+    """A ring of samples: a new one replaces the oldest.
+
+    Parameters
+    ----------
+    points : array of shape (n, p)
+        Points, the oldest first; the ring always has n of them.
+    targets : array of shape (n,) or (n, q)
+        Targets.
+    weights : array of shape (n,)
+        Weights.
+
+    Examples
+    --------
+    >>> recent = RecentSamples(np.zeros((3, 1)), np.zeros(3), np.ones(3))
+    >>> recent.add(np.ones((2, 1)), np.array([4.0, 5.0]), np.ones(2))
+    >>> recent.arrays()[1]
+    array([0., 4., 5.])
+    """
+
+    def __init__(self, points: Array, targets: Array, weights: Array) -> None:
+        self._ring = (points.copy(), targets.copy(), weights.copy())
+        self._oldest = 0
+
+    def __len__(self) -> int:
+        return len(self._ring[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self._ring[0].shape[1])
+
+    def add(self, X: Array, Y: Array, weight: Array) -> None:
+        """Add samples.
+
+        Parameters
+        ----------
+        X, Y, weight : arrays
+            At most n samples.
+        """
+        places = (self._oldest + np.arange(len(X))) % len(self)
+        for kept, new in zip(self._ring, (X, Y, weight), strict=True):
+            kept[places] = new
+        self._oldest = (self._oldest + len(X)) % len(self)
+
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """Return points, targets and weights, the oldest first."""
+        points, targets, weights = (np.roll(kept, -self._oldest, axis=0) for kept in self._ring)
+        return points, targets, weights
+
+    def widened(self, n_features: int) -> Self:
+        """Return the samples with more features, which are 0.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features.
+        """
+        points, targets, weights = self.arrays()
+        return type(self)(
+            np.pad(points, ((0, 0), (0, n_features - self.n_features))), targets, weights
+        )
