@@ -137,8 +137,7 @@ class Settings:
 # `colk fit` have the defaults of the estimators.
 REGRESSOR = Settings()
 CLASSIFIER = Settings(loss="logistic")
-# Six of ten samples find atoms that all levels share, and a polish per level follows.
-QUANTILE_REGRESSOR = Settings(kernel="laplacian", max_atoms=200)
+QUANTILE_REGRESSOR = Settings()
 # A stream may drift, so River's classes predict with the last iterate. It is noisier than an
 # average, therefore a classifier takes half the step. Fewer atoms keep a step short.
 RIVER_REGRESSOR = Settings(max_atoms=200, averaging=False)
