@@ -1,10 +1,14 @@
 """COLKQuantileRegressor: coverage on new data, no crossing, units, bad input."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from colk import COLKQuantileRegressor
+from colk.estimators.quantiles import _conformal_quantile, _quantile
 from colk.losses import Quantiles
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -31,6 +35,82 @@ def test_coverage_on_new_data_and_no_crossing():
     assert fitted.regularizations_.shape == fitted.intercepts_.shape == (5,)
     unsorted = fitted.function_(X) + fitted.intercepts_
     np.testing.assert_array_equal(np.sort(unsorted, axis=1), fitted.predict(X))
+
+
+def spread_out(n, p, seed):
+    """Skewed noise whose spread depends on the first feature."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.5, 1.5, size=(n, p))
+    spread = 0.5 + X[:, 0] / 5.0
+    return X, np.sin(2.0 * X[:, 0]) + 0.5 * X[:, -1] + spread * rng.exponential(size=n)
+
+
+@pytest.mark.parametrize("n", [30, 50, 100])
+@pytest.mark.parametrize("p", [1, 6])
+def test_few_samples_are_enough_for_the_coverage(n, p):
+    """Predictions of samples that a model has seen would cover 0.03 to 0.6 of new targets."""
+    inside = []
+    for seed in range(6):
+        X, y = spread_out(n + 2000, p, seed)
+        low, _, high = COLKQuantileRegressor(random_state=seed).fit(X[:n], y[:n]).predict(X[n:]).T
+        inside.append(np.mean((low <= y[n:]) & (y[n:] <= high)))
+    assert 0.87 <= np.mean(inside) <= 0.97
+    assert min(inside) > 0.72
+
+
+def test_far_from_the_data_the_quantiles_are_those_of_all_targets():
+    X, y = data(300)
+    low, middle, high = model().fit(X, y).predict([[1e3, 1e3]])[0]
+    expected = np.quantile(y, [0.05, 0.5, 0.95])
+    np.testing.assert_allclose([low, middle, high], expected, atol=0.35 * np.ptp(expected))
+    assert low < middle < high
+
+
+def test_too_few_samples_for_a_level_warn():
+    X, y = data(18)
+    with pytest.warns(ConvergenceWarning, match=r"0\.05 of the targets beyond them need 19 samples"):
+        COLKQuantileRegressor(random_state=0).fit(X, y)
+    X, y = data(19)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        COLKQuantileRegressor(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"quantiles need at least 2 samples, got n_samples = 1"):
+        COLKQuantileRegressor().fit(X[:1], y[:1])
+    one = np.arange(19) == 3
+    with pytest.raises(ValueError, match=r"at least 2 samples, got n_samples = 1"):
+        COLKQuantileRegressor().fit(X, y, sample_weight=one)
+
+
+def test_the_constant_counts_the_new_sample_too():
+    """Of n values the one at place (n + 1)·level, and the weighted one if samples have weights."""
+    values = np.arange(1.0, 40.0)
+    for level, place in ((0.05, 2.0), (0.25, 10.0), (0.5, 20.0), (0.75, 30.0), (0.95, 38.0)):
+        assert _conformal_quantile(values, np.ones(39), level) == place
+    assert _conformal_quantile(values, np.ones(39), 0.96) == 39.0
+    heavy = np.where(values == 7.0, 1e3, 1.0)
+    assert _conformal_quantile(values, heavy, 0.5) == 7.0
+    assert _quantile(values, heavy, 0.9) == 7.0
+
+
+@pytest.mark.parametrize("n", [200, 700])
+def test_the_constants_take_weights_into_account(n):
+    """Half of the weight lies below the median, not half of the samples."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    y = 10.0 * (rng.uniform(size=n) < 0.5) + 0.1 * rng.normal(size=n)
+    weight = np.where(y > 5.0, 9.0, 1.0)
+    fitted = model(quantiles=(0.5,), kernel="laplacian").fit(X, y, sample_weight=weight)
+    below = y <= fitted.predict(X)[:, 0]
+    assert abs(np.average(below, weights=weight) - 0.5) < 0.1
+    assert np.mean(below) > 0.65
+
+
+def test_the_data_choose_the_kernel():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2.0, 2.0, size=(300, 1))
+    fitted = COLKQuantileRegressor(random_state=0).fit(X, np.sin(3.0 * X[:, 0]))
+    assert fitted.race_.winner.name != "laplacian"
+    assert fitted.kernel_ == fitted.function_.kernel
 
 
 def test_units_of_the_targets_do_not_matter():

@@ -1,11 +1,13 @@
 """Several quantiles with the same atoms, as a scikit-learn estimator."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
@@ -17,16 +19,17 @@ from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.losses import Pinball, Quantiles
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing import polish, predict_left_out
+from colk.rkhs.polishing import cross_polish, polish, predict_left_out
 from colk.schedules import Averaging, Rate
 
 __all__ = ["COLKQuantileRegressor"]
 
-# Share of the samples that may become atoms. Atoms are unusual samples, so coverage is measured on
-# the other samples.
+# Up to this many samples, all may become atoms, and cross-validation chooses λ and the constants.
+_FEW = 500
+_FOLDS = 5
+# With more, this share may become atoms. Atoms are unusual samples, so coverage is measured on the
+# other samples.
 _ATOM_SHARE = 0.6
-# With fewer of them, all samples may become atoms.
-_ENOUGH = 100
 
 
 @stored.stores(
@@ -41,24 +44,29 @@ _ENOUGH = 100
 class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Conditional quantiles of y: one dictionary of atoms, one function per level.
 
-    COLK minimises the sum of the pinball losses on six of ten samples; this finds the atoms. For
-    each level, `colk.rkhs.polishing` then finds the weights that are best for all data, with a λ
-    chosen by leave-one-out. Finally a constant is added to each function. It makes the share of
-    targets below their leave-one-out prediction equal to the level, among the samples that could
-    not become atoms, so that the coverage also holds on new data. Predictions are sorted along the
-    levels, so quantiles never cross; sorting does not raise the sum of the pinball losses.
-    Standardise the features first; targets are scaled inside.
+    COLK minimises the sum of the pinball losses; this finds the atoms. For each level,
+    `colk.rkhs.polishing` then finds the weights that are best for all data. Finally a constant is
+    added to each function, so that the coverage also holds on new data: of n predictions without
+    their own sample, a share of level · (n + 1)/n is at or above the target (for levels below 1/2,
+    the same with above and below exchanged), as in conformal prediction. Up to 500 samples, λ and
+    the constant come from five-fold cross-validation. With more, they come from leave-one-out in
+    closed form; six of ten samples may then become atoms, and the others determine the constant.
+    Predictions are sorted along the levels, so quantiles never cross; sorting does not raise the
+    sum of the pinball losses. Standardise the features first; targets are scaled inside.
+
+    A level above 1/2 needs level/(1 − level) samples, such as 19 for 0.95, and a level below 1/2
+    as many as 1 − level does. With fewer, `fit` warns that the coverage is too low.
 
     Parameters
     ----------
     quantiles : sequence of float, default=(0.05, 0.5, 0.95)
         Levels, strictly between 0 and 1 and increasing.
-    kernel : Kernel or str, default="laplacian"
+    kernel : Kernel or str, default="auto"
         As in `COLKRegressor`.
     bandwidth, regularization, step_size, averaging, epochs, shuffle, random_state, eps
         As in `COLKRegressor`. The scale s of the loss is the larger of level and 1 − level over all
         levels.
-    max_atoms : int or None, default=200
+    max_atoms : int or None, default=400
         As in `COLKRegressor`.
 
     Attributes
@@ -73,6 +81,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         λ of each level, as chosen.
     n_atoms_ : int
         Atoms that they share.
+    kernel_, race_
+        As in `COLKRegressor`.
     n_features_in_, feature_names_in_
         As in `COLKRegressor`.
 
@@ -98,8 +108,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         self,
         quantiles: Sequence[float] = (0.05, 0.5, 0.95),
         *,
-        kernel: Kernel | str = "laplacian",
-        bandwidth: Literal["scale", "median"] | float = "scale",
+        kernel: Kernel | str = "auto",
+        bandwidth: Literal["auto", "scale", "median"] | float = "scale",
         regularization: float | None = None,
         step_size: Rate | None = None,
         averaging: Averaging | bool = True,
@@ -107,7 +117,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         shuffle: bool = True,
         random_state: Any = None,
         eps: float | None = None,
-        max_atoms: int | None = 200,
+        max_atoms: int | None = 400,
     ) -> None:
         self.quantiles = quantiles
         self.kernel = kernel
@@ -125,17 +135,16 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         """Find the atoms by passes over some of the samples, then the weights of each level."""
         if (weight == 0.0).any():
             X, Y, weight = (rows[weight > 0.0] for rows in (X, Y, weight))
-        fitting, kept_out = self._split(len(X))
+        if len(X) < 2:
+            raise ValueError(f"quantiles need at least 2 samples, got n_samples = {len(X)}")
+        order = check_random_state(self.random_state).permutation(len(X))
+        size = len(X) if len(X) <= _FEW else int(_ATOM_SHARE * len(X))
+        fitting = np.sort(order[:size])
         self._epochs(X[fitting], Y[fitting], weight[fitting])
-        self._finish(X, Y[:, 0], weight, kept_out)
-
-    def _split(self, n_samples: int) -> tuple[Any, Any]:
-        """Return the samples that may become atoms, and the others; both are all if few."""
-        order = check_random_state(self.random_state).permutation(n_samples)
-        size = int(_ATOM_SHARE * n_samples)
-        if size < _ENOUGH:
-            return np.sort(order), np.sort(order)
-        return np.sort(order[:size]), np.sort(order[size:])
+        if len(X) <= _FEW:
+            self._finish(_CrossValidation(X, Y[:, 0], weight, order % _FOLDS))
+        else:
+            self._finish(_LeaveOneOut(X, Y[:, 0], weight, np.sort(order[size:])))
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
@@ -155,29 +164,22 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
     def _conclude(self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float) -> None:
         """Do nothing: `_finish` polishes, and warnings about gradients do not apply here."""
 
-    def _finish(self, X: Array, y: Array, weight: Array, kept_out: Array) -> None:
+    def _finish(self, samples: "_CrossValidation | _LeaveOneOut") -> None:
         """Find the weights of each level, and the constant that gives it its coverage."""
+        _warn_of_levels(self.quantiles_, len(samples.judged))
         shared = self._learner.function
+        start = KernelExpansion(shared.kernel, shared.atoms, np.zeros(shared.n_atoms))
+        least = max(self.regularization_, LEAST_REGULARIZATION)
         self.functions_, intercepts, chosen = [], [], []
-        for level, weights in zip(self.quantiles_, shared.weights.T, strict=True):
-            start, loss = KernelExpansion(shared.kernel, shared.atoms, weights), Pinball(level)
-            found = polish(
-                start,
-                X,
-                y,
-                loss,
-                regularization=max(self.regularization_, LEAST_REGULARIZATION),
-                choose=True,
-                sample_weight=weight,
-                tolerance=1e-3,
-            )
-            left_out = predict_left_out(
-                found.function, X, y, loss, found.regularization, sample_weight=weight
-            )
-            shift = _quantile((y - left_out)[kept_out], weight[kept_out], level)
-            intercepts.append(self._targets.unscaled_one(shift))
-            self.functions_.append(found.function * float(self._targets.units[0]))
-            chosen.append(found.regularization)
+        for level in self.quantiles_:
+            # Far from the atoms f is 0, so that the prediction there is the quantile of all targets.
+            centre = _quantile(samples.y, samples.weight, level)
+            function, regularization, unseen = samples.fit(start, centre, level, least)
+            residuals = (samples.y - centre - unseen)[samples.judged]
+            shift = _conformal_quantile(residuals, samples.weight[samples.judged], level)
+            intercepts.append(self._targets.unscaled_one(centre + shift))
+            self.functions_.append(function * float(self._targets.units[0]))
+            chosen.append(regularization)
         self.intercepts_, self.regularizations_ = np.array(intercepts), np.array(chosen)
 
     @property
@@ -222,9 +224,85 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         return 1.0 - found / least if least > 0.0 else float(found == 0.0)
 
 
+class _CrossValidation:
+    """Few samples: λ and the constants come from cross-validation."""
+
+    def __init__(self, X: Array, y: Array, weight: Array, folds: Array) -> None:
+        self.X, self.y, self.weight, self.folds = X, y, weight, folds
+        self.judged = np.arange(len(X))
+
+    def fit(
+        self, start: KernelExpansion, centre: float, level: float, least: float
+    ) -> tuple[KernelExpansion, float, Array]:
+        """Return the function of a level, its λ, and predictions without the own sample."""
+        if start.n_atoms == 0:
+            return start, least, np.zeros(len(self.y))
+        found = cross_polish(
+            start,
+            self.X,
+            self.y - centre,
+            Pinball(level),
+            least,
+            self.folds,
+            sample_weight=self.weight,
+        )
+        return found.function, found.regularization, found.held_out
+
+
+class _LeaveOneOut:
+    """Many samples: λ and the constants come from leave-one-out in closed form."""
+
+    def __init__(self, X: Array, y: Array, weight: Array, judged: Array) -> None:
+        self.X, self.y, self.weight, self.judged = X, y, weight, judged
+
+    def fit(
+        self, start: KernelExpansion, centre: float, level: float, least: float
+    ) -> tuple[KernelExpansion, float, Array]:
+        """Return the function of a level, its λ, and predictions without the own sample."""
+        if start.n_atoms == 0:
+            return start, least, np.zeros(len(self.y))
+        y, loss, weight = self.y - centre, Pinball(level), self.weight
+        found = polish(
+            start, self.X, y, loss, None, least, choose=True, sample_weight=weight, tolerance=1e-3
+        )
+        function, chosen = found.function, found.regularization
+        left_out = predict_left_out(function, self.X, y, loss, chosen, sample_weight=weight)
+        return function, chosen, left_out
+
+
+def _warn_of_levels(levels: Sequence[float], n_samples: int) -> None:
+    """Warn if there are too few samples for the outermost level."""
+    tail = min(levels[0], 1.0 - levels[-1])
+    needed = int(np.ceil((1.0 - tail) / tail * (1.0 - 1e-12)))
+    if n_samples < needed:
+        warnings.warn(
+            f"quantiles with {tail:g} of the targets beyond them need {needed} samples, but "
+            f"{n_samples} determine their constants: more targets will lie beyond them. Fit more "
+            "samples, or take levels closer to 0.5",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+
+
 def _quantile(values: Array, weight: Array, level: float) -> float:
     """Return the smallest value such that a share `level` of the weight is at or below it."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weight[order])
     place = np.searchsorted(below, level * below[-1] * (1.0 - 1e-12))
     return float(values[order[min(int(place), len(values) - 1)]])
+
+
+def _conformal_quantile(values: Array, weight: Array, level: float) -> float:
+    """Return a quantile that a new value lies below with probability `level`, or more.
+
+    Of n equally heavy values it is the one at place (n + 1)·level, rounded away from the median.
+
+    Examples
+    --------
+    >>> nineteen = np.arange(1.0, 20.0)
+    >>> [_conformal_quantile(nineteen, np.ones(19), level) for level in (0.05, 0.5, 0.95)]
+    [1.0, 10.0, 19.0]
+    """
+    if level < 0.5:
+        return -_conformal_quantile(-values, weight, 1.0 - level)
+    return _quantile(values, weight, min(level * (1.0 + 1.0 / len(values)), 1.0))

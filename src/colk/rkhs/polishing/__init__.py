@@ -1,13 +1,16 @@
 """Optimal weights on given atoms over all data, by Newton's method."""
 
+from colk.rkhs.polishing.folds import CrossPolished, cross_polish
 from colk.rkhs.polishing.path_result import PathPoint, RiskPath
 from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
 from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 
 __all__ = [
+    "CrossPolished",
     "PathPoint",
     "Polished",
     "RiskPath",
+    "cross_polish",
     "polish",
     "polish_under_risk",
     "predict_left_out",
