@@ -15,14 +15,14 @@ __all__ = ["Axis", "Forest", "Line", "Tick", "axis", "forest", "region"]
 
 _PERCENT_TICKS = (0.0, -50.0, 100.0, -90.0, 900.0, 9900.0, -20.0, 25.0, -99.0, -5.0, 5.0, -1.0, 1.0)
 # Least distance of two ticks as a share of the width.
-_GAP = 0.24
+_GAP = 0.28
 # Distance of additional ticks from the ends, where an axis has too few.
 _OUTER = 0.1
 # Least distance of a tick from the ends of the axis. Labels closer than _END are shifted inwards.
 _EDGE, _END = 0.03, 0.2
 # How far the axis reaches beyond the outermost estimate or region, in units of its own scale.
 _BEYOND = {"%": 1.6, "exponent": 1.0}
-_AXES = {"%": "percentage, log scale", "exponent": "exponent"}
+_AXES = {"%": "change in %, log scale", "exponent": "exponent"}
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _tick(value: float, unit: str) -> str:
     if value >= 900.0:
         return f"×{1.0 + value / 100.0:.0f}"
     sign = MINUS if value < 0.0 else "+" if value > 0.0 else ""
-    return f"{sign}{abs(value):g}\N{NO-BREAK SPACE}%"
+    return f"{sign}{abs(value):g}"
 
 
 def axis(checks: Iterable[Check], unit: str) -> Axis:

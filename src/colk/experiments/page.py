@@ -17,11 +17,6 @@ __all__ = ["page"]
 
 _CLASSES = dict(zip(OUTCOMES, ("yes", "part", "no", "few", "few"), strict=True))
 _COLUMNS = {"printed": "printed settings", "tuned": "tuned settings"}
-_BELIEF = {
-    "holds": "You can believe",
-    "holds in part": "It is true only in part",
-    "does not hold": "It is not true",
-}
 _STATES = {"supports": "supports", "contradicts": "contradicts", "open": "leaves it open"}
 
 Rows = list[tuple[str, ...]]
@@ -88,13 +83,18 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
 
 
 def _believed(verdicts: Sequence[Verdict]) -> list[str]:
-    """One sentence for each outcome: which claims hold, which only in part, which do not."""
-    sentences = []
-    for outcome, start in _BELIEF.items():
-        claims = [f"that {v.short}" for v in verdicts if v.outcome == outcome]
-        if claims:
-            sentences.append(f"{start} {listed(claims)}.")
-    return sentences
+    """Sentences that say which claims hold, which only in part, and which do not."""
+    clauses = {
+        outcome: [f"that {v.short}" for v in verdicts if v.outcome == outcome]
+        for outcome in ("holds", "holds in part", "does not hold")
+    }
+    true = [f"You can believe {listed(clauses['holds'])}."] * bool(clauses["holds"])
+    part = [f"It is true only in part {listed(clauses['holds in part'])}."]
+    return [
+        *true,
+        *part * bool(clauses["holds in part"]),
+        *(f"It is not true {clause}." for clause in clauses["does not hold"]),
+    ]
 
 
 def _intervals(verdict: Verdict) -> list[tuple[tuple[str, ...], Rows]]:
