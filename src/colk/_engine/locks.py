@@ -17,7 +17,7 @@ from copy import deepcopy
 from functools import wraps
 from typing import Any, ClassVar, Concatenate, NoReturn, ParamSpec, TypeVar
 
-__all__ = ["LOCK", "Guarded", "Lock", "held", "locked"]
+__all__ = ["LOCK", "Guarded", "Lock", "give_way", "held", "locked"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -48,11 +48,6 @@ class Lock(RLock):  # type: ignore[misc]  # final for the type checker only
     def __init__(self) -> None:
         _fork.register(self)
 
-    def __enter__(self) -> bool:  # type: ignore[override]
-        if _fork.is_waiting:
-            time.sleep(_PAUSE)
-        return bool(self.acquire())
-
     def __reduce__(self) -> tuple[type["Lock"], tuple[()]]:
         return Lock, ()
 
@@ -70,6 +65,8 @@ class _BrokenLock(Lock):  # type: ignore[misc]
             "the process was forked while another thread was changing this model, so this copy is "
             "not whole; fork before that thread learns, or send the model to the child as a file"
         )
+
+    __enter__ = acquire
 
 
 class _Fork:
@@ -157,6 +154,12 @@ if hasattr(os, "register_at_fork"):
     )
 
 
+def give_way() -> None:
+    """Let a fork have the locks first; call it before a lock is taken for long."""
+    if _fork.is_waiting:
+        time.sleep(_PAUSE)
+
+
 class Guarded:
     """A model of several parts that change together: copies and files are of one moment.
 
@@ -168,6 +171,7 @@ class Guarded:
     @property
     def _lock(self) -> Lock:
         """The lock of the model, made when it is first needed."""
+        give_way()
         lock: Lock | None = self.__dict__.get(LOCK)
         return self.__dict__.setdefault(LOCK, Lock()) if lock is None else lock
 
