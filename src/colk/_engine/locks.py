@@ -35,8 +35,6 @@ _PAUSE = 0.001
 class Lock(RLock):  # type: ignore[misc]  # final for the type checker only
     """A lock that its thread can take several times; a fork waits for it.
 
-    A copy or an unpickled lock is a new one.
-
     Examples
     --------
     >>> lock = Lock()
@@ -47,9 +45,6 @@ class Lock(RLock):  # type: ignore[misc]  # final for the type checker only
 
     def __init__(self) -> None:
         _fork.register(self)
-
-    def __reduce__(self) -> tuple[type["Lock"], tuple[()]]:
-        return Lock, ()
 
     def free_in_child(self) -> None:
         """Release the lock of a thread that the child of a fork does not have."""
@@ -176,10 +171,10 @@ class Guarded:
         return self.__dict__.setdefault(LOCK, Lock()) if lock is None else lock
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes, with copies of those that are changed in place."""
+        """Return all attributes but the lock, with copies of those that are changed in place."""
         with self._lock:
-            copies = {name: deepcopy(self.__dict__.get(name)) for name in self._changing}
-            return {name: copies.get(name, value) for name, value in self.__dict__.items()}
+            state = {name: value for name, value in self.__dict__.items() if name != LOCK}
+            return {**state, **{n: deepcopy(state[n]) for n in self._changing if n in state}}
 
 
 def held(model: Any) -> AbstractContextManager[Any]:

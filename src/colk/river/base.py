@@ -207,7 +207,7 @@ class OnlineModel(Guarded, StoredModel):
         return {**super().__getstate__(), "_feed": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(state, _own_lock=Lock())
         self._connect()
 
     # -- what was learned --------------------------------------------------------------------
