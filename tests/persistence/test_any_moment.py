@@ -1,4 +1,4 @@
-"""A learner can be saved after any sample, and `save` replaces no file by one that cannot be read."""
+"""A learner can be saved after any sample; no file is replaced by one that cannot be read."""
 
 import copy
 
