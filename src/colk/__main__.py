@@ -4,8 +4,8 @@ This module imports little, so that Ctrl-C is handled from the first moments on.
 """
 
 import os
-import signal
 import sys
+from _signal import SIG_IGN, SIGINT, signal  # type: ignore[import-not-found]  # starts sooner
 
 __all__ = ["run"]
 
@@ -26,12 +26,12 @@ def run() -> None:
     Ctrl-C ends it with one line and exit code 130. Commands that write files handle it themselves
     while they do.
     """
-    signal.signal(signal.SIGINT, _leave)
+    signal(SIGINT, _leave)
     from colk.cli.main import main
     from colk.cli.reader_thread import is_reading
 
     code = main()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done
+    signal(SIGINT, SIG_IGN)  # the work is done
     if is_reading():  # a thread that waits for a pipe; it must not outlive the interpreter
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:

@@ -9,12 +9,10 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 FORKS = """
     import os, signal, tempfile, threading, time
     import numpy as np
-    from colk import COLKRegressor, load, save
+    from colk import load, save
     from colk.compressors import KOMP
     from colk.kernels import Gaussian
     from colk.learners import COLK, NewtonCOLK
-    from colk.rl import KernelLSTD
-    from colk.river import COLKRegressor as RiverRegressor
 
     rng = np.random.default_rng(0)
     X = rng.random((200_000, 2))
@@ -65,42 +63,54 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_the_child_predicts_learns_and_saves(alone, name):
-    make, learn, predict = MODELS[name]
+def test_the_child_predicts_learns_and_saves(alone):
     alone(
         FORKS
         + f"""
-    model, stop = {make}, threading.Event()
+    from colk import COLKRegressor
+    from colk.river import COLKRegressor as RiverRegressor
+    from colk.rl import KernelLSTD
 
-    def teach(a, b):
-        {learn}
-
-    def go_on():
-        start = 2000
-        while not stop.is_set():
-            teach(start, start + 2000)
-            start = start % 100_000 + 2000
-
-    def work():
-        {predict}
-        teach(0, 100)
-        with tempfile.TemporaryDirectory() as folder:
-            save(model, folder + "/m.colk")
-            model_again = load(folder + "/m.colk")
-
-    teach(0, 2000)
-    thread = threading.Thread(target=go_on)
-    thread.start()
-    try:
-        for _ in range(5):
-            time.sleep(0.01)
-            child(work)
-    finally:
-        stop.set()
-        thread.join()
-    {predict}
+    MODELS = {MODELS!r}
     """
+        + """
+    def fork_while_it_learns(make, learn, predict):
+        stop = threading.Event()
+        names = {**globals(), "model": eval(make)}
+
+        def teach(a, b):
+            exec(learn, {**names, "a": a, "b": b})
+
+        def go_on():
+            start = 2000
+            while not stop.is_set():
+                teach(start, start + 2000)
+                start = start % 100_000 + 2000
+
+        def work():
+            eval(predict, names)
+            teach(0, 100)
+            with tempfile.TemporaryDirectory() as folder:
+                save(names["model"], folder + "/m.colk")
+                load(folder + "/m.colk")
+
+        teach(0, 2000)
+        thread = threading.Thread(target=go_on)
+        thread.start()
+        try:
+            for _ in range(5):
+                time.sleep(0.01)
+                child(work)
+        finally:
+            stop.set()
+            thread.join()
+        eval(predict, names)
+
+    for name, model in MODELS.items():
+        print(name, flush=True)
+        fork_while_it_learns(*model)
+    """,
+        timeout=180.0,
     )
 
 
@@ -109,6 +119,8 @@ def test_two_threads_fork_while_two_learn(alone):
     alone(
         FORKS
         + """
+    from colk import COLKRegressor
+
     models = [COLKRegressor(kernel="laplacian").partial_fit(X[:500], y[:500]) for _ in range(3)]
     stop, failed = threading.Event(), []
 
@@ -133,7 +145,8 @@ def test_two_threads_fork_while_two_learn(alone):
     for thread in learning:
         thread.join()
     assert not failed, failed
-    """
+    """,
+        timeout=180.0,
     )
 
 
@@ -161,7 +174,8 @@ def test_a_fork_from_within_a_step(alone):
         os._exit(0 if model.steps == 100 else 1)
     assert os.waitpid(pids[0], 0)[1] == 0
     assert model.steps == 100
-    """
+    """,
+        timeout=180.0,
     )
 
 
@@ -200,5 +214,6 @@ def test_a_model_that_was_changing_for_too_long_says_so(alone):
     done.set()
     thread.join()
     model.learn(X[:5], y[:5])
-    """
+    """,
+        timeout=180.0,
     )

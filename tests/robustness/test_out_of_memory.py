@@ -1,6 +1,10 @@
 """If memory runs out, a learner is as it was after the last step, and learns on."""
 
+import numpy as np
 import pytest
+
+from colk.kernels import Gaussian
+from colk.learners import NewtonCOLK
 
 INJECTED = """
     import copy, sys
@@ -141,3 +145,28 @@ def test_a_limit_of_memory_is_met_between_two_buffers(alone, learner):
     assert learner.steps == 1100
     """
     )
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_an_error_in_the_choice_of_the_prior_does_not_undo_half_a_step(monkeypatch, error):
+    """The step before the choice was made: its sample counts once, and the next step chooses."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3.0, 3.0, size=(500, 2))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    learner, original, left = NewtonCOLK(Gaussian(0.5), prior="auto"), np.linalg.eigh, [1]
+
+    def eigh(matrix):
+        left[0] -= 1
+        if left[0] == 0:
+            raise error
+        return original(matrix)
+
+    monkeypatch.setattr(np.linalg, "eigh", eigh)
+    with pytest.raises(error):
+        learner.learn(X, y)
+    assert learner.steps == 200
+    assert learner.loss_sums[1] == 200.0
+    learner.learn(X[200:], y[200:])
+    assert learner.steps == 500
+    assert left[0] == -2  # the choice was made up for after 201 steps, the next one is after 402
+    assert np.abs(learner.predict(X) - y).mean() < 0.1

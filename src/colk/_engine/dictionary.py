@@ -173,18 +173,15 @@ class Dictionary:
         """Reallocate all buffers for `wanted` atoms; if memory runs out, nothing has changed."""
         capacity = padded(wanted + SPARE)
         depth = 0 if self.kernel is None else self.kernel.depth
-        blocks = (1 + depth) * self.block
-        side = capacity if self.has_factor else 1
+        blocks, side = (1 + depth) * self.block, capacity if self.has_factor else 1
         p, rows = self.n_features, self.n_rows
-        sizes = (p, rows, side, p + rows, 3, blocks, blocks)
-        new = tuple(aligned(size, capacity) for size in sizes)
+        new = tuple(aligned(n, capacity) for n in (p, rows, side, p + rows, 3, blocks, blocks))
         new[4][1] = np.nan
         if self.size > 0:
             self._move(new)
         # These local variables have C types: nothing can fail once the first buffer is replaced.
-        atoms, weights, factor, ghosts = new[:4]
+        atoms, weights, factor, ghosts, _, columns, ghost_columns = new
         ghost_atoms, own, diagonal, carry = new[3][:p], new[4][0], new[4][1], new[4][2]
-        columns, ghost_columns = new[5:]
         self.scratch.resize(capacity)
         self.atoms_t, self.weights_t, self.factor, self.ghosts = atoms, weights, factor, ghosts
         self.ghost_atoms, self.own, self.diagonal, self.carry = ghost_atoms, own, diagonal, carry
@@ -202,9 +199,8 @@ class Dictionary:
 
     def capacity_for(self, extra: int) -> int:
         """Return the capacity with room for `extra` more atoms; it grows by doubling."""
-        if self.size + extra <= self.capacity:
-            return self.capacity
-        return padded(max(2 * (self.capacity - SPARE), self.size + extra) + SPARE)
+        wanted = max(2 * (self.capacity - SPARE), self.size + extra) + SPARE
+        return self.capacity if self.size + extra <= self.capacity else padded(wanted)
 
     def reserve(self, extra: int) -> None:
         """Make room for `extra` more atoms."""

@@ -17,7 +17,7 @@ from copy import deepcopy
 from functools import wraps
 from typing import Any, ClassVar, Concatenate, NoReturn, ParamSpec, TypeVar
 
-__all__ = ["LOCK", "Guarded", "Lock", "held", "locked"]
+__all__ = ["LOCK", "Guarded", "Lock", "give_way", "held", "locked"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,8 +35,6 @@ _PAUSE = 0.001
 class Lock(RLock):  # type: ignore[misc]  # final for the type checker only
     """A lock that its thread can take several times; a fork waits for it.
 
-    A copy or an unpickled lock is a new one.
-
     Examples
     --------
     >>> lock = Lock()
@@ -47,14 +45,6 @@ class Lock(RLock):  # type: ignore[misc]  # final for the type checker only
 
     def __init__(self) -> None:
         _fork.register(self)
-
-    def __enter__(self) -> bool:  # type: ignore[override]
-        if _fork.is_waiting:
-            time.sleep(_PAUSE)
-        return bool(self.acquire())
-
-    def __reduce__(self) -> tuple[type["Lock"], tuple[()]]:
-        return Lock, ()
 
     def free_in_child(self) -> None:
         """Release the lock of a thread that the child of a fork does not have."""
@@ -70,6 +60,8 @@ class _BrokenLock(Lock):  # type: ignore[misc]
             "the process was forked while another thread was changing this model, so this copy is "
             "not whole; fork before that thread learns, or send the model to the child as a file"
         )
+
+    __enter__ = acquire
 
 
 class _Fork:
@@ -157,6 +149,12 @@ if hasattr(os, "register_at_fork"):
     )
 
 
+def give_way() -> None:
+    """Let a fork have the locks first; call it before a lock is taken for long."""
+    if _fork.is_waiting:
+        time.sleep(_PAUSE)
+
+
 class Guarded:
     """A model of several parts that change together: copies and files are of one moment.
 
@@ -168,14 +166,15 @@ class Guarded:
     @property
     def _lock(self) -> Lock:
         """The lock of the model, made when it is first needed."""
+        give_way()
         lock: Lock | None = self.__dict__.get(LOCK)
         return self.__dict__.setdefault(LOCK, Lock()) if lock is None else lock
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes, with copies of those that are changed in place."""
+        """Return all attributes but the lock, with copies of those that are changed in place."""
         with self._lock:
-            copies = {name: deepcopy(self.__dict__.get(name)) for name in self._changing}
-            return {name: copies.get(name, value) for name, value in self.__dict__.items()}
+            state = {name: value for name, value in self.__dict__.items() if name != LOCK}
+            return {**state, **{n: deepcopy(state[n]) for n in self._changing if n in state}}
 
 
 def held(model: Any) -> AbstractContextManager[Any]:

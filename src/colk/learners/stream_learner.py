@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from colk._engine.locks import Lock
+from colk._engine.locks import Lock, give_way
 from colk._engine.stream import Stream
 from colk._validation import Array
 from colk.errors import DivergenceError
@@ -69,6 +69,7 @@ class StreamLearner(ReadOnly, StoredLearner, ABC):
         """Learn from points, targets and weights, block by block."""
         for start in range(0, size, _BLOCK):
             X, Y, weight = samples(slice(start, start + _BLOCK))
+            give_way()
             with stream.lock:
                 stream.open_trace(len(X))
                 try:

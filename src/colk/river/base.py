@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 
 from colk._engine.gradient_step import KernelStream
-from colk._engine.locks import Guarded
+from colk._engine.locks import Guarded, Lock
 from colk._validation import Array, check_number, check_vector
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
@@ -52,11 +52,13 @@ class OnlineModel(Guarded, StoredModel):
     forgetting: float | Literal["auto"] | None
 
     _changing = ("_learner", "_scale", "_contest")
+    _own_lock: Lock  # what `_lock` returns, for one sample: a property takes longer than a lock
 
     _defaults: ClassVar[Settings]  # of the settings that are not parameters of the class
 
     def _reset(self) -> None:
         """Forget everything; raise if the settings are wrong."""
+        self._own_lock = Lock()
         self._names: list[Hashable] = []
         self._learner: KernelLearner | None = None
         self._feed: Feed | None = None
@@ -238,7 +240,7 @@ class OnlineModel(Guarded, StoredModel):
         return {**super().__getstate__(), "_feed": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(state, _own_lock=Lock())
         self._connect()
 
     # -- what was learned --------------------------------------------------------------------

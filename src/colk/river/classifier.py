@@ -124,7 +124,6 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         """Labels seen so far, in order of appearance."""
         return list(self._places)
 
-    @locked
     def learn_one(self, x: Features, y: Hashable, w: float = 1.0) -> None:
         """Update the model with one sample.
 
@@ -140,10 +139,11 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         if w != 1.0:
             w = check_weight(w)
         _check_label(y)
-        if w == 0.0 or y not in self._places:
-            self._meet(x)
-        if w > 0.0:
-            self._learn(x, float(self._place_of(y)), w, self._n_outputs())
+        with self._own_lock:
+            if w == 0.0 or y not in self._places:
+                self._meet(x)
+            if w > 0.0:
+                self._learn(x, float(self._place_of(y)), w, self._n_outputs())
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return the probability of each class so far; empty before the first sample.
@@ -155,7 +155,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         **kwargs : dict
             Part of River's interface; ignored.
         """
-        with self._lock:
+        with self._own_lock:
             scores, places = self._scores(x), self._places
         if scores is None:
             return {}

@@ -143,7 +143,6 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         """Mean of the targets seen so far."""
         return float(self._scale.means[0])
 
-    @locked
     def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
         """Update the model with one sample.
 
@@ -161,15 +160,16 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         if w != 1.0:
             w = check_weight(w)
         if w == 0.0:
-            self._meet(x)
+            with self._own_lock:
+                self._meet(x)
             return
-        try:
-            self._learn(x, self._scale.update(y, w), w, 1)
-        except BaseException:
-            self._scale.undo()
-            raise
+        with self._own_lock:
+            try:
+                self._learn(x, self._scale.update(y, w), w, 1)
+            except BaseException:
+                self._scale.undo()
+                raise
 
-    @locked
     def predict_one(self, x: Features) -> float:
         """Return the prediction for one sample; 0 before the first sample.
 
@@ -178,8 +178,9 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         x : dict
             Features; features that were never seen are ignored.
         """
-        scores = self._scores(x)
-        return 0.0 if scores is None else self._scale.unscaled_one(scores[0])
+        with self._own_lock:
+            scores = self._scores(x)
+            return 0.0 if scores is None else self._scale.unscaled_one(scores[0])
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Update the model with the rows of a data frame, in their order.
