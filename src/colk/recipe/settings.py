@@ -177,6 +177,7 @@ CLASSIFIER = Settings(loss="logistic")
 # Six of ten samples find atoms that all levels share, and a polish per level follows.
 QUANTILE_REGRESSOR = Settings(kernel="laplacian", max_atoms=200)
 # A stream may drift, so River's classes forget, and predict with the last iterate. It is noisier
-# than an average, therefore a classifier takes half the gradient step. Fewer atoms keep a step short.
+# than an average, therefore a classifier takes half the gradient step. Fewer atoms keep a step
+# short.
 RIVER_REGRESSOR = Settings(solver="auto", max_atoms=200, averaging=False, forgetting=None)
 RIVER_CLASSIFIER = replace(RIVER_REGRESSOR, loss="softmax", step_share=0.5)
