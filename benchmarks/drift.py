@@ -207,9 +207,7 @@ class FixedRace:
 def models(are_labels: bool) -> list[Any]:
     kind = COLKClassifier if are_labels else COLKRegressor
     tree_type = (
-        tree.HoeffdingAdaptiveTreeClassifier
-        if are_labels
-        else tree.HoeffdingAdaptiveTreeRegressor
+        tree.HoeffdingAdaptiveTreeClassifier if are_labels else tree.HoeffdingAdaptiveTreeRegressor
     )
     fixed = [kind(kernel="laplacian", **settings) for settings in (GRADIENT, NEWTON)]
     races = [FixedRace(kind, settings) for settings in (GRADIENT, NEWTON)]
