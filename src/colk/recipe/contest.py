@@ -282,7 +282,7 @@ class Contest:
         points, targets, _ = self.recent.arrays()
         if points.shape[1] != leader.n_features:
             raise FileFormatError("the recent samples have other features than the model")
-        leader.loss.check_targets(targets, leader.n_outputs, len(points))
+        leader.loss.check_targets(targets, leader.n_outputs or 1, len(points))
         sides = [(leader, self.race)]
         if self.rival is not None:
             sides.append((self.rival, self.rival_race))
