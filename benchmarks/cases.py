@@ -302,8 +302,10 @@ def partial_fit(chunk: int = 50) -> Ready:
     return single_samples(model.partial_fit, rows, model, chunk)
 
 
-def river(n_features: int, kernel: str = "laplacian", chunk: int = 500) -> Ready:
-    model = colk_river.COLKRegressor(kernel=kernel, max_atoms=50)
+def river(
+    n_features: int, kernel: str = "laplacian", solver: str = "gradient", chunk: int = 500
+) -> Ready:
+    model = colk_river.COLKRegressor(kernel=kernel, solver=solver, max_atoms=50)
     samples = named(3000 + CHUNKS * chunk, n_features)
     return single_samples(model.learn_one, samples, model, chunk)
 

@@ -89,6 +89,7 @@ def bike_table(folder: Path | None) -> None:
         "max_atoms=500": colk_river.COLKRegressor(max_atoms=500),
         "max_atoms=1000": colk_river.COLKRegressor(max_atoms=1000),
         "kernel='gaussian'": colk_river.COLKRegressor(kernel="gaussian"),
+        "solver='gradient'": colk_river.COLKRegressor(solver="gradient"),
         "averaging=True": colk_river.COLKRegressor(averaging=True),
         "step_size=0.5": colk_river.COLKRegressor(step_size=0.5),
     }
@@ -108,6 +109,7 @@ def classification_table() -> None:
         for name, model in (
             ("HoeffdingAdaptiveTreeClassifier", tree.HoeffdingAdaptiveTreeClassifier(seed=1)),
             ("COLKClassifier, default", colk_river.COLKClassifier()),
+            ("solver='gradient'", colk_river.COLKClassifier(solver="gradient")),
             ("kernel='gaussian'", colk_river.COLKClassifier(kernel="gaussian")),
         ):
             figures = prequential(scaled(model), stream, lambda label, y: label == y)

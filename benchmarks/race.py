@@ -237,7 +237,7 @@ def main() -> None:
     if "streams" in arguments.sets:
         entries = river_streams(arguments.data).items()
         rows = [stream_row(name, *case) for name, case in entries]
-        publish("race_streams", ["stream", "samples", "fixed → auto", "chosen"], rows)
+        publish("race_streams", ["stream", "samples", "fixed → auto", "last choice"], rows)
     print(f"a race of 1000 samples: {seconds():.2f} s of processor time")
 
 

@@ -19,7 +19,7 @@ phase = np.where(time < 3000, 0.0, 2.0) + 2e-4 * time  # a slow drift and one ju
 y = np.sin(4 * x + phase) + 0.2 * rng.normal(size=6000)
 
 models = {
-    "last iterate": COLKRegressor(),
+    "last iterate": COLKRegressor(solver="gradient"),
     "average of the last 100": COLKRegressor(averaging=Exponential(0.01)),
     "average of all": COLKRegressor(averaging=True),
 }

@@ -21,6 +21,7 @@ TITLES = {
     "defaults_regression": "Defaults: regression",
     "defaults_units": "Defaults: changed units",
     "doors": "The command and the estimator on the same rows",
+    "drift": "Streams with and without drift",
     "engines": "Speed of two builds",
     "headline": "One pass compared with a support vector machine",
     "lstd": "Policy evaluation",

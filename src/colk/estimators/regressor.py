@@ -48,8 +48,10 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         "rational_quadratic", "polynomial" (of degree 3) or "linear". With "auto" the data choose
         the kernel, its bandwidth and a scale for each feature: `fit` compares kernels on up to 1000
         samples, `partial_fit` on the first 500. `partial_fit` uses the Laplacian until then; if
-        another kernel wins, it learns the 500 samples again. Name a kernel to save this time:
-        "laplacian" suits tables of mixed features, "gaussian" smooth functions of few features.
+        another kernel wins, it learns the 500 samples again. If the stream of a `partial_fit`
+        changes, its latest 500 samples choose again, and a learner with another kernel takes over
+        if its predictions are better. Name a kernel to save this time: "laplacian" suits tables of
+        mixed features, "gaussian" smooth functions of few features.
     bandwidth : "auto", "scale", "median" or float, default="scale"
         Bandwidth of a kernel that is given by name; an object has its own. "scale" is √(p·var(X)/2)
         for p features, as scikit-learn's gamma="scale", and p·std(X)/2 for the Laplacian; "median"

@@ -4,7 +4,8 @@ The kernel that the first samples choose may not suit the samples that follow. T
 into blocks of 50 samples. At the end of each block
 
 1. the losses of the leader and of the rival, each before it learned the sample, are compared: a
-   rival that is ahead becomes the leader, and a rival that is far behind is dropped;
+   rival that is ahead becomes the leader, and one that is far behind, or not ahead for long, is
+   dropped;
 2. the losses of the leader are watched: if they rise, a learner with the default kernel becomes the
    rival at once, and after 500 more samples the kernels race again;
 3. the winner of such a race becomes the rival, after it has learned the latest 500 samples.
@@ -33,8 +34,9 @@ __all__ = ["Contest"]
 BLOCK = 50
 
 # A rival overtakes if it is ahead by OVERTAKE standard errors, over 3 to 10 blocks in which both
-# learned. It is dropped if it is behind by HOPELESS standard errors, over 8 to 10 blocks.
-OVERTAKE, HOPELESS = 1.0, 4.0
+# learned. It is dropped if it is behind by HOPELESS standard errors, over 8 to 10 blocks, and if it
+# has not overtaken in TRIAL blocks.
+OVERTAKE, HOPELESS, TRIAL = 1.0, 4.0, 40
 FEWEST, ENOUGH, LATEST = 3, 8, 10
 
 # The losses have risen if the mean of the latest 4 blocks exceeds that of the 8 to 20 blocks before
@@ -62,6 +64,7 @@ PATIENCE, IDLE, MOST_PATIENCE = 10, 8, 2**40
     losses=stored.Array(stored.Size("n_blocks", at_most=NEW + BEFORE), 2, finite=False),
     sums=stored.Array(2, 2, finite=False),
     filled=stored.Count(at_most=BLOCK - 1),
+    met=stored.Count(),
     since=stored.Count(),
     patience=stored.Count(1, MOST_PATIENCE),
     due=stored.Count(at_most=MOST_PATIENCE),
@@ -107,6 +110,7 @@ class Contest:
         self.losses = np.empty((0, 2))  # of leader and rival in the latest blocks
         self.sums = np.zeros((2, 2))  # of losses and of weights, at the start of the block
         self.filled = 0  # samples in the block so far
+        self.met = 0  # blocks in which this rival has learned, since the leader last changed
         self.since, self.patience, self.due = 0, PATIENCE, 0  # in blocks; see above
 
     # -- learning ----------------------------------------------------------------------------
@@ -148,7 +152,7 @@ class Contest:
         self._note_losses(leader)
         if self._lead(FEWEST) < -OVERTAKE and self.rival is not None:
             leader = self._overtaken(leader, self.rival)
-        elif self._lead(ENOUGH) > HOPELESS and self.due == 0:
+        elif (self._lead(ENOUGH) > HOPELESS or self.met >= TRIAL) and self.due == 0:
             self._set_rival(None)
         self._watch(leader, settings)
         if self.due > 0:
@@ -169,6 +173,7 @@ class Contest:
         lost, weight = (self._sums(leader) - self.sums).T
         means = np.divide(lost, weight, out=np.full(2, np.nan), where=weight > 0.0)
         self.losses = np.vstack([self.losses, means])[-(NEW + BEFORE) :]
+        self.met += self.rival is not None
 
     def _lead(self, fewest: int) -> float:
         """Lead of the leader in standard errors; 0 before they have met in this many blocks."""
@@ -183,12 +188,12 @@ class Contest:
         """Swap leader and rival; return the new leader."""
         self.rival, self.race, self.rival_race = leader, self.rival_race, self.race
         self.losses = self.losses[np.isfinite(self.losses[:, 1])][:, ::-1]
-        self.patience = PATIENCE
+        self.patience, self.met = PATIENCE, 0
         return rival
 
     def _set_rival(self, rival: KernelLearner | None, race: Race | None = None) -> None:
         """Give the leader another rival, or none."""
-        self.rival, self.rival_race = rival, race
+        self.rival, self.rival_race, self.met = rival, race, 0
         self.losses[:, 1] = np.nan
 
     def _watch(self, leader: KernelLearner, settings: Settings) -> None:
@@ -269,7 +274,7 @@ class Contest:
         points, targets, _ = self.recent.arrays()
         if points.shape[1] != leader.n_features:
             raise FileFormatError("the recent samples have other features than the model")
-        leader.loss.check_targets(targets, leader.n_outputs, len(points))
+        leader.loss.check_targets(targets, leader.n_outputs or 1, len(points))
         sides = [(leader, self.race)]
         if self.rival is not None:
             sides.append((self.rival, self.rival_race))

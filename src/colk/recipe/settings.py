@@ -176,6 +176,7 @@ REGRESSOR = Settings()
 CLASSIFIER = Settings(loss="logistic")
 QUANTILE_REGRESSOR = Settings()
 # A stream may drift, so River's classes forget, and predict with the last iterate. It is noisier
-# than an average, therefore a classifier takes half the gradient step. Fewer atoms keep a step short.
+# than an average, therefore a classifier takes half the gradient step. Fewer atoms keep a step
+# short.
 RIVER_REGRESSOR = Settings(solver="auto", max_atoms=200, averaging=False, forgetting=None)
 RIVER_CLASSIFIER = replace(RIVER_REGRESSOR, loss="softmax", step_share=0.5)

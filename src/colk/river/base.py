@@ -75,7 +75,7 @@ class OnlineModel(Guarded, StoredModel):
         return replace(Settings.of(self, self._defaults), loss=self._loss()).for_stream()
 
     def _make(self, n_features: int, n_outputs: int) -> KernelLearner:
-        """Make a learner of standardised features, with the default kernel if it is to be chosen."""
+        """Make a learner of standardised features; a kernel that is open is the default one."""
         return Recipe.from_shape(self._settings(), n_features).learner(n_outputs)
 
     # -- features ----------------------------------------------------------------------------

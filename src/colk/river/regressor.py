@@ -40,8 +40,10 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
     kernel : Kernel or str, default="auto"
         The kernel, or its name. With "auto" the first 500 samples choose the kernel, its bandwidth
         and a scale for each feature. Until then the model uses the Laplacian; if another kernel
-        wins, it learns the 500 samples again. `race` shows the comparison. Name a kernel to save
-        this time.
+        wins, it learns the 500 samples again. If the stream changes, the latest 500 samples choose
+        again. Whenever the choice may be wrong, a second learner with another kernel learns beside
+        the model, and takes over if its predictions are better. `race` shows the last comparison.
+        Name a kernel to save this time.
     bandwidth : "auto", "scale" or float, default="scale"
         Bandwidth of a kernel that is given by name. "scale" is √(p/2) for the p features of the
         first sample, and p/2 for the Laplacian. "auto" lets the first 500 samples choose it.
@@ -51,21 +53,25 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         How the losses are combined, as in `colk.COLKRegressor`.
     regularization : float or None, default=None
         λ of the penalty λ‖f‖²/2. None: 1e-6 s.
-    solver : {"gradient", "newton"}, default="gradient"
-        "newton" divides gradients by the curvature of the samples so far. It is much more accurate
-        if the relationship is stable or drifts slowly, starts again after a sudden change, and
-        takes about twice the time per sample.
+    solver : {"auto", "gradient", "newton"}, default="auto"
+        "newton" divides gradients by the curvature of the samples so far. It is more accurate on
+        most streams, and takes two to three times the time per sample. "auto" is "newton" for the
+        risk "mean", and "gradient" for other risks. If you set `step_size`, `averaging`,
+        `gradient_bound` or `regularization`, which only gradient steps use, "auto" is "gradient";
+        if you set `prior` or `forgetting`, it is "newton".
     step_size : float, PowerDecay or None, default=None
-        Step size α of `solver="gradient"`. None: 1/(s κ); 0.2/(s κ) for the risk "cvar"; half of
-        that in `COLKClassifier`. Lower it if targets are noisy.
+        Step size α of gradient steps. None: 1/(s κ); 0.2/(s κ) for the risk "cvar"; half of that
+        in `COLKClassifier`. Lower it if targets are noisy.
     averaging : bool, PolyakRuppert or Exponential, default=False
         Whether to predict with an average of the iterates. The last iterate follows a target that
         moves; set True if the relationship does not change. For `solver="gradient"`.
     gradient_bound, tracking_rate, pairing
         As in `colk.COLKRegressor`.
-    prior, forgetting
-        Settings of `solver="newton"`, as in `colk.COLKRegressor`. If the relationship drifts, lower
-        `forgetting` or set it to "auto".
+    prior : float, "auto" or None, default=None
+        λ of Newton steps, as in `colk.COLKRegressor`.
+    forgetting : float, "auto" or None, default=None
+        How fast Newton steps forget, as in `colk.COLKRegressor`. None: "auto", or 1 if `prior` is
+        "auto". Set 1 if the relationship does not change.
     eps : float or None, default=None
         As in `colk.COLKRegressor`.
     max_atoms : int or None, default=200
