@@ -4,6 +4,7 @@ import argparse
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -88,24 +89,16 @@ def _begun(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     if target is None:
         raise ValueError(f"name the column to predict with --target; the columns are {there}")
     categorical = given.setdefault("categorical", ())
-    given.setdefault("features", tuple(name for name in source.kinds if name != target))
+    given.setdefault("features", _default_features(source, target))
     for name in (target, *given["features"], *categorical):
         if name not in source.kinds:
             hint = _other_delimiter(there) if len(source.kinds) == 1 else ""
             raise ValueError(f"{source.paths[0]} has no column {name!r}; it has {there}{hint}")
-    texts = [
-        name
-        for name in given["features"]
-        if source.kinds[name] == "text" and name not in categorical
-    ]
-    if texts:
-        told = listed(texts).replace(", ", ",")
-        raise ValueError(
-            f"{'columns' if len(texts) > 1 else 'column'} {listed(texts)} "
-            f"hold{'' if len(texts) > 1 else 's'} text: make indicators with "
-            f"--categorical {told}, or choose other columns with --features"
-        )
+    plain = [name for name in given["features"] if name not in categorical]
+    _check_features(source, plain)
     labelled = source.kinds[target] == "text"
+    if "task" not in given and target in source.first_rows.dates:
+        raise ValueError(f"the target {target} holds dates or times; predict a number of days")
     given.setdefault("task", "classification" if labelled else "regression")
     if labelled and given["task"] == "regression":
         raise ValueError(f"the target {target} holds text; use --task classification")
@@ -119,6 +112,50 @@ def _begun(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     model = TableModel(target, **given)
     model.notes = {"settings": _stored(_given(arguments)), "holdout": arguments.holdout or 0.0}
     return model
+
+
+def _default_features(source: "Source", target: str) -> tuple[str, ...]:
+    """Return the columns but the target, without those that few rows have."""
+    rare = {name: seen for name, seen in source.first_rows.rare.items() if name != target}
+    for name, (present, n_rows) in rare.items():
+        print(
+            f"colk: column {name} is left out: only {present} of the first {n_rows} rows have it. "
+            "Name it with --features to learn from rows that have it",
+            file=sys.stderr,
+        )
+    return tuple(name for name in source.kinds if name != target and name not in rare)
+
+
+def _check_features(source: "Source", names: list[str]) -> None:
+    """Raise if columns are no numbers; the message says what to do with them."""
+    from colk.tabular.reading import listed
+
+    first, texts = source.first_rows, [name for name in names if source.kinds[name] == "text"]
+    for found, content, cure in (
+        (
+            first.unreadable,
+            "lists, objects or bytes",
+            "make columns of their parts, or leave them out with --features",
+        ),
+        (
+            first.dates,
+            "dates or times",
+            "convert them to numbers (days since a date, hour of the day), or leave them out "
+            "with --features",
+        ),
+        (set(texts), "text", ""),
+    ):
+        told = [name for name in texts if name in found]
+        if not told:
+            continue
+        joined = listed(told).replace(", ", ",")
+        advice = cure or (
+            f"make indicators with --categorical {joined}, or choose other columns with --features"
+        )
+        raise ValueError(
+            f"{'columns' if len(told) > 1 else 'column'} {listed(told)} "
+            f"hold{'' if len(told) > 1 else 's'} {content}: {advice}"
+        )
 
 
 def _other_delimiter(header: str) -> str:
@@ -221,7 +258,9 @@ def _prepared(
 
 def _learn(run: "Run", arguments: argparse.Namespace) -> None:
     model, began, rows = run.model, time.monotonic(), run.model.rows
-    with _signals() as stopped, _progress(run) as show:
+    with _signals() as stopped, _progress(run) as show, warnings.catch_warnings():
+        # The summary tells it, with the number of rows.
+        warnings.filterwarnings("ignore", "column .* has more than .* values", RuntimeWarning)
         finished = run.learn(stopped, show)
     if not finished and model.rows == 0:
         raise KeyboardInterrupt("stopped before a row was learned; no model was written")
@@ -289,6 +328,10 @@ def _tell(run: "Run", arguments: argparse.Namespace, rows: int, seconds: float) 
         lines["report"] = str(arguments.report.resolve())
     for name, text in {"model": str(arguments.model), **lines}.items():
         print(f"{name:<9}{text}")
+    if "warning" in lines:
+        print(f"colk: {lines['warning']}", file=sys.stderr)
+    if run.rejects.count > run.model.rows:
+        print("colk: more rows were rejected than learned", file=sys.stderr)
     if run.rejects.count and arguments.rejects is None:
         print(
             f"colk: rejected, first: {run.rejects.first}; --rejects FILE lists all", file=sys.stderr
