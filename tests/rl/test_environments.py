@@ -5,7 +5,14 @@ import pytest
 
 from colk.experiments.policy import push_along, swing_up
 from colk.kernels import Gaussian
-from colk.rl import KernelTD, evaluate_policy, held_out_values, rollout
+from colk.rl import (
+    KernelLSTD,
+    KernelTD,
+    PolicyEvaluator,
+    evaluate_policy,
+    held_out_values,
+    rollout,
+)
 
 gymnasium = pytest.importorskip("gymnasium")
 
@@ -177,3 +184,33 @@ def test_the_policies_do_what_they_are_for():
 def test_bad_input_is_refused(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_missing_agreement_and_a_large_error_are_explained():
+    """A pole that never falls: all returns are equal, and gradient steps do not reach them."""
+
+    def upright(observation):
+        return int(observation[2] + 0.5 * observation[3] > 0.0)
+
+    kernel, settings = Gaussian((2.0, 1.0, 0.1, 1.0)), {"n_held_out": 4, "n_rollouts": 2}
+    reason = r"agreement is None, because all 4 held-out states have the return 9\.99"
+    with pytest.warns(RuntimeWarning, match=reason) as told:
+        learner = KernelLSTD(kernel, discount=0.9)
+        exact = evaluate_policy("CartPole-v1", upright, learner, n_transitions=3000, **settings)
+    assert exact.agreement is None
+    assert exact.rmse < 0.3
+    assert not any("off by" in str(each.message) for each in told)
+    with pytest.warns(RuntimeWarning) as told:
+        learner = PolicyEvaluator(kernel, discount=0.9)
+        rough = evaluate_policy("CartPole-v1", upright, learner, n_transitions=3000, **settings)
+    assert rough.rmse > 0.5
+    assert any("the learned values are off by" in str(each.message) for each in told)
+    with pytest.warns(RuntimeWarning, match="fewer than 3 states are held out"):
+        evaluate_policy(
+            "CartPole-v1",
+            upright,
+            KernelLSTD(kernel, discount=0.9),
+            n_transitions=3000,
+            n_held_out=2,
+            n_rollouts=2,
+        )
