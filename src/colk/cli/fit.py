@@ -130,32 +130,32 @@ def _check_features(source: "Source", names: list[str]) -> None:
     """Raise if columns are no numbers; the message says what to do with them."""
     from colk.tabular.reading import listed
 
-    first, texts = source.first_rows, [name for name in names if source.kinds[name] == "text"]
-    for found, content, cure in (
-        (
-            first.unreadable,
-            "lists, objects or bytes",
-            "make columns of their parts, or leave them out with --features",
-        ),
-        (
-            first.dates,
-            "dates or times",
-            "convert them to numbers (days since a date, hour of the day), or leave them out "
-            "with --features",
-        ),
-        (set(texts), "text", ""),
-    ):
-        told = [name for name in texts if name in found]
-        if not told:
-            continue
-        joined = listed(told).replace(", ", ",")
-        advice = cure or (
-            f"make indicators with --categorical {joined}, or choose other columns with --features"
-        )
+    texts = [name for name in names if source.kinds[name] == "text"]
+    nested = [name for name in texts if name in source.first_rows.unreadable]
+    dates = [name for name in texts if name in source.first_rows.dates]
+    if nested:
         raise ValueError(
-            f"{'columns' if len(told) > 1 else 'column'} {listed(told)} "
-            f"hold{'' if len(told) > 1 else 's'} {content}: {advice}"
+            f"{_holding(nested)} lists, objects or bytes: make a column of each part, or choose "
+            "other columns with --features"
         )
+    if dates:
+        raise ValueError(
+            f"{_holding(dates)} dates or times: convert them to numbers, such as days since a date "
+            "and the hour, or choose other columns with --features"
+        )
+    if texts:
+        told = listed(texts).replace(", ", ",")
+        raise ValueError(
+            f"{_holding(texts)} text: make indicators with --categorical {told}, or choose other "
+            "columns with --features"
+        )
+
+
+def _holding(names: list[str]) -> str:
+    """The beginning of a message about columns: "column a holds", "columns a, b hold"."""
+    from colk.tabular.reading import listed
+
+    return f"columns {listed(names)} hold" if names[1:] else f"column {listed(names)} holds"
 
 
 def _other_delimiter(header: str) -> str:

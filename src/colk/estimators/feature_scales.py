@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from colk._validation import Array
@@ -23,7 +24,7 @@ _FEWEST = 10
 _NAMED = 5
 
 
-def unseen_features(X: Array) -> tuple[Array, int]:
+def unseen_features(X: Array) -> tuple[NDArray[np.intp], int]:
     """Return the features that are too small to be seen beside the largest, and the largest.
 
     Examples

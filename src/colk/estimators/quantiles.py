@@ -171,7 +171,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         least = max(self.regularization_, LEAST_REGULARIZATION)
         self.functions_, intercepts, chosen = [], [], []
         for level in self.quantiles_:
-            # Far from the atoms f is 0, so that the prediction there is the quantile of all targets.
+            # Far from the atoms f is 0, so the prediction there is the quantile of all targets.
             centre = _quantile(samples.y, samples.weight, level)
             function, regularization, unseen = samples.fit(start, centre, level, least)
             residuals = (samples.y - centre - unseen)[samples.judged]

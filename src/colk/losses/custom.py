@@ -28,9 +28,9 @@ class CustomLoss(Loss):
     Parameters
     ----------
     value, slope : callable
-        Both are required: ℓ(f, y) and ∂ℓ/∂f as functions of two numbers, written with numbers and NumPy functions.
-        They may be C functions, `double (double f, double y)`, given by ctypes, as a
-        scipy.LowLevelCallable or as a cfunc of Numba. The attributes `value_function` and
+        ℓ(f, y) and ∂ℓ/∂f as functions of two numbers, written with numbers and NumPy functions;
+        both are required. They may be C functions, `double (double f, double y)`, given by ctypes,
+        as a scipy.LowLevelCallable or as a cfunc of Numba. The attributes `value_function` and
         `slope_function` hold them.
     kind : {"regression", "binary"}
         Type of the targets: real numbers, or −1 and +1.

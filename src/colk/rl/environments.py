@@ -53,7 +53,7 @@ class PolicyEvaluation:
     >>> from colk.rl import PolicyEvaluator, evaluate_policy
     >>> learner = PolicyEvaluator(Gaussian((0.5, 0.5, 2.0)), discount=0.5)
     >>> found = evaluate_policy("Pendulum-v1", lambda observation: [0.0], learner,
-    ...                         n_transitions=1000, n_held_out=5, n_rollouts=2)
+    ...                         n_transitions=4000, n_held_out=20, n_rollouts=2)
     >>> found.order.shape[1]
     2
     """

@@ -58,9 +58,11 @@ class ParquetTable:
             batch = next(self._file.iter_batches(LOOKED_AT, use_threads=False), None)
         except pa.ArrowException:  # reading the rows will tell
             return
-        for field in self._file.schema_arrow if batch is not None else ():
+        if batch is None:
+            return
+        self.first_rows.n_rows = len(batch)
+        for field in self._file.schema_arrow:
             values = batch.column(field.name)
-            self.first_rows.n_rows = len(batch)
             content = _content(field.type)
             self.first_rows.add_column(field.name, content, len(values) - values.null_count)
 
