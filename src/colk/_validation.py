@@ -132,7 +132,6 @@ def reject_lazy(value: Any, name: str) -> None:
         )
 
 
-
 def check_weight_range(weight: Array, name: str) -> Array:
     """Return weights if they are at least 0 and not too large."""
     if (weight < 0.0).any():
