@@ -107,9 +107,18 @@ def by_size(sizes: list[int], seeds: range) -> None:
             )
             coverage, score = runs.T
             shown = [coverage.mean(), coverage.min(), coverage.max(), score.mean()]
-            rows.append([str(n), name, *(f"{value:.3f}" for value in shown)])
+            numbers = (f"{value:.3f}" for value in shown)
+            rows.append([str(n), name, str(len(seeds)), *numbers])
             print(rows[-1], flush=True)
-    columns = ["samples", "features, noise", "coverage", "lowest", "highest", "interval score"]
+    columns = [
+        "samples",
+        "features, noise",
+        "seeds",
+        "coverage",
+        "lowest",
+        "highest",
+        "interval score",
+    ]
     publish("quantiles_sizes", columns, rows)
 
 

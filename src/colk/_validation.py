@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "LARGEST_WEIGHT",
     "Array",
     "check_count",
     "check_fraction",
@@ -15,13 +16,19 @@ __all__ = [
     "check_points",
     "check_rows",
     "check_vector",
+    "check_weight_range",
+    "reject_lazy",
 ]
 
 Array = NDArray[np.float64]
 
+# Larger weights overflow.
+LARGEST_WEIGHT = 1e100
+
 
 def _as_float(values: ArrayLike, name: str) -> Array:
     """Return `values` as a float64 array; raise if they are not real numbers."""
+    reject_lazy(values, name)
     if hasattr(values, "toarray") and hasattr(values, "nnz"):
         raise TypeError(f"{name} is a sparse matrix; pass a dense array ({name}.toarray())")
     try:
@@ -109,3 +116,30 @@ def check_count(value: Any, name: str, *, at_least: int = 1) -> int:
     if value < at_least:
         raise ValueError(f"{name} must be at least {at_least}, got {value!r}")
     return int(value)
+
+
+def reject_lazy(value: Any, name: str) -> None:
+    """Raise TypeError for a Dask collection, which NumPy would load into memory whole."""
+    graph = getattr(value, "__dask_graph__", None)
+    if not callable(graph) or isinstance(value, type):
+        return
+    # An object of xarray has the method too; it returns None if there is no Dask behind it.
+    if type(value).__module__.partition(".")[0].startswith("dask") or graph() is not None:
+        raise TypeError(
+            f"{name} is a Dask collection, and all of it would be loaded into memory: pass "
+            f"{name}.compute() of a sample, or one chunk after another (`partial_fit` learns from "
+            "chunks)"
+        )
+
+
+def check_weight_range(weight: Array, name: str) -> Array:
+    """Return weights if they are at least 0 and not too large."""
+    if (weight < 0.0).any():
+        raise ValueError(f"{name} must be at least 0")
+    largest = float(weight.max(initial=0.0))
+    if largest > LARGEST_WEIGHT:
+        raise ValueError(
+            f"{name} has a weight of {largest:g}, and weights above {LARGEST_WEIGHT:g} overflow: "
+            "divide all weights by their mean"
+        )
+    return weight

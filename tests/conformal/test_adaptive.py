@@ -107,3 +107,16 @@ def test_exact_predictions_have_intervals_without_width():
 def test_bad_settings_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("size", "counted"), [(1, 1), (10, 10), (25, 25), (26, 25), (100, 25)])
+def test_a_round_counts_as_25_targets_at_most(size, counted):
+    """α moves by rate · (α − 1) for each of the targets that count, if all are missed."""
+    interval = AdaptiveInterval(rate=0.001, window=1000)
+    interval.follow(0.9)
+    for residual in np.linspace(-1.0, 1.0, 101):
+        interval.update([residual], [residual])
+    before = interval._levels[0.9].aim
+    interval.update([9.0] * size, [9.0] * size)
+    moved = interval._levels[0.9].aim - before
+    np.testing.assert_allclose(moved, -0.001 * 0.9 * counted, rtol=1e-9)

@@ -68,7 +68,9 @@ def test_far_from_the_data_the_quantiles_are_those_of_all_targets():
 
 def test_too_few_samples_for_a_level_warn():
     X, y = data(18)
-    with pytest.warns(ConvergenceWarning, match=r"0\.05 of the targets beyond them need 19 samples"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"0\.05 of the targets beyond them need 19 samples"
+    ):
         COLKQuantileRegressor(random_state=0).fit(X, y)
     X, y = data(19)
     with warnings.catch_warnings():

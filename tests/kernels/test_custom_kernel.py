@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from colk import COLK, COLKRegressor
 from colk._engine.user_functions import compilation
 from colk.errors import SlowFunctionWarning
 from colk.kernels import CustomKernel, Gaussian, Linear
@@ -179,3 +180,19 @@ def test_methods_and_partial_functions_are_pickled_with_what_they_hold():
     assert kernel([[3.0]]) == 18.0
     kernel = pickle.loads(pickle.dumps(CustomKernel(partial(Scale.product, Scale(3.0)))))
     assert kernel([[3.0]]) == 27.0
+
+
+def test_a_plain_function_is_told_what_wraps_it():
+    def product(u, v):
+        return float(u @ v)
+
+    for use in (
+        lambda: COLK(product),
+        lambda: COLKRegressor(kernel=product).fit(np.ones((3, 1)), np.ones(3)),
+    ):
+        with pytest.raises(TypeError, match=r"must be a Kernel.*: wrap it in CustomKernel\("):
+            use()
+    with pytest.raises(TypeError, match=r"must be a Loss.*: wrap it in CustomLoss\("):
+        COLK(Gaussian(1.0), product)
+    with pytest.raises(TypeError, match=r"must be a Kernel.*: call it, Gaussian\(\.\.\.\)"):
+        COLK(Gaussian)

@@ -117,3 +117,8 @@ def test_functions_without_a_name_say_how_to_be_pickled():
 def test_a_wrong_kind_is_refused():
     with pytest.raises(ValueError, match="kind must be 'regression' or 'binary', got 'odd'"):
         CustomLoss(squared, squared_slope, kind="odd")
+
+
+def test_a_missing_slope_is_named():
+    with pytest.raises(TypeError, match=r"CustomLoss needs two functions.*its slope in f"):
+        CustomLoss(squared)

@@ -144,3 +144,18 @@ def test_a_wrong_class_is_found():
 def test_an_unknown_kind_meets_one_clear_error():
     with pytest.raises(ValueError, match="kind must be"):
         CustomLoss(squared, squared_slope, kind="odd")
+
+
+def log_cosh(f, y):
+    return np.log(np.cosh(f - y))
+
+
+def log_cosh_slope(f, y):
+    return np.tanh(f - y)
+
+
+def test_the_check_shows_where_a_value_is_infinite():
+    """cosh overflows beyond 710."""
+    with pytest.raises(AssertionError, match=r"value is finite: it is value = inf at f = .*, y = "):
+        check_loss(CustomLoss(log_cosh, log_cosh_slope, is_convex=True))
+    check_loss(CustomLoss(log_cosh, log_cosh_slope, is_convex=True), magnitude=100.0)

@@ -5,7 +5,14 @@ import pytest
 
 from colk.experiments.policy import push_along, swing_up
 from colk.kernels import Gaussian
-from colk.rl import KernelTD, evaluate_policy, held_out_values, rollout
+from colk.rl import (
+    KernelLSTD,
+    KernelTD,
+    PolicyEvaluator,
+    evaluate_policy,
+    held_out_values,
+    rollout,
+)
 
 gymnasium = pytest.importorskip("gymnasium")
 
@@ -91,7 +98,8 @@ def evaluated(env, discount=0.5, n_held_out=10, **settings):
 
 
 def test_equal_values_are_learned_though_nothing_correlates_with_them():
-    found = evaluated(Even())
+    with pytest.warns(RuntimeWarning, match="agreement is None, because all 10 held-out states"):
+        found = evaluated(Even())
     assert found.agreement is None
     np.testing.assert_allclose(found.monte_carlo.mean, 2.0, atol=0.01)
     expected = found.learner.value(found.monte_carlo.states) - found.monte_carlo.mean
@@ -107,7 +115,9 @@ def test_equal_values_are_learned_though_nothing_correlates_with_them():
     ],
 )
 def test_poles_that_never_fall_and_lakes_without_a_goal(name, policy, bandwidth):
-    found = evaluate_policy(name, policy, KernelTD(Gaussian(bandwidth), 0.9), 1000, 10, 2)
+    with pytest.warns(RuntimeWarning) as told:
+        found = evaluate_policy(name, policy, KernelTD(Gaussian(bandwidth), 0.9), 1000, 10, 2)
+    assert any("agreement is None" in str(each.message) for each in told)
     assert found.agreement is None
     assert np.isfinite(found.rmse)
     assert found.learner.steps == 1000
@@ -177,3 +187,33 @@ def test_the_policies_do_what_they_are_for():
 def test_bad_input_is_refused(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_missing_agreement_and_a_large_error_are_explained():
+    """A pole that never falls: all returns are equal, and gradient steps do not reach them."""
+
+    def upright(observation):
+        return int(observation[2] + 0.5 * observation[3] > 0.0)
+
+    kernel, settings = Gaussian((2.0, 1.0, 0.1, 1.0)), {"n_held_out": 4, "n_rollouts": 2}
+    reason = r"agreement is None, because all 4 held-out states have the return 9\.99"
+    learner = KernelLSTD(kernel, discount=0.9)
+    with pytest.warns(RuntimeWarning, match=reason) as told:
+        exact = evaluate_policy("CartPole-v1", upright, learner, n_transitions=3000, **settings)
+    assert exact.agreement is None
+    assert exact.rmse < 0.3
+    assert not any("off by" in str(each.message) for each in told)
+    learner = PolicyEvaluator(kernel, discount=0.9)
+    with pytest.warns(RuntimeWarning) as told:
+        rough = evaluate_policy("CartPole-v1", upright, learner, n_transitions=3000, **settings)
+    assert rough.rmse > 0.5
+    assert any("the learned values are off by" in str(each.message) for each in told)
+    with pytest.warns(RuntimeWarning, match="fewer than 3 states are held out"):
+        evaluate_policy(
+            "CartPole-v1",
+            upright,
+            KernelLSTD(kernel, discount=0.9),
+            n_transitions=3000,
+            n_held_out=2,
+            n_rollouts=2,
+        )

@@ -111,10 +111,21 @@ def check_overrides(term: "Term") -> None:
         check_overrides(part)
 
 
+def _cure(value: Any, kind: type) -> str:
+    """Advice for a class or a function where a term is expected."""
+    if isinstance(value, type) and issubclass(value, kind):
+        return f": call it, {value.__name__}(...), to make one"
+    wrapper = _WRAPPERS.get(kind.__name__)
+    return f": wrap it in {wrapper}" if callable(value) and wrapper else ""
+
+
 def check_term(value: Any, kind: type[AnyTerm], name: str) -> AnyTerm:
     """Return a term of this kind unchanged; raise TypeError for anything else."""
     if not isinstance(value, kind):
-        raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__} {value!r}")
+        raise TypeError(
+            f"{name} must be a {kind.__name__}, got {type(value).__name__} {value!r}"
+            f"{_cure(value, kind)}"
+        )
     check_overrides(value)
     return value
 
@@ -156,6 +167,14 @@ def with_parameters(value: Any, changes: dict[str, Any]) -> Any:
     for name, below in deeper.items():
         children[name] = with_parameters(children[name], below)
     return value.replace(**children) if isinstance(value, Term) else tuple(children.values())
+
+
+# Classes that make terms of plain functions, by the name of the kind.
+_WRAPPERS = {
+    "Kernel": "CustomKernel(function)",
+    "Loss": "CustomLoss(value, slope)",
+    "Risk": "CustomRisk(inner, inner_slope, outer, ...)",
+}
 
 
 class Term:
@@ -242,7 +261,7 @@ def term_by_name(value: Any, kind: type[AnyTerm], registry: dict[str, Any], what
     if not isinstance(value, str):
         raise TypeError(
             f"{what} must be a {kind.__name__} or one of {sorted(registry)}, "
-            f"got {type(value).__name__} {value!r}"
+            f"got {type(value).__name__} {value!r}{_cure(value, kind)}"
         )
     if value not in registry:
         raise ValueError(f"{what} {value!r} is unknown; choose one of {sorted(registry)}")

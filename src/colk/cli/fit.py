@@ -4,6 +4,7 @@ import argparse
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -89,24 +90,16 @@ def _begun(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     if target is None:
         raise ValueError(f"name the column to predict with --target; the columns are {there}")
     categorical = given.setdefault("categorical", ())
-    given.setdefault("features", tuple(name for name in source.kinds if name != target))
+    given.setdefault("features", _default_features(source, target))
     for name in (target, *given["features"], *categorical):
         if name not in source.kinds:
             hint = _other_delimiter(there) if len(source.kinds) == 1 else ""
             raise ValueError(f"{source.paths[0]} has no column {name!r}; it has {there}{hint}")
-    texts = [
-        name
-        for name in given["features"]
-        if source.kinds[name] == "text" and name not in categorical
-    ]
-    if texts:
-        told = listed(texts).replace(", ", ",")
-        raise ValueError(
-            f"{'columns' if len(texts) > 1 else 'column'} {listed(texts)} "
-            f"hold{'' if len(texts) > 1 else 's'} text: make indicators with "
-            f"--categorical {told}, or choose other columns with --features"
-        )
+    plain = [name for name in given["features"] if name not in categorical]
+    _check_features(source, plain)
     labelled = source.kinds[target] == "text"
+    if "task" not in given and target in source.first_rows.dates:
+        raise ValueError(f"the target {target} holds dates or times; predict a number of days")
     given.setdefault("task", "classification" if labelled else "regression")
     if labelled and given["task"] == "regression":
         raise ValueError(f"the target {target} holds text; use --task classification")
@@ -120,6 +113,50 @@ def _begun(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     model = TableModel(target, **given)
     model.notes = {"settings": _stored(_given(arguments)), "holdout": arguments.holdout or 0.0}
     return model
+
+
+def _default_features(source: "Source", target: str) -> tuple[str, ...]:
+    """Return the columns but the target, without those that few rows have."""
+    rare = {name: seen for name, seen in source.first_rows.rare.items() if name != target}
+    for name, (present, n_rows) in rare.items():
+        print(
+            f"colk: column {name} is left out: only {present} of the first {n_rows} rows have it. "
+            "Name it with --features to learn from rows that have it",
+            file=sys.stderr,
+        )
+    return tuple(name for name in source.kinds if name != target and name not in rare)
+
+
+def _check_features(source: "Source", names: list[str]) -> None:
+    """Raise if columns are no numbers; the message says what to do with them."""
+    from colk.tabular.reading import listed
+
+    texts = [name for name in names if source.kinds[name] == "text"]
+    nested = [name for name in texts if name in source.first_rows.unreadable]
+    dates = [name for name in texts if name in source.first_rows.dates]
+    if nested:
+        raise ValueError(
+            f"{_holding(nested)} lists, objects or bytes: make a column of each part, or choose "
+            "other columns with --features"
+        )
+    if dates:
+        raise ValueError(
+            f"{_holding(dates)} dates or times: convert them to numbers, such as days since a date "
+            "and the hour, or choose other columns with --features"
+        )
+    if texts:
+        told = listed(texts).replace(", ", ",")
+        raise ValueError(
+            f"{_holding(texts)} text: make indicators with --categorical {told}, or choose other "
+            "columns with --features"
+        )
+
+
+def _holding(names: list[str]) -> str:
+    """The beginning of a message about columns: "column a holds", "columns a, b hold"."""
+    from colk.tabular.reading import listed
+
+    return f"columns {listed(names)} hold" if names[1:] else f"column {listed(names)} holds"
 
 
 def _other_delimiter(header: str) -> str:
@@ -250,7 +287,9 @@ def _prepared(
 def _learn(run: "Run", arguments: argparse.Namespace) -> None:
     model, began, rows = run.model, time.monotonic(), run.model.rows
     with _signals() as stopped:
-        with _progress(run) as show:
+        with _progress(run) as show, warnings.catch_warnings():
+            # The summary tells it, with the number of rows.
+            warnings.filterwarnings("ignore", "column .* has more than .* values", RuntimeWarning)
             finished = run.learn(stopped, show)
         if not finished and model.rows == 0:
             raise KeyboardInterrupt("stopped before a row was learned; no model was written")
@@ -320,6 +359,10 @@ def _tell(run: "Run", arguments: argparse.Namespace, rows: int, seconds: float) 
         lines["report"] = str(arguments.report.resolve())
     for name, text in {"model": str(arguments.model), **lines}.items():
         print(f"{name:<9}{text}")
+    if "warning" in lines:
+        print(f"colk: {lines['warning']}", file=sys.stderr)
+    if run.rejects.count > run.model.rows:
+        print("colk: more rows were rejected than learned", file=sys.stderr)
     if run.rejects.count and arguments.rejects is None:
         print(
             f"colk: rejected, first: {run.rejects.first}; --rejects FILE lists all", file=sys.stderr

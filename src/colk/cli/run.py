@@ -213,6 +213,8 @@ class Run:
         columns, lines = self._kept(rows, which, self.place.before + which.start)
         self.record.watch(self.model, columns, columns[self.model.target], path, lines)
         self._feed(columns, path, lines)
+        if self.place.epoch == 0:
+            self.record.count_categories(self.model, columns)
 
     def _feed(self, columns: Mapping[str, Any], path: str, lines: NDArray[np.int64]) -> None:
         if len(lines) == 0:

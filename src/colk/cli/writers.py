@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from colk.tabular.reading import format_of
+from colk.tabular.reading import FORMATS
 
 __all__ = ["Write", "writer"]
 
@@ -31,9 +31,12 @@ def writer(path: Path | None, to: str | None, labels: bool = False) -> Iterator[
     labels : bool
         Whether the first column holds text.
     """
-    chosen = to or ("csv" if path is None else format_of(str(path)))
+    chosen = to or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
     if chosen not in _WRITERS:
-        raise ValueError(f"{path}: predictions are written as csv, jsonl or parquet, not {chosen}")
+        raise ValueError(
+            f"{path}: predictions are written as csv, jsonl or parquet; name the file so, or "
+            "choose the format with --to"
+        )
     if path is None:
         if chosen == "parquet":
             raise ValueError("Parquet cannot be written to standard output: name a file by --out")

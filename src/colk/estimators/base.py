@@ -13,8 +13,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from colk._engine.locks import Guarded
 from colk._engine.terms import Term, with_parameters
-from colk._validation import Array
+from colk._validation import Array, check_weight_range, reject_lazy
 from colk.compressors import KOMP
+from colk.estimators.feature_scales import warn_of_scales
 from colk.estimators.stored import StoredEstimator
 from colk.kernels.bandwidth import as_kernel, takes_bandwidth
 from colk.learners.colk import KernelLearner
@@ -180,6 +181,8 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         settings = self._settings(loss)
         self._n_outputs = n_outputs
         self._use(Recipe.from_data(settings, X))
+        if not settings.is_open and isinstance(self.bandwidth_, float):
+            warn_of_scales(X, getattr(self, "feature_names_in_", None))
         self.loss_curve_: list[float] = []
         self.race_: Race | None = None
         self.risk_path_: RiskPath | None = None
@@ -308,8 +311,14 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         if self._is_valid(X):
             valid: Array = X
             return valid
-        points: Array = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        points: Array = self._validated(X, reset=False)
         return points
+
+    def _validated(self, X: Any, y: Any = "no_validation", **checks: Any) -> Any:
+        """scikit-learn's `validate_data`, but a Dask collection is not loaded."""
+        reject_lazy(X, "X")
+        reject_lazy(y, "y")
+        return validate_data(self, X, y, dtype=np.float64, order="C", **checks)
 
     def _values(self, X: Any) -> Array:
         """Values of the learned function at points to be checked, of shape (n,) or (n, q)."""
@@ -320,7 +329,8 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
     def _weights(self, sample_weight: Any, X: Array) -> Array:
         if sample_weight is None:
             return np.ones(len(X))
+        reject_lazy(sample_weight, "sample_weight")
         weight: Array = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
-        return np.ascontiguousarray(weight)
+        return check_weight_range(np.ascontiguousarray(weight), "sample_weight")

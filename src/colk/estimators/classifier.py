@@ -8,7 +8,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from colk import _stored as stored
 from colk._validation import Array
@@ -184,7 +183,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         classes: Any = None,
     ) -> tuple[Array, Array, Array]:
         """Validate the samples and encode the labels; the first call also makes the learner."""
-        X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C")
+        X, y = self._validated(X, y, reset=first)
         check_classification_targets(y)
         weight = self._weights(sample_weight, X)
         if first:

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import _ovr_decision_function, check_classificatio
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from colk import _stored as stored
-from colk._validation import Array, check_number
+from colk._validation import Array, check_number, reject_lazy
 from colk.errors import FileFormatError
 from colk.estimators.base import COLKEstimator
 from colk.estimators.stored import Labels
@@ -220,6 +220,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _values(self, X: Any) -> Array:
         function = self.function_
+        reject_lazy(X, "X")
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return Affine(function, self.intercept_)(X)
 

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
@@ -151,7 +150,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
     ) -> tuple[Array, Array, Array]:
         """Validate the samples, scale the targets and make the learner."""
         loss = Quantiles(self.quantiles)
-        X, y = validate_data(self, X, y, reset=first, dtype=np.float64, order="C", y_numeric=True)
+        X, y = self._validated(X, y, reset=first, y_numeric=True)
         weight = self._weights(sample_weight, X)
         self.quantiles_ = loss.levels
         self._start(X, loss, len(loss.levels))
@@ -172,7 +171,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         least = max(self.regularization_, LEAST_REGULARIZATION)
         self.functions_, intercepts, chosen = [], [], []
         for level in self.quantiles_:
-            # Far from the atoms f is 0, so that the prediction there is the quantile of all targets.
+            # Far from the atoms f is 0, so the prediction there is the quantile of all targets.
             centre = _quantile(samples.y, samples.weight, level)
             function, regularization, unseen = samples.fit(start, centre, level, least)
             residuals = (samples.y - centre - unseen)[samples.judged]

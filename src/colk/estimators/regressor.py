@@ -6,7 +6,6 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
@@ -254,16 +253,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     ) -> tuple[Array, Array, Array]:
         """Validate the samples and scale the targets; the first call also makes the learner."""
         if first or not self._is_valid(X) or not _is_valid(y, len(X)):
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                reset=first,
-                dtype=np.float64,
-                order="C",
-                multi_output=True,
-                y_numeric=True,
-            )
+            X, y = self._validated(X, y, reset=first, multi_output=True, y_numeric=True)
         targets = np.asarray(y, dtype=np.float64)
         weight = self._weights(sample_weight, X)
         if first:
@@ -324,7 +314,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
             Points.
         return_std : bool
             Whether to also return the standard deviation of a new target around its prediction, of
-            the same shape: the uncertainty about f(x) and the noise. For `solver="newton"` only.
+            the same shape: the uncertainty about f(x) and the noise. It is infinite after one
+            sample. For `solver="newton"` only.
 
         Examples
         --------
@@ -344,6 +335,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         learner = self._fitted()
         if isinstance(learner, NewtonCOLK):
             values, deviations = learner.predict(self._points(X), return_std=True)
+            if learner.steps < 2:  # one target does not show how much targets vary
+                deviations = np.full_like(deviations, np.inf)
             return self._targets.unscaled(values), np.asarray(deviations * self.target_scale_)
         raise ValueError(
             "return_std needs solver='newton'; the model was fitted with solver='gradient'"

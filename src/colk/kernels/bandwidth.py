@@ -18,6 +18,9 @@ __all__ = [
 # Names of scikit-learn, and the names of the same kernels here.
 _ALIASES = {"rbf": "gaussian", "poly": "polynomial"}
 
+# Squares of smaller or larger differences underflow or overflow.
+_SMALLEST, _LARGEST = 1e-150, 1e150
+
 # The rule "median" uses the pairwise distances of at most this many points.
 _MEDIAN_POINTS = 500
 
@@ -97,14 +100,20 @@ def bandwidth_from_data(kernel: str, bandwidth: Any, X: Array) -> Any:
     """
     if not isinstance(bandwidth, str):
         return bandwidth
-    if bandwidth == "scale":
-        chosen = standard_bandwidth(kernel, X.shape[1], float(np.var(X)))
-    elif bandwidth == "median":
-        chosen = _median_distance(kernel, X)
-    else:
+    if bandwidth not in ("scale", "median"):
         raise ValueError(
             f"bandwidth must be a positive number, 'scale' or 'median', got {bandwidth!r}"
         )
+    spread = float(np.ptp(X))
+    if spread > 0.0 and not _SMALLEST < spread < _LARGEST:
+        raise ValueError(
+            f"the largest difference between features is {spread:.2g}, and the square of such a "
+            "number cannot be computed: multiply the features by a number so that they are near 1"
+        )
+    if bandwidth == "scale":
+        chosen = standard_bandwidth(kernel, X.shape[1], float(np.var(X)))
+    else:
+        chosen = _median_distance(kernel, X)
     if not np.isfinite(chosen) or chosen <= 0.0:
         return standard_bandwidth(kernel, X.shape[1])
     return check_number(chosen, "bandwidth", above=0.0)

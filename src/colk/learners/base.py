@@ -12,7 +12,13 @@ from colk._engine.quasigradient import TRACE, QuasiGradientStream
 from colk._engine.simd.loops import LARGEST
 from colk._engine.stream import Stream
 from colk._engine.window import Window, roles
-from colk._validation import Array, check_number, check_points, check_vector
+from colk._validation import (
+    Array,
+    check_number,
+    check_points,
+    check_vector,
+    check_weight_range,
+)
 from colk.errors import DivergenceError
 from colk.learners.settings import CHECKS
 from colk.learners.stream_learner import CREATION, StreamLearner
@@ -186,8 +192,7 @@ class OnlineLearner(StreamLearner):
         weight = np.ones(len(points))
         if sample_weight is not None:
             weight = check_vector(sample_weight, len(points), "sample_weight")
-            if (weight < 0.0).any():
-                raise ValueError("sample_weight must be at least 0")
+            check_weight_range(weight, "sample_weight")
         self._learn(points, targets, weight, np.ndim(y) == 1)
         return self
 

@@ -28,9 +28,9 @@ class CustomLoss(Loss):
     Parameters
     ----------
     value, slope : callable
-        ℓ(f, y) and ∂ℓ/∂f as functions of two numbers, written with numbers and NumPy functions.
-        They may be C functions, `double (double f, double y)`, given by ctypes, as a
-        scipy.LowLevelCallable or as a cfunc of Numba. The attributes `value_function` and
+        ℓ(f, y) and ∂ℓ/∂f as functions of two numbers, written with numbers and NumPy functions;
+        both are required. They may be C functions, `double (double f, double y)`, given by ctypes,
+        as a scipy.LowLevelCallable or as a cfunc of Numba. The attributes `value_function` and
         `slope_function` hold them.
     kind : {"regression", "binary"}
         Type of the targets: real numbers, or −1 and +1.
@@ -54,7 +54,7 @@ class CustomLoss(Loss):
     def __init__(
         self,
         value: Scalar,
-        slope: Scalar,
+        slope: Scalar | None = None,
         *,
         kind: Kind = "regression",
         is_convex: bool = False,
@@ -62,6 +62,11 @@ class CustomLoss(Loss):
     ) -> None:
         if kind not in ("regression", "binary"):
             raise ValueError(f"kind must be 'regression' or 'binary', got {kind!r}")
+        if slope is None:
+            raise TypeError(
+                "CustomLoss needs two functions, value(f, y) and its slope in f: "
+                "CustomLoss(value, slope)"
+            )
         self.value_function, self.slope_function = value, slope
         self._value = OfNumbers(value, Signature("numbers"), "value")
         self._slope = OfNumbers(slope, Signature("numbers"), "slope")

@@ -12,7 +12,13 @@ import numpy as np
 
 from colk._engine.gradient_step import KernelStream
 from colk._engine.locks import Guarded, Lock
-from colk._validation import Array, check_number, check_vector
+from colk._validation import (
+    LARGEST_WEIGHT,
+    Array,
+    check_number,
+    check_vector,
+    check_weight_range,
+)
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss
@@ -286,15 +292,16 @@ def _check_column(column: Any, name: Hashable) -> Array:
 
 
 def check_weight(w: Any) -> float:
-    """Return the weight of a sample; raise if it is not a number ≥ 0."""
-    return check_number(w, "w", at_least=0.0)
+    """Return the weight of a sample; raise if it is not a number ≥ 0, or too large."""
+    if type(w) is float and 0.0 <= w <= LARGEST_WEIGHT:
+        return w
+    weight = check_number(w, "w", at_least=0.0)
+    check_weight_range(np.array([weight]), "w")
+    return weight
 
 
 def check_weights(w: Any, size: int) -> Array:
     """Return the weights of a mini-batch; None gives weight 1 to each sample."""
     if w is None:
         return np.ones(size)
-    weight = check_vector(w, size, "w")
-    if (weight < 0.0).any():
-        raise ValueError("w must be at least 0")
-    return weight
+    return check_weight_range(check_vector(w, size, "w"), "w")

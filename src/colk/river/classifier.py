@@ -9,7 +9,7 @@ from river import base
 
 from colk import _stored as stored
 from colk._engine.locks import locked
-from colk._validation import Array
+from colk._validation import Array, reject_lazy
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Loss, Softmax
@@ -177,6 +177,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         w : array, optional
             Weights of the samples.
         """
+        reject_lazy(X, "X")
         labels = list(y)
         if len(labels) != len(X):
             raise ValueError(f"y has {len(labels)} entries, expected {len(X)}")

@@ -9,7 +9,7 @@ from river import base
 from colk import _stored as stored
 from colk._engine.locks import locked
 from colk._engine.running_scale import RunningScale
-from colk._validation import check_number, check_vector
+from colk._validation import check_number, check_vector, reject_lazy
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Loss
@@ -200,6 +200,7 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         w : array, optional
             Weights of the samples.
         """
+        reject_lazy(X, "X")
         targets = check_vector(y, len(X), "y")
         weight = check_weights(w, len(X))
         with self._unchanged_on_error():

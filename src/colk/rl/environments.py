@@ -22,6 +22,8 @@ Progress = Callable[[int, int], None]
 
 # Transitions per call of the learner.
 _CHUNK = 2000
+# An RMS error above this share of the returns is worth a warning.
+_LARGE_ERROR = 0.05
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class PolicyEvaluation:
     >>> from colk.rl import PolicyEvaluator, evaluate_policy
     >>> learner = PolicyEvaluator(Gaussian((0.5, 0.5, 2.0)), discount=0.5)
     >>> found = evaluate_policy("Pendulum-v1", lambda observation: [0.0], learner,
-    ...                         n_transitions=1000, n_held_out=5, n_rollouts=2)
+    ...                         n_transitions=4000, n_held_out=20, n_rollouts=2)
     >>> found.order.shape[1]
     2
     """
@@ -275,11 +277,35 @@ def evaluate_policy(
         seed=seed + 1,
     )
     values = learner.value(truth.states)
+    rmse = float(np.sqrt(np.mean((values - truth.mean) ** 2)))
+    _warn_of_error(rmse, truth.mean)
     scores = None
     if n_held_out > 2 and np.ptp(truth.mean) > 0.0:
         scores = agreement(values, truth.mean)
-    rmse = float(np.sqrt(np.mean((values - truth.mean) ** 2)))
+    else:
+        _warn_of_no_agreement(truth.mean)
     return PolicyEvaluation(learner, truth, scores, rmse, growth)
+
+
+def _warn_of_error(rmse: float, truth: Array) -> None:
+    """Warn if a constant would be nearer to the returns, or if the error is a large share."""
+    size = float(np.sqrt(np.mean(truth**2)))
+    if rmse > max(float(truth.std()), _LARGE_ERROR * size):
+        warnings.warn(
+            f"the learned values are off by {rmse:.2g} (RMS) where returns are {truth.mean():.4g} "
+            f"± {truth.std():.2g}: learn from more transitions, choose other bandwidths or a "
+            "larger step_size, or use KernelLSTD",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_no_agreement(truth: Array) -> None:
+    """Warn that correlation and normalised error are undefined."""
+    reason = "fewer than 3 states are held out"
+    if len(truth) > 2:
+        reason = f"all {len(truth)} held-out states have the return {truth[0]:.4g}"
+    warnings.warn(f"agreement is None, because {reason}: see rmse", RuntimeWarning, stacklevel=3)
 
 
 def _can_branch(env: Any) -> bool:

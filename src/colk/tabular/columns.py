@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from colk._validation import Array
+from colk._validation import Array, reject_lazy
 
 __all__ = ["LARGEST", "check_names", "check_numbers"]
 
@@ -28,6 +28,7 @@ def check_names(target: str, features: Sequence[str], categorical: Sequence[str]
 
 def check_numbers(values: Any, name: str) -> Array:
     """Return a column as floats; raise if a value is missing or too large."""
+    reject_lazy(values, name)
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must be a column of numbers, got {array.dtype} {array.shape}")

@@ -1,5 +1,6 @@
 """Named columns as a matrix: numbers unchanged, an indicator for each value of a category."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -46,6 +47,7 @@ class Encoder:
     ) -> None:
         self.numbers, self.categorical = list(numbers), list(categorical)
         self._places: dict[str, dict[str, int]] = {name: {} for name in self.categorical}
+        self._crowded: set[str] = set()  # columns whose later values a warning has named
         self.indicators: list[tuple[str, str]] = []
         for name, value in indicators:
             self._add(name, value)
@@ -72,6 +74,28 @@ class Encoder:
             name = self.categorical[place]
             if len(self._places[name]) < MOST_CATEGORIES:
                 self._add(name, value)
+            elif name not in self._crowded:
+                self._crowded.add(name)
+                warnings.warn(
+                    f"column {name!r} has more than {MOST_CATEGORIES} values: later ones, such as "
+                    f"{value!r}, get no indicator and look alike to the model; merge rare values",
+                    RuntimeWarning,
+                    stacklevel=5,
+                )
+
+    def without_indicator(self, columns: Mapping[str, Any]) -> dict[str, int]:
+        """Return how many rows have a value without an indicator, for each such column.
+
+        Parameters
+        ----------
+        columns : mapping of str to array
+            The columns by name.
+        """
+        missing = {
+            name: sum(str(value) not in self._places[name] for value in columns[name])
+            for name in self.categorical
+        }
+        return {name: count for name, count in missing.items() if count}
 
     def encode(self, columns: Mapping[str, Any]) -> Array:
         """Return the matrix of rows; a value without an indicator is all zeros."""

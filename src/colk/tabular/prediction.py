@@ -78,6 +78,16 @@ class TablePredictor(Guarded):
         self._encoder.admit(known)
         return self._encoder.encode(known), targets
 
+    def rows_without_indicator(self, columns: Mapping[str, Any]) -> dict[str, int]:
+        """Return how many rows have a category that the model cannot tell from others, by column.
+
+        Parameters
+        ----------
+        columns : mapping of str to array
+            The features by name.
+        """
+        return self._encoder.without_indicator(columns)
+
     def _class_targets(self, labels: Any) -> Array:
         """Return classes as the loss takes them, of shape (n, 1)."""
         places = {label: place for place, label in enumerate(self.labels)}

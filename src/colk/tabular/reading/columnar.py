@@ -9,6 +9,7 @@ import pyarrow.compute
 import pyarrow.parquet
 
 from colk.tabular.reading.cells import column
+from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows
 from colk.tabular.reading.rows import Column, Columns, Kind, Position, Rows, sift
 
 __all__ = ["ParquetTable"]
@@ -49,6 +50,21 @@ class ParquetTable:
         self.kinds: dict[str, Kind] = {
             field.name: "number" if _is_number(field.type) else "text" for field in schema
         }
+        self.first_rows = FirstRows(schema.names)
+
+    def look(self) -> None:
+        """Count what the columns hold in the first rows."""
+        try:
+            batch = next(self._file.iter_batches(LOOKED_AT, use_threads=False), None)
+        except pa.ArrowException:  # reading the rows will tell
+            return
+        if batch is None:
+            return
+        self.first_rows.n_rows = len(batch)
+        for field in self._file.schema_arrow:
+            values = batch.column(field.name)
+            content = _content(field.type)
+            self.first_rows.add_column(field.name, content, len(values) - values.null_count)
 
     def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
         """Yield batches from `start`, which is the start of the file or of a batch."""
@@ -94,6 +110,15 @@ def _is_number(kind: pa.DataType) -> bool:
     types = pa.types
     tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
     return any(test(kind) for test in tests)
+
+
+def _content(kind: pa.DataType) -> str:
+    """Return what a column of this type holds, as `content_of` names it."""
+    if not _is_plain(kind):
+        return "nested"
+    if pa.types.is_temporal(kind):
+        return "date"
+    return "number" if _is_number(kind) else "text"
 
 
 def _is_plain(kind: pa.DataType) -> bool:

@@ -10,13 +10,12 @@ import pyarrow.csv
 
 from colk.tabular.reading.blocks import Block
 from colk.tabular.reading.cells import as_number, column, is_number
+from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows, content_of
 from colk.tabular.reading.lines import Parsed
 from colk.tabular.reading.rows import Column, Columns, Kind, Reject
 
 __all__ = ["Delimited"]
 
-# Records that decide which columns hold numbers.
-_LOOKED_AT = 1000
 # The most lines of a record with quotes.
 _MOST_LINES = 100
 # The most characters of a reason.
@@ -49,7 +48,7 @@ class Delimited:
             raise ValueError(f"the delimiter must be one character, got {delimiter!r}")
         self.delimiter = delimiter
         self._given = None if names is None else list(names)
-        self.kinds: dict[str, Kind] = {}
+        self.first_rows = FirstRows()
 
     def look(self, block: Block) -> int:
         """Find names and kinds of the columns in the first block; return the size of the header."""
@@ -58,11 +57,14 @@ class Delimited:
         if twice:
             name = min(twice)[:_SHOWN]
             raise ValueError(f"column {name!r} appears twice; set `columns` to other names")
-        self._names = header
-        self.kinds = dict.fromkeys(header, "number")
-        body = Block(block.data[size:], block.offset + size, block.line, block.size)
-        self.kinds = self._judge(body)
+        self._names, self.first_rows = header, FirstRows(header)
+        self._count(Block(block.data[size:], block.offset + size, block.line, block.size))
         return size
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """Kind of each column, by name."""
+        return self.first_rows.kinds
 
     def _header(self, block: Block) -> tuple[list[str], int]:
         """Return the names in the first record, and its end."""
@@ -82,19 +84,16 @@ class Delimited:
         before = sum(len(each) + 1 for each in blank)
         return names, before + len(text.encode(errors="surrogateescape"))
 
-    def _judge(self, block: Block) -> dict[str, Kind]:
-        """Return the kind of each column: text if most of its cells are not numbers."""
-        balance = dict.fromkeys(self._names, 0)
-        for _, (_, text) in zip(range(_LOOKED_AT), self._records(block), strict=False):
+    def _count(self, block: Block) -> None:
+        """Count what the columns hold in the first records."""
+        for _, (_, text) in zip(range(LOOKED_AT), self._records(block), strict=False):
             try:
                 cells = self._cells(text)
             except csv.Error:
                 continue
             if len(cells) == len(self._names):
-                for name, cell in zip(self._names, cells, strict=True):
-                    if cell.strip():
-                        balance[name] += 1 if is_number(cell) else -1
-        return {name: "text" if sign < 0 else "number" for name, sign in balance.items()}
+                contents = (content_of(cell) for cell in cells)
+                self.first_rows.add(zip(self._names, contents, strict=True))
 
     def parse(self, block: Block, wanted: Columns) -> Parsed:
         """Return the wanted columns, the lines of their rows, and rejected rows."""

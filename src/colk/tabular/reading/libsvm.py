@@ -7,6 +7,7 @@ import numpy as np
 
 from colk.tabular.reading.blocks import Block
 from colk.tabular.reading.cells import as_number
+from colk.tabular.reading.first_rows import FirstRows
 from colk.tabular.reading.lines import Parsed
 from colk.tabular.reading.rows import Column, Columns, Kind, Reject
 
@@ -43,6 +44,7 @@ class LibSVM:
     def __init__(self, n_features: int | None = None) -> None:
         self._n_features = n_features
         self.kinds: dict[str, Kind] = {}
+        self.first_rows = FirstRows()  # a feature that is missing is 0
 
     def look(self, block: Block) -> int:
         """Find the features in the first block, and whether their numbers begin at 0 or 1."""

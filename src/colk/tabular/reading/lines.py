@@ -9,9 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk.tabular.reading.blocks import Block, blocks
+from colk.tabular.reading.first_rows import FirstRows
 from colk.tabular.reading.rows import Column, Columns, Kind, Position, Reject, Rows, sift
 
 __all__ = ["LineTable", "Parsed", "Parser"]
+
+# First bytes of files that are no text, and their formats.
+_MARKS = {
+    b"\x1f\x8b": "compressed with gzip",
+    b"BZh": "compressed with bzip2",
+    b"\xfd7zXZ\x00": "compressed with xz",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"PK\x03\x04": "a ZIP archive or an Excel file",
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"\x89HDF": "an HDF5 file",
+    b"\xff\xfe": "text in UTF-16",
+    b"\xfe\xff": "text in UTF-16",
+}
+_LONGEST_MARK = 8
 
 Parsed = tuple[dict[str, Column], NDArray[np.int64], list[Reject]]
 
@@ -20,7 +36,11 @@ class Parser(Protocol):
     """A format: it finds the columns of a table, and reads them from a block."""
 
     quoted: bool
-    kinds: dict[str, Kind]
+    first_rows: FirstRows
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """Kind of each column, by name."""
 
     def look(self, block: Block) -> int:
         """Find names and kinds of the columns in the first block; return the size of the header."""
@@ -70,7 +90,9 @@ class LineTable:
 
     def _look(self) -> tuple[Block, int]:
         """Return the first block, and the size of the header in it."""
+        start = b"" if self._waits else os.pread(self._stream.fileno(), _LONGEST_MARK, 0)
         first = next(self._blocks, None)
+        _check_plain(start or (first.data if first else b""))
         if first is None:
             raise ValueError("it is empty")
         if not first.data:
@@ -81,6 +103,11 @@ class LineTable:
     def kinds(self) -> dict[str, Kind]:
         """Kind of each column, by name."""
         return self._parser.kinds
+
+    @property
+    def first_rows(self) -> FirstRows:
+        """What the first rows tell about the columns."""
+        return self._parser.first_rows
 
     def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
         """Yield batches from `start`, which is the start of the file or of a batch."""
@@ -114,3 +141,12 @@ class LineTable:
     def close(self) -> None:
         """Close the file."""
         self._stream.close()
+
+
+def _check_plain(start: bytes) -> None:
+    """Raise if the first bytes of a file are those of another format."""
+    for mark, content in _MARKS.items():
+        if start.startswith(mark):
+            is_packed = content.startswith("compressed")
+            cure = "decompress it first" if is_packed else "convert it, or set `format`"
+            raise ValueError(f"it is {content}, not lines of text: {cure}")

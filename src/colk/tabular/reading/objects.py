@@ -10,14 +10,13 @@ import pyarrow as pa
 import pyarrow.json
 
 from colk.tabular.reading.blocks import Block
-from colk.tabular.reading.cells import column
+from colk.tabular.reading.cells import column, is_number
+from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows, content_of
 from colk.tabular.reading.lines import Parsed
 from colk.tabular.reading.rows import Column, Columns, Kind, Reject
 
 __all__ = ["Objects"]
 
-# Lines that decide which columns hold numbers.
-_LOOKED_AT = 1000
 _SHOWN = 40
 
 
@@ -35,26 +34,27 @@ class Objects:
     quoted = False
 
     def __init__(self) -> None:
-        self.kinds: dict[str, Kind] = {}
+        self.first_rows = FirstRows()
 
     def look(self, block: Block) -> int:
         """Find names and kinds of the columns in the first block; there is no header."""
-        balance: dict[str, int] = {}
-        for line in block.data.split(b"\n")[:_LOOKED_AT]:
+        for line in block.data.split(b"\n")[:LOOKED_AT]:
             try:
                 values = _object(line)
             except ValueError:
                 continue
-            for name, value in values.items():
-                if value is not None:
-                    balance[name] = balance.get(name, 0) + (1 if _is_number(value) else -1)
-        if not balance:
+            self.first_rows.add((name, _content(value)) for name, value in values.items())
+        if not self.first_rows.kinds:
             raise ValueError(
                 "its first lines are not JSON objects, one to a line; convert a list of objects "
                 "with jq -c '.[]', or set `format`"
             )
-        self.kinds = {name: "text" if sign < 0 else "number" for name, sign in balance.items()}
         return 0
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """Kind of each column, by name."""
+        return self.first_rows.kinds
 
     def parse(self, block: Block, wanted: Columns) -> Parsed:
         """Return the wanted columns, the lines of their rows, and rejected rows."""
@@ -116,6 +116,11 @@ def _object(line: bytes) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("it is not a JSON object")  # noqa: TRY004, the row is wrong
     return value
+
+
+def _content(value: Any) -> str:
+    """Return what a value is; a string of digits is text here."""
+    return "text" if isinstance(value, str) and is_number(value) else content_of(value)
 
 
 def _is_number(value: Any) -> bool:

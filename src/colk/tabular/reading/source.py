@@ -97,6 +97,9 @@ class Source:
         self._names, self._n_features = columns, n_features
         self._first: LineTable | ParquetTable | None = self._open(0)
         self.kinds: dict[str, Kind] = dict(self._first.kinds)
+        if isinstance(self._first, ParquetTable):
+            self._first.look()
+        self.first_rows = self._first.first_rows
         if self._n_features is None and self._format_of(0) == "libsvm":
             self._n_features = largest_feature(self.kinds)  # the other files have as many
 

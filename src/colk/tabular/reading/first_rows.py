@@ -1,0 +1,114 @@
+"""What the first rows of a table tell about its columns."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from colk.tabular.reading.cells import is_number
+from colk.tabular.reading.rows import Kind
+
+__all__ = ["LOOKED_AT", "FirstRows", "content_of"]
+
+# Number of rows that decide what the columns hold.
+LOOKED_AT = 1000
+# A column with values in a smaller share of the rows is no feature unless it is named.
+_SHARE = 0.5
+
+_DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
+_TIME = r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([aApP][mM])?\s*(Z|UTC|[+-]\d{2}:?\d{2})?"
+_DATE = re.compile(rf"({_DAY}([T ]\s*{_TIME})?|{_TIME})", re.ASCII)
+
+
+def content_of(value: Any) -> str:
+    """Return "number", "date", "text", "nested", or "" for a missing value.
+
+    Examples
+    --------
+    >>> [content_of(value) for value in (1, "2", "2026-11-17", "12:30", "x", [1], None)]
+    ['number', 'number', 'date', 'date', 'text', 'nested', '']
+    """
+    if value is None or value == "":
+        return ""
+    if isinstance(value, dict | list):
+        return "nested"
+    if not isinstance(value, str):
+        return "text" if isinstance(value, bool) else "number"
+    text = value.strip()
+    if not text:
+        return ""
+    if is_number(text):
+        return "number"
+    return "date" if _DATE.fullmatch(text) else "text"
+
+
+class FirstRows:
+    """Counts what each column holds, row by row.
+
+    Examples
+    --------
+    >>> rows = FirstRows()
+    >>> for when in ("2026-11-17", "2026-11-18", "2026-11-19"):
+    ...     rows.add([("when", content_of(when)), ("size", content_of(3.5))])
+    >>> rows.add([("size", content_of(1)), ("extra", content_of(1))])
+    >>> rows.kinds, rows.dates, rows.rare
+    ({'when': 'text', 'size': 'number', 'extra': 'number'}, {'when'}, {'extra': (1, 4)})
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.n_rows = 0
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in names}
+
+    def add(self, row: Iterable[tuple[str, str]]) -> None:
+        """Count a row, given as names of columns and `content_of` their values.
+
+        Parameters
+        ----------
+        row : iterable of (str, str)
+            Name and content of each cell.
+        """
+        self.n_rows += 1
+        for name, content in row:
+            if content:
+                self._counts.setdefault(name, Counter())[content] += 1
+
+    def add_column(self, name: str, content: str, n_values: int) -> None:
+        """Count several values of a column with the same content.
+
+        Parameters
+        ----------
+        name, content : str
+            Name and content of the column.
+        n_values : int
+            How many rows have a value.
+        """
+        self._counts.setdefault(name, Counter())[content] += n_values
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """Kind of each column: text if most of its values are not numbers."""
+        return {
+            name: "text" if counts.total() > 2 * counts["number"] else "number"
+            for name, counts in self._counts.items()
+        }
+
+    def _mostly(self, content: str) -> set[str]:
+        return {
+            name for name, counts in self._counts.items() if 2 * counts[content] > counts.total()
+        }
+
+    @property
+    def dates(self) -> set[str]:
+        """Columns that hold dates or times."""
+        return self._mostly("date")
+
+    @property
+    def unreadable(self) -> set[str]:
+        """Columns that hold neither numbers nor text: lists, objects or bytes."""
+        return self._mostly("nested")
+
+    @property
+    def rare(self) -> dict[str, tuple[int, int]]:
+        """Columns with values in fewer than half of the rows: in how many, and of how many."""
+        found = {name: (counts.total(), self.n_rows) for name, counts in self._counts.items()}
+        return {name: seen for name, seen in found.items() if seen[0] < _SHARE * seen[1]}
