@@ -17,7 +17,7 @@ _HOMES = {
     "colk.rkhs.expansion": ("KernelExpansion",),
     "colk.rkhs.interop": ("Affine",),
     "colk.rkhs.compression": ("Compression",),
-    "colk.rkhs.polishing": ("Polished",),
+    "colk.rkhs.polishing": ("Polished", "RiskPath"),
     "colk.learners": (
         "COLK", "POLK", "NewtonCOLK", "BSGD", "CompositionalBSGD", "NPBSGD", "NORMA", "DoublySGD",
         "RandomFeatureSGD", "SCGD", "AcceleratedSCGD", "NASA",
@@ -35,13 +35,14 @@ _HOMES = {
 
 # Parts of models, which cannot be saved by themselves.
 _PARTS = (
-    "Compression", "Polished", "RunningScale", "Race", "KeptSamples", "AdaptiveInterval",
+    "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "AdaptiveInterval",
 )  # fmt: skip
 
 # Other types in pickles of models, besides terms and the classes above.
 _PICKLED = (
     ("colk.conformal.adaptive", "Level"),
     ("colk.learners.parametric", "TubeStream"),
+    ("colk.rkhs.polishing", "PathPoint"),
     ("colk.rl.step", "FunctionTrackingStream"),
     ("colk.rl.step", "ScalarTrackingStream"),
     ("colk.selection", "Entry"),

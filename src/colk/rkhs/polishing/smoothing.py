@@ -193,7 +193,7 @@ class RoundedTerms:
         return slopes
 
     def _of_losses(self, F: Array) -> tuple[Array, float, Array]:
-        """Return losses, their risk and its gradient in the losses; those of the last F are cached."""
+        """Return losses, their risk and its gradient in them; those of the last F are cached."""
         risk, share = self.risk, self.terms.share
         if self._weighed is None or self._weighed[0] is not F:
             losses = self.losses(F)
