@@ -1,10 +1,10 @@
 """On which data a risk pays: the risk on new data, relative to the model of the mean.
 
-Models have 200 atoms and the Huber loss. Each is `COLKRegressor(risk=…)` at its defaults, paired with
-the model of the mean on the same rows, over ten seeds. A ratio below 1 is a gain; ± is a 95 %
-interval over the seeds. No choice was made on these seeds, nor on the sets in italics. Two seeds are
-whole fits, which give the processor times; the others polish the atoms of the mean's fit, which is
-what `fit` does. The other methods have four seeds.
+Models have 200 atoms and the Huber loss. Each is `COLKRegressor(risk=…)` at its defaults, paired
+with the model of the mean on the same rows, over ten seeds. A ratio below 1 is a gain; ± is a 95 %
+interval over the seeds. No choice was made on these seeds, nor on the sets in italics. Two seeds
+are whole fits, which give the processor times; the others polish the atoms of the mean's fit, which
+is what `fit` does. The other methods have four seeds.
 
     python benchmarks/risk_pays.py --data FOLDER --cache FOLDER
 
@@ -199,10 +199,10 @@ def write_peers(sets: Sequence[RiskSet], found: dict[str, list[dict[str, Any]]])
         base = [run["risks"][PEER_RISK]["mean"] for run in runs]
         path = [run["risks"][PEER_RISK]["path"] / b for run, b in zip(runs, base, strict=True)]
         cells = [interval(path)]
-        for name in names:
-            cells.append(
-                interval([run["peers"][name] / b for run, b in zip(runs, base, strict=True)])
-            )
+        cells += [
+            interval([run["peers"][name] / b for run, b in zip(runs, base, strict=True)])
+            for name in names
+        ]
         rows.append([label(each), *cells])
         objectives += [run["independent"] / run["given"][0] for run in runs]
         worse = [run["given"][0] / run["given"][1] for run in runs]

@@ -1,8 +1,8 @@
 """Data sets on which risks are compared, each with what a risk can gain on it, and why.
 
-Under noise that has no long tail on one side, the model of the mean has the smallest tail as well. A
-risk can gain where the noise is skewed: moving f towards the long tail makes its losses smaller, at
-the price of the others.
+Under noise that has no long tail on one side, the model of the mean has the smallest tail as well.
+A risk can gain where the noise is skewed: moving f towards the long tail makes its losses smaller,
+at the price of the others.
 """
 
 from collections.abc import Callable

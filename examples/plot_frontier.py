@@ -28,10 +28,7 @@ families = {
 
 def mean_and_tail(risk):
     """Return the mean absolute error on new data and the mean of the worst tenth."""
-    model = COLKRegressor(
-        kernel="gaussian", loss="epsilon_insensitive", risk=risk, step_size=0.05,
-        gradient_bound=100.0, epochs=3, random_state=0,
-    )  # fmt: skip
+    model = COLKRegressor(kernel="gaussian", loss="epsilon_insensitive", risk=risk, random_state=0)
     errors = np.sort(np.abs(model.fit(X[train], y[train]).predict(X[test]) - y[test]))
     return errors.mean(), errors[-len(errors) // 10 :].mean()
 

@@ -21,11 +21,7 @@ delay = rng.exponential(size=8000) * (1.2 + X[:, 0])
 y = np.sin(3 * X[:, 0]) + delay
 train, test = slice(0, 5000), slice(5000, None)
 
-# Few gradients of CVaR are nonzero, and they are large: use small steps and a large bound.
-base = COLKRegressor(
-    kernel="gaussian", loss="epsilon_insensitive", step_size=0.02, tracking_rate=0.05,
-    gradient_bound=100.0, random_state=0,
-)  # fmt: skip
+base = COLKRegressor(kernel="gaussian", loss="epsilon_insensitive", random_state=0)
 shares = (0.0, 0.25, 0.5, 0.75)
 risks = [CVaR(0.1, weight=share) if share else Mean() for share in shares]
 labels = [f"{1 - share:g}·mean + {share:g}·CVaR" for share in shares]

@@ -37,6 +37,10 @@ TITLES = {
     "race_design": "Automatic kernel choice: data used for its design",
     "race_held_out": "Automatic kernel choice: new data",
     "race_streams": "Automatic kernel choice: streams",
+    "risk_costs": "What a risk costs: the mean loss",
+    "risk_expected": "What a risk can gain",
+    "risk_pays": "On which data a risk pays",
+    "risk_peers": "The tail: other methods",
     "verdicts": "Which results reproduce",
 }
 

@@ -130,17 +130,26 @@ def test_options_reach_the_model(colk, houses, tmp_path):
     options = "--kernel gaussian --bandwidth 0.7 --loss squared --risk variance --step-size 0.02"
     code, _, _ = colk(
         "fit", houses, *NUMBERS, *options.split(), "--eps", 0.01, "--max-atoms", 12,
-        "--no-averaging", "--no-scale", "--model", tmp_path / "m.colk",
+        "--no-averaging", "--no-scale", "--no-risk-path", "--model", tmp_path / "m.colk",
     )  # fmt: skip
     model = package.load(tmp_path / "m.colk")
     assert code == 0
     assert (str(model.kernel), str(model.loss)) == ("Gaussian(bandwidth=0.7)", "Squared()")
     assert type(model.risk).__name__ == "Variance"
+    assert (model.risk_path, model.path) == (False, None)
     settings = model.settings
     assert (model.step_size, settings.eps, settings.max_atoms) == (0.02, 0.01, 12)
     assert model.averaging is None
     assert np.array_equal(model.unit, [1.0, 1.0])
     assert model.n_atoms <= 12
+
+
+def test_the_summary_says_how_far_a_risk_was_followed(colk, houses, tmp_path):
+    code, out, _ = colk("fit", houses, *NUMBERS, "--risk", "cvar", "--model", tmp_path / "m.colk")
+    path = package.load(tmp_path / "m.colk").path
+    said = "the model of the mean stays" if path.kept_the_mean else "lower than that of the mean"
+    assert code == 0
+    assert re.search(rf"risk +.*{said}", out)
 
 
 def test_steps_by_curvature_learn_more_of_a_row(colk, houses, tmp_path):

@@ -68,9 +68,10 @@ def _run(arguments: argparse.Namespace) -> None:
         )
     with open_source(arguments) as source:
         if source.waits:
-            for option in ("holdout", "epochs", "polish"):
+            for option in ("holdout", "epochs", "polish", "risk_path"):
                 if getattr(arguments, option):
-                    raise ValueError(f"--{option} needs files: standard input is read only once")
+                    name = option.replace("_", "-")
+                    raise ValueError(f"--{name} needs files: standard input is read only once")
         model = _resumed(arguments, source) if goes_on else _begun(arguments, source)
         with _prepared(model, source, arguments, goes_on) as run:
             _learn(run, arguments)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         LossDistributionDisplay,
         ModelOrderDisplay,
         RaceDisplay,
+        RiskPathDisplay,
         RiskTradeoffDisplay,
     )
 
@@ -31,6 +32,7 @@ __all__ = [
     "LossDistributionDisplay",
     "ModelOrderDisplay",
     "RaceDisplay",
+    "RiskPathDisplay",
     "RiskTradeoffDisplay",
 ]
 
@@ -45,6 +47,7 @@ __getattr__ = lazy_attributes(
         "LossDistributionDisplay": _DISPLAYS,
         "ModelOrderDisplay": _DISPLAYS,
         "RaceDisplay": _DISPLAYS,
+        "RiskPathDisplay": _DISPLAYS,
         "RiskTradeoffDisplay": _DISPLAYS,
     },
 )

@@ -17,7 +17,7 @@ _HOMES = {
     "colk.rkhs.expansion": ("KernelExpansion",),
     "colk.rkhs.interop": ("Affine",),
     "colk.rkhs.compression": ("Compression",),
-    "colk.rkhs.polishing": ("Polished",),
+    "colk.rkhs.polishing": ("Polished", "RiskPath"),
     "colk.learners": (
         "COLK", "POLK", "NewtonCOLK", "HedgedCOLK", "HedgedNewtonCOLK", "BSGD",
         "CompositionalBSGD", "NPBSGD", "NORMA", "DoublySGD", "RandomFeatureSGD", "SCGD",
@@ -37,7 +37,7 @@ _HOMES = {
 
 # Parts of models, which cannot be saved by themselves.
 _PARTS = (
-    "Compression", "Polished", "RunningScale", "Race", "KeptSamples", "Contest",
+    "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
     "AdaptiveInterval",
 )  # fmt: skip
 
@@ -45,6 +45,7 @@ _PARTS = (
 _PICKLED = (
     ("colk.conformal.adaptive", "Level"),
     ("colk.learners.parametric", "TubeStream"),
+    ("colk.rkhs.polishing", "PathPoint"),
     ("colk.rl.step", "FunctionTrackingStream"),
     ("colk.rl.step", "ScalarTrackingStream"),
     ("colk.selection", "Entry"),

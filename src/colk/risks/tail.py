@@ -147,8 +147,9 @@ class CVaR(LossRisk):
             threshold = threshold + step
             if not low < threshold < high:
                 threshold = 0.5 * (low + high)
-            if abs(threshold - before) <= 4e-16 * abs(threshold) or excess == 0.0:
-                return before if excess == 0.0 else threshold
+            # Convergence is quadratic: the error is then below rounding.
+            if abs(threshold - before) <= max(1e-9 * s, 4e-16 * abs(threshold)):
+                return threshold
         return threshold
 
 

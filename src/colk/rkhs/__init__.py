@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from colk.rkhs.features import FeatureMap, RandomFourierFeatures, RBFNetwork
     from colk.rkhs.interop import Affine, from_sklearn
     from colk.rkhs.objectives import Objective, objective
-    from colk.rkhs.polishing import Polished, polish, predict_left_out
+    from colk.rkhs.polishing import Polished, RiskPath, polish, polish_under_risk, predict_left_out
 
 __all__ = [
     "Affine",
@@ -27,11 +27,13 @@ __all__ = [
     "Polished",
     "RBFNetwork",
     "RandomFourierFeatures",
+    "RiskPath",
     "compress",
     "from_sklearn",
     "minimize",
     "objective",
     "polish",
+    "polish_under_risk",
     "predict_left_out",
 ]
 
@@ -47,11 +49,13 @@ __getattr__ = lazy_attributes(
         "Polished": "colk.rkhs.polishing",
         "RBFNetwork": "colk.rkhs.features",
         "RandomFourierFeatures": "colk.rkhs.features",
+        "RiskPath": "colk.rkhs.polishing",
         "compress": "colk.rkhs.compression",
         "from_sklearn": "colk.rkhs.interop",
         "minimize": "colk.rkhs.batch",
         "objective": "colk.rkhs.objectives",
         "polish": "colk.rkhs.polishing",
+        "polish_under_risk": "colk.rkhs.polishing",
         "predict_left_out": "colk.rkhs.polishing",
     },
 )

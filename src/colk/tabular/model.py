@@ -79,8 +79,7 @@ class TableModel(TablePredictor, StoredTable):
     polish : bool, default True
         Whether `fit` ends with the weights that minimise the regularised objective on the atoms.
     risk_path : bool, default True
-        Whether the polish under a risk follows a path from the mean, as in `colk.COLKRegressor`. It
-        looks at 20,000 rows at most.
+        Whether the polish under a risk follows a path from the mean, as in `colk.COLKRegressor`.
 
     Attributes
     ----------
@@ -91,8 +90,8 @@ class TableModel(TablePredictor, StoredTable):
     race : Race or None
         How the kernel was chosen; None if it was given, or until it is chosen.
     path : RiskPath or None
-        What `fit` tried between the mean and the risk; None for the mean, and without a `polish` or
-        a `risk_path`.
+        What `fit` tried between the mean and the risk, on 20,000 rows at most; None for the mean,
+        and without a `polish` or a `risk_path`.
     notes : dict
         Anything to be kept with the model: text, numbers, lists and dictionaries of them.
 

@@ -5,6 +5,7 @@ from colk.estimators.displays.intervals import IntervalDisplay
 from colk.estimators.displays.losses import LossDistributionDisplay
 from colk.estimators.displays.order import ModelOrderDisplay
 from colk.estimators.displays.race import RaceDisplay
+from colk.estimators.displays.risk_path import RiskPathDisplay
 from colk.estimators.displays.tradeoff import RiskTradeoffDisplay
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "LossDistributionDisplay",
     "ModelOrderDisplay",
     "RaceDisplay",
+    "RiskPathDisplay",
     "RiskTradeoffDisplay",
 ]

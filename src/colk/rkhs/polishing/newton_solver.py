@@ -1,12 +1,12 @@
 """Newton's method on given atoms; kinks are smoothed over decreasing widths.
 
-If the objective is a sum over samples and outputs, its second derivative is formed and factored.
-A risk of one output couples the samples by a few rank-one terms, which a small system adds. Softmax,
+If the objective is a sum over samples and outputs, its second derivative is formed and factored. A
+risk of one output couples the samples by a few rank-one terms, which a small system adds. Softmax,
 several outputs and other risks are coupled otherwise; then the factor without the coupling
 preconditions conjugate gradients, whose products with the second derivative are differences of
-gradients. If the objective is a sum over samples without kinks, later steps reuse the factor, as long as a few iterations of
-conjugate gradients correct for the change. A line search on the predictions sets the length of a
-step.
+gradients. If the objective is a sum over samples without kinks, later steps reuse the factor, as
+long as a few iterations of conjugate gradients correct for the change. A line search on the
+predictions sets the length of a step.
 """
 
 from collections.abc import Callable
@@ -108,8 +108,9 @@ def solve(
     """Minimise the risk plus λ/2 ‖v‖², from coordinates `start`.
 
     Without kinks it stops if the norm of the gradient is `tolerance` times that at f = 0; with
-    kinks, and for convex risks, if the gap is at most `tolerance` times the objective. The objective
-    never exceeds that at `start`. An approximate `factor` of the second derivative saves the first factorisation.
+    kinks, and for convex risks, if the gap is at most `tolerance` times the objective. The
+    objective never exceeds that at `start`. An approximate `factor` of the second derivative saves
+    the first factorisation.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk.errors import FileFormatError
-from colk.risks import Mean, Risk
+from colk.risks import Risk
 
 __all__ = ["PathPoint", "RiskPath"]
 

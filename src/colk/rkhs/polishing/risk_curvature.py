@@ -4,8 +4,8 @@ With shares s, b = s ∂²outer/∂ℓ² at constant g and D = Σ b, the second 
 
     CVaR, Entropic        diag(b) − bbᵀ/D, because g minimises the outer expectation;
     a dispersion          diag(b) − bbᵀ/D + D eeᵀ with e = s − b/D, because g is the mean loss;
-    MeanSemideviation     the same, minus (p − 1)/(ηd) ccᵀ, where c is the gradient minus s, and d the
-                          deviation E[(ℓ − E ℓ)₊^p]^{1/p}.
+    MeanSemideviation     the same, minus (p − 1)/(ηd) ccᵀ, where c is the gradient minus s, and d
+                          the deviation E[(ℓ − E ℓ)₊^p]^{1/p}.
 
 Newton's method can therefore solve with the factor of the diagonal part and the formula of
 Sherman, Morrison and Woodbury.

@@ -1,8 +1,9 @@
 """A path from the model of the mean loss to a risk, judged by the held-out value of that risk.
 
-A risk looks at few samples: CVaR with a tail of 0.05 sees one in twenty. Minimised with the λ of the
-mean it overfits them, and if the noise has no long tail there is nothing to gain. Hence weights are
-found for a few shares of the risk and a few larger λ, each from its neighbour, with kinks smoothed.
+A risk looks at few samples: CVaR with a tail of 0.05 sees one in twenty. Minimised with the λ of
+the mean it overfits them, and if the noise has no long tail there is nothing to gain. Hence weights
+are found for a few shares of the risk and a few larger λ, each from its neighbour, with smoothed
+kinks.
 Leave-one-out predictions in closed form give the held-out value of exactly the risk that was asked
 for. The model of the mean stays unless a point is better by more standard errors than the rule asks
 for; the rule is stricter if few samples decide.
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from colk._validation import Array
 from colk.losses import Loss
-from colk.risks import CVaR, LossRisk, Mean, Risk
+from colk.risks import LossRisk, Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing.leave_one_out import leave_one_out
@@ -113,7 +114,7 @@ def _is_better(point: PathPoint) -> bool:
     """Whether a point is clearly better than the mean."""
     if not point.deciding >= _LEAST_SAMPLES:
         return False
-    return point.gain > (_ERRORS + _FEW_SAMPLES / np.sqrt(point.deciding)) * point.error
+    return point.gain > (_ERRORS + _FEW_SAMPLES * point.deciding**-0.5) * point.error
 
 
 class _Judge:
@@ -159,7 +160,7 @@ class _Judge:
         )
 
     def verdict(self, regularization: float, n_samples: int) -> RiskPath:
-        """Return the path; of the points that are clearly better than the mean, the best is chosen."""
+        """Return the path; the best point that is clearly better than the mean is chosen."""
         better = [k for k, point in enumerate(self._points) if _is_better(point)]
         best = min(better, key=lambda k: self._points[k].held_out, default=0)
         return RiskPath(

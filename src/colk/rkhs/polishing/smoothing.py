@@ -13,7 +13,7 @@ import numpy as np
 from colk._validation import Array
 from colk.losses import Loss, Quantiles
 from colk.risks import CVaR, LossRisk, Mean, Risk
-from colk.rkhs.polishing.risk_curvature import curvature_of
+from colk.rkhs.polishing.risk_curvature import RiskCurvature, curvature_of
 
 __all__ = ["RoundedTerms", "Terms"]
 
@@ -153,6 +153,7 @@ class RoundedTerms:
         self.risk = terms.risk
         self._seen: tuple[Array, Array, Array] | None = None
         self._weighed: tuple[Array, Array, float, Array] | None = None
+        self._curved: tuple[Array, RiskCurvature] | None = None
         if isinstance(self.risk, CVaR) and self.risk.n_inner > 0:
             self.risk = self.risk.replace(smoothing=max(softness, self.risk.smoothing))
 
@@ -193,7 +194,7 @@ class RoundedTerms:
         return slopes
 
     def _of_losses(self, F: Array) -> tuple[Array, float, Array]:
-        """Return losses, their risk and its gradient in the losses; those of the last F are cached."""
+        """Return losses, their risk and its gradient in them; those of the last F are cached."""
         risk, share = self.risk, self.terms.share
         if self._weighed is None or self._weighed[0] is not F:
             losses = self.losses(F)
@@ -263,14 +264,20 @@ class RoundedTerms:
         if not isinstance(self.risk, LossRisk):
             curved = (self.slopes(F + step) - self.slopes(F - step)) / (2.0 * step)
             return np.asarray(np.abs(curved))
-        losses, _, by_loss = self._of_losses(F)
+        by_loss = self._of_losses(F)[2]
         curved = np.maximum(by_loss, 0.0)[:, None] * np.maximum(
             self._loss_curvature(F, step, shared), 0.0
         )
         if self.risk.n_inner > 0:
-            outer = curvature_of(self.risk, losses, self.terms.share).diagonal
+            outer = self._risk_curvature(self.risk, F).diagonal
             curved = curved + outer[:, None] * self.loss_slopes(F) ** 2
         return np.asarray(curved)
+
+    def _risk_curvature(self, risk: LossRisk, F: Array) -> RiskCurvature:
+        """Return the second derivative of the risk in the losses; that of the last F is cached."""
+        if self._curved is None or self._curved[0] is not F:
+            self._curved = F, curvature_of(risk, self._of_losses(F)[0], self.terms.share)
+        return self._curved[1]
 
     def coupling(self, F: Array) -> tuple[Array, Array] | None:
         """Return what `curvature` ignores, as V (n, k) and c (k,): V diag(c) Vᵀ in the predictions.
@@ -280,7 +287,7 @@ class RoundedTerms:
         """
         if not isinstance(self.risk, LossRisk) or F.shape[1] > 1:
             return None
-        found = curvature_of(self.risk, self._of_losses(F)[0], self.terms.share)
+        found = self._risk_curvature(self.risk, F)
         if found.vectors is None:
             return None
         return found.vectors * self.loss_slopes(F), found.coefficients

@@ -1,4 +1,4 @@
-"""The polish of `fit` under a risk: first the mean, then the path to the risk, or the risk itself."""
+"""The polish of `fit` under a risk: the mean first, then the path to the risk, or the risk."""
 
 from dataclasses import replace
 
