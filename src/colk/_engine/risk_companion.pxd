@@ -34,6 +34,6 @@ cdef class RiskCompanion:
     @cython.locals(total=double, prior=double, rate=double)
     cdef void accept(self, Py_ssize_t steps) noexcept nogil
     cdef void approach(self, Py_ssize_t e, Py_ssize_t row, Py_ssize_t c, double rate) noexcept nogil
-    @cython.locals(lost=double)
+    @cython.locals(lost=double, square=double)
     cdef void reward(self, Py_ssize_t e, double score, double rate) noexcept nogil
     cdef void mix(self) noexcept nogil

@@ -28,11 +28,12 @@ MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES = 0, 1, 2, 3, 4
 SLOW, LATEST, MEMORY = 200, 1000, 20000
 # Number of losses that are kept.
 WINDOW = 1000
-# Differences of scores are divided by their running root mean square and clipped at ±MOST; p is
-# multiplied by exp(−RATE·difference), and SHARE of p returns to the first values, which are
-# FIRST_SHARE for each function but m. Over the 1/SHARE samples that p remembers, the exponent is
-# about RATE/√SHARE standard errors of the difference: a risk of rare losses needs larger gains.
-MOST, RATE, SHARE, FIRST_SHARE = 20.0, 0.05, 0.0005, 0.05
+# Differences of scores are divided by their running root mean square, at least that of r̄, and
+# clipped at ±MOST; p is multiplied by exp(−RATE·difference), and SHARE of p returns to the first
+# values, which are FIRST_SHARE for each function but m. Over the 1/SHARE samples that p remembers,
+# the exponent is about RATE/√SHARE standard errors of the difference: a risk of rare losses needs
+# larger gains.
+MOST, RATE, SHARE, FIRST_SHARE = 20.0, 0.05, 0.00025, 0.05
 
 
 # Every g that a companion tracks.
@@ -225,8 +226,8 @@ class RiskCompanion:
         self.of_risk_average.accept(self.is_first)
         self.of_mean_average.accept(self.is_first)
         rate = max(1.0 / LATEST, 1.0 / (steps + 1))
-        self.reward(RISK, self.of_risk.score, rate)
         self.reward(RISK_AVERAGE, self.of_risk_average.score, rate)
+        self.reward(RISK, self.of_risk.score, rate)
         self.reward(MEAN_AVERAGE, self.of_mean_average.score, rate)
         total = 0.0
         for e in range(CANDIDATES):
@@ -254,8 +255,9 @@ class RiskCompanion:
         if not abs(lost) < loops.LARGEST:
             lost = -loops.LARGEST if lost < 0.0 else loops.LARGEST
         self.squares[e] += rate * (lost * lost - self.squares[e])
-        if self.squares[e] > 0.0:
-            lost = min(max(lost / math.sqrt(self.squares[e]), -MOST), MOST)
+        square = max(self.squares[e], self.squares[RISK_AVERAGE])
+        if square > 0.0:
+            lost = min(max(lost / math.sqrt(square), -MOST), MOST)
             self.mixture_weights[e] *= math.exp(-RATE * min(self.window.weights[0], 1.0) * lost)
 
     def mix(self) -> None:
