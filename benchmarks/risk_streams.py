@@ -143,9 +143,11 @@ class Scored:
 
     @property
     def loss(self) -> Loss:
+        """The loss of the model, in the unit of `losses`."""
         return Logistic() if self.is_labels else Huber(1.0)
 
     def points(self, rows: slice) -> np.ndarray:
+        """Standardised points."""
         return (self.problem.X[rows] - self.centre) / np.maximum(self.scale, 1e-12)
 
     def _losses(self, learned: int) -> Iterator[np.ndarray]:
@@ -167,6 +169,7 @@ class Scored:
 
     @property
     def spread(self) -> float:
+        """Standard deviation of the targets."""
         return float(self.problem.y.std())
 
     def polished(self, risk: LossRisk) -> float:

@@ -2,10 +2,10 @@
 
 The stream admits, drops and prices atoms by the mean's function alone, so that its steps are those
 of a stream without a companion. The companion has four functions in further rows of weights: the
-iterate r under the risk, its average r̄, the average m̄ of the mean's iterate m, and the mixture
-f = p₀m + p₁r + p₂r̄ + p₃m̄. Each step multiplies the weights p by exp(−rate·score), where the score of a function is
-outer(ℓ, g) at a sample before it is learned, with its own g, relative to the score of m and in
-units of the spread of that difference; then a share of p returns to its first values (fixed share).
+iterate r under the risk, its average r̄, the average m̄ of the mean's iterate, and the mixture f =
+p₀m + p₁r + p₂r̄ + p₃m̄. The score of a function is outer(ℓ, g) at a sample before it is learned, with
+its own g, minus that of m, in units of the spread of this difference. Each step multiplies the
+weights p by exp(−rate·score), and a share of p returns to its first values (fixed share).
 """
 
 import math
@@ -112,10 +112,7 @@ class RiskCompanion:
                 "p": stored.Array(CANDIDATES, above=0.0, adds_to=1.0),
                 "squares": stored.Array(CANDIDATES, at_least=0.0),
                 "recent": stored.Array(WINDOW),
-                **{
-                    name: getattr(self, name).fields()
-                    for name in TRACKED
-                },
+                **{name: getattr(self, name).fields() for name in TRACKED},
             }
         )
 
