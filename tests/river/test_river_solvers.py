@@ -9,7 +9,7 @@ from river import datasets, evaluate, metrics, preprocessing
 
 from colk import FileFormatError, _stored
 from colk.kernels import Gaussian
-from colk.learners import HedgedNewtonCOLK
+from colk.learners import HedgedNewtonCOLK, NewtonCOLK
 from colk.losses import Softmax
 from colk.risks import Variance
 from colk.river import COLKClassifier, COLKRegressor
