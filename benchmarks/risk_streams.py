@@ -1,18 +1,19 @@
 """Risks on streams: the asked-for risk on new data, against the model of the mean loss.
 
-    python benchmarks/risk_streams.py run --data FOLDER
+    python benchmarks/risk_streams.py run --data FOLDER [--rows 20000] [--batch 1]
     python benchmarks/risk_streams.py table
 
 Every model learns one stream by `partial_fit` in blocks of 100 rows, with the Laplacian kernel and
 at most 200 atoms; the other settings are the defaults. A cell is the asked-for risk of the losses
 on new rows, divided by that of the model of the mean loss on the same rows: the mean over the
 seeds, and the largest. For the drifting stream, new rows are those of the second half, each block
-predicted before it is learned. "Batch" is the same ratio for a polish under the risk on the final
-atoms of the mean's model, with all rows at hand; `--batch N` computes it for the first N seeds.
+predicted before it is learned. After a dot, the same ratio for a polish under the risk on the final
+atoms of the mean's model, with all rows at hand, for the first `--batch` seeds. A stream has
+`--rows` rows for the first three problems, half of them for the others.
 
-The constants of the mixture were chosen with seeds 0 and 1 of the first three problems; the table
-has the seeds from 100 on. `run` keeps finished parts in the folder `--cache` and can be stopped at
-any time; `table` writes docs/tables/risk_streams.md from them.
+The constants of the mixture were chosen with seeds below 200, most of them of the first three
+problems. `run` keeps finished parts in the folder `--cache` and can be stopped at any time; `table`
+writes docs/tables/risk_streams.md from them.
 """
 
 import argparse
@@ -38,9 +39,9 @@ RISKS: dict[str, LossRisk] = {
     "entropic(1)": Entropic(1.0),
 }
 SOLVERS = ("gradient", "newton")
-SEEDS = range(100, 110)
+SEEDS = range(200, 210)
 BLOCK = 100
-NEW = 5000
+NEW = 5000  # new rows
 
 
 class Problem(NamedTuple):
@@ -52,17 +53,17 @@ class Problem(NamedTuple):
     is_prequential: bool = False
 
 
-def skewed(rng: np.random.Generator) -> Problem:
+def skewed(rng: np.random.Generator, n: int) -> Problem:
     """Noise that is skewed, and five times larger on one side."""
-    X = rng.normal(size=(20000 + NEW, 4))
+    X = rng.normal(size=(n + NEW, 4))
     size = 0.2 + 0.8 * (X[:, 0] > 0.0)
     noise = size * (rng.exponential(size=len(X)) - 1.0)
     return Problem(X, np.sin(X[:, 0]) + 0.5 * X[:, 1] + noise, NEW)
 
 
-def lognormal(rng: np.random.Generator) -> Problem:
+def lognormal(rng: np.random.Generator, n: int) -> Problem:
     """Lognormal noise whose size depends on a feature."""
-    X = rng.normal(size=(20000 + NEW, 4))
+    X = rng.normal(size=(n + NEW, 4))
     noise = 0.25 * np.exp(0.8 * rng.normal(size=len(X))) * (1.0 + 0.5 * X[:, 3] ** 2)
     return Problem(X, np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + noise, NEW)
 
@@ -72,47 +73,47 @@ def _friedman(X: np.ndarray) -> np.ndarray:
     return waves + 20.0 * (X[:, 2] - 0.5) ** 2 + 10.0 * X[:, 3] + 5.0 * X[:, 4]
 
 
-def friedman(rng: np.random.Generator) -> Problem:
+def friedman(rng: np.random.Generator, n: int) -> Problem:
     """Friedman 1, with normal noise: nothing to gain."""
-    X = rng.random((20000 + NEW, 10))
+    X = rng.random((n + NEW, 10))
     return Problem(X, _friedman(X) + rng.normal(size=len(X)), NEW)
 
 
-def heteroscedastic(rng: np.random.Generator) -> Problem:
+def heteroscedastic(rng: np.random.Generator, n: int) -> Problem:
     """Normal noise whose size grows with a feature."""
-    X = rng.normal(size=(10000 + NEW, 3))
+    X = rng.normal(size=(n // 2 + NEW, 3))
     noise = np.exp(0.8 * X[:, 0]) * rng.normal(size=len(X))
     return Problem(X, 2.0 * np.sin(X[:, 0]) + X[:, 1] + 0.5 * noise, NEW)
 
 
-def one_sided(rng: np.random.Generator) -> Problem:
+def one_sided(rng: np.random.Generator, n: int) -> Problem:
     """Rare targets far above the others: a Pareto tail in a twentieth of the samples."""
-    X = rng.normal(size=(10000 + NEW, 3))
+    X = rng.normal(size=(n // 2 + NEW, 3))
     rare = rng.random(len(X)) < 0.05
     noise = 0.1 * rng.normal(size=len(X)) + rare * rng.pareto(3.0, size=len(X))
     return Problem(X, np.tanh(X[:, 0]) + 0.5 * X[:, 1] ** 2 + noise, NEW)
 
 
-def imbalanced(rng: np.random.Generator) -> Problem:
+def imbalanced(rng: np.random.Generator, n: int) -> Problem:
     """Labels of which about 6 % are positive."""
-    X = rng.normal(size=(10000 + NEW, 4))
+    X = rng.normal(size=(n // 2 + NEW, 4))
     score = 2.0 * np.sin(X[:, 0]) + X[:, 1] * X[:, 2] - 4.0
     return Problem(X, (rng.random(len(X)) < 1.0 / (1.0 + np.exp(-score))).astype(int), NEW)
 
 
-def drifting(rng: np.random.Generator) -> Problem:
+def drifting(rng: np.random.Generator, n: int) -> Problem:
     """A travelling wave with skewed noise."""
-    X = rng.normal(size=(10000, 2))
+    X = rng.normal(size=(n // 2, 2))
     phase = 12.0 * np.arange(len(X)) / len(X)
     noise = 0.3 * (rng.exponential(size=len(X)) - 1.0)
-    return Problem(X, np.sin(1.5 * X[:, 0] + phase) + np.cos(X[:, 1]) + noise, 5000, True)
+    return Problem(X, np.sin(1.5 * X[:, 0] + phase) + np.cos(X[:, 1]) + noise, len(X) // 2, True)
 
 
-def rentals(rng: np.random.Generator, folder: Path | None = None) -> Problem:
+def rentals(rng: np.random.Generator, n: int, folder: Path | None = None) -> Problem:
     """Hourly bike rentals in a random order."""
     samples = bike(folder)
     X = np.array([list(x.values()) for x, _ in samples])
-    order = rng.permutation(len(X))
+    order = rng.permutation(len(X))[: n // 2 + NEW]
     return Problem(X[order], np.array([y for _, y in samples])[order], NEW)
 
 
@@ -142,9 +143,11 @@ class Scored:
 
     @property
     def loss(self) -> Loss:
+        """The loss of the model, in the unit of `losses`."""
         return Logistic() if self.is_labels else Huber(1.0)
 
     def points(self, rows: slice) -> np.ndarray:
+        """Standardised points."""
         return (self.problem.X[rows] - self.centre) / np.maximum(self.scale, 1e-12)
 
     def _losses(self, learned: int) -> Iterator[np.ndarray]:
@@ -166,6 +169,7 @@ class Scored:
 
     @property
     def spread(self) -> float:
+        """Standard deviation of the targets."""
         return float(self.problem.y.std())
 
     def polished(self, risk: LossRisk) -> float:
@@ -184,44 +188,54 @@ class Scored:
         return risk.value(self.loss.value(values, (new - self.problem.y[:stop].mean()) / unit))
 
 
-def measured(name: str, solver: str, seed: int, folder: Path | None, batch: bool) -> dict[str, Any]:
-    """Return the risks of the mean's model, of the risk's model, and of the polish."""
+def made(name: str, seed: int, n: int, folder: Path | None) -> Problem:
     rng = np.random.default_rng(seed)
-    problem = rentals(rng, folder) if name == "bike" else PROBLEMS[name](rng)
+    return rentals(rng, n, folder) if name == "bike" else PROBLEMS[name](rng, n)
+
+
+def on_stream(problem: Problem, solver: str) -> dict[str, float]:
+    """Return the ratio of each risk: the risk's model to the mean's."""
+    mean = Scored(problem, solver, "mean").losses
+    return {
+        label: risk.value(Scored(problem, solver, risk).losses) / risk.value(mean)
+        for label, risk in RISKS.items()
+    }
+
+
+def in_batch(problem: Problem, solver: str) -> dict[str, float]:
+    """Return the ratio of each risk: the polish to the mean's model."""
     mean = Scored(problem, solver, "mean")
-    found: dict[str, Any] = {}
-    for label, risk in RISKS.items():
-        found[label] = {
-            "mean": risk.value(mean.losses),
-            "risk": risk.value(Scored(problem, solver, risk).losses),
-        }
-        if batch and not problem.is_prequential:
-            found[label]["batch"] = mean.polished(risk)
-    return found
+    return {label: mean.polished(risk) / risk.value(mean.losses) for label, risk in RISKS.items()}
 
 
-def place(cache: Path, name: str, solver: str, seed: int) -> Path:
-    return cache / f"{name.replace(' ', '_')}-{solver}-{seed}.json"
+def place(cache: Path, name: str, solver: str, seed: int, kind: str) -> Path:
+    return cache / f"{name.replace(' ', '_')}-{solver}-{seed}-{kind}.json"
 
 
-def run(cache: Path, folder: Path | None, n_batch: int) -> None:
+def run(cache: Path, folder: Path | None, n: int, n_batch: int) -> None:
     cache.mkdir(parents=True, exist_ok=True)
-    for seed, name, solver in product(SEEDS, PROBLEMS, SOLVERS):
-        path = place(cache, name, solver, seed)
+    tasks = [(on_stream, "stream", *each) for each in product(SEEDS, PROBLEMS, SOLVERS)]
+    steady = [name for name in PROBLEMS if name != "drifting"]
+    tasks += [(in_batch, "batch", *each) for each in product(SEEDS[:n_batch], steady, SOLVERS)]
+    for measure, kind, seed, name, solver in tasks:
+        path = place(cache, name, solver, seed, kind)
         if not path.exists():
-            found = measured(name, solver, seed, folder, seed - SEEDS[0] < n_batch)
+            found = measure(made(name, seed, n, folder), solver)
             path.write_text(json.dumps(found), encoding="utf-8")
-            shown = {risk: round(v["risk"] / v["mean"], 3) for risk, v in found.items()}
-            print(seed, name, solver, shown, flush=True)
+            shown = {risk: round(ratio, 3) for risk, ratio in found.items()}
+            print(kind, seed, name, solver, shown, flush=True)
+
+
+def ratios(cache: Path, name: str, solver: str, risk: str, kind: str) -> list[float]:
+    paths = [place(cache, name, solver, seed, kind) for seed in SEEDS]
+    return [json.loads(p.read_text(encoding="utf-8"))[risk] for p in paths if p.exists()]
 
 
 def cell(cache: Path, name: str, solver: str, risk: str) -> str:
     """Return the mean ratio and, in brackets, the largest; then the ratio of the polish."""
-    paths = [place(cache, name, solver, seed) for seed in SEEDS]
-    found = [json.loads(p.read_text(encoding="utf-8"))[risk] for p in paths if p.exists()]
-    ratios = [values["risk"] / values["mean"] for values in found]
-    batch = [values["batch"] / values["mean"] for values in found if "batch" in values]
-    text = f"{np.mean(ratios):.3f} ({max(ratios):.3f})"
+    found = ratios(cache, name, solver, risk, "stream")
+    text = f"{np.mean(found):.3f} ({max(found):.3f})" if found else ""
+    batch = ratios(cache, name, solver, risk, "batch")
     return f"{text} · {np.mean(batch):.3f}" if batch else text
 
 
@@ -230,10 +244,11 @@ def main() -> None:
     parser.add_argument("what", choices=["run", "table"])
     parser.add_argument("--data", type=Path, help="folder of bike_hour.csv")
     parser.add_argument("--cache", type=Path, default=Path("results/risk_streams"))
-    parser.add_argument("--batch", type=int, default=2, help="seeds with the polish")
+    parser.add_argument("--batch", type=int, default=1, help="seeds with the polish")
+    parser.add_argument("--rows", type=int, default=20000, help="rows of a stream")
     given = parser.parse_args()
     if given.what == "run":
-        run(given.cache, given.data, given.batch)
+        run(given.cache, given.data, given.rows, given.batch)
         return
     rows = [
         [name, solver, *(cell(given.cache, name, solver, risk) for risk in RISKS)]

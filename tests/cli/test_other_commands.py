@@ -109,6 +109,17 @@ def test_show_the_state_of_a_risk(colk, houses, tmp_path):
     assert f"risk state {g[0]:.6g}" in out
 
 
+def test_fit_tells_the_risk_of_the_latest_losses(colk, houses, tmp_path):
+    page, options = tmp_path / "m.html", (*OPTIONS["price"], "--model", tmp_path / "m.colk")
+    _, out, _ = colk("fit", houses, *options, "--risk", "cvar", "--report", page)
+    risk = package.load(tmp_path / "m.colk").prequential_risk
+    line = f"{risk:.4g}, CVaR(tail_fraction=0.1, weight=1.0, smoothing=0.0) of the latest 1,000"
+    assert line in out
+    assert line in page.read_text(encoding="utf-8")
+    _, out, _ = colk("fit", houses, *options, "--overwrite")
+    assert "of the latest 1,000" not in out
+
+
 def test_show_other_models(colk, tmp_path):
     f = KernelExpansion(Gaussian(0.5), [[0.0], [1.0]], [1.0, 2.0])
     package.save(f, tmp_path / "f.colk")

@@ -9,7 +9,7 @@ from river import datasets, evaluate, metrics, preprocessing
 
 from colk import FileFormatError, _stored
 from colk.kernels import Gaussian
-from colk.learners import COLK, NewtonCOLK
+from colk.learners import COLK, HedgedNewtonCOLK, NewtonCOLK
 from colk.losses import Softmax
 from colk.risks import Variance
 from colk.river import COLKClassifier, COLKRegressor
@@ -40,7 +40,7 @@ def test_the_short_way_is_the_learner_to_the_bit():
         other._feed = None  # forces the long way
         other.learn_one(x, y)
     assert model.function == other.function
-    assert type(model._learner) is NewtonCOLK
+    assert type(model._learner) is HedgedNewtonCOLK
     assert model._learner.forgetting == 0.99
     assert model.n_atoms > 32  # the buffers have grown on the way
 

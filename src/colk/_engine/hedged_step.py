@@ -1,7 +1,7 @@
 """Steps that minimise the mean loss and, beside it, a risk on the same atoms.
 
-The steps of the mean's function are those of `GradientStream` and `NewtonStream`, bit for bit; the
-companion (`risk_companion.py`) follows with slopes of its own, and mixes the function that predicts.
+The steps of the mean's function are those of `GradientStream` and `NewtonStream`, bit for bit.
+The companion (`risk_companion.py`) has its own slopes, and mixes the function that predicts.
 """
 
 from typing import Any

@@ -176,10 +176,7 @@ class NewtonStream(KernelStream):
         return left_out
 
     def compress(self, eps: float) -> float:
-        """Apply KOMP: drop the cheapest atoms within eps, and crowded or surplus ones at any cost.
-
-        Returns the H-norm of the error.
-        """
+        """Drop cheap atoms by KOMP, crowded or surplus ones always; return the H-norm lost."""
         if self.dictionary.added == 0:
             return 0.0
         moved, spent, crowded, eps = 0.0, 0.0, True, max(eps, 0.0)
@@ -241,10 +238,7 @@ class NewtonStream(KernelStream):
         return total
 
     def curve(self) -> int:
-        """Compute the curvatures b ≥ 0 of the window's points: Gauss–Newton in the risk's outer.
-
-        b is at least |a|/reach, so that a sample moves its own prediction by at most the trust.
-        """
+        """Compute b ≥ |a|/reach at the points, so that no prediction moves beyond the trust."""
         width = self.statistics.distance if self.is_kinked else 0.0
         curvature.start(self.window, self.loss, width)
         for b in range(self.batch):
@@ -309,10 +303,7 @@ class NewtonStream(KernelStream):
         return 0
 
     def move_by(self, b: int, eps: float) -> float:
-        """Move f and P by point b; it becomes an atom if f would lose more than eps without it.
-
-        Returns the H-norm of the part of the step outside the span of the atoms.
-        """
+        """Move f and P by point b, an atom if f else loses over eps; return the H-norm lost."""
         n, own, z = self.dictionary.size, self.dictionary.gram[b, b], inverse.WHITENED
         if own < gradient_step.VANISHING:
             return 0.0

@@ -16,9 +16,9 @@ cdef class RiskCompanion:
     cdef Window window
     cdef readonly Py_ssize_t n_outputs, mean_row, first
     cdef readonly TrackedRisk steering, of_mean, of_risk, of_risk_average, of_mean_average
-    cdef readonly double[::1] mixture_weights, recent
+    cdef readonly double[::1] mixture_weights, recent, squares
     cdef double[:, ::1] values, mixed, slopes, gradient
-    cdef readonly double unit, curvature, length
+    cdef readonly double curvature, length
     cdef readonly double mixed_loss
     cdef readonly bint is_first
     cpdef Py_ssize_t row_of(self, Py_ssize_t e) noexcept nogil
@@ -34,6 +34,6 @@ cdef class RiskCompanion:
     @cython.locals(total=double, prior=double, rate=double)
     cdef void accept(self, Py_ssize_t steps) noexcept nogil
     cdef void approach(self, Py_ssize_t e, Py_ssize_t row, Py_ssize_t c, double rate) noexcept nogil
-    @cython.locals(lost=double)
-    cdef double factor_of(self, double score) noexcept nogil
+    @cython.locals(lost=double, square=double)
+    cdef void reward(self, Py_ssize_t e, double score, double rate) noexcept nogil
     cdef void mix(self) noexcept nogil

@@ -2,10 +2,10 @@
 
 The stream admits, drops and prices atoms by the mean's function alone, so that its steps are those
 of a stream without a companion. The companion has four functions in further rows of weights: the
-iterate r under the risk, its average r̄, the average m̄ of the mean's iterate m, and the mixture
-f = p₀m + p₁r + p₂r̄ + p₃m̄. Each step multiplies the weights p by exp(−rate·score), where the score of a function is
-outer(ℓ, g) at a sample before it is learned, with its own g, relative to the score of m; then a
-share of p returns to its first values (fixed share).
+iterate r under the risk, its average r̄, the average m̄ of the mean's iterate, and the mixture f =
+p₀m + p₁r + p₂r̄ + p₃m̄. The score of a function is outer(ℓ, g) at a sample before it is learned, with
+its own g, minus that of m, in units of the spread of this difference. Each step multiplies the
+weights p by exp(−rate·score), and a share of p returns to its first values (fixed share).
 """
 
 import math
@@ -24,14 +24,16 @@ from colk._validation import Array
 __all__ = ["RiskCompanion", "count_rows"]
 
 MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES = 0, 1, 2, 3, 4
-# Samples in the running g of the scores and in the mean score; four times those in an average.
+# Samples in the running g of the scores, and in the mean squares; four times those in an average.
 SLOW, LATEST, MEMORY = 200, 1000, 20000
 # Number of losses that are kept.
 WINDOW = 1000
-# Differences of scores are divided by MOST times the mean score of m and clipped to [−1, 1]; p is
-# multiplied by exp(−RATE·difference), and SHARE of p returns to the first values, which are
-# FIRST_SHARE for each function but m.
-MOST, RATE, SHARE, FIRST_SHARE = 10.0, 1.0, 0.0005, 0.05
+# Differences of scores are divided by their running root mean square, at least that of r̄, and
+# clipped at ±MOST; p is multiplied by exp(−RATE·difference), and SHARE of p returns to the first
+# values, which are FIRST_SHARE for each function but m. Over the 1/SHARE samples that p remembers,
+# the exponent is about RATE/√SHARE standard errors of the difference: a risk of rare losses needs
+# larger gains.
+MOST, RATE, SHARE, FIRST_SHARE = 20.0, 0.05, 0.00025, 0.05
 
 
 # Every g that a companion tracks.
@@ -72,7 +74,7 @@ class RiskCompanion:
     gradient: Array  # (1, outputs): a, the slope of r's step
     curvature: float  # b of r's step
     length: float  # |a|
-    unit: float  # mean |score| of m
+    squares: Array  # (candidates,): mean squared differences between its score and that of m
     mixed: Array  # (1, outputs): prediction of the mixture
     mixed_loss: float  # loss of the mixture at the sample
     recent: Array  # (WINDOW,): the latest losses of the mixture before each step, as a ring
@@ -93,11 +95,12 @@ class RiskCompanion:
         self.of_risk = TrackedRisk(risk, tracker)
         self.of_risk_average = TrackedRisk(risk, tracker)
         self.of_mean_average = TrackedRisk(risk, tracker)
+        self.squares = np.zeros(CANDIDATES)
         self.mixture_weights = np.full(CANDIDATES, FIRST_SHARE)
         self.mixture_weights[MEAN] = 1.0 - (CANDIDATES - 1) * FIRST_SHARE
         self.values, self.mixed = np.zeros((2, 1, self.n_outputs))
         self.slopes, self.gradient = np.zeros((2, 1, self.n_outputs))
-        self.unit = self.curvature = self.length = self.mixed_loss = 0.0
+        self.curvature = self.length = self.mixed_loss = 0.0
         self.is_first, self.recent = True, np.zeros(WINDOW)
 
     # -- files and pickles -------------------------------------------------------------------
@@ -107,12 +110,9 @@ class RiskCompanion:
         return stored.Record(
             {
                 "p": stored.Array(CANDIDATES, above=0.0, adds_to=1.0),
-                "unit": stored.Number(at_least=0.0),
+                "squares": stored.Array(CANDIDATES, at_least=0.0),
                 "recent": stored.Array(WINDOW),
-                **{
-                    name: getattr(self, name).fields()
-                    for name in TRACKED
-                },
+                **{name: getattr(self, name).fields() for name in TRACKED},
             }
         )
 
@@ -120,7 +120,7 @@ class RiskCompanion:
         """Return numbers and arrays from which `unpack` restores the exact state."""
         return {
             "p": np.array(self.mixture_weights),
-            "unit": self.unit,
+            "squares": np.array(self.squares),
             "recent": np.array(self.recent),
             **{name: getattr(self, name).pack() for name in TRACKED},
         }
@@ -128,7 +128,7 @@ class RiskCompanion:
     def unpack(self, packed: dict[str, Any]) -> None:
         """Restore a packed state."""
         np.asarray(self.mixture_weights)[:] = packed["p"]
-        self.unit = packed["unit"]
+        np.asarray(self.squares)[:] = packed["squares"]
         np.asarray(self.recent)[:] = packed["recent"]
         for name in TRACKED:
             getattr(self, name).unpack(packed[name])
@@ -223,10 +223,9 @@ class RiskCompanion:
         self.of_risk_average.accept(self.is_first)
         self.of_mean_average.accept(self.is_first)
         rate = max(1.0 / LATEST, 1.0 / (steps + 1))
-        self.unit += rate * (min(abs(self.of_mean.score), loops.LARGEST) - self.unit)
-        self.mixture_weights[RISK] *= self.factor_of(self.of_risk.score)
-        self.mixture_weights[RISK_AVERAGE] *= self.factor_of(self.of_risk_average.score)
-        self.mixture_weights[MEAN_AVERAGE] *= self.factor_of(self.of_mean_average.score)
+        self.reward(RISK_AVERAGE, self.of_risk_average.score, rate)
+        self.reward(RISK, self.of_risk.score, rate)
+        self.reward(MEAN_AVERAGE, self.of_mean_average.score, rate)
         total = 0.0
         for e in range(CANDIDATES):
             total += self.mixture_weights[e]
@@ -247,12 +246,16 @@ class RiskCompanion:
             rate, self.dictionary.size,
         )  # fmt: skip
 
-    def factor_of(self, score: float) -> float:
-        """Return the factor of p for a candidate with this score."""
-        lost = (score - self.of_mean.score) / (MOST * self.unit) if self.unit > 0.0 else 0.0
-        if not abs(lost) <= 1.0:
-            lost = -1.0 if lost < 0.0 else 1.0
-        return math.exp(-RATE * min(self.window.weights[0], 1.0) * lost)
+    def reward(self, e: int, score: float, rate: float) -> None:
+        """Multiply the weight of a candidate by the exponential of its advantage over m."""
+        lost = score - self.of_mean.score
+        if not abs(lost) < loops.LARGEST:
+            lost = -loops.LARGEST if lost < 0.0 else loops.LARGEST
+        self.squares[e] += rate * (lost * lost - self.squares[e])
+        square = max(self.squares[e], self.squares[RISK_AVERAGE])
+        if square > 0.0:
+            lost = min(max(lost / math.sqrt(square), -MOST), MOST)
+            self.mixture_weights[e] *= math.exp(-RATE * min(self.window.weights[0], 1.0) * lost)
 
     def mix(self) -> None:
         """Set the weights of the mixture."""

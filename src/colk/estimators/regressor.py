@@ -65,7 +65,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     risk : Risk or str, default="mean"
         How the losses of all samples are combined: "mean", "variance", "semivariance", "cvar",
         "entropic" and others. Change it if large losses matter more than small ones. `risk_path`
-        decides how far `fit` follows it.
+        decides how far `fit` follows it. `partial_fit` keeps the mean's function beside the risk's
+        and predicts with their mixture, which follows what pays; see `colk.learners.HedgedCOLK`.
     regularization : float or None, default=None
         λ of the penalty λ‖f‖²/2, for gradient steps and for the polish. None: 1e-6 s. Raise it if
         the model overfits without the polish; the polish chooses its own λ, at least this large.
@@ -75,10 +76,10 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         twice the time per step, and `predict` can return standard deviations. It uses `prior` and
         `forgetting`, and none of `step_size`, `averaging` and `gradient_bound`.
     step_size : float, PowerDecay or None, default=None
-        Step size α of `solver="gradient"`. None: 1/(s κ); 0.2/(s κ) for the risk "cvar" and for
-        risks of your own. Large steps are noisy; averaging removes the noise, so lower it if you
-        switch averaging off. Steps are implicit, see `colk.COLK`, and cannot diverge, for every
-        risk but the mean, and for the mean if an explicit step could overshoot.
+        Step size α of `solver="gradient"`. None: 1/(s κ). The function of the risk "cvar" and of
+        risks of your own takes 0.2 of the step. Large steps are noisy; averaging removes the noise,
+        so lower it if you switch averaging off. Steps are implicit, see `colk.COLK`, and cannot
+        diverge, for every risk but the mean, and for the mean if an explicit step could overshoot.
     averaging : bool, PolyakRuppert or Exponential, default=True
         Whether to predict with an average of the iterates; True weights later iterates more. Switch
         it off if the relationship drifts. For `solver="gradient"`.
@@ -89,7 +90,9 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         β, the weight of a new sample in the tracked inner value g of the risk. No effect on the
         risk "mean". Lower it if `inner_estimate_` is noisy.
     pairing : {"overlap", "independent", "same"}, default="overlap"
-        Which samples are θ and ξ of a step, see `colk.COLK`. No effect on the risk "mean".
+        Which samples are θ and ξ of a step, see `colk.COLK`. With another value than "overlap" the
+        learner is the plain `colk.COLK` or `colk.learners.NewtonCOLK` under the risk, without the
+        mean's function beside it. No effect on the risk "mean".
     prior : float, "auto" or None, default=None
         λ of `solver="newton"`, where the sum of the losses is minimised: the weight of the prior in
         samples of curvature 1. None: 0.1 s κ (0.3 s κ for classifiers). "auto" chooses it as the

@@ -245,7 +245,8 @@ class NewtonCOLK(KernelLearner):
         if forgetting == "auto":
             more, forgetting = count_experts() * q, 1.0
             first_step = 1.0 / loss_scale(self.loss)
-        shape |= {"block": block, "n_rows": shape["n_rows"] + more, "n_fitted": shape["n_fitted"] + more}
+        rows = {name: shape[name] + more for name in ("n_rows", "n_fitted")}
+        shape |= {"block": block, **rows}
         rule = self.compressor
         assert isinstance(rule, KOMP)
         return self.newton_type(

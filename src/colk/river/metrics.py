@@ -56,7 +56,7 @@ class _RollingRisk:
         return False
 
 
-class RegressionRisk(_RollingRisk, metrics.base.RegressionMetric):  # type: ignore[misc]
+class RegressionRisk(_RollingRisk, metrics.base.RegressionMetric):
     """Prequential risk: the risk of the losses of the latest predictions of numbers.
 
     Parameters
@@ -99,7 +99,7 @@ class RegressionRisk(_RollingRisk, metrics.base.RegressionMetric):  # type: igno
         self._remove(self._loss_of(y_true, y_pred), w)
 
 
-class ClassificationRisk(_RollingRisk, metrics.base.MultiClassMetric):  # type: ignore[misc]
+class ClassificationRisk(_RollingRisk, metrics.base.MultiClassMetric):
     """Prequential risk: the risk of −log of the probabilities that the latest labels had.
 
     Parameters
@@ -121,7 +121,7 @@ class ClassificationRisk(_RollingRisk, metrics.base.MultiClassMetric):  # type: 
     _fmt = ",.6f"
 
     def __init__(self, risk: Risk | str = "cvar", window_size: int = 1000) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.risk = risk
         self.window_size = window_size
         self._start()

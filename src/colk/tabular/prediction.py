@@ -1,5 +1,6 @@
 """Rows of a table as numbers, predictions, and what a model has learned."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -225,6 +226,14 @@ class TablePredictor(Guarded):
     def inner_estimate(self) -> Array:
         """The tracked value g of the risk."""
         return self._learner.inner_estimate
+
+    @property
+    def prequential_risk(self) -> float:
+        """The risk of the latest losses, at most 1000, each before its row is learned.
+
+        In units of the scaled targets. NaN for the mean, and before the first row.
+        """
+        return float(getattr(self._learner, "prequential_risk", math.nan))
 
     @property
     def columns(self) -> list[str]:
