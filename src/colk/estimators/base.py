@@ -200,17 +200,19 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
         if not self.race_.default_won:
             self._use(Recipe.from_kernel(settings, self.race_.kernel))
 
-    def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
+    def _learn_on(self, X: Array, Y: Array, weight: Array, unscaled: Array | None = None) -> None:
         """Learn a part of a stream; its first samples are kept until they choose the kernel.
 
         Until then the default kernel learns them, so that the model can predict. If another
-        kernel wins, a new learner learns them again.
+        kernel wins, a new learner learns them again, in the scale of then: `unscaled` are the
+        targets in their own units, if Y are not.
         """
         if self._kept is None:
             self._pass(X, Y, weight)
             return
         here = slice(None, self._kept.lacking)
-        self._kept = self._kept.including(X[here], self._unscaled(Y[here]), weight[here])
+        targets = Y if unscaled is None else unscaled
+        self._kept = self._kept.including(X[here], targets[here], weight[here])
         self._pass(X, Y, weight)
         if self._kept.lacking == 0:
             points, targets, weights = self._kept.arrays()
@@ -220,10 +222,6 @@ class COLKEstimator(StoredEstimator, BaseEstimator):  # type: ignore[misc]  # sc
                 rest = slice(here.stop, None)
                 self._learner.learn_checked(points, targets, weights)
                 self._learner.learn_checked(X[rest], Y[rest], weight[rest])
-
-    def _unscaled(self, Y: Array) -> Array:
-        """Targets in their original units; the scale may still change."""
-        return Y
 
     def _scaled(self, Y: Array) -> Array:
         """Targets in the units that the learner sees."""

@@ -16,7 +16,7 @@ from colk.estimators.convergence import (
     warn_of_loss,
     warn_of_nothing,
 )
-from colk.rkhs.polishing import polish
+from colk.rkhs.polishing import polish_without_outliers
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Passes"]
 
@@ -143,13 +143,15 @@ class EpochEstimator(COLKEstimator):
         """Give the atoms the weights that are best for all data; see `colk.rkhs.polishing`."""
         function = self._learner.function
         least = max(self.regularization_, LEAST_REGULARIZATION)
-        terms = self.loss_, self.risk_
-        self.polished_ = polish(
-            function, X, Y, *terms, least, choose=True, sample_weight=weight, tolerance=1e-3
+        robust = polish_without_outliers(
+            function, X, Y, self.loss_, self.risk_, least, sample_weight=weight
         )
-        self._learner.adopt(self.polished_.function)
-        found = self.polished_
+        self.polished_ = found = robust.polished
+        self._learner.adopt(found.function)
         self._report(passes, f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
+        if found.n_outliers:
+            self._report(passes, f"polished without {found.n_outliers} outliers")
+            return
         start = self.risk_.value_at(self.loss_, np.zeros((len(Y), function.n_outputs)), Y, weight)
         left_out = min(risk for _, risk in found.candidates)
         advice = "the features say nothing of the targets with this kernel: change the bandwidth"

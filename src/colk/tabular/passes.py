@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from colk._validation import Array
+from colk.losses import Huber, Loss
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing import polish
+from colk.rkhs.polishing import polish_without_outliers
 from colk.rkhs.polishing.passes import Iterate, PassNewton, Sums
 from colk.selection import LARGEST
 from colk.tabular.sample import RowSample
@@ -109,6 +110,7 @@ class TableFit:
         self.epochs = (1 if one_pass else _EPOCHS) if epochs is None else epochs
         self.epoch = epoch
         self._iterate, self._decay = _restored(iterate, model)
+        self._loss = model.loss if iterate is None else _restored_loss(iterate, model)
         self._newton: PassNewton | None = None
         self.phase: Phase = phase
         if phase == "polish":
@@ -190,7 +192,10 @@ class TableFit:
         X, targets = self._sample_arrays()
         least = max(model.recipe.regularization, _LEAST_REGULARIZATION)
         function, terms = model.function, (model.loss, model.risk)
-        found = polish(function, X, targets, *terms, least, choose=True, tolerance=_TOLERANCE)
+        robust = polish_without_outliers(
+            function, X, targets[:, 0], *terms, least, tolerance=_TOLERANCE
+        )
+        found, self._loss = robust.polished, robust.loss
         model.set_weights(found.function.weights)
         if sample.is_complete or model.risk.n_inner > 0 or model.loss.kinks:
             self.phase = "done"
@@ -202,7 +207,7 @@ class TableFit:
         self._start_passes()
 
     def _start_passes(self) -> None:
-        self._newton = PassNewton(self._model.function, self._model.loss, self._decay)
+        self._newton = PassNewton(self._model.function, self._loss, self._decay)
 
     def _add_to_sums(self, X: Array, targets: Array) -> None:
         """Add rows in blocks of a fixed size, so that batches do not change the rounding."""
@@ -249,7 +254,15 @@ class TableFit:
             "objective": None if best is None else self._iterate.objective,
             "n_passes": self._iterate.n_passes,
             "regularization": self._decay,
+            "threshold": getattr(self._loss, "threshold", None),
         }
+
+
+def _restored_loss(state: Mapping[str, Any], model: "TableModel") -> Loss:
+    """The loss of a polish: that of the model, with the threshold that outliers gave it."""
+    if not isinstance(model.loss, Huber):
+        return model.loss
+    return model.loss.replace(threshold=state["threshold"])
 
 
 def _restored(state: Mapping[str, Any] | None, model: "TableModel") -> tuple[Iterate | None, float]:
