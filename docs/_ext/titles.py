@@ -36,6 +36,8 @@ TITLES = {
     "race_design": "Automatic kernel choice: data used for its design",
     "race_held_out": "Automatic kernel choice: new data",
     "race_streams": "Automatic kernel choice: streams",
+    "robust": "Outliers",
+    "robust_streams": "Outliers of streams",
     "verdicts": "Which results reproduce",
 }
 

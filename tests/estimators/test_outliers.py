@@ -21,7 +21,9 @@ def problem(n=500, seed=0):
 def with_outliers(share, size, one_sided):
     X, y, rng = problem()
     chosen = rng.choice(len(y), int(share * len(y)), replace=False)
-    y[chosen] += size * (1.0 + rng.random(len(chosen)) if one_sided else rng.normal(size=len(chosen)))
+    y[chosen] += size * (
+        1.0 + rng.random(len(chosen)) if one_sided else rng.normal(size=len(chosen))
+    )
     return X, y
 
 

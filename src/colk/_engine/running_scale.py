@@ -313,20 +313,16 @@ class RunningScale:
             raise FileFormatError("the rows of a scale must be sorted, and as many as were seen")
         if not (rows[1] > 0.0).all() or not ((rows[2] > 0.0) & (rows[2] < 1.0)).all():
             raise FileFormatError("the rows of a scale need weights above 0 and keys in (0, 1)")
-        return _restored(**values)
+        scale = cls(len(values["means"]), values["level"])
+        scale.__setstate__(values)
+        return scale
 
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _restored, tuple(self._to_file().values())
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RunningScale, (len(self._means), self.level), self._to_file()
 
-
-def _restored(
-    level: float, total: float, means: Array, deviations: Array, n_seen: int, rows: Array
-) -> RunningScale:
-    """Return the scale of these stored values."""
-    scale = RunningScale(len(means), level)
-    scale._sample.restore(n_seen, rows)
-    scale._set(total, means, deviations)
-    return scale
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self._sample.restore(values["n_seen"], values["rows"])
+        self._set(values["total"], values["means"], values["deviations"])
 
 
 # Compiled classes take no decorators.

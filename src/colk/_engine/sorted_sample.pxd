@@ -26,6 +26,7 @@ cdef class SortedSample:
     cpdef double low(self, Py_ssize_t column) noexcept
     cpdef double high(self, Py_ssize_t column) noexcept
     cpdef double widest(self, Py_ssize_t column) noexcept
+    @cython.locals(is_low=bint)
     cpdef bint has_outliers(self, Py_ssize_t column) noexcept
     @cython.locals(
         i=Py_ssize_t, middle=Py_ssize_t, total=double, below=double, median=double, spread=double,
@@ -43,5 +44,6 @@ cdef class SortedSample:
     cpdef double mean(self, Py_ssize_t column) noexcept
     @cython.locals(i=Py_ssize_t, total=double, deviation=double, share=double, gap=double)
     cpdef double deviation(self, Py_ssize_t column, double mean) noexcept
+    @cython.locals(value=double)
     cdef double _clipped(self, Py_ssize_t column, Py_ssize_t i) noexcept
     cpdef void copy_from(self, SortedSample other) noexcept

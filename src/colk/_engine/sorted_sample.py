@@ -122,22 +122,20 @@ class SortedSample:
 
     def low(self, column: int) -> float:
         """Smallest value that is no outlier."""
-        return self.limits[0, column]
+        return float(self.limits[0, column])
 
     def high(self, column: int) -> float:
         """Largest value that is no outlier."""
-        return self.limits[1, column]
+        return float(self.limits[1, column])
 
     def widest(self, column: int) -> float:
         """Largest standard deviation."""
-        return self.limits[2, column]
+        return float(self.limits[2, column])
 
     def has_outliers(self, column: int) -> bool:
         """Whether a value of the sample is outside the limits."""
-        return (
-            self.values[column, 0] < self.limits[0, column]
-            or self.values[column, self.size - 1] > self.limits[1, column]
-        )
+        is_low = self.values[column, 0] < self.limits[0, column]
+        return bool(is_low or self.values[column, self.size - 1] > self.limits[1, column])
 
     def _limit(self, column: int) -> None:
         """Find the limits of a column."""
@@ -213,7 +211,8 @@ class SortedSample:
         return deviation
 
     def _clipped(self, column: int, i: int) -> float:
-        return min(max(self.values[column, i], self.limits[0, column]), self.limits[1, column])
+        value = max(self.values[column, i], self.limits[0, column])
+        return float(min(value, self.limits[1, column]))
 
     def copy_from(self, other: "SortedSample") -> None:
         """Take over the rows of a sample of the same shape."""

@@ -54,9 +54,9 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         is the median distance; both use the first data. "auto" lets the data choose, as above.
     scale_targets : bool, default=True
         Whether to learn (y − mean)/std instead of y, where outliers do not count: targets further
-        than 5 robust standard deviations from the median are moved there first. `fit` and the
-        first `partial_fit` use all their targets, a later `partial_fit` the targets so far. Switch it off only if the targets already have a
-        standard deviation of about 1.
+        than 5 robust standard deviations from the median are moved there first. `fit` and the first
+        `partial_fit` use all their targets, a later `partial_fit` the targets so far. Switch it off
+        only if the targets already have a standard deviation of about 1.
     loss : Loss or str, default="huber"
         The loss of one prediction, such as "huber", "squared", "epsilon_insensitive" or "pinball".
         Thresholds are in units of the targets' standard deviation, unless `scale_targets` is off.
@@ -102,7 +102,9 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     polish : bool, default=True
         Whether `fit` ends with the weights that minimise the objective over all data, for the atoms
         found (`colk.rkhs.polishing`). Leave-one-out chooses λ. Switch it off to save time, or to
-        see the result of the stream alone. `partial_fit` continues from the polished weights.
+        see the result of the stream alone. `partial_fit` continues from the polished weights. With
+        the default loss and risk, samples whose residuals show that they are gross outliers are
+        left out; `polished_.n_outliers` counts them.
     early_stopping : bool, default=False
         Whether `fit` holds out a tenth of the samples and stops after the first epoch that does not
         lower their loss by 1 %. The polish uses all samples. Useful with many `epochs`.
@@ -161,6 +163,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     >>> bool(model.score(X, y) > 0.95), model.n_atoms_ <= 400
     (True, True)
     """
+
+    _targets: RunningScale
 
     def __init__(
         self,

@@ -86,8 +86,9 @@ def _median_distance(kernel: str, X: Array) -> float:
 def bandwidth_from_data(kernel: str, bandwidth: Any, X: Array) -> Any:
     """Apply the rule "scale" or "median" to the points X; return a number unchanged.
 
-    "scale" is `standard_bandwidth` at the variance of X without outliers. "median" is the median distance between
-    points. If all points are equal, the variance is taken as 1.
+    "scale" is `standard_bandwidth` at the variance of X, with outliers moved to the limits of
+    ordinary values. "median" is the median distance between points. If all points are equal, the
+    variance is taken as 1.
 
     Examples
     --------

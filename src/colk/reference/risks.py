@@ -71,7 +71,9 @@ def inner(risk: Any, sample: Any, g: Array) -> Array:
         return np.array([g[0] + excess - np.sqrt(g[1] / (1.0 + 2.0 * risk.radius)), excess**2])
     if name == "KLDRO":
         _, tilted, (_, by_multiplier) = _worst_tilted(risk, sample, g)
-        return np.array([g[0] + g[1] * (tilted - 1.0), g[1] * (1 - by_multiplier / risk.radius / 2)])
+        return np.array(
+            [g[0] + g[1] * (tilted - 1.0), g[1] * (1 - by_multiplier / risk.radius / 2)]
+        )
     if name == "MeanSemideviation":
         return np.array([sample, max(sample - g[0], 0.0) ** risk.order])
     if name == "Entropic":

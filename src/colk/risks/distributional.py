@@ -1,4 +1,4 @@
-"""Distributionally robust risks: the worst mean loss over distributions near that of the samples."""
+"""Distributionally robust risks: the worst mean loss over all distributions near the samples."""
 
 import math
 
@@ -13,6 +13,9 @@ from colk.risks.base import LossRisk, average, weighed
 # Ratios of an excess to its root mean square, and exponents, are continued linearly beyond these.
 _RATIO_CAP = 1e3
 _EXPONENT_CAP = 30.0
+
+# Losses that differ by less are equal.
+_LEAST_SPREAD = 1e-290
 
 # The tracked multiplier of KLDRO changes by no more than this factor in a step.
 _LARGEST_CHANGE = 2.0
@@ -104,7 +107,7 @@ class ChiSquareDRO(LossRisk):
         return (1.0 - rate) * g[i] + rate * ChiSquareDRO.inner_at(self, now, g, i)
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Return the exact η and s²; if the worst distribution is at the largest loss, that and 0."""
+        """Return the exact η and s²; the largest loss and 0 if that is the worst case."""
         values, weights = weighed(losses, sample_weight)
         if self.n_inner == 0:
             return np.zeros(0)
@@ -221,7 +224,7 @@ class KLDRO(LossRisk):
     def track_at(
         self, tracker: TrackerContract, g: Array, i: int, before: float, now: float, rate: float
     ) -> float:
-        """Return c or λ after a sample, as moving averages in the scale of exp(c/λ) and of log λ."""
+        """Return c or λ after a sample: a moving average of exp(ℓ/λ), and a step of λ."""
         if g[1] <= 0.0:
             return (1.0 - rate) * g[i] + rate * (now if i == 0 else abs(now - g[0]))
         if i == 0:
@@ -233,19 +236,21 @@ class KLDRO(LossRisk):
         return min(max(moved, g[1] / _LARGEST_CHANGE), g[1] * _LARGEST_CHANGE)
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Return the exact c and λ; if the worst distribution is at the largest loss, that and 0."""
+        """Return the exact c and λ; the largest loss and 0 if that is the worst case."""
         values, weights = weighed(losses, sample_weight)
         if self.n_inner == 0:
             return np.zeros(0)
         largest = float(values.max())
-        if -math.log(weights[values == largest].sum()) <= self.radius:
+        unit = largest - float(values.min())
+        at_largest = float(weights[values == largest].sum())
+        if -math.log(at_largest) <= self.radius or unit < _LEAST_SPREAD:
             return np.array([largest, 0.0])
-        multiplier = self._multiplier(values - largest, weights)
+        multiplier = unit * self._multiplier((values - largest) / unit, weights)
         log_mean = math.log(average(np.exp((values - largest) / multiplier), weights))
         return np.array([largest + multiplier * log_mean, multiplier])
 
     def _multiplier(self, gaps: Array, weights: Array) -> float:
-        """Return λ, at which the tilted distribution has the divergence ρ; gaps are at most 0."""
+        """Return λ, at which the tilted distribution has the divergence ρ; gaps are in [−1, 0]."""
         from scipy.optimize import brentq
 
         def surplus(log_multiplier: float) -> float:

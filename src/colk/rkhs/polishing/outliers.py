@@ -27,8 +27,8 @@ _GROSS_RESIDUALS = 8.0
 # Then samples further than this many spreads of the residuals are left out.
 _LEFT_OUT = 5.0
 
-# Outliers are none if so many of the pairs of an outlier and another sample are told by predictions,
-# and that by this many standard errors.
+# Samples are no outliers if predictions order this share of the pairs of such a sample and another,
+# with this many standard errors to spare.
 _TOLD = 0.8
 _ERRORS = 4.0
 
