@@ -41,6 +41,8 @@ TITLES = {
     "risk_expected": "What a risk can gain",
     "risk_pays": "On which data a risk pays",
     "risk_peers": "The tail: other methods",
+    "robust": "Outliers",
+    "robust_streams": "Outliers of streams",
     "verdicts": "Which results reproduce",
 }
 

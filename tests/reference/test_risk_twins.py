@@ -7,8 +7,10 @@ import pytest
 
 from colk.reference import risks
 from colk.risks import (
+    KLDRO,
     RISKS,
     CentralMoments,
+    ChiSquareDRO,
     CustomRisk,
     CVaR,
     Entropic,
@@ -42,6 +44,8 @@ ALL = [
     MeanSemideviation(1.0, 0.4),
     MeanSemideviation(3.5, 0.4),
     CVaR(0.3, 0.6, 0.2),
+    ChiSquareDRO(0.05),
+    KLDRO(1.0),
     Entropic(-0.7),
     ONE,
     TWO,

@@ -1,8 +1,10 @@
 """The risks that the tests use, and two user-defined ones."""
 
 from colk.risks import (
+    KLDRO,
     RISKS,
     CentralMoments,
+    ChiSquareDRO,
     CustomRisk,
     CVaR,
     Entropic,
@@ -22,6 +24,10 @@ ALL: list[LossRisk] = [
     MeanSemideviation(3.5, 1.0),
     CVaR(0.2, 0.5, 0.1),
     CVaR(0.03),
+    ChiSquareDRO(0.05),
+    ChiSquareDRO(2.0),
+    KLDRO(0.01),
+    KLDRO(1.0),
     Entropic(-1.0),
     Entropic(1e-6),
 ]

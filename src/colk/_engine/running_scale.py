@@ -1,4 +1,4 @@
-"""Running means and standard deviations that standardise targets and columns."""
+"""Running means and standard deviations, without outliers, of targets and columns."""
 
 import math
 from typing import Any
@@ -6,9 +6,19 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.sorted_sample import SortedSample
 from colk._validation import Array
+from colk.errors import FileFormatError
 
-__all__ = ["RunningScale"]
+__all__ = ["COLUMNS", "TARGETS", "RunningScale", "without_outliers"]
+
+# Share of the values that are surely no outliers. Half of the targets may be outliers. A column may
+# consist of groups, so that only a twentieth of its values may be.
+TARGETS = 0.5
+COLUMNS = 0.95
+
+# Rows of a full sample, in a file.
+_SAMPLE_ROWS = 256
 
 # A deviation below this share of the mean is a rounding error; the values are equal.
 ROUNDING = 1e-10
@@ -24,6 +34,11 @@ def unit_of(mean: float, deviation: float) -> float:
 class RunningScale:
     """Weighted means and standard deviations of columns, updated as rows arrive.
 
+    Outliers are moved to the limits that a sample of the rows gives (`SortedSample`): five robust
+    spreads from the median. The standard deviation is at most 1.5 spreads. Without outliers the
+    results are the plain mean and standard deviation. The first 256 rows are all in the sample, so
+    that an early outlier is recognised later.
+
     There are three ways to update: `update` takes one value, `absorb` takes rows one by one,
     `merged` takes all rows at once. No square is formed, so that large values do not overflow.
 
@@ -31,10 +46,8 @@ class RunningScale:
     ----------
     n_columns : int
         Number of columns.
-    total : float
-        Sum of the weights so far.
-    means, deviations : arrays of shape (n_columns,), optional
-        Means and standard deviations so far; 0 by default.
+    level : float
+        Share of the values that are surely no outliers: `TARGETS` or `COLUMNS`.
 
     Examples
     --------
@@ -42,33 +55,28 @@ class RunningScale:
     >>> scale = RunningScale(1)
     >>> scale.update(1.0, 1.0), round(scale.update(4.0, 2.0), 3)
     (0.0, 0.707)
-    >>> scale.means, scale.deviations.round(3)
+    >>> scale.means, scale.units.round(3)
     (array([3.]), array([1.414]))
-    >>> y = np.array([1e6, 3e6])
-    >>> RunningScale(1).merged(y, np.ones(2)).scaled(y)
-    array([-1.,  1.])
+    >>> y = np.append(np.arange(99.0), 1e9)
+    >>> RunningScale(1).merged(y, np.ones(100)).units.round()
+    array([32.])
     """
 
     total: float
-    _means: Array
+    level: float
+    _means: Array  # of all rows; beyond the first 256, of rows without outliers
     _deviations: Array
-    _units: Array  # divisor of each column
+    _centers: Array  # in use
+    _units: Array  # in use: divisor of each column
+    _sample: SortedSample
 
-    def __init__(
-        self,
-        n_columns: int = 1,
-        total: float = 0.0,
-        means: Array | None = None,
-        deviations: Array | None = None,
-    ) -> None:
-        self.total = total
-        self._means = np.zeros(n_columns) if means is None else np.array(means)
-        self._deviations = np.zeros(n_columns) if deviations is None else np.array(deviations)
-        self._units = np.ones(n_columns)
-        for j in range(n_columns):
-            self._units[j] = unit_of(self._means[j], self._deviations[j])
-        self._total_before, self._mean_before, self._deviation_before = total, 0.0, 0.0
-        self._unit_before = 1.0
+    def __init__(self, n_columns: int = 1, level: float = TARGETS) -> None:
+        self.total, self.level = 0.0, level
+        self._means, self._deviations = np.zeros(n_columns), np.zeros(n_columns)
+        self._centers, self._units = np.zeros(n_columns), np.ones(n_columns)
+        self._sample = SortedSample(n_columns, level)
+        self._sample_before = SortedSample(n_columns, level)
+        self._before, self._was_kept = np.zeros(5), False
 
     @property
     def n_columns(self) -> int:
@@ -77,18 +85,24 @@ class RunningScale:
 
     @property
     def means(self) -> Array:
-        """Means of the columns."""
-        return np.array(self._means)
+        """Means of the columns, without outliers."""
+        return np.array(self._centers)
 
     @property
     def deviations(self) -> Array:
-        """Standard deviations of the columns."""
+        """Standard deviations of all rows; beyond the first 256, of rows without outliers."""
         return np.array(self._deviations)
 
     @property
     def units(self) -> Array:
-        """Standard deviations; if all values are equal, |mean|, and 1 if that is 0."""
+        """Standard deviations without outliers; if all values are equal, |mean|, or 1."""
         return np.array(self._units)
+
+    def limits(self) -> tuple[Array, Array]:
+        """Return the smallest and the largest value of each column that is no outlier."""
+        columns = range(len(self._means))
+        low, high = self._sample.low, self._sample.high
+        return np.array([low(j) for j in columns]), np.array([high(j) for j in columns])
 
     # -- one value ---------------------------------------------------------------------------
 
@@ -102,33 +116,65 @@ class RunningScale:
         weight : float
             Its weight, above 0.
         """
-        self._total_before, self._mean_before = self.total, self._means[0]
-        self._deviation_before, self._unit_before = self._deviations[0], self._units[0]
-        total = self.total + weight
-        gap, share = value - self._means[0], weight / total
-        # The variance is (1 − s)σ² + s(1 − s)(y − mean)², where s is the share of y.
-        mean = self._means[0] + share * gap
-        deviation = math.hypot(
-            math.sqrt(1.0 - share) * self._deviations[0], math.sqrt(share * (1.0 - share)) * gap
-        )
-        unit = unit_of(mean, deviation)
-        if not (math.isfinite(total) and math.isfinite(mean + unit)):
+        is_kept = self._sample.takes_next()
+        self._remember(is_kept)
+        self.total += weight
+        self._update_column(0, value, weight, is_kept)
+        if not (math.isfinite(self.total) and math.isfinite(self._centers[0] + self._units[0])):
             raise ValueError(
                 f"{value:g} with weight {weight:g} is too large to be scaled; scale y first"
             )
-        self.total, self._means[0] = total, mean
-        self._deviations[0], self._units[0] = deviation, unit
-        return float((value - mean) / unit)
+        return float((value - self._centers[0]) / self._units[0])
+
+    def _remember(self, is_kept: bool) -> None:
+        """Keep what `undo` restores; the sample has counted the row."""
+        before = self._before
+        before[0], before[1], before[2] = self.total, self._means[0], self._deviations[0]
+        before[3], before[4] = self._centers[0], self._units[0]
+        self._was_kept = is_kept
+        if is_kept:
+            self._sample_before.copy_from(self._sample)
 
     def undo(self) -> int:
         """Undo the last `update`."""
-        self.total, self._means[0] = self._total_before, self._mean_before
-        self._deviations[0], self._units[0] = self._deviation_before, self._unit_before
+        before = self._before
+        self.total, self._means[0], self._deviations[0] = before[0], before[1], before[2]
+        self._centers[0], self._units[0] = before[3], before[4]
+        if self._was_kept:
+            self._sample.copy_from(self._sample_before)
+        self._sample.uncount()
+        return 0
+
+    def _update_column(self, j: int, value: float, weight: float, is_kept: bool) -> int:
+        """Update a column with a value; `total` includes its weight, the sample counts its row."""
+        moved = value
+        if not self._sample.is_complete(self._sample.n_seen):
+            moved = min(max(value, self._sample.low(j)), self._sample.high(j))
+        share, gap = weight / self.total, moved - self._means[j]
+        # The variance is (1 − s)σ² + s(1 − s)(y − mean)², where s is the share of y.
+        self._means[j] += share * gap
+        self._deviations[j] = math.hypot(
+            math.sqrt(1.0 - share) * self._deviations[j], math.sqrt(share * (1.0 - share)) * gap
+        )
+        if is_kept:
+            self._sample.insert(j, value, weight)
+        return self._use(j)
+
+    def _use(self, j: int) -> int:
+        """Set the center and the unit of a column."""
+        mean, deviation, n_seen = self._means[j], self._deviations[j], self._sample.n_seen
+        if n_seen > 0 and self._sample.is_complete(n_seen) and self._sample.has_outliers(j):
+            mean = self._sample.mean(j)
+            deviation = self._sample.deviation(j, mean)
+            if not self._sample.is_complete(n_seen + 1):
+                self._means[j], self._deviations[j] = mean, deviation
+        self._centers[j] = mean
+        self._units[j] = unit_of(mean, min(deviation, self._sample.widest(j)))
         return 0
 
     def unscaled_one(self, score: float) -> float:
         """Return a scaled value of the first column in its original units."""
-        return float(self._means[0] + self._units[0] * score)
+        return float(self._centers[0] + self._units[0] * score)
 
     # -- rows in their order -----------------------------------------------------------------
 
@@ -150,16 +196,12 @@ class RunningScale:
             if weights is not None:
                 weight = weights[i]
             self.total += weight
-            share = weight / self.total
-            kept, moved = math.sqrt(1.0 - share), math.sqrt(share * (1.0 - share))
+            is_kept = self._sample.takes_next()
             for j in range(width):
-                gap = X[i, j] - self._means[j]
-                self._means[j] += share * gap
-                self._deviations[j] = math.hypot(kept * self._deviations[j], moved * gap)
-                self._units[j] = unit_of(self._means[j], self._deviations[j])
-                if not math.isfinite(self._means[j] + self._units[j]):
+                self._update_column(j, X[i, j], weight, is_kept)
+                if not math.isfinite(self._centers[j] + self._units[j]):
                     raise ValueError(f"{X[i, j]:g} is too large to be scaled; scale it first")
-                X[i, j] = (X[i, j] - self._means[j]) / self._units[j]
+                X[i, j] = (X[i, j] - self._centers[j]) / self._units[j]
         return n
 
     def scale(self, X: Array) -> int:
@@ -173,7 +215,7 @@ class RunningScale:
         n, width = len(X), len(self._means)
         for i in range(n):
             for j in range(width):
-                X[i, j] = (X[i, j] - self._means[j]) / self._units[j]
+                X[i, j] = (X[i, j] - self._centers[j]) / self._units[j]
         return n
 
     # -- all rows at once --------------------------------------------------------------------
@@ -188,11 +230,18 @@ class RunningScale:
         weight : array of shape (n,)
             Weights of the rows, at least 0.
         """
-        added = float(weight.sum())
-        if added == 0.0:
+        counted = weight > 0.0
+        Y, weight = Y.reshape(len(Y), -1)[counted], np.ascontiguousarray(weight[counted])
+        if len(Y) == 0:
             return self
-        center, spread = self.means, self.deviations
-        share = (weight if Y.ndim == 1 else weight[:, None]) / added
+        found = RunningScale(len(self._means), self.level)
+        found._sample.copy_from(self._sample)
+        found._sample_rows(np.ascontiguousarray(Y, dtype=np.float64), weight)
+        center, spread = self._moments(found._sample.n_seen)
+        if not found._sample.is_complete(found._sample.n_seen):
+            Y = np.clip(Y, *found.limits())
+        added = float(weight.sum())
+        share = weight[:, None] / added
         with np.errstate(over="ignore", invalid="ignore"):
             mean = (share * Y).sum(axis=0)
             deviation = _root_mean_square(Y - mean, share)
@@ -204,34 +253,100 @@ class RunningScale:
             spread = np.hypot(spread, np.sqrt(old * new) * gap)
         if not (np.isfinite(total) and np.isfinite(center).all() and np.isfinite(spread).all()):
             raise ValueError("y is too large to be scaled: its spread overflows; scale it first")
-        return RunningScale(len(self._means), total, center, spread)
+        found._set(total, center, spread)
+        return found
+
+    def _sample_rows(self, Y: Array, weight: Array) -> int:
+        """Show the sample some rows."""
+        for i in range(len(Y)):
+            if self._sample.takes_next():
+                for j in range(len(self._means)):
+                    self._sample.insert(j, Y[i, j], weight[i])
+        return 0
+
+    def _moments(self, n_seen: int) -> tuple[Array, Array]:
+        """Return means and deviations of the rows so far; without outliers after many rows."""
+        means, deviations = np.array(self._means), np.array(self._deviations)
+        sample = self._sample
+        is_left = sample.is_complete(sample.n_seen) and not sample.is_complete(n_seen)
+        if is_left and self.total > 0.0:
+            for j in range(len(means)):
+                means[j] = sample.mean(j)
+                deviations[j] = sample.deviation(j, means[j])
+        return means, deviations
+
+    def _set(self, total: float, means: Array, deviations: Array) -> None:
+        """Set sum of weights and moments; the sample has the rows."""
+        self.total = total
+        for j in range(len(means)):
+            self._means[j], self._deviations[j] = means[j], deviations[j]
+            self._use(j)
 
     def scaled(self, Y: Array) -> Array:
         """Return values of shape (n,) or (n, n_columns) scaled."""
         if Y.ndim == 1:
-            return np.asarray((Y - self._means[0]) / self._units[0])
+            return np.asarray((Y - self._centers[0]) / self._units[0])
         return np.asarray((Y - self.means) / self.units)
 
     def unscaled(self, F: Array) -> Array:
         """Return scaled values of shape (n,) or (n, n_columns) in their original units."""
         if F.ndim == 1:
-            return np.asarray(F * self._units[0] + self._means[0])
+            return np.asarray(F * self._units[0] + self._centers[0])
         return np.asarray(F * self.units + self.means)
+
+    # -- files and pickles -------------------------------------------------------------------
+
+    def _to_file(self) -> dict[str, Any]:
+        return {
+            "level": self.level,
+            "total": self.total,
+            "means": np.array(self._means),
+            "deviations": np.array(self._deviations),
+            "n_seen": self._sample.n_seen,
+            "rows": self._sample.rows(),
+        }
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "RunningScale":
-        return cls(len(values["means"]), **values)
+        rows, n_seen = values["rows"], values["n_seen"]
+        if rows.shape[2] != min(n_seen, _SAMPLE_ROWS) or (np.diff(rows[0], axis=1) < 0.0).any():
+            raise FileFormatError("the rows of a scale must be sorted, and as many as were seen")
+        if not (rows[1] > 0.0).all() or not ((rows[2] > 0.0) & (rows[2] < 1.0)).all():
+            raise FileFormatError("the rows of a scale need weights above 0 and keys in (0, 1)")
+        scale = cls(len(values["means"]), values["level"])
+        scale.__setstate__(values)
+        return scale
 
-    def __reduce__(self) -> tuple[type["RunningScale"], tuple[int, float, Array, Array]]:
-        return RunningScale, (len(self._means), self.total, self.means, self.deviations)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RunningScale, (len(self._means), self.level), self._to_file()
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self._sample.restore(values["n_seen"], values["rows"])
+        self._set(values["total"], values["means"], values["deviations"])
 
 
 # Compiled classes take no decorators.
 stored.stores(
+    level=stored.Choice(TARGETS, COLUMNS),
     total=stored.Number(at_least=0.0),
     means=stored.Array("n_columns"),
     deviations=stored.Array("n_columns", at_least=0.0),
+    n_seen=stored.Count(),
+    rows=stored.Array(3, "n_columns", stored.Size("n_rows", at_most=_SAMPLE_ROWS)),
 )(RunningScale)
+
+
+def without_outliers(X: Array, weight: Array | None = None) -> Array:
+    """Return the columns of X with outliers moved to the limits of ordinary values.
+
+    Examples
+    --------
+    >>> without_outliers(np.append(np.arange(99.0), 1e9)[:, None]).max() < 300.0
+    True
+    """
+    counts = np.ones(len(X)) if weight is None else weight
+    low, high = RunningScale(X.shape[1], COLUMNS).merged(X, counts).limits()
+    return np.clip(X, low, high)
 
 
 def _root_mean_square(y: Array, share: Array) -> Array:

@@ -223,17 +223,19 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
             return Recipe.from_data(settings, X)
         return Recipe.from_kernel(settings, self.race_.kernel)
 
-    def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
+    def _learn_on(self, X: Array, Y: Array, weight: Array, unscaled: Array | None = None) -> None:
         """Learn a part of a stream; its first samples are kept until they choose the kernel.
 
         Until then the default kernel learns them, so that the model can predict. Afterwards a rival
-        with another kernel may learn beside the model, and take over; see `Contest`.
+        with another kernel may learn beside the model, and take over; see `Contest`. `unscaled` are
+        the targets in their own units, if Y are not.
         """
         sums, start = np.zeros(2), 0
         if self._kept is not None:
             start = min(self._kept.lacking, len(X))
             here = slice(None, start)
-            self._kept = self._kept.including(X[here], self._unscaled(Y[here]), weight[here])
+            targets = Y if unscaled is None else unscaled
+            self._kept = self._kept.including(X[here], targets[here], weight[here])
             sums += self._learn_part(X[here], Y[here], weight[here])
             if self._kept.lacking == 0:
                 self._start_contest(self._kept)
@@ -263,10 +265,6 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         if leader is not self._learner:
             self._learner = leader
             self._show(Recipe.from_kernel(self._settings(self.loss_), leader.kernel))
-
-    def _unscaled(self, Y: Array) -> Array:
-        """Targets in their original units; the scale may still change."""
-        return Y
 
     def _scaled(self, Y: Array) -> Array:
         """Targets in the units that the learner sees."""

@@ -19,7 +19,7 @@ from colk.estimators.convergence import (
     warn_of_nothing,
 )
 from colk.risks import Mean
-from colk.rkhs.polishing import polish_under_risk, starts_from_mean
+from colk.rkhs.polishing import final_polish, starts_from_mean
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Passes"]
 
@@ -161,7 +161,7 @@ class EpochEstimator(COLKEstimator):
     def _polish(self, passes: Passes, X: Array, Y: Array, weight: Array) -> None:
         """Give the atoms the weights that are best for all data; see `colk.rkhs.polishing`."""
         function, by_mean = self._learner.function, starts_from_mean(self.risk_)
-        self.polished_, self.risk_path_ = polish_under_risk(
+        final = final_polish(
             function,
             X,
             Y,
@@ -171,9 +171,13 @@ class EpochEstimator(COLKEstimator):
             path=passes.risk_path,
             sample_weight=weight,
         )
+        self.polished_, self.risk_path_ = final.polished, final.path
         found = self.polished_
         self._learner.adopt(found.function)
         self._report(passes, f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
+        if found.n_outliers:
+            self._report(passes, f"polished without {found.n_outliers} outliers")
+            return
         judged = Mean() if by_mean else self.risk_
         start = judged.value_at(self.loss_, np.zeros((len(Y), function.n_outputs)), Y, weight)
         left_out = min(risk for _, risk in found.candidates)

@@ -1,6 +1,7 @@
 """Online kernel regression under a risk, as a scikit-learn estimator."""
 
 import math
+from copy import copy
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -21,9 +22,6 @@ from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Pairing, Rate
 
 __all__ = ["COLKRegressor"]
-
-# The first targets, of this weight, set the scale of all.
-_SCALE_TARGETS = 100.0
 
 
 @stored.stores(fields_of(_targets=TARGETS))
@@ -56,9 +54,10 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         for p features, as scikit-learn's gamma="scale", and p·std(X)/2 for the Laplacian; "median"
         is the median distance; both use the first data. "auto" lets the data choose, as above.
     scale_targets : bool, default=True
-        Whether to learn (y − mean)/std instead of y. Mean and standard deviation are those of the
-        targets in the first calls, until 100 were seen. Switch it off only if the targets already
-        have a standard deviation of about 1.
+        Whether to learn (y − mean)/std instead of y, where outliers do not count: targets further
+        than 5 robust standard deviations from the median are moved there first. `fit` and the first
+        `partial_fit` use all their targets, a later `partial_fit` the targets so far. Switch it off
+        only if the targets already have a standard deviation of about 1.
     loss : Loss or str, default="huber"
         The loss of one prediction, such as "huber", "squared", "epsilon_insensitive" or "pinball".
         Thresholds are in units of the targets' standard deviation, unless `scale_targets` is off.
@@ -108,7 +107,9 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     polish : bool, default=True
         Whether `fit` ends with the weights that minimise the objective over all data, for the atoms
         found (`colk.rkhs.polishing`). Leave-one-out chooses λ. Switch it off to save time, or to
-        see the result of the stream alone. `partial_fit` continues from the polished weights.
+        see the result of the stream alone. `partial_fit` continues from the polished weights. With
+        the default loss and risk, samples whose residuals show that they are gross outliers are
+        left out; `polished_.n_outliers` counts them.
     risk_path : bool, default=True
         Whether `fit` with a `polish` under a risk other than the mean follows a path from the model
         of the mean to that risk, with smaller weights and larger λ, and takes the point with the
@@ -136,9 +137,9 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     function_ : KernelExpansion
         The learned function in the units of y: predictions are `function_(X) + intercept_`.
     intercept_ : float or array of shape (n_outputs,)
-        Mean of the first targets.
+        Mean of the targets, without outliers.
     target_scale_ : float or array of shape (n_outputs,)
-        Standard deviation of the first targets.
+        Standard deviation of the targets, without outliers.
     n_atoms_, n_steps_ : int
         Number of atoms, and number of steps so far.
     inner_estimate_ : array of shape (m,)
@@ -176,6 +177,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     >>> bool(model.score(X, y) > 0.95), model.n_atoms_ <= 400
     (True, True)
     """
+
+    _targets: RunningScale
 
     def __init__(
         self,
@@ -248,13 +251,43 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         """
         with self._unchanged_on_error():
             first = not self.__sklearn_is_fitted__()
-            self._learn_on(*self._prepare(X, y, sample_weight, first))
+            X, targets, weight = self._checked(X, y, sample_weight, first)
+            scaled = (self._scale_all if first else self._scale_each)(targets, weight)
+            self._learn_on(X, scaled, weight, targets)
         return self
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
     ) -> tuple[Array, Array, Array]:
-        """Validate the samples and scale the targets; the first call also makes the learner."""
+        """Validate all samples and scale the targets; the first call also makes the learner."""
+        X, targets, weight = self._checked(X, y, sample_weight, first)
+        return X, self._scale_all(targets, weight), weight
+
+    def _scale_all(self, targets: Array, weight: Array) -> Array:
+        """Update the scale with all targets; return them in the new scale."""
+        if self.scale_targets:
+            self._targets = self._targets.merged(targets, weight)
+        return self._encode(targets)
+
+    def _scale_each(self, targets: Array, weight: Array) -> Array:
+        """Update the scale with each target; return the target in the scale at its time."""
+        if not self.scale_targets:
+            return targets
+        rows = targets.reshape(len(targets), -1).copy()
+        counted = weight > 0.0
+        self._targets = copy(self._targets)
+        if counted.all():
+            self._targets.absorb(rows, weight)
+        else:
+            scaled = rows[counted]
+            self._targets.absorb(scaled, weight[counted])
+            rows[counted] = scaled
+        return rows.reshape(targets.shape)
+
+    def _checked(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
+    ) -> tuple[Array, Array, Array]:
+        """Validate the samples; the first call also makes the learner."""
         if first or not self._is_valid(X) or not _is_valid(y, len(X)):
             X, y = self._validated(X, y, reset=first, multi_output=True, y_numeric=True)
         targets = np.asarray(y, dtype=np.float64)
@@ -267,16 +300,10 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         elif targets.shape[1:] != self._target_shape:
             expected, given = self._target_shape or (1,), targets.shape[1:] or (1,)
             raise ValueError(f"y has {given[0]} outputs, the model was fitted with {expected[0]}")
-        # Later the scale stays fixed, because the function was learned in these units.
-        if self.scale_targets and self._targets.total < _SCALE_TARGETS:
-            self._targets = self._targets.merged(targets, weight)
-        return X, self._encode(targets), weight
+        return X, np.ascontiguousarray(targets), weight
 
     def _encode(self, y: Any) -> Array:
         return self._scaled(np.asarray(y, dtype=np.float64, order="C"))
-
-    def _unscaled(self, Y: Array) -> Array:
-        return self._targets.unscaled(Y)
 
     def _scaled(self, Y: Array) -> Array:
         return self._targets.scaled(Y)
@@ -289,12 +316,12 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
 
     @property
     def intercept_(self) -> Any:
-        """Mean of the first targets, which is added to the function."""
+        """Mean of the targets, without outliers, which is added to the function."""
         return self._targets.means if self._target_shape else float(self._targets.means[0])
 
     @property
     def target_scale_(self) -> Any:
-        """Standard deviation of the first targets, by which targets are divided."""
+        """Standard deviation of the targets, without outliers, by which they are divided."""
         return self._targets.units if self._target_shape else float(self._targets.units[0])
 
     @property

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from colk._engine.running_scale import without_outliers
 from colk._engine.terms import term_by_name
 from colk._validation import Array, check_number
 from colk.kernels import KERNELS, Kernel, Laplacian
@@ -88,8 +89,9 @@ def _median_distance(kernel: str, X: Array) -> float:
 def bandwidth_from_data(kernel: str, bandwidth: Any, X: Array) -> Any:
     """Apply the rule "scale" or "median" to the points X; return a number unchanged.
 
-    "scale" is `standard_bandwidth` at the variance of X. "median" is the median distance between
-    points. If all points are equal, the variance is taken as 1.
+    "scale" is `standard_bandwidth` at the variance of X, with outliers moved to the limits of
+    ordinary values. "median" is the median distance between points. If all points are equal, the
+    variance is taken as 1.
 
     Examples
     --------
@@ -111,7 +113,7 @@ def bandwidth_from_data(kernel: str, bandwidth: Any, X: Array) -> Any:
             "number cannot be computed: multiply the features by a number so that they are near 1"
         )
     if bandwidth == "scale":
-        chosen = standard_bandwidth(kernel, X.shape[1], float(np.var(X)))
+        chosen = standard_bandwidth(kernel, X.shape[1], float(np.var(without_outliers(X))))
     else:
         chosen = _median_distance(kernel, X)
     if not np.isfinite(chosen) or chosen <= 0.0:

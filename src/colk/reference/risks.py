@@ -29,6 +29,9 @@ EXPONENT_CAP = 30.0
 # (ℓ − g₁)₊^p is continued linearly beyond this multiple of g₂.
 POWER_CAP = 1e6
 
+# An excess is continued linearly beyond this multiple of its root mean square.
+RATIO_CAP = 1e3
+
 _OF_USERS = ("CustomRisk", "Composition")
 
 
@@ -41,8 +44,9 @@ class Outer(NamedTuple):
 
 
 def kind(risk: Any) -> str:
-    """Return the name of the risk; dispersions of weight 0 and CVaR of all losses are "Mean"."""
+    """Return the name of the risk; "Mean" if its parameters make it the mean."""
     is_mean = getattr(risk, "weight", 1.0) == 0.0 or getattr(risk, "tail_fraction", 0.0) == 1.0
+    is_mean = is_mean or getattr(risk, "radius", 1.0) == 0.0
     return "Mean" if is_mean else type(risk).__name__
 
 
@@ -50,7 +54,8 @@ def n_inner(risk: Any) -> int:
     """Return the size m of g."""
     if kind(risk) in _OF_USERS:
         return int(risk.n_inner)
-    return {"Mean": 0, "CVaR": 2, "MeanSemideviation": 2}.get(kind(risk), 1)
+    two = ("CVaR", "MeanSemideviation", "ChiSquareDRO", "KLDRO")
+    return 0 if kind(risk) == "Mean" else 2 if kind(risk) in two else 1
 
 
 def inner(risk: Any, sample: Any, g: Array) -> Array:
@@ -61,6 +66,14 @@ def inner(risk: Any, sample: Any, g: Array) -> Array:
     if name == "CVaR":
         step = 1.0 - _positive_part(sample - g[0], risk.smoothing)[1] / risk.tail_fraction
         return np.array([g[0] - np.sqrt(risk.tail_fraction) * g[1] * step, abs(sample - g[0])])
+    if name == "ChiSquareDRO":
+        excess = max(sample - g[0], 0.0)
+        return np.array([g[0] + excess - np.sqrt(g[1] / (1.0 + 2.0 * risk.radius)), excess**2])
+    if name == "KLDRO":
+        _, tilted, (_, by_multiplier) = _worst_tilted(risk, sample, g)
+        return np.array(
+            [g[0] + g[1] * (tilted - 1.0), g[1] * (1 - by_multiplier / risk.radius / 2)]
+        )
     if name == "MeanSemideviation":
         return np.array([sample, max(sample - g[0], 0.0) ** risk.order])
     if name == "Entropic":
@@ -74,7 +87,8 @@ def inner_slope(risk: Any, sample: Any, g: Array) -> Array:
     if name in _OF_USERS:
         slopes = _user(risk, "inner_slope", sample)
         return slopes.reshape(risk.n_inner, -1) if name == "Composition" else slopes
-    return np.array([float(name not in ("CVaR", "Entropic")), 0.0])[: n_inner(risk)]
+    stationary = ("CVaR", "Entropic", "ChiSquareDRO", "KLDRO")
+    return np.array([float(name not in stationary), 0.0])[: n_inner(risk)]
 
 
 def outer(risk: Any, sample: Any, g: Array) -> Outer:
@@ -91,6 +105,15 @@ def outer(risk: Any, sample: Any, g: Array) -> Outer:
         return Outer(sample, 1.0, np.zeros(0))
     if name == "Entropic":
         return _tilted(risk, sample, g[0])
+    if name == "KLDRO":
+        return _worst_tilted(risk, sample, g)
+    if name == "ChiSquareDRO":
+        factor, root = np.sqrt(1.0 + 2.0 * risk.radius), np.sqrt(g[1])
+        ratio = min(max(sample - g[0], 0.0) / root, RATIO_CAP)
+        beyond = max(sample - g[0] - RATIO_CAP * root, 0.0)
+        spread = 0.5 * root * (ratio**2 + 1.0) + ratio * beyond
+        by_g = np.array([1.0 - factor * ratio, 0.25 * factor * (1.0 - ratio**2) / root])
+        return Outer(float(g[0] + factor * spread), float(factor * ratio), by_g)
     part, above = _dispersion(risk, sample - g[0]) if len(g) == 1 else (0.0, 0.0)
     by_g = np.array([-above])
     if name == "CVaR":
@@ -139,6 +162,17 @@ def _root(p: float, e: float, r: float) -> tuple[float, float, float]:
     with np.errstate(divide="ignore", invalid="ignore"):
         by_r = (1.0 - 1.0 / p) / p * (1.0 - ratio**p) * np.float64(r) ** (1.0 / p - 1.0)
     return value, ratio ** (p - 1.0) if e > 0.0 else 0.0, by_r
+
+
+def _worst_tilted(risk: Any, loss: float, g: Array) -> Outer:
+    """λρ + c + λ(exp((ℓ − c)/λ) − 1), continued linearly beyond the cap, for g = (c, λ)."""
+    exponent = (loss - g[0]) / g[1]
+    near = min(exponent, EXPONENT_CAP)
+    slope = float(np.exp(near))
+    value = risk.radius * g[1] + g[0] + g[1] * (slope - 1.0 + slope * (exponent - near))
+    return Outer(
+        float(value), slope, np.array([1.0 - slope, risk.radius + slope - 1.0 - near * slope])
+    )
 
 
 def _tilted(risk: Any, loss: float, c: float) -> Outer:

@@ -16,12 +16,15 @@ from colk.risks.dispersion import (
     Semivariance,
     Variance,
 )
+from colk.risks.distributional import KLDRO, ChiSquareDRO
 from colk.risks.tail import CVaR, Entropic
 
 __all__ = [
+    "KLDRO",
     "RISKS",
     "CVaR",
     "CentralMoments",
+    "ChiSquareDRO",
     "Composition",
     "CustomRisk",
     "Dispersion",
@@ -44,4 +47,6 @@ RISKS: dict[str, type[LossRisk]] = {
     "mean_semideviation": MeanSemideviation,
     "cvar": CVaR,
     "entropic": Entropic,
+    "chi_square_dro": ChiSquareDRO,
+    "kl_dro": KLDRO,
 }

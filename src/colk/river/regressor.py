@@ -27,8 +27,8 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
     """Online kernel regression in bounded memory, under a risk of your choice.
 
     Put `preprocessing.StandardScaler` before it. Targets are scaled inside by their running mean
-    and standard deviation. Features may appear and disappear; a missing feature counts as 0, which
-    is its mean after a scaler.
+    and standard deviation, without outliers. Features may appear and disappear; a missing feature
+    counts as 0, which is its mean after a scaler.
 
     The parameters below are in four groups. Model: `kernel`, `bandwidth`. Objective: `loss` to
     `regularization`. Optimiser: `solver` to `forgetting`. Size: `eps` and `max_atoms`. The formulas

@@ -7,7 +7,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine.locks import locked
-from colk._engine.running_scale import RunningScale
+from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.losses import Loss
@@ -161,7 +161,7 @@ class TableModel(TablePredictor, StoredTable):
         self.path: RiskPath | None = None
         numbers = [name for name in self.features if name not in self.categorical]
         self._encoder = Encoder(numbers, self.categorical)
-        self._inputs = RunningScale(len(numbers))
+        self._inputs = RunningScale(len(numbers), COLUMNS)
         self._targets = RunningScale(1)
         self._has_fixed_scales = False
         self._fixed: KernelExpansion | None = None

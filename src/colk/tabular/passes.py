@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from colk._validation import Array
+from colk.losses import Huber, Loss
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing import polish_under_risk
+from colk.rkhs.polishing import final_polish
 from colk.rkhs.polishing.passes import Iterate, PassNewton, Sums
 from colk.selection import LARGEST
 from colk.tabular.sample import RowSample
@@ -110,6 +111,7 @@ class TableFit:
         self.epochs = (1 if one_pass else _EPOCHS) if epochs is None else epochs
         self.epoch = epoch
         self._iterate, self._decay = _restored(iterate, model)
+        self._loss = model.loss if iterate is None else _restored_loss(iterate, model)
         self._newton: PassNewton | None = None
         self.phase: Phase = phase
         if phase == "polish":
@@ -195,16 +197,17 @@ class TableFit:
             return
         least = max(model.recipe.regularization, _LEAST_REGULARIZATION)
         function = model.function
-        found, model.path = polish_under_risk(
+        final = final_polish(
             function,
             X,
-            targets,
+            targets[:, 0],
             model.loss,
             model.risk,
             least,
             path=model.risk_path,
             tolerance=_TOLERANCE,
         )
+        found, self._loss, model.path = final.polished, final.loss, final.path
         model.set_weights(found.function.weights)
         model.take_risk(X, targets)
         is_mean = model.risk.n_inner == 0 or (model.path is not None and model.path.kept_the_mean)
@@ -218,7 +221,7 @@ class TableFit:
         self._start_passes()
 
     def _start_passes(self) -> None:
-        self._newton = PassNewton(self._model.function, self._model.loss, self._decay)
+        self._newton = PassNewton(self._model.function, self._loss, self._decay)
 
     def _add_to_sums(self, X: Array, targets: Array) -> None:
         """Add rows in blocks of a fixed size, so that batches do not change the rounding."""
@@ -265,7 +268,15 @@ class TableFit:
             "objective": None if best is None else self._iterate.objective,
             "n_passes": self._iterate.n_passes,
             "regularization": self._decay,
+            "threshold": getattr(self._loss, "threshold", None),
         }
+
+
+def _restored_loss(state: Mapping[str, Any], model: "TableModel") -> Loss:
+    """The loss of a polish: that of the model, with the threshold that outliers gave it."""
+    if not isinstance(model.loss, Huber):
+        return model.loss
+    return model.loss.replace(threshold=state["threshold"])
 
 
 def _restored(state: Mapping[str, Any] | None, model: "TableModel") -> tuple[Iterate | None, float]:

@@ -1,5 +1,6 @@
 """Optimal weights on given atoms over all data, by Newton's method."""
 
+from colk.rkhs.polishing.final import FinalPolish, final_polish
 from colk.rkhs.polishing.folds import CrossPolished, cross_polish
 from colk.rkhs.polishing.path_result import PathPoint, RiskPath
 from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
@@ -7,10 +8,12 @@ from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 
 __all__ = [
     "CrossPolished",
+    "FinalPolish",
     "PathPoint",
     "Polished",
     "RiskPath",
     "cross_polish",
+    "final_polish",
     "polish",
     "polish_under_risk",
     "predict_left_out",

@@ -29,6 +29,7 @@ __all__ = ["Polished", "polish", "predict_left_out"]
     n_steps=stored.Count(),
     converged=stored.Flag(),
     candidates=stored.Array("n_candidates", 2, finite=False),
+    n_outliers=stored.Count(),
 )
 @dataclass(frozen=True)
 class Polished:
@@ -51,6 +52,8 @@ class Polished:
         λ, given or chosen.
     candidates : tuple of (float, float)
         If λ was chosen: each λ that was tried, and its leave-one-out risk.
+    n_outliers : int
+        Number of samples that an estimator left out as gross outliers.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Polished:
     n_steps: int
     converged: bool
     candidates: tuple[tuple[float, float], ...] = ()
+    n_outliers: int = 0
 
     def _to_file(self) -> dict[str, Any]:
         names = ("value", "value_before", "regularization", "gap")
@@ -79,6 +83,7 @@ class Polished:
             "n_steps": self.n_steps,
             "converged": bool(self.converged),
             "candidates": np.array(self.candidates, dtype=np.float64).reshape(-1, 2),
+            "n_outliers": self.n_outliers,
         }
 
     @classmethod

@@ -1,0 +1,241 @@
+"""A uniform sample of a stream of rows, each column in ascending order: robust location, spread."""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from colk._engine.counter_rng import uniform
+from colk._validation import Array
+
+__all__ = ["SortedSample"]
+
+# The most rows of a sample. With fewer rows than FEWEST there are no outliers.
+CAPACITY = 256
+FEWEST = 20
+
+# Values further from the median than this many spreads are outliers.
+FAR = 5.0
+
+# The standard deviation of a column is at most this many spreads.
+WIDEST = 1.5
+
+_SEED = 2
+
+
+class SortedSample:
+    """Rows drawn uniformly from all rows of a stream, and the limits of ordinary values.
+
+    The spread of a column is the `level`-quantile of |y − median|, divided by that of a standard
+    normal variable. If it is 0, as with many zeros, the spread is √share × that of the values that
+    differ from the median. A row stays if its random number, which depends only on its place in the
+    stream, is among the smallest.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns.
+    level : float
+        Share of the rows that are surely no outliers, in (0, 1).
+
+    Examples
+    --------
+    >>> sample = SortedSample(1, level=0.5)
+    >>> y = np.append(np.arange(99.0), 1e6)
+    >>> for value in y:
+    ...     if sample.takes_next():
+    ...         sample.insert(0, value, 1.0)
+    >>> sample.low(0), sample.high(0) < 300.0
+    (-136.3..., True)
+    """
+
+    n_seen: int
+    size: int
+
+    def __init__(self, n_columns: int, level: float) -> None:
+        self.level = level
+        self.n_seen, self.size = 0, 0
+        self.values = np.zeros((n_columns, CAPACITY))
+        self.weights = np.zeros((n_columns, CAPACITY))
+        self.keys = np.zeros((n_columns, CAPACITY))
+        self.limits = np.tile([[-np.inf], [np.inf], [np.inf]], n_columns)
+        self._normal = NormalDist().inv_cdf(0.5 + 0.5 * level)
+        self._half = NormalDist().inv_cdf(0.75)
+        self._key, self._largest, self._is_full = 0.0, 0.0, False
+
+    # -- rows --------------------------------------------------------------------------------
+
+    def takes_next(self) -> bool:
+        """Count a row; return whether it belongs to the sample, so that it must be inserted."""
+        self._key = uniform(_SEED, self.n_seen)
+        self.n_seen += 1
+        self._is_full = self.size == CAPACITY
+        if not self._is_full:
+            self.size += 1
+            return True
+        return self._key < self._largest
+
+    def insert(self, column: int, value: float, weight: float) -> None:
+        """Insert the value of the row that was taken, and remove that of the row that leaves."""
+        if self._is_full:
+            self._remove(column)
+        place = self.size - 1
+        while place > 0 and self.values[column, place - 1] > value:
+            self._move(column, place - 1, place)
+            place -= 1
+        self.values[column, place], self.weights[column, place] = value, weight
+        self.keys[column, place] = self._key
+        self._limit(column)
+        if column == self.values.shape[0] - 1:
+            self._find_largest()
+
+    def uncount(self) -> None:
+        """Undo `takes_next`; the row is not in the sample."""
+        self.n_seen -= 1
+        if not self._is_full:
+            self.size -= 1
+
+    def _remove(self, column: int) -> None:
+        """Remove the value with the largest key; the last place is then free."""
+        place = 0
+        while self.keys[column, place] != self._largest:
+            place += 1
+        for i in range(place, self.size - 1):
+            self._move(column, i + 1, i)
+
+    def _find_largest(self) -> None:
+        """Find the key of the row that leaves next."""
+        self._largest = 0.0
+        for i in range(self.size):
+            self._largest = max(self._largest, self.keys[0, i])
+
+    def _move(self, column: int, source: int, target: int) -> None:
+        self.values[column, target] = self.values[column, source]
+        self.weights[column, target] = self.weights[column, source]
+        self.keys[column, target] = self.keys[column, source]
+
+    def is_complete(self, n_seen: int) -> bool:
+        """Whether the sample of this many rows has all of them."""
+        return n_seen <= CAPACITY
+
+    # -- limits ------------------------------------------------------------------------------
+
+    def low(self, column: int) -> float:
+        """Smallest value that is no outlier."""
+        return float(self.limits[0, column])
+
+    def high(self, column: int) -> float:
+        """Largest value that is no outlier."""
+        return float(self.limits[1, column])
+
+    def widest(self, column: int) -> float:
+        """Largest standard deviation."""
+        return float(self.limits[2, column])
+
+    def has_outliers(self, column: int) -> bool:
+        """Whether a value of the sample is outside the limits."""
+        is_low = self.values[column, 0] < self.limits[0, column]
+        return bool(is_low or self.values[column, self.size - 1] > self.limits[1, column])
+
+    def _limit(self, column: int) -> None:
+        """Find the limits of a column."""
+        self.limits[0, column], self.limits[1, column] = -math.inf, math.inf
+        self.limits[2, column] = math.inf
+        if self.size < FEWEST:
+            return
+        total = 0.0
+        for i in range(self.size):
+            total += self.weights[column, i]
+        middle, below = 0, self.weights[column, 0]
+        while below < 0.5 * total and middle < self.size - 1:
+            middle += 1
+            below += self.weights[column, middle]
+        median = self.values[column, middle]
+        spread = self._deviation(column, middle, self.level * total, 0.0) / self._normal
+        typical = spread
+        if spread == 0.0:
+            apart = total - self._weight_at(column, median)
+            if apart <= 0.0:
+                return
+            typical = self._deviation(column, middle, 0.5 * apart, total - apart) / self._half
+            spread = math.sqrt(apart / total) * typical
+        self.limits[0, column], self.limits[1, column] = (
+            median - FAR * typical,
+            median + FAR * typical,
+        )
+        self.limits[2, column] = WIDEST * spread
+
+    def _weight_at(self, column: int, value: float) -> float:
+        """Weight of the values that are equal to this one."""
+        total = 0.0
+        for i in range(self.size):
+            if self.values[column, i] == value:
+                total += self.weights[column, i]
+        return total
+
+    def _deviation(self, column: int, middle: int, wanted: float, skipped: float) -> float:
+        """Return the smallest d such that `wanted` of the weight beyond `skipped` is within d."""
+        left, right, median = middle, middle + 1, self.values[column, middle]
+        reached, found = -skipped, 0.0
+        while reached < wanted and (left >= 0 or right < self.size):
+            below = median - self.values[column, left] if left >= 0 else math.inf
+            above = self.values[column, right] - median if right < self.size else math.inf
+            if below <= above:
+                found = below
+                reached += self.weights[column, left]
+                left -= 1
+            else:
+                found = above
+                reached += self.weights[column, right]
+                right += 1
+        return found
+
+    # -- copies ------------------------------------------------------------------------------
+
+    def mean(self, column: int) -> float:
+        """Mean of the values, those outside the limits moved to them."""
+        total, mean = 0.0, 0.0
+        for i in range(self.size):
+            total += self.weights[column, i]
+            mean += (self.weights[column, i] / total) * (self._clipped(column, i) - mean)
+        return mean
+
+    def deviation(self, column: int, mean: float) -> float:
+        """Standard deviation of the same values."""
+        total, deviation = 0.0, 0.0
+        for i in range(self.size):
+            total += self.weights[column, i]
+            share = self.weights[column, i] / total
+            gap = self._clipped(column, i) - mean
+            deviation = math.hypot(math.sqrt(1.0 - share) * deviation, math.sqrt(share) * gap)
+        return deviation
+
+    def _clipped(self, column: int, i: int) -> float:
+        value = max(self.values[column, i], self.limits[0, column])
+        return float(min(value, self.limits[1, column]))
+
+    def copy_from(self, other: "SortedSample") -> None:
+        """Take over the rows of a sample of the same shape."""
+        self.n_seen, self.size = other.n_seen, other.size
+        self.values[:], self.weights[:] = other.values, other.weights
+        self.keys[:], self.limits[:] = other.keys, other.limits
+        self._largest, self._is_full = other._largest, other._is_full
+
+    def rows(self) -> Array:
+        """Return values, weights and keys, of shape (3, n_columns, size)."""
+        table = np.empty((3, len(self.values), self.size))
+        table[0] = np.asarray(self.values)[:, : self.size]
+        table[1] = np.asarray(self.weights)[:, : self.size]
+        table[2] = np.asarray(self.keys)[:, : self.size]
+        return table
+
+    def restore(self, n_seen: int, rows: Array) -> None:
+        """Continue from what `rows` returned."""
+        self.n_seen, self.size = n_seen, rows.shape[2]
+        np.asarray(self.values)[:, : self.size] = rows[0]
+        np.asarray(self.weights)[:, : self.size] = rows[1]
+        np.asarray(self.keys)[:, : self.size] = rows[2]
+        for column in range(rows.shape[1]):
+            self._limit(column)
+        if rows.shape[1] > 0:
+            self._find_largest()

@@ -1,0 +1,81 @@
+"""The polish that ends a fit, for every risk: the same for estimators, tables and the command."""
+
+from dataclasses import dataclass
+
+from colk._validation import Array
+from colk.losses import Loss
+from colk.risks import Risk
+from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing.outliers import polish_without_outliers
+from colk.rkhs.polishing.path_result import RiskPath
+from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
+from colk.rkhs.polishing.weights import Polished
+
+__all__ = ["FinalPolish", "final_polish"]
+
+
+@dataclass(frozen=True)
+class FinalPolish:
+    """Polished weights, the loss that they minimise, and the path that led to them.
+
+    Parameters
+    ----------
+    polished : Polished
+        The weights.
+    loss : Loss
+        The loss that was minimised; with outliers it has a smaller threshold.
+    path : RiskPath or None
+        What was tried between the mean and the risk; None for the mean.
+    """
+
+    polished: Polished
+    loss: Loss
+    path: RiskPath | None
+
+
+def final_polish(
+    function: KernelExpansion,
+    X: Array,
+    Y: Array,
+    loss: Loss,
+    risk: Risk,
+    regularization: float,
+    *,
+    path: bool = True,
+    sample_weight: Array | None = None,
+    tolerance: float = 1e-3,
+) -> FinalPolish:
+    """Find the weights of given atoms, with λ chosen by the data.
+
+    The mean of the default loss leaves gross outliers out. Other risks start from the mean, and the
+    path decides how far to follow them.
+
+    Parameters
+    ----------
+    function, X, Y, loss, risk, sample_weight, tolerance
+        As in `polish`.
+    regularization : float
+        The least λ > 0.
+    path : bool
+        As in `polish_under_risk`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.kernels import Gaussian
+    >>> from colk.losses import Huber
+    >>> from colk.risks import Mean
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> f = KernelExpansion(Gaussian(0.3), X[::10], np.zeros(5))
+    >>> found = final_polish(f, X, np.sin(6.0 * X[:, 0]), Huber(), Mean(), 1e-6)
+    >>> found.path is None, bool(found.polished.value < 0.01)
+    (True, True)
+    """
+    terms = function, X, Y, loss, risk, regularization
+    if starts_from_mean(risk):
+        polished, found = polish_under_risk(
+            *terms, path=path, sample_weight=sample_weight, tolerance=tolerance
+        )
+        return FinalPolish(polished, loss, found)
+    robust = polish_without_outliers(*terms, sample_weight=sample_weight, tolerance=tolerance)
+    return FinalPolish(robust.polished, robust.loss, None)
