@@ -1,5 +1,6 @@
 """Public names that are imported when they are first used, so that `import colk` stays fast."""
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -27,6 +28,8 @@ def lazy_attributes(package: str, homes: Mapping[str, str]) -> Callable[[str], A
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = import_module(homes[name])
-        return home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        value = home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        vars(sys.modules[package])[name] = value  # the next access does not come here
+        return value
 
     return attribute
