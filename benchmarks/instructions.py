@@ -8,7 +8,7 @@ hide. The workloads are cases of `cases.py`. Every case is warmed up and then le
 those of another one, whose modules must be compiled in place, and the ratio. A count says nothing
 about the layout of code and data; `engines.py` measures times.
 
-Valgrind must be installed. One checkout takes about two minutes of processor time.
+Valgrind must be installed. One checkout takes about a minute of processor time.
 """
 
 import argparse
@@ -38,9 +38,10 @@ START, STOP = "getpgid", "getsid"
 
 def work() -> None:
     """Run every workload once between the two marks, and print its number of samples."""
-    from cases import cases
+    from cases import large, methods, small
 
-    ready = {case.name: case.prepare() for case in cases() if case.name in WORKLOADS}
+    cases = (*small(), *large(), *methods())
+    ready = {case.name: case.prepare() for case in cases if case.name in WORKLOADS}
     for name in WORKLOADS:
         ready[name].job()  # the first chunk after the warm-up
     for name in WORKLOADS:

@@ -210,7 +210,7 @@ class FormulaKernel(Kernel):
         Number that the loop takes in addition to a scale for each feature.
     """
 
-    _sealed: ClassVar[tuple[str, ...]] = ("check_bound",)
+    _sealed: ClassVar[tuple[str, ...]] = ("check_bound", "columns_by_formula")
 
     loop: loops.Loop | None
     constant: float
@@ -247,9 +247,15 @@ class FormulaKernel(Kernel):
         self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
     ) -> int:
         self.check_bound(points.shape[1])
-        if self.loop:
-            loops.columns(self.loop, atoms, n, points, size, self.scales, self.constant, out, first)
-            return 0
+        if not self.loop:
+            return self.columns_by_formula(atoms, n, points, size, out, first)
+        loops.columns(self.loop, atoms, n, points, size, self.scales, self.constant, out, first)
+        return 0
+
+    def columns_by_formula(
+        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
+    ) -> int:
+        """Body of `columns` without a loop; with these local variables each call takes the GIL."""
         with cython.gil:
             values, given = np.asarray(out)[first : first + size], np.asarray(points)[:size]
             known = np.asarray(atoms)[: points.shape[1], :n]
