@@ -8,12 +8,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from step import large_learner
 from streams import SEED, by_chunks, cube, named, one_by_one, wave
 from turns import Job
 
-from colk import COLKRegressor
-from colk import river as colk_river
 from colk.compressors import KOMP
 from colk.kernels import KERNELS, Constant, Gaussian, Kernel, Laplacian, Linear, Matern, Polynomial
 from colk.learners import (
@@ -261,6 +258,8 @@ def policy() -> Ready:
 
 
 def batches() -> Iterator[Case]:
+    from step import large_learner  # it imports scikit-learn
+
     for size in (1, 32):
         make = partial(large_learner, 1000, size)
         name = "steps of one" if size == 1 else f"mini-batches of {size}"
@@ -296,16 +295,20 @@ def learn_one(chunk: int = 500) -> Ready:
 
 def partial_fit(chunk: int = 50) -> Ready:
     """Return a job that calls `partial_fit` with one row; only the kernel is not the default."""
+    from colk import COLKRegressor
+
     X, y = wave(3000 + CHUNKS * chunk)
     model = COLKRegressor(kernel="gaussian", bandwidth=0.06).partial_fit(X[:3000], y[:3000])
     rows = [(X[i : i + 1], y[i : i + 1]) for i in range(3000, len(X))]
     return single_samples(model.partial_fit, rows, model, chunk)
 
 
-def river(
+def river_case(
     n_features: int, kernel: str = "laplacian", solver: str = "gradient", chunk: int = 500
 ) -> Ready:
-    model = colk_river.COLKRegressor(kernel=kernel, solver=solver, max_atoms=50)
+    from colk import river
+
+    model = river.COLKRegressor(kernel=kernel, solver=solver, max_atoms=50)
     samples = named(3000 + CHUNKS * chunk, n_features)
     return single_samples(model.learn_one, samples, model, chunk)
 
@@ -317,5 +320,5 @@ def one_sample() -> Iterator[Case]:
         yield Case(
             f"River's learn_one, features: {n_features}",
             REQUIRED,
-            lambda p=n_features: river(p),
+            lambda p=n_features: river_case(p),
         )

@@ -22,7 +22,7 @@ import time
 import warnings
 
 import numpy as np
-from mutations import damage
+from damaged_files import damage
 
 PATIENCE = 10.0  # seconds for a file
 SLACK = 2**27  # bytes of address space beyond what a file may ask for

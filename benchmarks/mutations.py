@@ -1,195 +1,177 @@
-"""Damage the bytes of saved models: at random, and with knowledge of the format."""
+"""Change formulas of the engine one at a time; a test must notice each change.
 
-import copy
-import json
-import random
-import struct
+    python benchmarks/mutations.py [--only TEXT]
 
-import numpy as np
+A copy of the package without compiled modules is imported once. For each mutant of `mutants.py` a
+fork replaces the code of the changed functions, and runs the tests of their file, the most telling
+ones first, until one fails. A mutant survives if all of them pass; the command then exits with
+status 1. Mutants that cannot change any result are marked in `mutants.py` with the reason; for
+these a failing test is an error.
+"""
 
-from colk.persistence.container import seal
+import argparse
+import importlib
+import os
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
-PROLOGUE = 24
+import pytest
+from mutants import MUTANTS, TESTS, Mutant
 
-WILD_NUMBERS = [
-    0, 1, -1, 2, 3, 7, 255, 10**4, 2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1,
-    2**63, 2**64, -(2**63),
-    0.5, -0.5, 1e-308, 5e-324, 1e-9, 1e9, 1e300, 1.7e308, -1.7e308, -0.0, 10**400,
-]  # fmt: skip
-WILD_DOUBLES = [
-    0.0, -0.0, 1.0, -1.0, 1e-300, 5e-324, 1e150, 1e300, -1e300, 1.7e308,
-    float("nan"), float("inf"), float("-inf"),
-]  # fmt: skip
-WILD_TEXTS = ["", "a", "os.system", "COLK", "Gaussian", "mean", "\x00", "é" * 50, "x" * 5000]
-WILD_TREES = [None, True, False, [], {}, [[]], {"is": "float", "value": "nan"}]
-WILD_TREES += [{"is": "float", "value": "inf"}, {"is": "tuple", "items": []}, {"is": "own"}]
-WILD_TREES += [{"is": "array", "array": k} for k in (-1, 0, 1, 2, 99)]
-WILD_TREES += [{"is": "Polynomial", "degree": 10**9, "offset": 1.0}]
-WILD_TREES += [{"is": "CentralMoments", "order": 10**12, "weight": 0.1}]
-WILD_TREES += [{"is": "RandomFourierFeatures", "kernel": {"is": "Linear"}, "n_components": 2**40}]
+HERE = Path(__file__).parents[1]
 
+# Seconds of processor time after which the tests of a mutant count as failed: a loop may not end.
+MOST_SECONDS = 300
 
-def damage(good: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Return a damaged file."""
-    ways = [flip, cut, stretch, overwrite, huge_header, deep, swarm]
-    ways += [retell] * 6 + [reweigh] * 4 + [reshape] * 3 + [splice] * 2
-    return rng.choice(ways)(good, others, rng)
-
-
-# -- random damage ---------------------------------------------------------------------------
-
-
-def flip(good, others, rng):
-    data = bytearray(good)
-    for _ in range(rng.choice([1, 1, 2, 8])):
-        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-    return bytes(data)
+# C code does not warn of overflows; NumPy does.
+OPTIONS = (
+    "-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(HERE),
+    "-m", "not slow and not compiled",
+    "-W", "ignore::colk.errors.UncompiledWarning",
+    "-W", "ignore:overflow encountered:RuntimeWarning",
+    "-W", "ignore:invalid value encountered:RuntimeWarning",
+)  # fmt: skip
 
 
-def cut(good, others, rng):
-    return good[: rng.randrange(len(good))]
+def copy_sources(folder: Path) -> None:
+    """Copy the package without compiled modules, and import it from there."""
+    ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+    shutil.copytree(HERE / "src" / "colk", folder / "colk", ignore=ignored)
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(folder))
 
 
-def stretch(good, others, rng):
-    return good + rng.randbytes(rng.choice([1, 8, 64, 4096]))
+# -- a mutant ------------------------------------------------------------------------------------
 
 
-def overwrite(good, others, rng):
-    data, start = bytearray(good), rng.randrange(len(good))
-    data[start : start + 16] = rng.randbytes(len(data[start : start + 16]))
-    return bytes(data)
+def apply(mutant: Mutant) -> None:
+    """Replace the code of the functions of a module by that of the mutant."""
+    name = "colk." + mutant.file.removesuffix(".py").replace("/", ".")
+    module = importlib.import_module(name)
+    path = Path(str(module.__file__))
+    source = path.read_text(encoding="utf-8")
+    if source.count(mutant.original) != 1:
+        raise SystemExit(f"{mutant.file} must contain this once: {mutant.original}")
+    changed = source.replace(mutant.original, mutant.changed)
+    codes = {code.co_qualname: code for code in nested_codes(compile(changed, path, "exec"))}
+    for function in functions(module):
+        function.__code__ = codes[function.__qualname__]
 
 
-# -- damage with knowledge of the format -----------------------------------------------------
+def nested_codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield all code objects in a code object."""
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield part
+            yield from nested_codes(part)
 
 
-def parts(good):
-    """Return the header and the body of a file."""
-    (length,) = struct.unpack_from("<Q", good, 8)
-    return json.loads(good[PROLOGUE : PROLOGUE + length]), good[PROLOGUE + length :]
+def functions(module: ModuleType) -> Iterator[FunctionType]:
+    """Yield the functions and methods that a module defines by name."""
+    for value in vars(module).values():
+        inside = vars(value).values() if isinstance(value, type) else [value]
+        for function in inside:
+            plain = getattr(function, "__func__", getattr(function, "fget", function))
+            is_here = isinstance(plain, FunctionType) and plain.__module__ == module.__name__
+            if is_here and plain.__name__ != "<lambda>":
+                yield plain
 
 
-def told(header, body):
-    text = json.dumps(header).encode()
-    return seal(text + b" " * (-(PROLOGUE + len(text)) % 8), body)
+# -- its tests -----------------------------------------------------------------------------------
 
 
-def huge_header(good, others, rng):
-    length = rng.choice([2**20, 2**31, 2**63, 2**64 - 1, len(good), len(good) - PROLOGUE])
-    return good[:8] + struct.pack("<Q", length) + good[16:]
+class Mutations:
+    """A plugin of pytest that runs tests once for every mutant, each time in a fork."""
+
+    def __init__(self, mutants: list[Mutant]) -> None:
+        self.mutants, self.wrong = mutants, 0
+        self.failed = ""  # the test that failed in this process
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Note a failure."""
+        if report.failed:
+            self.failed = report.nodeid
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: Any) -> bool:
+        """Test the package without a mutant, then every mutant."""
+        if session.testsfailed:
+            raise SystemExit("some tests cannot be imported")
+        if failure := self.first_failure(None, session.items):
+            raise SystemExit(f"{failure} fails without a mutant")
+        for mutant in self.mutants:
+            start = time.perf_counter()
+            tests = [
+                item
+                for name in TESTS[mutant.file]
+                for item in session.items
+                if item.nodeid.startswith(name)
+            ]
+            failure = self.first_failure(mutant, tests)
+            self.wrong += bool(failure) == bool(mutant.equivalent)
+            print(f"{time.perf_counter() - start:5.1f} s  {mutant.file}: {mutant.original.strip()}")
+            print(f"         became {mutant.changed.strip() or 'nothing'}")
+            print(f"         {verdict(mutant, failure)}", flush=True)
+        return True
+
+    def first_failure(self, mutant: Mutant | None, tests: list[Any]) -> str:
+        """Run tests in a fork until one fails; return its name, or nothing."""
+        end, start = os.pipe()
+        child = os.fork()
+        if child == 0:
+            self.run(mutant, tests, start)
+        os.close(start)
+        with os.fdopen(end) as answer:
+            failed = answer.read()
+        _, status = os.waitpid(child, 0)
+        return failed or ("no end" if status != 0 else "")
+
+    def run(self, mutant: Mutant | None, tests: list[Any], answer: int) -> None:
+        """Body of the fork: write the name of the first test that fails, and end."""
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        try:
+            if mutant is not None:
+                apply(mutant)
+            for item in tests:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                if self.failed:
+                    os.write(answer, self.failed.encode())
+                    break
+        except BaseException as error:
+            os.write(answer, repr(error).encode())
+        os._exit(0)
 
 
-def deep(good, others, rng):
-    levels = rng.choice([70, 500, 2000, 100_000])
-    if rng.random() < 0.5:
-        text = b"[" * levels + b"]" * levels
-    else:
-        inner = '{"is":"Scaled","factor":1.0,"kernel":' * levels + "1" + "}" * levels
-        text = (
-            f'{{"format":"colk","version":1,"class":"Scaled","arrays":[],"model":{inner}}}'.encode()
-        )
-    return seal(text, b"")
+def verdict(mutant: Mutant, failure: str) -> str:
+    """Return what became of a mutant, in capitals if it should not be so."""
+    if mutant.equivalent:
+        return f"KILLED by {failure}" if failure else f"equivalent: {mutant.equivalent}"
+    return f"killed by {failure}" if failure else "SURVIVES"
 
 
-def swarm(good, others, rng):
-    """Return many small items."""
-    item = rng.choice(["[]", "{}", "1", '""', '{"is":"Linear"}'])
-    kind = rng.choice(["Sum", "Product", "tuple"])
-    name = "items" if kind == "tuple" else "parts"
-    many = ",".join([item] * rng.choice([100, 100, 100, 1000, 1000, 10_000]))
-    kernel = f'{{"is":"{kind}","{name}":{{"is":"tuple","items":[{many}]}}}}'
-    text = (
-        '{"format":"colk","version":1,"class":"KernelExpansion","arrays":[],'
-        f'"model":{{"is":"KernelExpansion","kernel":{kernel},"atoms":1,"weights":1}}}}'
-    )
-    return seal(text.encode(), b"")
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default="", help="mutants whose file or text contains this")
+    wanted = parser.parse_args().only
+    chosen = [mutant for mutant in MUTANTS if wanted in mutant.file + mutant.original]
+    tests = dict.fromkeys(name for mutant in chosen for name in TESTS[mutant.file])
+    plugin = Mutations(chosen)
+    with tempfile.TemporaryDirectory() as name:
+        copy_sources(Path(name))
+        os.chdir(HERE)
+        code = pytest.main([*OPTIONS, *tests], plugins=[plugin])
+    print(f"{len(chosen)} mutants, {plugin.wrong} with the wrong result")
+    return int(plugin.wrong > 0 or code != 0)
 
 
-def places(tree):
-    """Yield (container, key) for every place in a tree."""
-    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
-    for key, value in list(items):
-        yield tree, key
-        if isinstance(value, (dict, list)):
-            yield from places(value)
-
-
-def wild(old, rng, spare):
-    """Return a replacement for a value, often of the same kind."""
-    if isinstance(old, (int, float)) and not isinstance(old, bool) and rng.random() < 0.8:
-        return rng.choice([*WILD_NUMBERS, old + 1, old - 1, -old, old * 2])
-    if isinstance(old, str) and rng.random() < 0.6:
-        return rng.choice([*WILD_TEXTS, *(value for value in spare if isinstance(value, str))])
-    return rng.choice([*WILD_TREES, *WILD_NUMBERS, *WILD_TEXTS, *spare[:50], *spare[:50]])
-
-
-def retell(good, others, rng):
-    """Change the header."""
-    header, body = parts(good)
-    other, _ = parts(rng.choice(others))
-    spare = [holder[key] for holder, key in places(other["model"])]
-    rng.shuffle(spare)
-    for _ in range(rng.choice([1, 1, 1, 2, 4])):
-        holder, key = rng.choice(list(places(header)))
-        way = rng.random()
-        if way < 0.1:
-            del holder[key]
-        elif way < 0.15 and isinstance(holder, dict):
-            holder[rng.choice(WILD_TEXTS)] = rng.choice(WILD_NUMBERS)
-        else:
-            holder[key] = copy.deepcopy(wild(holder[key], rng, spare))
-        if not header:
-            break
-    return told(header, body)
-
-
-def reweigh(good, others, rng):
-    """Change numbers in the arrays."""
-    header, body = parts(good)
-    data = bytearray(body)
-    for _ in range(rng.choice([1, 1, 3, 20])):
-        if len(data) >= 8:
-            place = 8 * rng.randrange(len(data) // 8)
-            value = rng.choice([*WILD_DOUBLES, rng.gauss(0.0, 1.0)])
-            if rng.random() < 0.3:
-                data[place : place + 8] = struct.pack("<q", rng.choice([-1, 0, 1, 623, 625, 2**62]))
-            else:
-                data[place : place + 8] = struct.pack("<d", value)
-    return told(header, bytes(data))
-
-
-def reshape(good, others, rng):
-    """Change shapes and types of arrays, and the body to match if requested."""
-    header, body = parts(good)
-    if not header["arrays"]:
-        return good
-    entry = rng.choice(header["arrays"])
-    if rng.random() < 0.2:
-        entry["dtype"] = rng.choice(["<f4", "<i8", "|b1", "|O", "<U4", ">f8", "V8", None])
-    elif rng.random() < 0.3:
-        entry["shape"] = rng.choice([[], [0], [0, 2**40], [2**40, 0], [1] * 40, None, [1, 0, 0]])
-    elif len(entry["shape"]) == 2 and rng.random() < 0.5:
-        entry["shape"] = entry["shape"][::-1]
-    elif entry["shape"]:
-        axis = rng.randrange(len(entry["shape"]))
-        entry["shape"][axis] = rng.choice([0, 1, entry["shape"][axis] + 1, 10**9, -1, 2**63])
-    try:
-        sizes = [
-            int(np.prod(e["shape"], dtype=float)) * np.dtype(e["dtype"]).itemsize
-            for e in header["arrays"]
-        ]
-    except (TypeError, ValueError, OverflowError):
-        return told(header, body)
-    total = sum(size + -size % 8 for size in sizes)
-    if rng.random() < 0.7 and 0 <= total < 10**6:  # the body is as long as the header says
-        body = (body + bytes(total))[:total]
-    return told(header, body)
-
-
-def splice(good, others, rng):
-    """Combine the header of one model with the body of another, or parts of both."""
-    header, body = parts(good)
-    other, its_body = parts(rng.choice(others))
-    if rng.random() < 0.5:
-        return told({**header, "arrays": other["arrays"]}, its_body)
-    return told({**other, "arrays": header["arrays"]}, body)
+if __name__ == "__main__":
+    sys.exit(main())

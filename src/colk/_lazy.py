@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 TYPE_CHECKING = False  # `typing` would take longer to import than the rest of `import colk`
@@ -32,6 +33,8 @@ def lazy_attributes(package: str, homes: Mapping[str, str]) -> Callable[[str], A
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = import_module(homes[name])
-        return home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        value = home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        vars(sys.modules[package])[name] = value  # the next access does not come here
+        return value
 
     return attribute

@@ -9,7 +9,7 @@ from colk import reference
 from colk.compressors import KOMP
 from colk.kernels import Gaussian, Laplacian, Matern, Polynomial
 from colk.learners import COLK
-from colk.losses import Huber, Squared
+from colk.losses import EpsilonInsensitive, Huber, Squared
 from colk.reference import gram
 from colk.risks import CVaR, Entropic, Mean, MeanSemideviation, Variance
 from colk.schedules import Exponential, PolyakRuppert
@@ -219,3 +219,17 @@ def test_bounds_that_bite():
 @pytest.mark.parametrize("batch_size", [2, 8])
 def test_a_bound_on_the_atoms(batch_size):
     assert_same_path(Matern(0.3, 1.5), Variance(0.2), eps=0.02, max_atoms=7, batch_size=batch_size)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+@pytest.mark.parametrize("batch_size", [2, 4])
+def test_samples_that_do_not_move_f_leave_the_batch(batch_size, pairing):
+    """Some slopes of a window are 0; the points with a slope move to the front."""
+    assert_same_path(
+        Matern(0.3, 1.5),
+        Variance(0.2),
+        loss=EpsilonInsensitive(0.5),
+        eps=0.05,
+        batch_size=batch_size,
+        pairing=pairing,
+    )

@@ -34,14 +34,16 @@ def stream(n, loss, seed=0):
     return X, np.where(Y > 0.0, 1.0, -1.0) if loss.kind == "binary" else Y
 
 
-def assert_equal_paths(loss, risk, pairing, batch_size=1, n_outputs=1, step_size=2.0):
+def assert_equal_paths(
+    loss, risk, pairing, batch_size=1, n_outputs=1, step_size=2.0, kernel=KERNEL
+):
     X, Y = stream(40, loss)
     settings = {"step_size": step_size, "tracking_rate": 0.1, "regularization": 0.05}
     settings |= {"averaging": None, "implicit": True, "gradient_bound": 50.0}
-    twin = reference.COLK(KERNEL, loss, risk, 1, n_outputs, fraction=0.1, **settings)
+    twin = reference.COLK(kernel, loss, risk, 1, n_outputs, fraction=0.1, **settings)
     twin.learn(X, Y, pairing, batch_size)
     learner = COLK(
-        KERNEL, loss, risk, compressor=KOMP(fraction=0.1), pairing=pairing,
+        kernel, loss, risk, compressor=KOMP(fraction=0.1), pairing=pairing,
         batch_size=batch_size, n_outputs=n_outputs, **settings,
     ).learn(X, Y)  # fmt: skip
     points = np.linspace(0.0, 1.0, 30)[:, None]
@@ -70,12 +72,18 @@ def test_points_that_share_a_step_share_it(pairing):
     assert_equal_paths(Squared(), Variance(0.1), pairing, batch_size=2, step_size=0.5)
 
 
-def test_squares_have_a_closed_form():
-    """f⁺(x) − y = (f(x) − y)/(1 + 2α) for κ(x, x) = 1: the minimum of ℓ + ‖f⁺ − f‖²/(2α)."""
-    learner = COLK(KERNEL, step_size=3.0, regularization=0.0, averaging=None, implicit=True,
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_equals_its_twin_for_a_kernel_of_another_height(pairing):
+    assert_equal_paths(Huber(0.3), Variance(0.1), pairing, kernel=2.5 * KERNEL)
+
+
+@pytest.mark.parametrize("own", [1.0, 2.5])
+def test_squares_have_a_closed_form(own):
+    """f⁺(x) − y = (f(x) − y)/(1 + 2ακ(x, x)): the minimum of ℓ + ‖f⁺ − f‖²/(2α)."""
+    learner = COLK(own * KERNEL, step_size=3.0, regularization=0.0, averaging=None, implicit=True,
                    gradient_bound=np.inf)  # fmt: skip
     learner.learn([[0.5]], [7.0])
-    assert learner.predict([[0.5]])[0] == pytest.approx(7.0 - 7.0 / (1.0 + 6.0), rel=1e-9)
+    assert learner.predict([[0.5]])[0] == pytest.approx(7.0 - 7.0 / (1.0 + 6.0 * own), rel=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 0.1, 10.0, 1e3, 1e6])

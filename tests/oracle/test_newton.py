@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gauss_newton import extended
 from newton_steps import KERNEL, POINTS, ROUGH, assert_same, make_oracle, move, stream
 
 from colk.compressors import KOMP
@@ -84,6 +85,12 @@ def test_steps_are_gauss_newton_under_a_risk(risk, pairing):
     assert_gauss_newton(Huber(0.3), risk, pairing)
 
 
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_a_step_that_raises_a_loss_has_its_curvature(pairing):
+    """The outer slope 1 + 2η(ℓ − g) is negative if a loss is far below the mean."""
+    assert_gauss_newton(Huber(0.3), Variance(5.0), pairing)
+
+
 @pytest.mark.parametrize("pairing", ["same", "overlap"])
 @pytest.mark.parametrize("name", [*LOSSES, "quartic"])
 def test_steps_are_gauss_newton_for_a_loss(name, pairing):
@@ -109,9 +116,36 @@ def test_batches_of_weighted_samples_are_gauss_newton(pairing, settings):
     )
 
 
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_batches_of_a_composition_are_gauss_newton(pairing):
+    assert_gauss_newton(Huber(0.3), RISKS[-1], pairing, 2)
+
+
 @pytest.mark.parametrize("tracker", ["momentum", "average"])
 def test_g_follows_its_tracker(tracker):
     assert_gauss_newton(Squared(), Variance(0.1), "overlap", tracker=tracker, tracking_rate=0.4)
+
+
+@pytest.mark.parametrize("forgetting", [0.9, "auto"])
+def test_steps_are_gauss_newton_for_a_kernel_of_another_height(forgetting):
+    assert_gauss_newton(Huber(0.3), Mean(), kernel=2.5 * ROUGH, forgetting=forgetting)
+
+
+def test_noise_is_the_mean_of_residuals_of_an_exact_f():
+    """A squared residual before the step exceeds the noise by 1 + bτ; later samples weigh more."""
+    X, Y = stream(30, Squared())
+    learner = NewtonCOLK(ROUGH, compressor=KOMP(eps=0.0), prior=0.5)
+    oracle, noise = make_oracle(learner), 0.0
+    for t, (x, y) in enumerate(zip(X, Y, strict=True)):
+        wide = extended(ROUGH, oracle.state, x, oracle.prior)
+        k = ROUGH.gram(wide.atoms, x[None])[:, 0]
+        gain = 1.0 / (1.0 + 2.0 * k @ np.linalg.solve(wide.precision, k))
+        residual = oracle.state.values(ROUGH, x[None])[0, 0, 0] - y[0]
+        noise += 4.0 / (t + 4.0) * (residual**2 * gain - noise)
+        learner.learn(x[None], y[None])
+        oracle.learn(x[None], y[None], oracle.pairing)
+        move(oracle, learner.last_function.atoms)
+        assert learner.stream.pack()["noise"] == pytest.approx([noise], rel=1e-7)
 
 
 def test_trust_bounds_how_far_a_sample_moves_its_prediction():

@@ -39,6 +39,8 @@ def assert_compressed(learner, X, Y, batch_size=1):
         after = state_of(learner, n_functions)
         for move in moves:
             squares += (move - squares) / (oracle.steps * len(moves))
+        if rule.fraction is not None:
+            assert learner.step_length == pytest.approx(np.sqrt(squares), rel=1e-5)
         assert {*after.atoms.ravel()} == {*expected.atoms.ravel()}
         size = max(1.0, np.abs(expected.weights).max())
         f, g = after.values(KERNEL, POINTS), expected.values(KERNEL, POINTS)

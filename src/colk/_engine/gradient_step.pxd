@@ -15,8 +15,7 @@ cdef class KernelStream(QuasiGradientStream):
     cdef double[::1] values
     cdef int look(self) except -1 nogil
     cdef int evaluate_columns(self) except -1 nogil
-    @cython.final
-    cdef int check_gram(self) except -1 nogil
+    cdef inline int check_gram(self) except -1 nogil
     cdef int evaluate_row(self, Py_ssize_t first) except -1 nogil
 
 cdef class GradientStream(KernelStream):
@@ -26,17 +25,13 @@ cdef class GradientStream(KernelStream):
     cdef double step(self) except? -1.5e300 nogil
     @cython.locals(shrinkage=double, factor=double)
     cdef int move(self, double step, double* coefficients) except -1 nogil
-    @cython.final
-    cdef double compress(self, double step) except? -1.5e300 nogil
-    @cython.final
+    cdef inline double compress(self, double step) except? -1.5e300 nogil
     @cython.locals(total=double, inner_products=double, amount=double)
-    cdef double moved_squared_norm(self, double factor, double step, double* coefficients) noexcept nogil
-    @cython.final
+    cdef inline double moved_squared_norm(self, double factor, double step, double* coefficients) noexcept nogil
     @cython.locals(squares=double, both=double)
-    cdef void note_move(self) noexcept nogil
+    cdef inline void note_move(self) noexcept nogil
     cdef int conclude(self, double lost) except -1 nogil
-    @cython.final
-    cdef void keep_in_ball(self) noexcept nogil
+    cdef inline void keep_in_ball(self) noexcept nogil
 
 @cython.locals(moves=bint, staged=Py_ssize_t)
 cdef Py_ssize_t stage(Dictionary d, Py_ssize_t size) noexcept nogil

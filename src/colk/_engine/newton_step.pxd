@@ -29,36 +29,25 @@ cdef class NewtonStream(KernelStream):
     cdef int look(self) except -1 nogil
     @cython.locals(left_out=double)
     cdef double step(self) except? -1.5e300 nogil
-    @cython.final
     @cython.locals(left_out=double, changed=bint)
-    cdef double move(self, double* slopes) except? -1.5e300 nogil
-    @cython.final
+    cdef inline double move(self, double* slopes) except? -1.5e300 nogil
     @cython.locals(crowded=bint, spent=double, moved=double)
-    cdef double compress(self, double eps) except? -1.5e300 nogil
+    cdef inline double compress(self, double eps) except? -1.5e300 nogil
     cdef int conclude(self, double lost) except -1 nogil
-    @cython.final
-    cdef int evaluate_curvatures(self, double* g) except -1 nogil
-    @cython.final
+    cdef inline int evaluate_curvatures(self, double* g) except -1 nogil
     @cython.locals(unit=double, total=double, counted=double)
-    cdef double counted_loss(self) noexcept nogil
-    @cython.final
+    cdef inline double counted_loss(self) noexcept nogil
     @cython.locals(width=double, least=double, reach=double)
-    cdef int curve(self) except -1 nogil
+    cdef inline int curve(self) except -1 nogil
     cdef int look_ahead(self, const double[:, ::1] X, const double[::1] weight, Py_ssize_t row, Py_ssize_t stop) except -1 nogil
     cdef int evaluate_columns(self) except -1 nogil
-    @cython.final
-    cdef void whiten(self, Py_ssize_t b) noexcept nogil
+    cdef inline void whiten(self, Py_ssize_t b) noexcept nogil
     cdef int flush(self) except -1 nogil
-    @cython.final
     @cython.locals(enters=bint, own=double, variance=double, novelty=double, error=double, prior=double, beyond=double, extended=double, squares=double)
-    cdef double move_by(self, Py_ssize_t b, double eps) except? -1.5e300 nogil
+    cdef inline double move_by(self, Py_ssize_t b, double eps) except? -1.5e300 nogil
     cdef void move_beside(self, Py_ssize_t h, double variance) noexcept nogil
     cdef void refit_beside(self, Py_ssize_t j) noexcept nogil
-    @cython.final
-    cdef double fresh_prior(self) noexcept nogil
-    @cython.final
-    cdef void append(self, Py_ssize_t b, double novelty) noexcept nogil
-    @cython.final
-    cdef void note_length(self, double square) noexcept nogil
-    @cython.final
-    cdef void note_noise(self, Py_ssize_t b) noexcept nogil
+    cdef inline double fresh_prior(self) noexcept nogil
+    cdef inline void append(self, Py_ssize_t b, double novelty) noexcept nogil
+    cdef inline void note_length(self, double square) noexcept nogil
+    cdef inline void note_noise(self, Py_ssize_t b) noexcept nogil

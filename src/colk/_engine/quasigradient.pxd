@@ -20,36 +20,21 @@ cdef class QuasiGradientStream(Stream):
     cdef int look(self) except -1 nogil
     cdef double step(self) except? -1.5e300 nogil
     cdef int conclude(self, double lost) except -1 nogil
-    @cython.final
-    cdef double* track(self, double rate) except NULL nogil
-    @cython.final
-    cdef double* quasi_gradient(self, double* g) except NULL nogil
-    @cython.final
+    cdef inline double* track(self, double rate) except NULL nogil
+    cdef inline double* quasi_gradient(self, double* g) except NULL nogil
     @cython.locals(total=double)
-    cdef void predict_window(self) noexcept nogil
-    @cython.final
-    cdef int evaluate_losses(self) except -1 nogil
-    @cython.final
-    cdef int evaluate_scalar_losses(self) except -1 nogil
-    @cython.final
-    cdef int track_sample(self, Py_ssize_t xi, double rate) except -1 nogil
-    @cython.final
-    cdef int chain(self, double* g, Py_ssize_t theta, Py_ssize_t xi) except -1 nogil
-    @cython.final
-    cdef int gather(self, double* g) except -1 nogil
-    @cython.final
+    cdef inline void predict_window(self) noexcept nogil
+    cdef inline int evaluate_losses(self) except -1 nogil
+    cdef inline int evaluate_scalar_losses(self) except -1 nogil
+    cdef inline int track_sample(self, Py_ssize_t xi, double rate) except -1 nogil
+    cdef inline int chain(self, double* g, Py_ssize_t theta, Py_ssize_t xi) except -1 nogil
+    cdef inline int gather(self, double* g) except -1 nogil
     @cython.locals(squares=double, largest=double)
-    cdef bint clip(self) noexcept nogil
-    @cython.final
-    cdef int check_soundness(self) except -1 nogil
-    @cython.final
+    cdef inline bint clip(self) noexcept nogil
+    cdef inline int check_soundness(self) except -1 nogil
     @cython.locals(total=double, limit=double)
-    cdef bint is_sound(self) noexcept nogil
-    @cython.final
-    cdef int note_outer(self) except -1 nogil
-    @cython.final
-    cdef void note_losses(self) noexcept nogil
-    @cython.final
-    cdef void remember_and_shrink(self, double factor) noexcept nogil
-    @cython.final
-    cdef void record(self, Py_ssize_t dropped, double lost) noexcept nogil
+    cdef inline bint is_sound(self) noexcept nogil
+    cdef inline int note_outer(self) except -1 nogil
+    cdef inline void note_losses(self) noexcept nogil
+    cdef inline void remember_and_shrink(self, double factor) noexcept nogil
+    cdef inline void record(self, Py_ssize_t dropped, double lost) noexcept nogil

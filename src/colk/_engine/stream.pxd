@@ -27,30 +27,21 @@ cdef class Stream:
     cpdef int leave(self) except -1
     cpdef Py_ssize_t advance(self, const double[:, ::1] X, const double[:, ::1] Y,
                              const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
-    @cython.final
     @cython.locals(taken=Py_ssize_t)
-    cdef Py_ssize_t advance_locked(self, const double[:, ::1] X, const double[:, ::1] Y,
+    cdef inline Py_ssize_t advance_locked(self, const double[:, ::1] X, const double[:, ::1] Y,
                                    const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
     cdef int make_room(self) except -1
     cdef int flush(self) except -1 nogil
     cpdef Py_ssize_t learn_one(self, x, y, weight) except -2
-    @cython.final
     @cython.locals(total=double)
-    cdef bint place(self, x, y, weight) except -1
-    @cython.final
-    cdef Py_ssize_t run(self, const double[:, ::1] X, const double[:, ::1] Y,
+    cdef inline bint place(self, x, y, weight) except -1
+    cdef inline Py_ssize_t run(self, const double[:, ::1] X, const double[:, ::1] Y,
                         const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1 nogil
-    @cython.final
-    cdef void slide(self) noexcept nogil
+    cdef inline void slide(self) noexcept nogil
     cdef int look_ahead(self, const double[:, ::1] X, const double[::1] weight, Py_ssize_t row, Py_ssize_t stop) except -1 nogil
     cdef int make_step(self) except -1 nogil
-    @cython.final
-    cdef int make_guarded_step(self) except -1 nogil
-    @cython.final
-    cdef int refuse(self) except -1 nogil
-    @cython.final
-    cdef void average(self, double rate) noexcept nogil
-    @cython.final
-    cdef double averaging_rate(self) except? -1.5e300 nogil
-    @cython.final
-    cdef void restore(self) noexcept nogil
+    cdef inline int make_guarded_step(self) except -1 nogil
+    cdef inline int refuse(self) except -1 nogil
+    cdef inline void average(self, double rate) noexcept nogil
+    cdef inline double averaging_rate(self) except? -1.5e300 nogil
+    cdef inline void restore(self) noexcept nogil

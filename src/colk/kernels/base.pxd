@@ -13,7 +13,9 @@ cdef class FormulaKernel(Kernel):
     cdef double constant
     cdef Py_ssize_t n_bound
     cdef const double[::1] scales
-    cdef int check_bound(self, Py_ssize_t n_features) except -1 nogil
+    cdef object bound_formula
+    cdef inline int check_bound(self, Py_ssize_t n_features) except -1 nogil
+    cdef int columns_by_formula(self, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] points, Py_ssize_t size, double[:, ::1] out, Py_ssize_t first) except -1 nogil
 
 @cython.locals(start=Py_ssize_t, size=Py_ssize_t, panel=double[:, ::1], b=Py_ssize_t, j=Py_ssize_t)
 cpdef int tabulate(Kernel kernel, const double[:, ::1] atoms, Py_ssize_t n, const double[:, ::1] X, double[:, ::1] out) except -1

@@ -16,26 +16,17 @@ cdef class LeastSquaresStream(ValueStream):
     @cython.locals(enters=bint, own=double, novelty=double, root=double,
                    part=double, shared=double, wide=double, error=double, price=double)
     cdef int step(self) except -1 nogil
-    @cython.final
-    cdef void project(self, Py_ssize_t count) noexcept nogil
-    @cython.final
-    cdef void multiply(self) noexcept nogil
-    @cython.final
+    cdef inline void project(self, Py_ssize_t count) noexcept nogil
+    cdef inline void multiply(self) noexcept nogil
     @cython.locals(price=double, inside=double, squares=double)
-    cdef double error_outside(self, double wide, double root) noexcept nogil
-    @cython.final
-    cdef void append(self, double novelty, double root, double change) noexcept nogil
-    @cython.final
+    cdef inline double error_outside(self, double wide, double root) noexcept nogil
+    cdef inline void append(self, double novelty, double root, double change) noexcept nogil
     @cython.locals(gain=double)
-    cdef void update(self) noexcept nogil
-    @cython.final
+    cdef inline void update(self) noexcept nogil
     @cython.locals(crowded=bint, free=bint, spent=double)
-    cdef double prune(self, double eps) noexcept nogil
-    @cython.final
-    cdef void drop_coordinate(self, Py_ssize_t j) noexcept nogil
-    @cython.final
+    cdef inline double prune(self, double eps) noexcept nogil
+    cdef inline void drop_coordinate(self, Py_ssize_t j) noexcept nogil
     @cython.locals(c=double, s=double, beside=double, kept=double)
-    cdef void rotate_rows(self, Py_ssize_t j) noexcept nogil
-    @cython.final
+    cdef inline void rotate_rows(self, Py_ssize_t j) noexcept nogil
     @cython.locals(c=double, s=double, beside=double, kept=double)
-    cdef void rotate_row(self, Py_ssize_t row, Py_ssize_t j) noexcept nogil
+    cdef inline void rotate_row(self, Py_ssize_t row, Py_ssize_t j) noexcept nogil

@@ -8,8 +8,7 @@ cdef class Function:
     cdef size_t address
     cdef bint ready
     cdef int resolve(self) except -1
-    @cython.final
-    cdef size_t found(self) except? 0 nogil
+    cdef inline size_t found(self) except? 0 nogil
 
 cdef class OfNumbers(Function):
     cdef double at(self, double a, double b) except? -1.5e300 nogil
