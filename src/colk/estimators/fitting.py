@@ -187,7 +187,9 @@ class EpochEstimator(COLKEstimator):
     def _take_risk(self, X: Array, Y: Array, weight: Array) -> None:
         """Go on under the risk that was asked for, if the atoms were found under the mean."""
         mean, self._learner = self._learner, self._recipe(X).learner(self._n_outputs)
-        g = np.zeros(self.risk_.n_inner)
-        if (weight > 0.0).any():
-            g = self.risk_.estimate_at(self.loss_, mean.evaluate(X), Y, weight)
-        self._learner.continue_from(mean, g)
+        g, losses, counted = np.zeros(self.risk_.n_inner), np.zeros(0), weight > 0.0
+        if counted.any():
+            F = mean.evaluate(X[counted])
+            g = self.risk_.estimate_at(self.loss_, F, Y[counted], weight[counted])
+            losses = self.loss_.value(F, Y[counted])
+        self._learner.continue_from(mean, g, losses)

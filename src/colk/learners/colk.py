@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from colk._engine.dictionary import Dictionary
 from colk._engine.gradient_step import GradientStream
 from colk._engine.quasigradient import QuasiGradientStream
+from colk._validation import Array
 from colk.compressors import Compressor
 from colk.kernels import Kernel
 from colk.learners.base import OnlineLearner
@@ -104,7 +105,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
             dictionary.set_weights(np.tile(weights, (1, dictionary.n_rows // weights.shape[1])))
             dictionary.clear_ghosts()
 
-    def continue_from(self, other: "KernelLearner", g: ArrayLike) -> None:
+    def continue_from(self, other: "KernelLearner", g: ArrayLike, losses: ArrayLike) -> None:
         """Take over the atoms, the weights and the counts of a learner with another risk.
 
         Parameters
@@ -113,6 +114,8 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
             A learner that has seen a sample; its settings differ in the risk and the step only.
         g : array of shape (m,)
             The inner value of the risk of this learner.
+        losses : array of shape (n,)
+            Losses of the function that is taken over; a hedged learner compares new ones with them.
 
         Examples
         --------
@@ -121,7 +124,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         >>> from colk.risks import Variance
         >>> mean = COLK(Gaussian(1.0)).learn([[0.0], [1.0]], [0.0, 1.0])
         >>> averse = COLK(Gaussian(1.0), risk=Variance(0.5))
-        >>> averse.continue_from(mean, [0.25])
+        >>> averse.continue_from(mean, [0.25], [0.0, 0.5])
         >>> averse.steps, bool(averse.predict([[0.5]]) == mean.predict([[0.5]]))
         (2, True)
         """
@@ -129,14 +132,18 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         window, dictionary = packed["window"], packed["dictionary"]
         for name in ("points", "targets", "weights"):  # no sample waits for its step
             window[name] = window[name][:0]
-        window["g"] = np.asarray(g, dtype=np.float64)
         stream = self.empty_stream(other.n_features, packed)
+        self._start_inner(stream, packed, np.asarray(g, dtype=np.float64), np.asarray(losses))
         n_rows = stream.dictionary.n_rows
         dictionary["weights"] = np.zeros((n_rows, function.n_atoms))
         dictionary["ghosts"] = np.zeros((other.n_features + n_rows, 0))
         stream.unpack(packed)
         self._is_vector = other.is_vector
         self.adopt(function)
+
+    def _start_inner(self, stream: Any, packed: dict[str, Any], g: Array, losses: Array) -> None:
+        """Write the inner value of the risk to a packed state of an empty stream."""
+        packed["window"]["g"] = g
 
     @property
     def step_length(self) -> float:

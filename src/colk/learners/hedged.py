@@ -6,7 +6,7 @@ import numpy as np
 
 from colk._engine.hedged_step import HedgedGradientStream, HedgedNewtonStream
 from colk._engine.quasigradient import QuasiGradientStream
-from colk._engine.risk_companion import count_rows
+from colk._engine.risk_companion import TRACKED, count_rows
 from colk._engine.window import Window, roles
 from colk._validation import Array
 from colk.compressors import KOMP
@@ -52,6 +52,16 @@ class _Hedged(KernelLearner):
             tracker_beside=self.tracker,
             **{**common, "risk": Mean(), "roles": roles("same", 0, 1), "window": alone},
         )
+
+    def _start_inner(self, stream: Any, packed: dict[str, Any], g: Array, losses: Array) -> None:
+        """Write the inner value to every function, and the losses as the latest ones."""
+        level = float(losses.mean()) if len(losses) else 0.0
+        spread = float(np.abs(losses - level).mean()) if len(losses) else 0.0
+        tracked = {"g": g, "last": level, "level": level, "spread": spread}
+        companion = stream.companion.pack()
+        companion |= dict.fromkeys(TRACKED, tracked)
+        companion["recent"] = np.resize(losses if len(losses) else 0.0, len(companion["recent"]))
+        packed["window"]["g"], packed["companion"] = np.zeros(0), companion
 
     @property
     def mixture(self) -> dict[str, float]:

@@ -345,8 +345,9 @@ class TableModel(TablePredictor, StoredTable):
         mean = self._learner
         if mean.risk != self.risk:
             self._learner = self.recipe.learner(self._n_outputs)
-            g = self.risk.estimate_at(self.loss, mean.evaluate(X), targets)
-            self._learner.continue_from(mean, g)
+            F = mean.evaluate(X)
+            g = self.risk.estimate_at(self.loss, F, targets)
+            self._learner.continue_from(mean, g, self.loss.value(F, targets))
 
     def set_weights(self, weights: Array) -> None:
         """Go on from other weights of the atoms.

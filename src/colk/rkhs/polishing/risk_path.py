@@ -114,7 +114,7 @@ def _is_better(point: PathPoint) -> bool:
     """Whether a point is clearly better than the mean."""
     if not point.deciding >= _LEAST_SAMPLES:
         return False
-    return point.gain > (_ERRORS + _FEW_SAMPLES * point.deciding**-0.5) * point.error
+    return bool(point.gain > (_ERRORS + _FEW_SAMPLES * point.deciding**-0.5) * point.error)
 
 
 class _Judge:
