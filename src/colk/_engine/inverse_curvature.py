@@ -234,10 +234,14 @@ class InverseCurvature:
 
     def pack(self, n: int) -> dict[str, Any]:
         """Return numbers and arrays from which `unpack` restores the exact state."""
+        rows, amounts = np.zeros((FORMER, n)), np.zeros(MOST_PENDING)  # without scratch
+        used = slice(FIRST, FIRST + self.pending)
+        rows[used] = np.asarray(self.rows)[used, :n]
+        amounts[: self.pending] = np.asarray(self.amounts)[: self.pending]
         return {
             "matrix": np.array(np.asarray(self.matrix)[:n, :n]),
-            "rows": np.array(np.asarray(self.rows)[:FORMER, :n]),
-            "amounts": np.array(self.amounts),
+            "rows": rows,
+            "amounts": amounts,
             "pending": self.pending,
         }
 
