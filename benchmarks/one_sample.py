@@ -11,7 +11,7 @@ in turns, and times are minima. The table is written to docs/tables.
 
 import argparse
 
-from cases import Ready, learn_one, partial_fit, river, single_samples
+from cases import Ready, learn_one, partial_fit, river_case, single_samples
 from river import linear_model, preprocessing
 from streams import named
 from tables import publish
@@ -43,7 +43,7 @@ def river_rows(rounds: int) -> list[list[str]]:
     jobs = [
         ready
         for p in N_FEATURES
-        for ready in (peer(p), *(river(p, **settings) for settings in VARIANTS.values()))
+        for ready in (peer(p), *(river_case(p, **settings) for settings in VARIANTS.values()))
     ]
     times, size = microseconds(jobs, rounds), 1 + len(VARIANTS)
     rows = []
