@@ -70,5 +70,11 @@ def test_the_curve_has_equal_segments_whatever_the_chunks(chunk):
     assert sizes == [width] * (len(errors) // width) + [len(errors) % width]
     sums = [errors[i : i + width].sum() for i in range(0, len(errors), width)]
     np.testing.assert_allclose([each[1] for each in record.curve], sums)
-    last = record.curve[-1][2]
-    assert last == (len(errors) - 1) // chunk * chunk
+    ends = [min(i + width, len(errors)) - 1 for i in range(0, len(errors), width)]
+    assert [each[2] for each in record.curve] == [end // chunk * chunk for end in ends]
+
+
+def test_the_first_segments_are_single_rows():
+    record = Record()
+    record._extend(np.ones(3), n_atoms=1)
+    assert [each[0] for each in record.curve] == [1.0, 1.0, 1.0]

@@ -48,7 +48,7 @@ def spread_out(n, p, seed):
 @pytest.mark.parametrize("n", [30, 50, 100])
 @pytest.mark.parametrize("p", [1, 6])
 def test_few_samples_are_enough_for_the_coverage(n, p):
-    """Predictions of samples that a model has seen would cover 0.03 to 0.6 of new targets."""
+    """With leave-one-out in closed form, 0.01 to 0.8 of new targets lay inside."""
     inside = []
     for seed in range(6):
         X, y = spread_out(n + 2000, p, seed)

@@ -127,7 +127,9 @@ def test_without_anything_to_compare_with():
     nothing = evaluated(Countdown(), n_held_out=0)
     assert nothing.monte_carlo is None
     assert np.isnan(nothing.rmse)
-    assert evaluated(Countdown(), n_held_out=2).agreement is None
+    with pytest.warns(RuntimeWarning, match="agreement is None, because fewer than 3 states"):
+        two = evaluated(Countdown(), n_held_out=2)
+    assert two.agreement is None
     with pytest.warns(RuntimeWarning, match="cannot be copied .a handle of the simulator"):
         locked = evaluated(Locked())
     assert locked.agreement is None
