@@ -134,6 +134,7 @@ MUTANTS = [
         (
             "most = min((1.0 - own / (self.prior * variance)) / variance, amount)",
             "most = (1.0 - own / (self.prior * variance)) / variance",
+            "the variance is at most own/λ, so the first argument is at most 0, not the other",
         ),
         (
             "amount = max(gain * (curvature - lapse / variance), most)",
