@@ -1,6 +1,6 @@
 """Risks on streams: the asked-for risk on new data, against the model of the mean loss.
 
-    python benchmarks/risk_streams.py run --data FOLDER [--rows 20000] [--batch 1]
+    python benchmarks/risk_streams.py run --data FOLDER [--rows 8000] [--batch 1]
     python benchmarks/risk_streams.py table
 
 Every model learns one stream by `partial_fit` in blocks of 100 rows, with the Laplacian kernel and
@@ -9,7 +9,7 @@ on new rows, divided by that of the model of the mean loss on the same rows: the
 seeds, and the largest. For the drifting stream, new rows are those of the second half, each block
 predicted before it is learned. After a dot, the same ratio for a polish under the risk on the final
 atoms of the mean's model, with all rows at hand, for the first `--batch` seeds. A stream has
-`--rows` rows for the first three problems, half of them for the others.
+`--rows` rows for the first three problems, half of that for the others, and 5000 new rows.
 
 The constants of the mixture were chosen with seeds below 200, most of them of the first three
 problems. `run` keeps finished parts in the folder `--cache` and can be stopped at any time; `table`
@@ -245,7 +245,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of bike_hour.csv")
     parser.add_argument("--cache", type=Path, default=Path("results/risk_streams"))
     parser.add_argument("--batch", type=int, default=1, help="seeds with the polish")
-    parser.add_argument("--rows", type=int, default=20000, help="rows of a stream")
+    parser.add_argument("--rows", type=int, default=8000, help="rows of a stream")
     given = parser.parse_args()
     if given.what == "run":
         run(given.cache, given.data, given.rows, given.batch)

@@ -36,6 +36,7 @@ TITLES = {
     "race_design": "Automatic kernel choice: data used for its design",
     "race_held_out": "Automatic kernel choice: new data",
     "race_streams": "Automatic kernel choice: streams",
+    "risk_streams": "Risks on streams",
     "verdicts": "Which results reproduce",
 }
 
