@@ -37,6 +37,7 @@ TITLES = {
     "race_held_out": "Automatic kernel choice: new data",
     "race_streams": "Automatic kernel choice: streams",
     "risk_streams": "Risks on streams",
+    "risk_streams_time": "Risks on streams: time",
     "verdicts": "Which results reproduce",
 }
 
