@@ -41,6 +41,8 @@ TITLES = {
     "risk_expected": "What a risk can gain",
     "risk_pays": "On which data a risk pays",
     "risk_peers": "The tail: other methods",
+    "risk_streams": "Risks on streams",
+    "risk_streams_time": "Risks on streams: time",
     "robust": "Outliers",
     "robust_streams": "Outliers of streams",
     "verdicts": "Which results reproduce",

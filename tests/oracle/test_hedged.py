@@ -203,6 +203,7 @@ def test_labels_and_weights(kind, loss):
     classes = np.digitize(Y, [-0.3, 0.6]).astype(float)
     y = np.where(Y > 0.0, 1.0, -1.0) if loss.kind == "binary" else classes
     more = {} if loss.kind == "binary" else {"n_outputs": 3}
+    more |= {"step_size": 1.0} if kind is HedgedCOLK else {}
     weight = RNG.integers(0, 3, size=600).astype(float)
     learner = kind(KERNEL, loss, CVaR(0.2), **more).learn(X, y, weight)
     kept = weight > 0.0

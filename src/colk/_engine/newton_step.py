@@ -303,7 +303,7 @@ class NewtonStream(KernelStream):
         return 0
 
     def move_by(self, b: int, eps: float) -> float:
-        """Move f and P by point b, an atom if f else loses over eps; return the H-norm lost."""
+        """Move f and P by point b, which may become an atom; return the H-norm left out."""
         n, own, z = self.dictionary.size, self.dictionary.gram[b, b], inverse.WHITENED
         if own < gradient_step.VANISHING:
             return 0.0

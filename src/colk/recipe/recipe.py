@@ -133,15 +133,11 @@ class Recipe:
 
     @property
     def step_size(self) -> Rate | None:
-        """α of the gradient solver; None for Newton's."""
+        """α of the gradient solver, that of the mean's function if it hedges; None for Newton's."""
         if self.is_newton or self.settings.step_size is not None:
             return self.settings.step_size
-        return default_step_size(self.risk, self._mean_step)
-
-    @property
-    def _mean_step(self) -> float:
-        """Default step size for the mean loss."""
-        return self.settings.step_share / (self.loss_scale * self.kernel_scale.mean)
+        mean_step = self.settings.step_share / (self.loss_scale * self.kernel_scale.mean)
+        return mean_step if self.is_hedged else default_step_size(self.risk, mean_step)
 
     @property
     def gradient_bound(self) -> float | None:
@@ -181,8 +177,7 @@ class Recipe:
         return self._hedged(n_outputs) if self.is_hedged else self._gradient(n_outputs)
 
     def _hedged(self, n_outputs: int | None) -> HedgedCOLK:
-        given = self.settings.step_size
-        step_size: Any = self._mean_step if given is None else given
+        step_size: Any = self.step_size
         return HedgedCOLK(
             self.kernel,
             self.loss,

@@ -34,7 +34,8 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
     kernel, bandwidth, risk, regularization, solver
         As in `COLKRegressor`; the scale s of the softmax loss is ½.
     step_size : float, PowerDecay or None, default=None
-        Step size α of gradient steps. None: 0.5/(s κ); 0.1/(s κ) for the risk "cvar".
+        Step size α of gradient steps. None: 0.5/(s κ). The function of the risk "cvar" takes 0.2 of
+        the step.
     averaging, gradient_bound, tracking_rate, pairing, prior, forgetting
         As in `COLKRegressor`.
     eps, max_atoms

@@ -60,8 +60,8 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         `gradient_bound` or `regularization`, which only gradient steps use, "auto" is "gradient";
         if you set `prior` or `forgetting`, it is "newton".
     step_size : float, PowerDecay or None, default=None
-        Step size α of gradient steps. None: 1/(s κ); 0.2/(s κ) for the risk "cvar"; half of that
-        in `COLKClassifier`. Lower it if targets are noisy.
+        Step size α of gradient steps. None: 1/(s κ), half of that in `COLKClassifier`. The function
+        of the risk "cvar" takes 0.2 of the step. Lower it if targets are noisy.
     averaging : bool, PolyakRuppert or Exponential, default=False
         Whether to predict with an average of the iterates. The last iterate follows a target that
         moves; set True if the relationship does not change. For `solver="gradient"`.
