@@ -35,7 +35,8 @@ _HOMES = {
 
 # Parts of models, which cannot be saved by themselves.
 _PARTS = (
-    "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "AdaptiveInterval",
+    "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples",
+    "AdaptiveInterval",
 )  # fmt: skip
 
 # Other types in pickles of models, besides terms and the classes above.

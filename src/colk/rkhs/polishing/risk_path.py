@@ -37,9 +37,9 @@ _ACCURACY = 3e-3
 _NEWTON_STEPS = 25
 # Largest number of samples that judge.
 _MOST_SAMPLES = 3000
-# A gain must exceed (1 + 3/√n) standard errors, if the gains of n samples decide; fewer than 5
+# A gain must exceed (2 + 5/√n) standard errors, if the gains of n samples decide; fewer than 5
 # never do, because leave-one-out in closed form is not accurate for samples that decide alone.
-_ERRORS, _FEW_SAMPLES, _LEAST_SAMPLES = 1.0, 3.0, 5.0
+_ERRORS, _FEW_SAMPLES, _LEAST_SAMPLES = 2.0, 5.0, 5.0
 
 
 def follow_risk_path(
