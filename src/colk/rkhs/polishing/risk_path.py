@@ -9,6 +9,7 @@ for. The model of the mean stays unless a point is better by more standard error
 for; the rule is stricter if few samples decide.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -114,7 +115,7 @@ def _is_better(point: PathPoint) -> bool:
     """Whether a point is clearly better than the mean."""
     if not point.deciding >= _LEAST_SAMPLES:
         return False
-    return point.gain > (_ERRORS + _FEW_SAMPLES * point.deciding**-0.5) * point.error
+    return point.gain > (_ERRORS + _FEW_SAMPLES / math.sqrt(point.deciding)) * point.error
 
 
 class _Judge:
