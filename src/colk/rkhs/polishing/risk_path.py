@@ -75,6 +75,7 @@ def follow_risk_path(
     --------
     >>> from colk.kernels import Gaussian
     >>> from colk.losses import Huber
+    >>> from colk.risks import CVaR
     >>> from colk.rkhs.polishing import polish
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1.0, 1.0, size=(600, 1))
