@@ -1,10 +1,10 @@
 """On which data a risk pays: the risk on new data, relative to the model of the mean.
 
 Models have 200 atoms and the Huber loss. Each is `COLKRegressor(risk=…)` at its defaults, paired
-with the model of the mean on the same rows, over ten seeds. A ratio below 1 is a gain; ± is a 95 %
-interval over the seeds. No choice was made on these seeds, nor on the sets in italics. Two seeds
-are whole fits, which give the processor times; the others polish the atoms of the mean's fit, which
-is what `fit` does. The other methods have four seeds.
+with the model of the mean on the same rows. A ratio below 1 is a gain; ± is a 95 % interval over
+the seeds. No choice was made on these seeds, nor on the sets in italics. To save time, the risks
+polish the atoms of one fit for the mean, which is what `fit` does; processor times are those of
+whole fits with the first seed.
 
     python benchmarks/risk_pays.py --data FOLDER --cache FOLDER
 
@@ -16,6 +16,8 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from tables import publish
 from colk import COLKRegressor
 from colk.losses import Huber
 from colk.risks import CVaR, Entropic, LossRisk, Semivariance, Variance
+from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import polish
 from colk.rkhs.polishing.risk_path import follow_risk_path
 
@@ -42,15 +45,14 @@ RISKS: dict[str, LossRisk] = {
     "entropic(3)": Entropic(3.0),
 }
 PEER_RISK = "CVaR(.1)"
-N_SEEDS, FIRST_SEED = 10, 1000
-# Seeds with whole fits, and seeds with the other methods.
-N_WHOLE, N_PEERS = 2, 4
+N_SEEDS, FIRST_SEED = 10, 2000
 # A gain is expected if moving f by a constant gains this much.
 EXPECTED = 0.88
 # A risk that rests on fewer rows cannot be estimated.
 FEWEST = 5.0
 
 Array = NDArray[np.float64]
+Results = dict[str, list[dict[str, Any]]]
 
 
 def timed_fit(X: Array, y: Array, seed: int, **settings: Any) -> tuple[COLKRegressor, float]:
@@ -71,53 +73,92 @@ def polished(mean: COLKRegressor, X: Array, y: Array, risk: LossRisk, path: bool
     return polish(f, X, targets, loss, risk, decay, tolerance=1e-3)
 
 
-def run(data_set: RiskSet, seed: int, number: int, folder: Path | None) -> dict[str, Any]:
-    """Fit all models to a set: risks and mean losses on new rows, and processor times."""
-    rng = np.random.default_rng([seed, *map(ord, data_set.name)])
-    (X, y), (points, targets) = data_set.draw(rng, folder)
-    mean, seconds = timed_fit(X, y, seed)
-    unit, center = float(mean.target_scale_), float(mean.intercept_)
+@dataclass(frozen=True, eq=False)
+class Case:
+    """The rows of a set and a seed, and the model of the mean."""
 
-    def losses(predictions: Array) -> Array:
-        return Huber().value((predictions - center) / unit, (targets - center) / unit)
+    X: Array
+    y: Array
+    points: Array
+    targets: Array
+    mean: COLKRegressor
+    seconds: float
 
-    base = losses(mean.predict(points))
-    found: dict[str, Any] = {"seconds": seconds, "mean loss": float(base.mean()), "risks": {}}
+    @classmethod
+    def of(cls, data_set: RiskSet, seed: int, folder: Path | None) -> "Case":
+        """Draw the rows and fit the model of the mean."""
+        rng = np.random.default_rng([seed, *map(ord, data_set.name)])
+        (X, y), (points, targets) = data_set.draw(rng, folder)
+        return cls(X, y, points, targets, *timed_fit(X, y, seed))
+
+    def losses(self, predictions: Array) -> Array:
+        """Losses on new rows, in the units of the model."""
+        center, unit = float(self.mean.intercept_), float(self.mean.target_scale_)
+        return Huber().value((predictions - center) / unit, (self.targets - center) / unit)
+
+    def losses_of(self, f: KernelExpansion) -> Array:
+        """Losses of a function of scaled targets."""
+        return self.losses(self.mean.target_scale_ * f(self.points) + self.mean.intercept_)
+
+
+def run(data_set: RiskSet, seed: int, folder: Path | None) -> dict[str, Any]:
+    """Fit all risks to a set: risks and mean losses on new rows."""
+    case = Case.of(data_set, seed, folder)
+    base = case.losses(case.mean.predict(case.points))
+    found: dict[str, Any] = {"mean loss": float(base.mean()), "risks": {}}
     for name, risk in RISKS.items():
-        line = {"mean": risk.value(base)}
-        if number < N_WHOLE:
-            model, line["seconds"] = timed_fit(X, y, seed, risk=risk)
-            own = losses(model.predict(points))
-        else:
-            own = losses(unit * polished(mean, X, y, risk, True).function(points) + center)
-        found["risks"][name] = line | {"path": risk.value(own), "mean loss": float(own.mean())}
-    if number < N_PEERS:
-        given = polished(mean, X, y, RISKS[PEER_RISK], False)
-        own = losses(unit * given.function(points) + center)
-        found["given"] = [given.value, given.value_before]
-        found["peers"] = {"as given": RISKS[PEER_RISK].value(own)}
-        for name, peer in PEERS.items():
-            predictions, objective = peer(mean, X, y, points, CVaR(0.1))
-            found["peers"][name] = RISKS[PEER_RISK].value(losses(predictions))
-            found["independent"] = objective if objective is not None else found["independent"]
+        own = case.losses_of(polished(case.mean, case.X, case.y, risk, True).function)
+        line = {"mean": risk.value(base), "path": risk.value(own), "mean loss": float(own.mean())}
+        found["risks"][name] = line
     return found
 
 
-def results(
-    sets: Sequence[RiskSet], arguments: argparse.Namespace
-) -> dict[str, list[dict[str, Any]]]:
+def run_times(data_set: RiskSet, seed: int, folder: Path | None) -> dict[str, Any]:
+    """Return the processor time of a whole fit under each risk, relative to that of the mean."""
+    case = Case.of(data_set, seed, folder)
+    seconds = {n: timed_fit(case.X, case.y, seed, risk=risk)[1] for n, risk in RISKS.items()}
+    return {"times": {name: spent / case.seconds for name, spent in seconds.items()}}
+
+
+def run_peers(data_set: RiskSet, seed: int, folder: Path | None) -> dict[str, Any]:
+    """Fit the other methods: the tail on new rows, and objectives on the rows of the fit."""
+    case, risk = Case.of(data_set, seed, folder), RISKS[PEER_RISK]
+    given = polished(case.mean, case.X, case.y, risk, False)
+    found: dict[str, Any] = {"given": [given.value, given.value_before]}
+    found["peers"] = {"as given": risk.value(case.losses_of(given.function))}
+    for name, peer in PEERS.items():
+        predictions, objective = peer(case.mean, case.X, case.y, case.points, CVaR(0.1))
+        found["peers"][name] = risk.value(case.losses(predictions))
+        if objective is not None:
+            found["independent"] = objective
+    return found
+
+
+def cached(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return the stored result, or compute and store it."""
+    if not path.exists():
+        path.write_text(json.dumps(compute()), encoding="utf-8")
+        print(path.stem, flush=True)
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def results(sets: Sequence[RiskSet], arguments: argparse.Namespace) -> Results:
     """Run what is not in the cache, and return all results by set."""
     arguments.cache.mkdir(parents=True, exist_ok=True)
-    found: dict[str, list[dict[str, Any]]] = {each.name: [] for each in sets}
+    found: Results = {each.name: [] for each in sets}
     for number in range(arguments.seeds):
         seed = arguments.first + number
         for each in sets:
-            path = arguments.cache / f"{each.name}-{seed}.json"
-            if not path.exists():
-                line = run(each, seed, number, arguments.data)
-                path.write_text(json.dumps(line), encoding="utf-8")
-                print(each.name, seed, flush=True)
-            found[each.name].append(json.loads(path.read_text(encoding="utf-8")))
+            path, folder = arguments.cache / f"{each.name}-{seed}.json", arguments.data
+            line = cached(path, partial(run, each, seed, folder))
+            if number < arguments.peers:
+                others = path.with_suffix(".peers.json")
+                line |= cached(others, partial(run_peers, each, seed, folder))
+            if number < arguments.timed:
+                times = path.with_suffix(".times.json")
+                line |= cached(times, partial(run_times, each, seed, folder))
+            found[each.name].append(line)
     return found
 
 
@@ -159,22 +200,22 @@ def by_risk(sets: Sequence[RiskSet], cell: Callable[[RiskSet, str], str]) -> lis
     return [[label(each), *(cell(each, name) for name in RISKS)] for each in sets]
 
 
-def write_tables(sets: Sequence[RiskSet], found: dict[str, list[dict[str, Any]]]) -> None:
+def write_tables(sets: Sequence[RiskSet], found: Results) -> None:
     def ratios(each: RiskSet, name: str) -> list[float]:
         return [run["risks"][name]["path"] / run["risks"][name]["mean"] for run in found[each.name]]
 
     def cost(each: RiskSet, name: str) -> list[float]:
         return [run["risks"][name]["mean loss"] / run["mean loss"] for run in found[each.name]]
 
-    def seconds(each: RiskSet, name: str) -> float:
-        whole = found[each.name][:N_WHOLE]
-        return float(np.median([run["risks"][name]["seconds"] / run["seconds"] for run in whole]))
-
     expected = {(e.name, n): attainable(e, risk) for e in sets for n, risk in RISKS.items()}
     rows = by_risk(sets, lambda each, name: interval(ratios(each, name)))
-    times = [f"{np.median([seconds(each, name) for each in sets]):.1f}" for name in RISKS]
-    publish("risk_pays", ["set", *RISKS], [*rows, ["processor time / the mean's, median", *times]])
-    publish("risk_costs", ["set", *RISKS], by_risk(sets, lambda e, n: interval(cost(e, n))))
+    timed = [run["times"] for runs in found.values() for run in runs if "times" in run]
+    if timed:
+        times = [f"{np.median([each[name] for each in timed]):.1f}" for name in RISKS]
+        rows.append(["processor time / the mean's, median", *times])
+    header = f"set ({len(found[sets[0].name])} seeds)"
+    publish("risk_pays", [header, *RISKS], rows)
+    publish("risk_costs", [header, *RISKS], by_risk(sets, lambda e, n: interval(cost(e, n))))
 
     def shown(each: RiskSet, name: str) -> str:
         value = expected[each.name, name]
@@ -191,11 +232,13 @@ def write_tables(sets: Sequence[RiskSet], found: dict[str, list[dict[str, Any]]]
                 print(f"MISSED: {each.name}, {name}: {reached:.3f}, attainable {shown(each, name)}")
 
 
-def write_peers(sets: Sequence[RiskSet], found: dict[str, list[dict[str, Any]]]) -> None:
+def write_peers(sets: Sequence[RiskSet], found: Results) -> None:
     names = ["as given", *PEERS]
     rows, objectives = [], []
     for each in sets:
-        runs = found[each.name][:N_PEERS]
+        runs = [run for run in found[each.name] if "peers" in run]
+        if not runs:
+            return
         base = [run["risks"][PEER_RISK]["mean"] for run in runs]
         path = [run["risks"][PEER_RISK]["path"] / b for run, b in zip(runs, base, strict=True)]
         cells = [interval(path)]
@@ -208,7 +251,8 @@ def write_peers(sets: Sequence[RiskSet], found: dict[str, list[dict[str, Any]]])
         worse = [run["given"][0] / run["given"][1] for run in runs]
         if max(worse) > 1.0:
             print(f"MISSED: {each.name}: the training objective rises to {max(worse):.4f}")
-    publish("risk_peers", ["set", "path", *names], rows)
+    n_seeds = len(objectives) // len(sets)
+    publish("risk_peers", [f"set ({n_seeds} seeds)", "path", *names], rows)
     print(f"independent / own training objective: {min(objectives):.5f} to {max(objectives):.5f}")
 
 
@@ -217,6 +261,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with the data sets")
     parser.add_argument("--cache", type=Path, default=Path("results/risk_pays"))
     parser.add_argument("--seeds", type=int, default=N_SEEDS)
+    parser.add_argument("--peers", type=int, default=N_SEEDS, help="seeds of the other methods")
+    parser.add_argument("--timed", type=int, default=1, help="seeds whose fits are timed")
     parser.add_argument("--first", type=int, default=FIRST_SEED, help="the first seed")
     parser.add_argument("--sets", nargs="+", help="names of sets (default: all)")
     arguments = parser.parse_args()

@@ -9,6 +9,7 @@ for. The model of the mean stays unless a point is better by more standard error
 for; the rule is stricter if few samples decide.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -37,9 +38,9 @@ _ACCURACY = 3e-3
 _NEWTON_STEPS = 25
 # Largest number of samples that judge.
 _MOST_SAMPLES = 3000
-# A gain must exceed (1 + 3/√n) standard errors, if the gains of n samples decide; fewer than 5
+# A gain must exceed (2 + 5/√n) standard errors, if the gains of n samples decide; fewer than 5
 # never do, because leave-one-out in closed form is not accurate for samples that decide alone.
-_ERRORS, _FEW_SAMPLES, _LEAST_SAMPLES = 1.0, 3.0, 5.0
+_ERRORS, _FEW_SAMPLES, _LEAST_SAMPLES = 2.0, 5.0, 5.0
 
 
 def follow_risk_path(
@@ -74,6 +75,7 @@ def follow_risk_path(
     --------
     >>> from colk.kernels import Gaussian
     >>> from colk.losses import Huber
+    >>> from colk.risks import CVaR
     >>> from colk.rkhs.polishing import polish
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1.0, 1.0, size=(600, 1))
@@ -114,7 +116,7 @@ def _is_better(point: PathPoint) -> bool:
     """Whether a point is clearly better than the mean."""
     if not point.deciding >= _LEAST_SAMPLES:
         return False
-    return bool(point.gain > (_ERRORS + _FEW_SAMPLES * point.deciding**-0.5) * point.error)
+    return point.gain > (_ERRORS + _FEW_SAMPLES / math.sqrt(point.deciding)) * point.error
 
 
 class _Judge:
