@@ -2,8 +2,8 @@
 
 Predictions are linear in the values κ(d_j, x) or φ_j(x). A method writes these values into the
 columns of its dictionary and updates the weights. Rows of the weights: the iterate and other
-functions that count in the cost of an atom, then the average of the iterate, then the functions
-that a method remembers.
+functions that a method learns, then the average of the iterate, then the functions that a method
+remembers.
 """
 
 import math
@@ -82,7 +82,7 @@ class Stream:
         self.window, self.dictionary = window, dictionary
         self.gained, self.kept, self.traced = gained, kept, traced
         self.n_outputs = self.window.predictions.shape[1]
-        self.averaged = 0 if averaging is None else self.dictionary.n_priced
+        self.averaged = 0 if averaging is None else self.dictionary.n_fitted - self.n_outputs
         self.lock, self.busy, self.diverged = threading.RLock(), False, False
         self.steps, self.line, self.reached, self.looks_ahead = 0, 0, 0, False
         self.is_guarded = is_outside(type(self))

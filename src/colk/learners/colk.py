@@ -45,6 +45,8 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
         rule = self.compressor
+        if rule.is_orthogonal:  # an atom costs what both the iterate and the average lose
+            shape["n_priced"] = shape["n_fitted"]
         return self.stream_type(
             compressor=rule,
             norm_bound=self.norm_bound,
@@ -98,6 +100,28 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         weights = function.weights.reshape(function.n_atoms, -1)
         dictionary.set_weights(np.tile(weights, (1, dictionary.n_rows // weights.shape[1])))
         dictionary.clear_ghosts()
+
+    @property
+    def average_error(self) -> float:
+        """Bound on the H-norm that compression has taken from the average of the iterates.
+
+        It bounds ‖f̄ − ḡ‖, where ḡ averages the same iterates and is never compressed:
+        e ← (1 − ρ)(e + what a step takes), because the average forgets. It is 0 without averaging,
+        and NaN if the compressor does not project, as only KOMP does.
+
+        Examples
+        --------
+        >>> from colk.compressors import KOMP
+        >>> from colk.kernels import Gaussian
+        >>> from colk.learners import COLK
+        >>> X = [[i / 10] for i in range(10)]
+        >>> learner = COLK(Gaussian(0.3), compressor=KOMP(eps=0.01, max_atoms=3))
+        >>> 0.0 < learner.learn(X, [1.0] * 10).average_error < 1.0
+        True
+        """
+        if self.averaging is not None and not self.compressor.is_orthogonal:
+            return float("nan")
+        return float(getattr(self._stream, "average_error", 0.0))
 
     @property
     def step_length(self) -> float:
