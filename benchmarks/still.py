@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from tables import publish, table
 
 from colk import COLKClassifier, COLKRegressor
 
@@ -115,16 +116,19 @@ def run(file: Path, rows: int) -> dict[str, list[tuple[int, float]]]:
     return known
 
 
-def report(results: dict[str, list[tuple[int, float]]]) -> bool:
-    """Print best and last readings; return whether no stream got worse."""
-    sound = True
-    print(f"{'stream':<28} {'10⁵ rows':>9} {'best':>7} {'at':>9} {'last':>7}")
+def report(results: dict[str, list[tuple[int, float]]], is_whole: bool) -> bool:
+    """Show best and last readings, in docs/tables if all rows were learned; return if all hold."""
+    rows, sound = [], True
     for name, readings in results.items():
         at, best = max(readings, key=lambda reading: reading[1])
-        early, last = min(readings, key=lambda r: abs(r[0] - 100_000))[1], readings[-1][1]
-        holds = last >= best - SLACK
-        print(f"{name:<28} {early:9.4f} {best:7.4f} {at:9} {last:7.4f}", "" if holds else "worse")
-        sound = sound and holds
+        first, last = readings[0][1], readings[-1][1]
+        sound = sound and last >= best - SLACK
+        rows.append([name, f"{first:.4f}", f"{best:.4f}", f"{at:,}", f"{last:.4f}"])
+    columns = ["stream", "10,000 rows", "best", "at row", "last"]
+    if is_whole:
+        publish("soak_still", columns, rows)
+    else:
+        print(table(columns, rows))
     return sound
 
 
