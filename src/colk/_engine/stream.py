@@ -61,6 +61,9 @@ class Stream:
         "largest_target": stored.Number(at_least=0.0),
     }
 
+    # Tallies that a file may lack, because it is older than they are; they start at 0.
+    later_tallies: ClassVar[frozenset[str]] = frozenset()
+
     averaging: AveragingContract  # None without averaging
     diverged: bool  # whether the last `advance` stopped because a step would diverge
     reached: int  # the row whose step is being made
@@ -122,7 +125,9 @@ class Stream:
         self.window.unpack(packed["window"])
         self.dictionary.unpack(packed["dictionary"])
         for name in self.tallies:
-            setattr(self, name, packed[name])
+            setattr(
+                self, name, packed.get(name, 0.0) if name in self.later_tallies else packed[name]
+            )
 
     # -- one thread at a time ----------------------------------------------------------------
 
