@@ -1,11 +1,15 @@
-"""Rounding error of the triangular factor over millions of appends and drops.
+"""Long runs: rounding error of the triangular factor, and accuracy on streams that stand still.
 
-Every step appends one random point and drops random atoms, so that the factor changes all the time.
-The script prints max |K·K⁻¹ − I| and cond(K) along the way and plots them. Points lie in the cells
-of a grid, at most one in each cell, so that no two points make K singular.
+Factor: every step appends one random point and drops random atoms, so that the factor changes all
+the time. The script prints max |K·K⁻¹ − I| and cond(K) along the way and plots them. Points lie in
+the cells of a grid, at most one in each cell, so that no two points make K singular.
+
+Streams: see `still.py`. FILE keeps the readings of the streams that are done, so that a later call
+goes on. Ten streams of 10⁷ rows take about three minutes of one core.
 
     python benchmarks/soak.py            10⁷ steps at M ≈ 20, 10⁶ at M ≈ 50 and at M ≈ 300
     python benchmarks/soak.py --quick    a hundredth of the steps
+    python benchmarks/soak.py --still FILE    ten streams of 10⁷ rows
 """
 
 import argparse
@@ -16,12 +20,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import still
 
 from colk._engine.dictionary import Dictionary
 from colk.compressors.pursuit import append, drop
 from colk.kernels import Gaussian
 
-FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "soak.png"
+FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 
 DRIFT_BOUND, COND_BOUND = 1e-8, 1e6
 
@@ -136,8 +141,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--quick", action="store_true", help="a hundredth of the steps, without a plot"
     )
-    parser.add_argument("--figure", type=Path, default=FIGURE)
+    parser.add_argument(
+        "--still", type=Path, help="streams that stand still; readings are kept here"
+    )
     options = parser.parse_args(arguments)
+    if options.still is not None:
+        found = still.run(options.still, still.ROWS // (100 if options.quick else 1))
+        if not options.quick:
+            still.plot(found, FIGURES / "soak_still.png")
+        return 0 if still.report(found, not options.quick) else 1
     results, sound = {}, True
     for run in RUNS:
         if options.quick:
@@ -153,7 +165,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"largest drift while cond(K) ≤ {COND_BOUND:.0e}: {worst:.1e}\n", flush=True)
         sound = sound and worst <= DRIFT_BOUND
     if not options.quick:
-        plot(results, options.figure)
+        plot(results, FIGURES / "soak.png")
     return 0 if sound else 1
 
 

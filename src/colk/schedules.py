@@ -76,6 +76,11 @@ def as_decay(rate: Rate, name: str) -> PowerDecay:
 class Averaging(AveragingContract):
     """A mean of the iterates: f̄ ← f̄ + ρ_t (f − f̄) after step t = 0, 1, …, with ρ_t = rate_at(t).
 
+    An atom that leaves the dictionary takes a part of f̄ with it. With KOMP, an atom therefore costs
+    what f and f̄ lose together, and ρ_t is at least √(Q/R): Q is the mean squared H-norm that
+    compression takes from f̄ per step, and R = 2M‖f̄‖². Otherwise a rate that falls to 0 would not
+    restore what is taken at a constant rate, and f̄ would decay on a long stream.
+
     Examples
     --------
     >>> from colk import COLK

@@ -6,7 +6,7 @@ from colk._engine.quasigradient cimport QuasiGradientStream
 from colk._engine.simd cimport loops, maths as math
 
 cdef double VANISHING
-cdef Py_ssize_t LATEST
+cdef Py_ssize_t LATEST, REVIEW
 
 cdef class KernelStream(QuasiGradientStream):
     cdef readonly CompressorContract compressor
@@ -20,12 +20,18 @@ cdef class KernelStream(QuasiGradientStream):
 
 cdef class GradientStream(KernelStream):
     cdef readonly double norm_bound
-    cdef readonly bint follows_norm, is_implicit
+    cdef readonly bint follows_norm, is_implicit, renews
+    cdef public double taken, squared_average, average_error
     cdef ImplicitSlopes implicit
     cdef double step(self) except? -1.5e300 nogil
     @cython.locals(shrinkage=double, factor=double)
     cdef int move(self, double step, double* coefficients) except -1 nogil
+    @cython.locals(lost=double)
     cdef inline double compress(self, double step) except? -1.5e300 nogil
+    @cython.locals(taken=double, noise=double)
+    cdef double lasting_rate(self, double rate) noexcept nogil
+    @cython.locals(total=double)
+    cdef inline double squared_loss(self, Py_ssize_t first) noexcept nogil
     @cython.locals(total=double, inner_products=double, amount=double)
     cdef inline double moved_squared_norm(self, double factor, double step, double* coefficients) noexcept nogil
     @cython.locals(squares=double, both=double)
@@ -36,4 +42,4 @@ cdef class GradientStream(KernelStream):
 @cython.locals(moves=bint, staged=Py_ssize_t)
 cdef Py_ssize_t stage(Dictionary d, Py_ssize_t size) noexcept nogil
 @cython.locals(total=double, entry=double)
-cdef double exact_squared_norm(Dictionary d, Py_ssize_t n_outputs) noexcept nogil
+cdef double exact_squared_norm(Dictionary d, Py_ssize_t first, Py_ssize_t n_outputs) noexcept nogil

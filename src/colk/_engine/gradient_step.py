@@ -20,6 +20,8 @@ __all__ = ["GradientStream", "KernelStream", "exact_squared_norm", "stage"]
 VANISHING = 1e-280
 # Number of steps in the running mean of their squared H-norm.
 LATEST = 1000
+# Number of steps between two computations of ‖f̄‖.
+REVIEW = 1000
 
 
 class KernelStream(QuasiGradientStream):
@@ -94,6 +96,20 @@ class GradientStream(KernelStream):
         The arguments of `KernelStream`.
     """
 
+    tallies: ClassVar[dict[str, stored.Field]] = {
+        **KernelStream.tallies,
+        "taken": stored.Number(at_least=0.0),
+        "squared_average": stored.Number(at_least=0.0),
+        "average_error": stored.Number(at_least=0.0),
+    }
+    later_tallies: ClassVar[frozenset[str]] = frozenset(
+        ("taken", "squared_average", "average_error")
+    )
+
+    taken: float  # mean squared H-norm that compression takes from f̄ per step
+    squared_average: float  # ‖f̄‖² at the last review; 0 before the first
+    average_error: float  # bound on ‖f̄ − the same average without compression‖
+    renews: bool  # whether it is known what compression takes from f̄
     follows_norm: bool  # whether ‖f‖ is updated in each step: the error is orthogonal to f
     implicit: ImplicitSlopes
 
@@ -105,6 +121,8 @@ class GradientStream(KernelStream):
         self.follows_norm = self.compressor.is_orthogonal and (self.traced or norm_bound < math.inf)
         if self.follows_norm:
             self.squared_norm = 0.0
+        self.renews = self.averaged > 0 and self.compressor.is_orthogonal
+        self.taken = self.squared_average = self.average_error = 0.0
 
     def step(self) -> float:
         """Make one step of Algorithm 1; return the H-norm of the compression error."""
@@ -141,7 +159,41 @@ class GradientStream(KernelStream):
     def compress(self, step: float) -> float:
         """Set f = KOMP(f~, ε), or the result of another compressor; return ‖f − f~‖."""
         staged = stage(self.dictionary, self.window.size)
-        return self.compressor.settle(self.dictionary, staged, step, self.steps)
+        lost = self.compressor.settle(self.dictionary, staged, step, self.steps)
+        if self.renews:  # `lost` includes what the average lost
+            lost = math.sqrt(self.squared_loss(0))
+        return lost
+
+    # -- the average -------------------------------------------------------------------------
+
+    def lasting_rate(self, rate: float) -> float:
+        """Return ρ, at least √(Q/R), where Q is what compression takes from ‖f̄‖² per step.
+
+        Every atom that leaves takes a part of f̄ with it. With ρ of order 1/t the average would
+        restore less and less of that, and would decay. √(Q/R) is the gain of the Kalman filter that
+        sees a constant with noise R, and is itself disturbed by Q. Iterates are correlated over
+        about M steps, because a sample moves one of M directions: R = 2M‖f̄‖².
+        """
+        if not self.renews:
+            return rate
+        taken = self.squared_loss(self.averaged)
+        if self.squared_average > 0.0:
+            noise = 2.0 * max(self.dictionary.size, 1) * self.squared_average
+            rate = max(rate, min(math.sqrt(self.taken / noise), 1.0))
+        self.taken += rate * (taken - self.taken)
+        self.average_error = (1.0 - rate) * (self.average_error + math.sqrt(taken))
+        if (self.steps + 1) % REVIEW == 0:
+            self.squared_average = exact_squared_norm(
+                self.dictionary, self.averaged, self.n_outputs
+            )
+        return rate
+
+    def squared_loss(self, first: int) -> float:
+        """Return the squared H-norm that this step took from the function of these rows."""
+        total = 0.0
+        for c in range(self.n_outputs):
+            total += self.dictionary.spent[first + c]
+        return total
 
     # -- norms -------------------------------------------------------------------------------
 
@@ -180,7 +232,7 @@ class GradientStream(KernelStream):
 
     def keep_in_ball(self) -> None:
         """Project f on the ball ‖f‖ ≤ norm_bound (the paper's footnote on KOMP)."""
-        self.squared_norm = exact_squared_norm(self.dictionary, self.n_outputs)
+        self.squared_norm = exact_squared_norm(self.dictionary, 0, self.n_outputs)
         if self.squared_norm > self.norm_bound * self.norm_bound:
             self.dictionary.scale_rows(
                 0, self.n_outputs, self.norm_bound / math.sqrt(self.squared_norm)
@@ -211,10 +263,13 @@ def stage(d: Dictionary, size: int) -> int:
     return staged
 
 
-def exact_squared_norm(d: Dictionary, n_outputs: int) -> float:
-    """Return wᵀKw = ‖U⁻¹w‖², by substitution from the last row of Uᵀ to the first."""
+def exact_squared_norm(d: Dictionary, first: int, n_outputs: int) -> float:
+    """Return wᵀKw = ‖U⁻¹w‖² of the function whose outputs start at this row.
+
+    By substitution from the last row of Uᵀ to the first.
+    """
     total = 0.0
-    for c in range(n_outputs):
+    for c in range(first, first + n_outputs):
         for j in range(d.size):
             d.carry[j] = d.weights_t[c, j]
         for k in range(d.size):

@@ -41,6 +41,8 @@ class HedgedGradientStream(GradientStream):
         self, beside: RiskContract, tracker_beside: TrackerContract, risk_step: float, **common: Any
     ) -> None:
         super().__init__(**common)
+        # The rows of the companion follow those of the mean's function and of its average.
+        self.averaged = self.n_outputs if self.averaged > 0 else 0
         self.companion = RiskCompanion(
             self.loss, beside, tracker_beside, self.dictionary, self.window, self.averaged
         )

@@ -204,7 +204,7 @@ class NewtonStream(KernelStream):
                 self.postponed = self.search.attempt(self.steps + 1)
         if self.traced:
             self.flush()
-            self.squared_norm = gradient_step.exact_squared_norm(self.dictionary, self.n_outputs)
+            self.squared_norm = gradient_step.exact_squared_norm(self.dictionary, 0, self.n_outputs)
         return 0
 
     # -- slopes and curvatures ---------------------------------------------------------------

@@ -20,6 +20,7 @@ cdef class QuasiGradientStream(Stream):
     cdef int look(self) except -1 nogil
     cdef double step(self) except? -1.5e300 nogil
     cdef int conclude(self, double lost) except -1 nogil
+    cdef double lasting_rate(self, double rate) noexcept nogil
     cdef inline double* track(self, double rate) except NULL nogil
     cdef inline double* quasi_gradient(self, double* g) except NULL nogil
     @cython.locals(total=double)

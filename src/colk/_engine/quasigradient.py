@@ -87,7 +87,7 @@ class QuasiGradientStream(Stream):
             self.note_outer()
         self.note_losses()
         self.conclude(lost)
-        self.average(share)
+        self.average(self.lasting_rate(share))
         self.record(before + self.dictionary.added - self.dictionary.size, lost)
         self.steps += 1
         return 0
@@ -104,6 +104,10 @@ class QuasiGradientStream(Stream):
     def conclude(self, lost: float) -> int:
         """Hook for the work of a method between two steps."""
         return 0
+
+    def lasting_rate(self, rate: float) -> float:
+        """Return ρ of the average: the scheduled rate, unless compression takes more than that."""
+        return rate
 
     # -- the first two calls -----------------------------------------------------------------
 

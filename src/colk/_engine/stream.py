@@ -2,8 +2,8 @@
 
 Predictions are linear in the values κ(d_j, x) or φ_j(x). A method writes these values into the
 columns of its dictionary and updates the weights. Rows of the weights: the iterate and other
-functions that count in the cost of an atom, then the average of the iterate, then the functions
-that a method remembers.
+functions that a method learns, then the average of the iterate, then the functions that a method
+remembers.
 """
 
 import math
@@ -61,6 +61,9 @@ class Stream:
         "largest_target": stored.Number(at_least=0.0),
     }
 
+    # Tallies that a file may lack, because it is older than they are; they start at 0.
+    later_tallies: ClassVar[frozenset[str]] = frozenset()
+
     averaging: AveragingContract  # None without averaging
     averaged: int  # first row of the weights of the average; 0 without averaging
     shown: int  # first row of the weights of the function that predicts
@@ -85,7 +88,7 @@ class Stream:
         self.window, self.dictionary = window, dictionary
         self.gained, self.kept, self.traced = gained, kept, traced
         self.n_outputs = self.window.predictions.shape[1]
-        self.averaged = 0 if averaging is None else self.dictionary.n_priced
+        self.averaged = 0 if averaging is None else self.dictionary.n_fitted - self.n_outputs
         self.shown = self.averaged
         self.lock, self.busy, self.diverged = Lock(), False, False
         self.steps, self.line, self.reached, self.looks_ahead = 0, 0, 0, False
@@ -126,7 +129,9 @@ class Stream:
         self.window.unpack(packed["window"])
         self.dictionary.unpack(packed["dictionary"])
         for name in self.tallies:
-            setattr(self, name, packed[name])
+            setattr(
+                self, name, packed.get(name, 0.0) if name in self.later_tallies else packed[name]
+            )
 
     # -- one thread at a time ----------------------------------------------------------------
 

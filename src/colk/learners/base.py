@@ -100,6 +100,11 @@ class OnlineLearner(StreamLearner):
         the block of a `Dictionary`, and `common` are the other arguments of a stream.
         """
 
+    @property
+    def _prices_average(self) -> bool:
+        """Whether an atom costs what both the iterate and the average lose, not the iterate alone."""
+        return False
+
     def _shown(self, X: Array) -> Array:
         """Return the values of points that the window stores."""
         return X
@@ -121,7 +126,7 @@ class OnlineLearner(StreamLearner):
             width,
             {
                 "n_rows": fitted + n_outputs * remembers,
-                "n_priced": n_outputs,
+                "n_priced": fitted if self._prices_average else n_outputs,
                 "n_fitted": fitted,
                 "block": played.window,
             },

@@ -45,6 +45,10 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
                 f"{type(self.compressor).__name__} does not"
             )
 
+    @property
+    def _prices_average(self) -> bool:
+        return self.compressor.is_orthogonal
+
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
         rule = self.compressor
         return self.stream_type(
@@ -144,6 +148,28 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
     def _start_inner(self, stream: Any, packed: dict[str, Any], g: Array, losses: Array) -> None:
         """Write the inner value of the risk to a packed state of an empty stream."""
         packed["window"]["g"] = g
+
+    @property
+    def average_error(self) -> float:
+        """Bound on the H-norm that compression has taken from the average of the iterates.
+
+        It bounds ‖f̄ − ḡ‖, where ḡ averages the same iterates and is never compressed:
+        e ← (1 − ρ)(e + what a step takes), because the average forgets. It is 0 without averaging,
+        and NaN if the compressor does not project, as only KOMP does.
+
+        Examples
+        --------
+        >>> from colk.compressors import KOMP
+        >>> from colk.kernels import Gaussian
+        >>> from colk.learners import COLK
+        >>> X = [[i / 10] for i in range(10)]
+        >>> learner = COLK(Gaussian(0.3), compressor=KOMP(eps=0.01, max_atoms=3))
+        >>> 0.0 < learner.learn(X, [1.0] * 10).average_error < 1.0
+        True
+        """
+        if self.averaging is not None and not self.compressor.is_orthogonal:
+            return float("nan")
+        return float(getattr(self._stream, "average_error", 0.0))
 
     @property
     def step_length(self) -> float:

@@ -37,5 +37,5 @@ class ExpansionLearner(StreamLearner):
 
     @property
     def error_spent(self) -> float:
-        """Sum over all steps of the H-norms of the compression errors."""
+        """Sum over all steps of the H-norms of the compression errors of the iterate."""
         return 0.0 if self._stream is None else self._stream.error_sum

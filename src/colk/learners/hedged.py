@@ -41,7 +41,8 @@ class _Hedged(KernelLearner):
             )
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
-        q, window = shape["n_priced"], common["window"]
+        window = common["window"]
+        q = window.predictions.shape[1]
         added = count_rows() * q
         fitted = shape["n_fitted"] + added
         alone = Window(1, width, window.targets.shape[1], q, 0)

@@ -75,7 +75,7 @@ class StoredLearner:
 
 def _checked(learner: Any, stream: Any, packed: dict[str, Any]) -> dict[str, Any]:
     """Check a packed state against the stream that will restore it."""
-    found = stored.Record(stream.fields()).read(packed, "state", {})
+    found = stored.Record(stream.fields(), optional=stream.later_tallies).read(packed, "state", {})
     if hasattr(learner, "loss"):
         targets = found["window"]["targets"]
         learner.loss.check_targets(targets, stream.n_outputs, len(targets))

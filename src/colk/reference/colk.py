@@ -18,6 +18,8 @@ __all__ = ["COLK"]
 VANISHING = 1e-280
 # Number of steps in the running mean of the squared step norms.
 LATEST = 1000
+# Number of steps between two computations of ‖f̄‖.
+REVIEW = 1000
 
 
 def _rate_at(rate: Any, t: int) -> float:
@@ -97,6 +99,10 @@ class COLK:
     average: Array = field(init=False)
     g: Array = field(init=False)
     error: float = 0.0
+    taken: float = 0.0
+    taken_now: float = 0.0
+    squared_average: float = 0.0
+    average_error: float = 0.0
     steps: int = 0
 
     def __post_init__(self) -> None:
@@ -209,7 +215,10 @@ class COLK:
         norm = np.sqrt(max(0.0, np.sum(self.weights * (K @ self.weights))))
         self.weights = self.weights * min(1.0, self.norm_bound / norm if norm > 0 else 1.0)
         # f̄ = f̄ + ρ(f − f̄)
-        self.average = self.average + self._averaging_rate() * (self.weights - self.average)
+        rate = self._averaging_rate()
+        self.average = self.average + rate * (self.weights - self.average)
+        self.average_error = (1.0 - rate) * (self.average_error + np.sqrt(self.taken_now))
+        self.taken += rate * (self.taken_now - self.taken)
         self.steps += 1
 
     def _sample(self, f: Array, y: Array) -> Any:
@@ -236,20 +245,44 @@ class COLK:
         return both * min(1.0, self.gradient_bound / length) if length > 0 else both
 
     def _compress(self, atoms: Array, weights: Array, eps: float) -> None:
-        """Apply KOMP to f~, and project the average on the remaining atoms."""
+        """Apply KOMP to f~ and to the average: an atom costs what both of them lose."""
         gained = len(atoms) - len(self.atoms)
         average = np.vstack([self.average, np.zeros((gained, self.n_outputs))])
         self.atoms, self.weights, self.average, self.error = atoms, weights, average, 0.0
+        self.taken_now = 0.0
         if eps > 0.0 or len(atoms) > self.max_atoms:  # ε = 0 does not change f
-            left, self.weights, self.error, _ = komp(
-                self.kernel, atoms, weights, eps, at_most=self.max_atoms
-            )
-            self.atoms = atoms[left]
+            both = weights if self.averaging is None else np.hstack([weights, average])
+            left, fitted, _, _ = komp(self.kernel, atoms, both, eps, at_most=self.max_atoms)
+            self.atoms, self.weights = atoms[left], fitted[:, : self.n_outputs]
             self.average = fit_weights(self.kernel, self.atoms, atoms, average)
+            self.error = np.sqrt(self._squared_change(atoms, weights, self.weights, left))
+            self.taken_now = self._squared_change(atoms, average, self.average, left)
+
+    def _squared_change(self, atoms: Array, before: Array, after: Array, left: list[int]) -> float:
+        """Return ‖f − f~‖² of weights before and after, where the indices `left` remain."""
+        lost = before.copy()
+        lost[left] -= after
+        return float(max(np.sum(lost * (gram(self.kernel, atoms, atoms) @ lost)), 0.0))
 
     def _averaging_rate(self) -> float:
-        """Return ρ: a constant, or (1 + growth)/(k + growth) at the k-th step after the burn-in."""
+        """Return ρ: the scheduled rate, or √(Q/R) if compression takes more than that restores.
+
+        Q is the mean of what compression takes from ‖f̄‖² per step, and R = 2M‖f̄‖².
+        """
+        if self.averaging is None:
+            return 1.0
+        rate = self._scheduled_rate()
+        if self.squared_average > 0.0:
+            noise = 2.0 * max(len(self.atoms), 1) * self.squared_average
+            rate = max(rate, min(np.sqrt(self.taken / noise), 1.0))
+        if (self.steps + 1) % REVIEW == 0:
+            K = gram(self.kernel, self.atoms, self.atoms)
+            self.squared_average = float(np.sum(self.average * (K @ self.average)))
+        return rate
+
+    def _scheduled_rate(self) -> float:
+        """Return a constant, or (1 + growth)/(k + growth) at the k-th step after the burn-in."""
         if not hasattr(self.averaging, "growth"):
-            return float(getattr(self.averaging, "rate", 1.0))
+            return float(self.averaging.rate)
         k = max(self.steps + 1 - self.averaging.burn_in, 1)
         return float((1.0 + self.averaging.growth) / (k + self.averaging.growth))

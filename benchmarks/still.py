@@ -1,0 +1,150 @@
+"""Ten streams that stand still: the accuracy of the average over 10⁷ rows.
+
+`partial_fit` of the estimators at their defaults, but for kernel and number of atoms, on rows that
+are drawn from one distribution. The accuracy is R² against the noiseless truth on 4,000 points, or
+the share of 40,000 points with the label that is most probable; the points are the same at every
+reading. A model must not get worse: the last reading is at least the best one minus 0.002.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from tables import publish, table
+
+from colk import COLKClassifier, COLKRegressor
+
+ROWS, CHUNK, SLACK = 10_000_000, 10_000, 0.002
+
+Array = np.ndarray
+Truth = Callable[[Array], Array]
+
+
+def friedman(X: Array) -> Array:
+    """The first function of Friedman: five of the features count."""
+    waves = 10.0 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20.0 * (X[:, 2] - 0.5) ** 2
+    return waves + 10.0 * X[:, 3] + 5.0 * X[:, 4]
+
+
+def waves(X: Array) -> Array:
+    """A sum of four sines in random directions."""
+    directions = np.random.default_rng(5).normal(size=(X.shape[1], 4))
+    return np.sin(4.0 * (X - 0.5) @ directions).sum(axis=1)
+
+
+def three(X: Array) -> Array:
+    """Three classes: the waves cut at −0.7 and 0.7."""
+    return np.digitize(waves(X), [-0.7, 0.7])
+
+
+def two(X: Array) -> Array:
+    """Two classes: the sign of the waves."""
+    return (waves(X) > 0.0).astype(int)
+
+
+class Problem(NamedTuple):
+    """A truth on the unit cube, its noise, and the settings of the estimator."""
+
+    name: str
+    truth: Truth
+    n_features: int
+    noise: float  # standard deviation, or the share of labels that are drawn anew
+    settings: dict[str, Any]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 for regression."""
+        return {two: 2, three: 3}.get(self.truth, 0)
+
+    def draw(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+        """Draw points and noisy targets."""
+        X = rng.random((n, self.n_features))
+        y = self.truth(X)
+        if self.n_classes:
+            return X, np.where(rng.random(n) < self.noise, rng.integers(self.n_classes, size=n), y)
+        return X, y + self.noise * rng.normal(size=n)
+
+    def readings(self, rows: int, seed: int = 0) -> Iterator[tuple[int, float]]:
+        """Learn, and yield the accuracy at rows that double, then at every tenth of all rows."""
+        rng, X_test = (np.random.default_rng([seed, i]) for i in range(2))
+        points = X_test.random((40_000 if self.n_classes else 4000, self.n_features))
+        truth = self.truth(points)
+        model = (COLKClassifier if self.n_classes else COLKRegressor)(**self.settings)
+        classes = {"classes": np.arange(self.n_classes)} if self.n_classes else {}
+        due = {CHUNK * 2**k for k in range(20)} | {rows * k // 10 for k in range(1, 11)}
+        for learned in range(CHUNK, rows + 1, CHUNK):
+            model.partial_fit(*self.draw(rng, CHUNK), **classes)
+            if learned in due:
+                found = model.predict(points)
+                error = float(np.mean((found - truth) ** 2) / max(np.var(truth), 1e-300))
+                yield learned, float(np.mean(found == truth)) if self.n_classes else 1.0 - error
+
+
+def settings(kernel: str, max_atoms: int, **more: Any) -> dict[str, Any]:
+    """Return the settings of an estimator."""
+    return {"kernel": kernel, "max_atoms": max_atoms, **more}
+
+
+PROBLEMS = (
+    Problem("Friedman, Laplacian", friedman, 10, 1.0, settings("laplacian", 60)),
+    Problem("Friedman, Gaussian", friedman, 10, 1.0, settings("gaussian", 60)),
+    Problem("Friedman, Matérn", friedman, 10, 1.0, settings("matern", 60)),
+    Problem("waves in 1-D, Gaussian", waves, 1, 0.5, settings("gaussian", 100)),
+    Problem("waves in 1-D, Laplacian", waves, 1, 0.5, settings("laplacian", 60)),
+    Problem("waves in 2-D, Gaussian", waves, 2, 0.5, settings("gaussian", 100)),
+    Problem("waves in 3-D, squared loss", waves, 3, 0.3, settings("matern", 60, loss="squared")),
+    Problem("2 classes in 2-D, Laplacian", two, 2, 0.2, settings("laplacian", 60)),
+    Problem("2 classes in 4-D, Gaussian", two, 4, 0.2, settings("gaussian", 60)),
+    Problem("3 classes in 2-D, Laplacian", three, 2, 0.2, settings("laplacian", 60)),
+)
+
+
+def run(file: Path, rows: int) -> dict[str, list[tuple[int, float]]]:
+    """Run the problems that the file does not have; it is written after each of them."""
+    known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    for problem in PROBLEMS:
+        if problem.name in known:
+            continue
+        begin = time.process_time()
+        known[problem.name] = list(problem.readings(rows))
+        pace = (time.process_time() - begin) / rows * 1e6
+        print(f"{problem.name}: {pace:.1f} µs a row", flush=True)
+        file.write_text(json.dumps(known), encoding="utf-8")
+    return known
+
+
+def report(results: dict[str, list[tuple[int, float]]], is_whole: bool) -> bool:
+    """Show best and last readings, in docs/tables if all rows were learned; return if all hold."""
+    rows, sound = [], True
+    for name, readings in results.items():
+        at, best = max(readings, key=lambda reading: reading[1])
+        first, last = readings[0][1], readings[-1][1]
+        sound = sound and last >= best - SLACK
+        rows.append([name, f"{first:.4f}", f"{best:.4f}", f"{at:,}", f"{last:.4f}"])
+    columns = ["stream", "10,000 rows", "best", "at row", "last"]
+    if is_whole:
+        publish("soak_still", columns, rows)
+    else:
+        print(table(columns, rows))
+    return sound
+
+
+def plot(results: dict[str, list[tuple[int, float]]], path: Path) -> None:
+    """Plot what is missing to a perfect model against the number of rows."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7.0, 4.0), layout="constrained")
+    for i, (name, readings) in enumerate(results.items()):
+        rows, found = zip(*readings, strict=True)
+        lost = [1.0 - each for each in found]
+        axes.loglog(rows, lost, ".-", color=f"C{i}", label=name, linewidth=1.0)
+    axes.set(xlabel="rows", ylabel="1 − R², or share of wrong labels")
+    axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figure.savefig(path, dpi=150)
+    print(f"plotted in {path}")
