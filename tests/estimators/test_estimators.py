@@ -104,7 +104,7 @@ def test_several_outputs():
 
 def test_attributes():
     model = regressor(kernel="laplacian", risk=Variance(0.1), epochs=3).fit(X, Y)
-    assert model.n_steps_ == 3 * 300 - 1  # pairs overlap: the first sample waits for the second
+    assert model.n_steps_ == 3 * 300
     assert len(model.loss_curve_) == 3
     assert model.loss_curve_[2] < model.loss_curve_[0]
     assert model.inner_estimate_.shape == (1,)
