@@ -344,10 +344,8 @@ stored.stores(
 )(RunningScale)
 
 
-def without_outliers(X: Array, weight: Array | None = None, level: float = COLUMNS) -> Array:
+def without_outliers(X: Array, weight: Array | None = None) -> Array:
     """Return the columns of X with outliers moved to the limits of ordinary values.
-
-    `level` is that of `RunningScale`.
 
     Examples
     --------
@@ -355,7 +353,7 @@ def without_outliers(X: Array, weight: Array | None = None, level: float = COLUM
     True
     """
     counts = np.ones(len(X)) if weight is None else weight
-    low, high = RunningScale(X.shape[1], level).merged(X, counts).limits()
+    low, high = RunningScale(X.shape[1], COLUMNS).merged(X, counts).limits()
     return np.clip(X, low, high)
 
 

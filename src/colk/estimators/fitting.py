@@ -1,10 +1,10 @@
 """How `fit` learns: passes over the samples, warnings, and the polish."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from colk._validation import Array, check_count
@@ -16,12 +16,17 @@ from colk.estimators.convergence import (
     warn_of_loss,
     warn_of_nothing,
 )
-from colk.rkhs.polishing import polish_without_outliers
+from colk.rkhs.polishing import Polished, polish_without_outliers
 
-__all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Passes"]
+__all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Flags", "Passes"]
 
 # The polish needs λ > 0, because weights are not unique without it.
 LEAST_REGULARIZATION = 1e-12
+
+Flags = NDArray[np.bool_]
+
+# Fits without the outliers of the fit before.
+_REFITS = 2
 
 # Epochs of the gradient solver without a polish.
 _EPOCHS = 5
@@ -74,6 +79,8 @@ class Passes:
 class EpochEstimator(COLKEstimator):
     """An estimator that passes over the samples, and polishes the result."""
 
+    polished_: Polished
+
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch, in `epochs` passes over the samples.
 
@@ -87,14 +94,27 @@ class EpochEstimator(COLKEstimator):
             Weights: the step of a sample is multiplied by its weight, and skipped if it is 0.
         """
         with self._unchanged_on_error():
-            self._learn_all(*self._prepare(X, y, sample_weight, first=True))
+            rows = self._prepare(X, y, sample_weight, first=True)
+            outliers = self._learn_all(*rows)
+            if outliers is not None:
+                self._fit_without(outliers, X, y, rows[2])
         return self
 
-    def _learn_all(self, X: Array, Y: Array, weight: Array) -> None:
-        """Learn from all samples of a `fit`."""
-        self._epochs(X, Y, weight)
+    def _fit_without(self, outliers: Flags, X: Any, y: Any, weight: Array) -> None:
+        """Fit again without the outliers, which also changed scale, kernel and atoms."""
+        for _ in range(_REFITS):
+            rows = self._prepare(X, y, np.where(outliers, 0.0, weight), first=True)
+            more = self._learn_all(*rows)
+            if more is None:
+                break
+            outliers = outliers | more
+        self.polished_ = replace(self.polished_, n_outliers=int(outliers.sum()))
 
-    def _epochs(self, X: Array, Y: Array, weight: Array) -> None:
+    def _learn_all(self, X: Array, Y: Array, weight: Array) -> Flags | None:
+        """Learn from all samples of a `fit`; return the outliers that the polish left out."""
+        return self._epochs(X, Y, weight)
+
+    def _epochs(self, X: Array, Y: Array, weight: Array) -> Flags | None:
         """Pass over the samples as the parameters say, then warn and polish."""
         passes = Passes.of(self)
         random = check_random_state(passes.random_state)
@@ -116,10 +136,13 @@ class EpochEstimator(COLKEstimator):
                     break
                 best = found
         if (weight > 0.0).any():
-            self._conclude(passes, X, Y, weight, lost)
+            return self._conclude(passes, X, Y, weight, lost)
+        return None
 
-    def _conclude(self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float) -> None:
-        """Warn if the epochs went wrong, and polish."""
+    def _conclude(
+        self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float
+    ) -> Flags | None:
+        """Warn if the epochs went wrong, and polish; return the outliers, if there are any."""
         constant = constant_loss(self.loss_, Y, weight, self._learner.n_outputs or 1)
         warn_of_clipping(self._learner, X, Y, weight)
         is_gradient = passes.solver == "gradient"
@@ -127,19 +150,20 @@ class EpochEstimator(COLKEstimator):
             longer = "raise step_size" if is_gradient else "lower prior"
             warn_of_nothing(constant, self.eps_, longer)
         elif passes.polish:
-            self._polish(passes, X, Y, weight)
+            return self._polish(passes, X, Y, weight)
         else:
             shorter = "lower step_size" if is_gradient else "raise prior"
             eps = self.eps if is_gradient else self.eps_
             warn_of_atoms(lost, eps, self._learner.step_length, self.max_atoms, shorter)
             advice = f"{shorter} or eps, raise epochs, or set polish=True"
             warn_of_loss(self.loss_curve_[-1], constant, len(X), advice)
+        return None
 
     def _report(self, passes: Passes, message: str) -> None:
         if passes.verbose:
             print(f"[{type(self).__name__}] {message}, {self.n_atoms_} atoms", flush=True)
 
-    def _polish(self, passes: Passes, X: Array, Y: Array, weight: Array) -> None:
+    def _polish(self, passes: Passes, X: Array, Y: Array, weight: Array) -> Flags | None:
         """Give the atoms the weights that are best for all data; see `colk.rkhs.polishing`."""
         function = self._learner.function
         least = max(self.regularization_, LEAST_REGULARIZATION)
@@ -151,8 +175,9 @@ class EpochEstimator(COLKEstimator):
         self._report(passes, f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
         if found.n_outliers:
             self._report(passes, f"polished without {found.n_outliers} outliers")
-            return
+            return robust.outliers
         start = self.risk_.value_at(self.loss_, np.zeros((len(Y), function.n_outputs)), Y, weight)
         left_out = min(risk for _, risk in found.candidates)
         advice = "the features say nothing of the targets with this kernel: change the bandwidth"
         warn_of_loss(left_out, start, len(X), advice)
+        return None

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
-from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Passes
+from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags, Passes
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.losses import Pinball, Quantiles
@@ -121,13 +121,14 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         self.eps = eps
         self.max_atoms = max_atoms
 
-    def _learn_all(self, X: Array, Y: Array, weight: Array) -> None:
+    def _learn_all(self, X: Array, Y: Array, weight: Array) -> Flags | None:
         """Find the atoms by passes over some of the samples, then the weights of each level."""
         if (weight == 0.0).any():
             X, Y, weight = (rows[weight > 0.0] for rows in (X, Y, weight))
         fitting, kept_out = self._split(len(X))
         self._epochs(X[fitting], Y[fitting], weight[fitting])
         self._finish(X, Y[:, 0], weight, kept_out)
+        return None
 
     def _split(self, n_samples: int) -> tuple[Any, Any]:
         """Return the samples that may become atoms, and the others; both are all if few."""

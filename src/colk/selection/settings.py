@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from colk._engine.running_scale import TARGETS, without_outliers
+from colk._engine.running_scale import without_outliers
 from colk._validation import Array
 from colk.kernels.bandwidth import takes_bandwidth
 from colk.losses import Loss
@@ -102,7 +102,7 @@ def choose(
         targets = np.where(targets == np.arange(n_classes), 1.0, -1.0)
     X = without_outliers(X, weight)
     if not are_labels:
-        targets = without_outliers(targets, weight, TARGETS)
+        targets = without_outliers(targets, weight)
         largest = np.abs(targets).max(axis=0, initial=0.0)
         targets = targets / np.where(largest > 0.0, largest, 1.0)  # so that squares are finite
         spread = targets.std(axis=0)

@@ -52,10 +52,13 @@ class RobustPolish:
         The result; its `n_outliers` samples were left out.
     loss : Loss
         The loss, with a smaller threshold if there are outliers.
+    outliers : array of bool of shape (n,), optional
+        Which samples were left out; None if there are no outliers.
     """
 
     polished: Polished
     loss: Loss
+    outliers: NDArray[np.bool_] | None = None
 
 
 def polish_without_outliers(
@@ -135,7 +138,7 @@ def polish_without_outliers(
     last = _huber(_LAST_THRESHOLD, spread)
     kept = np.where(outliers, 0.0, weight)
     found = polished(found.function, last, last.threshold * regularization, kept)
-    return RobustPolish(replace(found, n_outliers=int(outliers.sum())), last)
+    return RobustPolish(replace(found, n_outliers=int(outliers.sum())), last, outliers)
 
 
 def _residuals(f: KernelExpansion, X: Array, Y: Array, weight: Array) -> tuple[Array, float]:
