@@ -48,6 +48,8 @@ class RunningScale:
         Number of columns.
     level : float
         Share of the values that are surely no outliers: `TARGETS` or `COLUMNS`.
+    total, means, deviations, n_seen, rows
+        The state of another scale, to continue from.
 
     Examples
     --------
@@ -59,7 +61,7 @@ class RunningScale:
     (array([3.]), array([1.414]))
     >>> y = np.append(np.arange(99.0), 1e9)
     >>> RunningScale(1).merged(y, np.ones(100)).units.round()
-    array([32.])
+    array([34.])
     """
 
     total: float
@@ -70,13 +72,25 @@ class RunningScale:
     _units: Array  # in use: divisor of each column
     _sample: SortedSample
 
-    def __init__(self, n_columns: int = 1, level: float = TARGETS) -> None:
+    def __init__(
+        self,
+        n_columns: int = 1,
+        level: float = TARGETS,
+        total: float = 0.0,
+        means: Array | None = None,
+        deviations: Array | None = None,
+        n_seen: int = 0,
+        rows: Array | None = None,
+    ) -> None:
         self.total, self.level = 0.0, level
         self._means, self._deviations = np.zeros(n_columns), np.zeros(n_columns)
         self._centers, self._units = np.zeros(n_columns), np.ones(n_columns)
         self._sample = SortedSample(n_columns, level)
         self._sample_before = SortedSample(n_columns, level)
         self._before, self._was_kept = np.zeros(5), False
+        if means is not None and deviations is not None and rows is not None:
+            self._sample.restore(n_seen, rows)
+            self._set(total, means, deviations)
 
     @property
     def n_columns(self) -> int:
@@ -313,16 +327,10 @@ class RunningScale:
             raise FileFormatError("the rows of a scale must be sorted, and as many as were seen")
         if not (rows[1] > 0.0).all() or not ((rows[2] > 0.0) & (rows[2] < 1.0)).all():
             raise FileFormatError("the rows of a scale need weights above 0 and keys in (0, 1)")
-        scale = cls(len(values["means"]), values["level"])
-        scale.__setstate__(values)
-        return scale
+        return cls(len(values["means"]), **values)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RunningScale, (len(self._means), self.level), self._to_file()
-
-    def __setstate__(self, values: dict[str, Any]) -> None:
-        self._sample.restore(values["n_seen"], values["rows"])
-        self._set(values["total"], values["means"], values["deviations"])
+    def __reduce__(self) -> tuple[type["RunningScale"], tuple[Any, ...]]:
+        return RunningScale, (len(self._means), *self._to_file().values())
 
 
 # Compiled classes take no decorators.
@@ -341,7 +349,7 @@ def without_outliers(X: Array, weight: Array | None = None) -> Array:
 
     Examples
     --------
-    >>> without_outliers(np.append(np.arange(99.0), 1e9)[:, None]).max() < 300.0
+    >>> bool(without_outliers(np.append(np.arange(99.0), 1e9)[:, None]).max() < 300.0)
     True
     """
     counts = np.ones(len(X)) if weight is None else weight

@@ -1,11 +1,11 @@
 """How `fit` learns: passes over the samples, warnings, and the polish."""
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from colk._engine.blas_threads import one_blas_thread
@@ -21,10 +21,15 @@ from colk.estimators.convergence import (
 from colk.risks import Mean
 from colk.rkhs.polishing import final_polish, starts_from_mean
 
-__all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Passes"]
+__all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Flags", "Passes"]
 
 # The polish needs λ > 0, because weights are not unique without it.
 LEAST_REGULARIZATION = 1e-12
+
+Flags = NDArray[np.bool_]
+
+# Fits without the outliers of the fit before.
+_REFITS = 2
 
 # Several BLAS threads pay if the table of kernel values has more entries than this.
 _LARGE_TABLE = 20_000_000
@@ -81,6 +86,8 @@ class Passes:
 class EpochEstimator(COLKEstimator):
     """An estimator that passes over the samples, and polishes the result."""
 
+    polished_: Polished
+
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch, in `epochs` passes over the samples.
 
@@ -94,9 +101,11 @@ class EpochEstimator(COLKEstimator):
             Weights: the step of a sample is multiplied by its weight, and skipped if it is 0.
         """
         with self._unchanged_on_error():
-            samples = self._prepare(X, y, sample_weight, first=True)
-            with self._few_blas_threads(len(samples[0])):
-                self._learn_all(*samples)
+            rows = self._prepare(X, y, sample_weight, first=True)
+            with self._few_blas_threads(len(rows[0])):
+                outliers = self._learn_all(*rows)
+                if outliers is not None:
+                    self._fit_without(outliers, X, y, rows[2])
         return self
 
     def _few_blas_threads(self, n_samples: int) -> AbstractContextManager[None]:
@@ -104,11 +113,21 @@ class EpochEstimator(COLKEstimator):
         large = n_samples * min(self.max_atoms or n_samples, n_samples) > _LARGE_TABLE
         return nullcontext() if large else one_blas_thread()
 
-    def _learn_all(self, X: Array, Y: Array, weight: Array) -> None:
-        """Learn from all samples of a `fit`."""
-        self._epochs(X, Y, weight)
+    def _fit_without(self, outliers: Flags, X: Any, y: Any, weight: Array) -> None:
+        """Fit again without the outliers, which also changed scale, kernel and atoms."""
+        for _ in range(_REFITS):
+            rows = self._prepare(X, y, np.where(outliers, 0.0, weight), first=True)
+            more = self._learn_all(*rows)
+            if more is None:
+                break
+            outliers = outliers | more
+        self.polished_ = replace(self.polished_, n_outliers=int(outliers.sum()))
 
-    def _epochs(self, X: Array, Y: Array, weight: Array) -> None:
+    def _learn_all(self, X: Array, Y: Array, weight: Array) -> Flags | None:
+        """Learn from all samples of a `fit`; return the outliers that the polish left out."""
+        return self._epochs(X, Y, weight)
+
+    def _epochs(self, X: Array, Y: Array, weight: Array) -> Flags | None:
         """Pass over the samples as the parameters say, then warn and polish."""
         passes = Passes.of(self)
         random = check_random_state(passes.random_state)
@@ -132,13 +151,17 @@ class EpochEstimator(COLKEstimator):
                 if not found < _WORTH_AN_EPOCH * best:
                     break
                 best = found
+        outliers = None
         if (weight > 0.0).any():
-            self._conclude(passes, X, Y, weight, lost)
+            outliers = self._conclude(passes, X, Y, weight, lost)
         if by_mean:
             self._take_risk(X, Y, weight)
+        return outliers
 
-    def _conclude(self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float) -> None:
-        """Warn if the epochs went wrong, and polish."""
+    def _conclude(
+        self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float
+    ) -> Flags | None:
+        """Warn if the epochs went wrong, and polish; return the outliers, if there are any."""
         constant = constant_loss(self.loss_, Y, weight, self._learner.n_outputs or 1)
         warn_of_clipping(self._learner, X, Y, weight)
         is_gradient = passes.solver == "gradient"
@@ -146,19 +169,20 @@ class EpochEstimator(COLKEstimator):
             longer = "raise step_size" if is_gradient else "lower prior"
             warn_of_nothing(constant, self.eps_, longer)
         elif passes.polish:
-            self._polish(passes, X, Y, weight)
+            return self._polish(passes, X, Y, weight)
         else:
             shorter = "lower step_size" if is_gradient else "raise prior"
             eps = self.eps if is_gradient else self.eps_
             warn_of_atoms(lost, eps, self._learner.step_length, self.max_atoms, shorter)
             advice = f"{shorter} or eps, raise epochs, or set polish=True"
             warn_of_loss(self.loss_curve_[-1], constant, len(X), advice)
+        return None
 
     def _report(self, passes: Passes, message: str) -> None:
         if passes.verbose:
             print(f"[{type(self).__name__}] {message}, {self.n_atoms_} atoms", flush=True)
 
-    def _polish(self, passes: Passes, X: Array, Y: Array, weight: Array) -> None:
+    def _polish(self, passes: Passes, X: Array, Y: Array, weight: Array) -> Flags | None:
         """Give the atoms the weights that are best for all data; see `colk.rkhs.polishing`."""
         function, by_mean = self._learner.function, starts_from_mean(self.risk_)
         final = final_polish(
@@ -177,12 +201,13 @@ class EpochEstimator(COLKEstimator):
         self._report(passes, f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
         if found.n_outliers:
             self._report(passes, f"polished without {found.n_outliers} outliers")
-            return
+            return final.outliers
         judged = Mean() if by_mean else self.risk_
         start = judged.value_at(self.loss_, np.zeros((len(Y), function.n_outputs)), Y, weight)
         left_out = min(risk for _, risk in found.candidates)
         advice = "the features say nothing of the targets with this kernel: change the bandwidth"
         warn_of_loss(left_out, start, len(X), advice)
+        return None
 
     def _take_risk(self, X: Array, Y: Array, weight: Array) -> None:
         """Go on under the risk that was asked for, if the atoms were found under the mean."""

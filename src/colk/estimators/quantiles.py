@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
-from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Passes
+from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags, Passes
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.losses import Pinball, Quantiles
@@ -130,7 +130,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         self.eps = eps
         self.max_atoms = max_atoms
 
-    def _learn_all(self, X: Array, Y: Array, weight: Array) -> None:
+    def _learn_all(self, X: Array, Y: Array, weight: Array) -> Flags | None:
         """Find the atoms by passes over some of the samples, then the weights of each level."""
         if (weight == 0.0).any():
             X, Y, weight = (rows[weight > 0.0] for rows in (X, Y, weight))
@@ -144,6 +144,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
             self._finish(_CrossValidation(X, Y[:, 0], weight, order % _FOLDS))
         else:
             self._finish(_LeaveOneOut(X, Y[:, 0], weight, np.sort(order[size:])))
+        return None
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool

@@ -108,8 +108,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         Whether `fit` ends with the weights that minimise the objective over all data, for the atoms
         found (`colk.rkhs.polishing`). Leave-one-out chooses λ. Switch it off to save time, or to
         see the result of the stream alone. `partial_fit` continues from the polished weights. With
-        the default loss and risk, samples whose residuals show that they are gross outliers are
-        left out; `polished_.n_outliers` counts them.
+        the default loss and risk, `fit` starts again without samples whose residuals show gross
+        outliers; `polished_.n_outliers` counts them.
     risk_path : bool, default=True
         Whether `fit` with a `polish` under a risk other than the mean follows a path from the model
         of the mean to that risk, with smaller weights and larger λ, and takes the point with the

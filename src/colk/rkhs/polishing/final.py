@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from colk._validation import Array
 from colk.losses import Loss
 from colk.risks import Risk
@@ -26,11 +29,14 @@ class FinalPolish:
         The loss that was minimised; with outliers it has a smaller threshold.
     path : RiskPath or None
         What was tried between the mean and the risk; None for the mean.
+    outliers : array of bool, of shape (n,), or None
+        The samples that were left out; None if there are none.
     """
 
     polished: Polished
     loss: Loss
     path: RiskPath | None
+    outliers: NDArray[np.bool_] | None
 
 
 def final_polish(
@@ -76,6 +82,6 @@ def final_polish(
         polished, found = polish_under_risk(
             *terms, path=path, sample_weight=sample_weight, tolerance=tolerance
         )
-        return FinalPolish(polished, loss, found)
+        return FinalPolish(polished, loss, found, None)
     robust = polish_without_outliers(*terms, sample_weight=sample_weight, tolerance=tolerance)
-    return FinalPolish(robust.polished, robust.loss, None)
+    return FinalPolish(robust.polished, robust.loss, None, robust.outliers)

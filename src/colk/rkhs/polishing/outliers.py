@@ -14,7 +14,7 @@ from colk._validation import Array
 from colk.losses import Huber, Loss
 from colk.risks import Mean, Risk
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing.weights import Polished, polish
+from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 
 __all__ = ["RobustPolish", "polish_without_outliers"]
 
@@ -52,10 +52,13 @@ class RobustPolish:
         The result; its `n_outliers` samples were left out.
     loss : Loss
         The loss, with a smaller threshold if there are outliers.
+    outliers : array of bool of shape (n,), optional
+        Which samples were left out; None if there are no outliers.
     """
 
     polished: Polished
     loss: Loss
+    outliers: NDArray[np.bool_] | None = None
 
 
 def polish_without_outliers(
@@ -113,19 +116,29 @@ def polish_without_outliers(
     sizes, spread = _residuals(found.function, X, Y, weight)
     if not _has_outliers(sizes, _GROSS):
         return RobustPolish(first, loss)
+    search = Huber()
     for _ in range(_ROUNDS):
         search = _huber(_SEARCH_THRESHOLD, spread)
         found = polished(found.function, search, search.threshold * regularization, weight)
         sizes, spread = _residuals(found.function, X, Y, weight)
     if not _has_outliers(sizes, max(_GROSS, _GROSS_RESIDUALS * spread)):
         return RobustPolish(first, loss)
-    outliers = (sizes > _LEFT_OUT * spread) & (weight > 0.0)
-    if _are_predicted(outliers[weight > 0.0], found.function(X[weight > 0.0])):
+    outliers = sizes > _LEFT_OUT * spread
+    counted = weight > 0.0
+    left_out = predict_left_out(
+        found.function,
+        X[counted],
+        Y[counted],
+        search,
+        found.regularization,
+        sample_weight=weight[counted],
+    )
+    if _are_predicted(outliers[counted], left_out):
         return RobustPolish(first, loss)
     last = _huber(_LAST_THRESHOLD, spread)
     kept = np.where(outliers, 0.0, weight)
     found = polished(found.function, last, last.threshold * regularization, kept)
-    return RobustPolish(replace(found, n_outliers=int(outliers.sum())), last)
+    return RobustPolish(replace(found, n_outliers=int(outliers.sum())), last, outliers)
 
 
 def _residuals(f: KernelExpansion, X: Array, Y: Array, weight: Array) -> tuple[Array, float]:
@@ -143,7 +156,7 @@ def _has_outliers(sizes: Array, limit: float) -> bool:
 
 
 def _are_predicted(outliers: NDArray[np.bool_], values: Array) -> bool:
-    """Return whether predictions are larger, or smaller, at outliers than elsewhere.
+    """Return whether leave-one-out predictions are larger, or smaller, at outliers than elsewhere.
 
     Errors of a measurement do not depend on x. Large targets of a skewed distribution do. The
     statistic is that of Mann and Whitney, for each output.
