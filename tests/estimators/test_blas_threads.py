@@ -28,9 +28,12 @@ def _several_threads():
 def test_a_fit_uses_one_thread(monkeypatch):
     seen = []
     inside = COLKRegressor._learn_all
-    monkeypatch.setattr(
-        COLKRegressor, "_learn_all", lambda self, *a: (seen.append(counts()), inside(self, *a))
-    )
+
+    def learn_all(self, *samples):
+        seen.append(counts())
+        return inside(self, *samples)
+
+    monkeypatch.setattr(COLKRegressor, "_learn_all", learn_all)
     X = np.random.default_rng(0).normal(size=(60, 2))
     COLKRegressor().fit(X, X[:, 0])
     assert seen == [{1}]

@@ -89,14 +89,14 @@ def test_a_stream_goes_on_under_the_risk(solver, tmp_path):
     for each in (model, twin):
         each.partial_fit(X[:100], y[:100])
     np.testing.assert_array_equal(model.predict(X), twin.predict(X))
-    assert model.n_steps_ == 600 + 99  # of two overlapping samples each
+    assert model.n_steps_ == 600 + 100
 
 
 def test_without_a_polish_the_stream_has_the_risk():
     X, y = samples()
     model = regressor(risk=CVaR(0.1), polish=False, epochs=1).fit(X, y)
     assert model.risk_path_ is None
-    assert model.n_steps_ == 599
+    assert model.n_steps_ == 600
 
 
 def test_the_path_is_drawn():

@@ -47,8 +47,8 @@ def test_average_does_not_decay(kernel):
         X, _, y = waves(5000, seed=2 + part)
         found = model.partial_fit(X, y).predict(X_test)
         scores.append(1.0 - np.mean((found - truth) ** 2) / np.var(truth))
-    assert scores[-1] > 0.98
-    assert scores[-1] >= max(scores) - 0.01
+    assert np.mean(scores[-5:]) > 0.97
+    assert np.mean(scores[-5:]) >= np.mean(scores[:5]) - 0.005
 
 
 def test_average_error_bounds_what_compression_took():

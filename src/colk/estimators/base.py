@@ -223,19 +223,17 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
             return Recipe.from_data(settings, X)
         return Recipe.from_kernel(settings, self.race_.kernel)
 
-    def _learn_on(self, X: Array, Y: Array, weight: Array, unscaled: Array | None = None) -> None:
+    def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn a part of a stream; its first samples are kept until they choose the kernel.
 
         Until then the default kernel learns them, so that the model can predict. Afterwards a rival
-        with another kernel may learn beside the model, and take over; see `Contest`. `unscaled` are
-        the targets in their own units, if Y are not.
+        with another kernel may learn beside the model, and take over; see `Contest`.
         """
         sums, start = np.zeros(2), 0
         if self._kept is not None:
             start = min(self._kept.lacking, len(X))
             here = slice(None, start)
-            targets = Y if unscaled is None else unscaled
-            self._kept = self._kept.including(X[here], targets[here], weight[here])
+            self._kept = self._kept.including(X[here], Y[here], weight[here])
             sums += self._learn_part(X[here], Y[here], weight[here])
             if self._kept.lacking == 0:
                 self._start_contest(self._kept)
@@ -253,8 +251,7 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
 
     def _start_contest(self, kept: KeptSamples) -> None:
         """Let the first samples of a stream choose what the settings leave open."""
-        points, targets, weights = kept.arrays()
-        settings, samples = self._settings(self.loss_), (points, self._scaled(targets), weights)
+        settings, samples = self._settings(self.loss_), kept.arrays()
         self.race_ = settings.race(*samples, self._n_outputs or 1)
         contest = Contest(RecentSamples(*samples), self._learner.kernel, self.race_)
         self._lead_on(contest.first_leader(self._learner, settings))
@@ -265,10 +262,6 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         if leader is not self._learner:
             self._learner = leader
             self._show(Recipe.from_kernel(self._settings(self.loss_), leader.kernel))
-
-    def _scaled(self, Y: Array) -> Array:
-        """Targets in the units that the learner sees."""
-        return Y
 
     # -- passes ------------------------------------------------------------------------------
 

@@ -253,7 +253,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
             first = not self.__sklearn_is_fitted__()
             X, targets, weight = self._checked(X, y, sample_weight, first)
             scaled = (self._scale_all if first else self._scale_each)(targets, weight)
-            self._learn_on(X, scaled, weight, targets)
+            self._learn_on(X, scaled, weight)
         return self
 
     def _prepare(
@@ -303,10 +303,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         return X, np.ascontiguousarray(targets), weight
 
     def _encode(self, y: Any) -> Array:
-        return self._scaled(np.asarray(y, dtype=np.float64, order="C"))
-
-    def _scaled(self, Y: Array) -> Array:
-        return self._targets.scaled(Y)
+        return self._targets.scaled(np.asarray(y, dtype=np.float64, order="C"))
 
     @property
     def _target_shape(self) -> tuple[int, ...]:

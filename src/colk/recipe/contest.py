@@ -53,9 +53,12 @@ PATIENCE, IDLE, MOST_PATIENCE = 10, 8, 2**40
 
 
 @stored.stores(
-    points=stored.Array(WARM_UP, stored.Size("n_features", at_least=1)),
-    targets=stored.Either(stored.Array(WARM_UP), stored.Array(WARM_UP, "n_targets")),
-    weights=stored.Array(WARM_UP, at_least=0.0),
+    points=stored.Array(
+        stored.Size("n_recent", at_least=1, at_most=WARM_UP),
+        stored.Size("n_features", at_least=1),
+    ),
+    targets=stored.Either(stored.Array("n_recent"), stored.Array("n_recent", "n_targets")),
+    weights=stored.Array("n_recent", at_least=0.0),
     default=stored.Object(Kernel),
     latest=stored.Object(Race),
     race=stored.Optional(stored.Object(Race)),

@@ -33,6 +33,12 @@ class RecentSamples:
         self._ring = (points.copy(), targets.copy(), weights.copy())
         self._oldest = 0
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a state; its arrays may be read-only, such as memory maps."""
+        points, targets, weights = state["_ring"]
+        self._ring = (points.copy(), targets.copy(), weights.copy())
+        self._oldest = state["_oldest"]
+
     def __len__(self) -> int:
         return len(self._ring[0])
 
