@@ -1,12 +1,12 @@
 """Coverage of ±1.645 standard deviations of `predict(X, return_std=True)`, for constant noise.
 
-    python benchmarks/newton_std.py [--seeds 10]
+    python benchmarks/newton_std.py [--seeds 10] [--prior auto]
 
 `COLKRegressor(solver="newton")` at its defaults, with `fit` and with one pass of `partial_fit`, is
 tested on 5,000 new samples; the nominal coverage is 0.90. "Width" is the RMS of the standard
 deviations divided by the RMS of the errors; the ideal value is 1. "Far" is the median standard
 deviation at inputs ten times as far from the mean, divided by the median at inputs like the
-training samples.
+training samples. With `--prior auto`, the table is newton_std_auto.md.
 """
 
 import argparse
@@ -69,13 +69,15 @@ def judged(model: COLKRegressor, X: np.ndarray, y: np.ndarray) -> tuple[float, f
     )
 
 
-def measured(problem: Problem, size: int, seed: int) -> list[tuple[float, float, float]]:
+def measured(
+    problem: Problem, size: int, seed: int, prior: str | None
+) -> list[tuple[float, float, float]]:
     """Return the results of `fit` and of one pass of `partial_fit`."""
     X, y = problem(size + TESTED, np.random.default_rng(seed))
     X = StandardScaler().fit(X[:size]).transform(X)
     found = []
     for learn in (COLKRegressor.fit, COLKRegressor.partial_fit):
-        model = COLKRegressor(solver="newton", random_state=0)
+        model = COLKRegressor(solver="newton", prior=prior, random_state=0)
         found.append(judged(learn(model, X[:size], y[:size]), X[size:], y[size:]))
     return found
 
@@ -83,11 +85,13 @@ def measured(problem: Problem, size: int, seed: int) -> list[tuple[float, float,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
-    seeds = range(FIRST_SEED, FIRST_SEED + parser.parse_args().seeds)
+    parser.add_argument("--prior", choices=["auto"])
+    given = parser.parse_args()
+    seeds = range(FIRST_SEED, FIRST_SEED + given.seeds)
     rows = []
     for name, problem in PROBLEMS.items():
         for size in SIZES:
-            found = np.array([measured(problem, size, seed) for seed in seeds])
+            found = np.array([measured(problem, size, seed, given.prior) for seed in seeds])
             fitted, streamed = found.mean(axis=0)
             spread = found[:, 0, 0].std(ddof=1)
             numbers = [f"{fitted[0]:.3f} ± {spread:.3f}", f"{fitted[1]:.2f}"]
@@ -95,7 +99,7 @@ def main() -> None:
             rows.append([name, f"{size:,}", *numbers])
             print(rows[-1], flush=True)
     columns = ["problem", "samples", "`fit`: coverage", "width", "stream: coverage", "width", "far"]
-    publish("newton_std", columns, rows)
+    publish("newton_std_auto" if given.prior else "newton_std", columns, rows)
 
 
 if __name__ == "__main__":
