@@ -179,6 +179,7 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
     def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
         """Make the learner; some defaults depend on the points X."""
         settings = self._settings(loss)
+        as_risk(settings.risk).check_loss(loss)
         self._n_outputs = n_outputs
         self._use(Recipe.from_data(settings, X))
         if not settings.is_open and isinstance(self.bandwidth_, float):

@@ -19,7 +19,7 @@ from colk.estimators.convergence import (
     warn_of_nothing,
 )
 from colk.risks import Mean
-from colk.rkhs.polishing import final_polish, starts_from_mean
+from colk.rkhs.polishing import Polished, final_polish, starts_from_mean
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Flags", "Passes"]
 

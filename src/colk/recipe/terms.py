@@ -4,7 +4,7 @@ import numpy as np
 
 from colk._engine.terms import term_by_name
 from colk.losses import LOSSES, Logistic, Loss, Softmax
-from colk.risks import RISKS, Risk
+from colk.risks import PREDICTION_RISKS, RISKS, Risk
 from colk.schedules import Averaging, PolyakRuppert
 
 __all__ = [
@@ -36,7 +36,7 @@ def as_risk(risk: Risk | str) -> Risk:
     >>> as_risk("mean")
     Mean()
     """
-    return term_by_name(risk, Risk, RISKS, "risk")
+    return term_by_name(risk, Risk, {**RISKS, **PREDICTION_RISKS}, "risk")
 
 
 def as_averaging(averaging: Averaging | bool | None) -> Averaging | None:
