@@ -21,6 +21,7 @@ from colk.kernels.bandwidth import as_kernel, takes_bandwidth
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss
 from colk.recipe import Contest, Recipe, Settings, as_loss, as_risk
+from colk.risks import GroupRisk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath
 from colk.selection import KeptSamples, Race, RecentSamples, rows_to_race
@@ -231,6 +232,8 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         with another kernel may learn beside the model, and take over; see `Contest`. `unscaled` are
         the targets in their own units, if Y are not.
         """
+        if isinstance(self.risk_, GroupRisk):
+            self.risk_.refuse()
         sums, start = np.zeros(2), 0
         if self._kept is not None:
             start = min(self._kept.lacking, len(X))

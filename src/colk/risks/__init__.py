@@ -18,6 +18,7 @@ from colk.risks.dispersion import (
     Variance,
 )
 from colk.risks.distributional import KLDRO, ChiSquareDRO
+from colk.risks.groups import GroupRisk
 from colk.risks.ranking import AUC
 from colk.risks.tail import CVaR, Entropic
 
@@ -33,6 +34,7 @@ __all__ = [
     "CustomRisk",
     "Dispersion",
     "Entropic",
+    "GroupRisk",
     "LossRisk",
     "Mean",
     "MeanSemideviation",
@@ -55,4 +57,4 @@ RISKS: dict[str, type[LossRisk]] = {
     "kl_dro": KLDRO,
 }
 
-PREDICTION_RISKS: dict[str, type[Risk]] = {"auc": AUC}
+PREDICTION_RISKS: dict[str, type[Risk]] = {"auc": AUC, "group": GroupRisk}
