@@ -20,6 +20,8 @@ __all__ = ["area_under_roc", "polish_auc"]
 # Largest number of samples of each class that choose λ and judge, and the number of folds.
 _MOST_OF_CLASS = 1500
 _FOLDS = 5
+# The held-out area must grow by more standard errors than this.
+_ERRORS = 2.0
 # λ in units of one sample of the rarer class.
 _STRENGTHS = (128.0, 32.0, 8.0, 2.0, 0.5, 0.12, 0.03)
 # Accuracy of the fits of the folds.
@@ -59,7 +61,7 @@ def polish_auc(
     """Return the weights for the risk `AUC`, or those of the mean loss if they rank as well.
 
     λ has the largest area of held-out folds. The model of the mean stays unless the held-out area
-    grows by more than a standard error.
+    grows by more than two standard errors.
 
     Parameters
     ----------
@@ -93,7 +95,7 @@ def polish_auc(
     best = max(areas, key=lambda decay: float(areas[decay].mean()))
     if path:
         gains = areas[best] - folds.areas(Mean(), mean.regularization)
-        if not gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)):
+        if not gains.mean() > _ERRORS * gains.std(ddof=1) / np.sqrt(len(gains)):
             return mean
     found = polish(
         mean.function,
