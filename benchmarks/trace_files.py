@@ -43,7 +43,7 @@ import numpy as np
 from colk import COLKRegressor
 
 X = np.random.default_rng(0).normal(size=(320, 2))
-model = COLKRegressor(kernel="laplacian", risk="variance", step_size=0.05, max_atoms=20)
+model = COLKRegressor(kernel="laplacian", step_size=0.05, max_atoms=20)
 model.partial_fit(X[:300], np.sin(X[:300, 0]))
 sys.setprofile(note)
 for i in range(300, 320):

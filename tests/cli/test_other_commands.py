@@ -111,7 +111,7 @@ def test_show_the_state_of_a_risk(colk, houses, tmp_path):
 
 def test_fit_tells_the_risk_of_the_latest_losses(colk, houses, tmp_path):
     page, options = tmp_path / "m.html", (*OPTIONS["price"], "--model", tmp_path / "m.colk")
-    _, out, _ = colk("fit", houses, *options, "--risk", "cvar", "--report", page)
+    _, out, _ = colk("fit", houses, *options, "--risk", "cvar", "--no-polish", "--report", page)
     risk = package.load(tmp_path / "m.colk").prequential_risk
     line = f"{risk:.4g}, CVaR(tail_fraction=0.1, weight=1.0, smoothing=0.0) of the latest 1,000"
     assert line in out
@@ -166,7 +166,7 @@ def test_export(colk, tmp_path, model):
     ("arguments", "message"),
     [
         (["predict", "MODEL", "DATA", "--out", "no/such/p.csv"], "there is no folder no/such"),
-        (["predict", "MODEL", "DATA", "--out", "p.xyz"], "no known extension"),
+        (["predict", "MODEL", "DATA", "--out", "p.xyz"], "choose the format with --to"),
         (["predict", "MODEL", "DATA", "--to", "parquet"], "name a file by --out"),
         (["predict", "MODEL", "DATA", "--out", "DATA"], "is an input"),
         (["predict", "MODEL", "-", "--format", "parquet"], "cannot be read from standard input"),

@@ -236,7 +236,8 @@ def test_a_budget_is_never_exceeded():
 def test_the_previous_function_is_exact(pairing):
     """g follows eq. (track1) with f_{t−1} and f_t as they were, dropped atoms included."""
     X, y = stream(n=401)
-    learner = make(Variance(0.1), compressor=KOMP(eps=0.05), pairing=pairing, trace=True)
+    settings = {"compressor": KOMP(eps=0.05), "averaging": None, "trace": True}
+    learner = make(Variance(0.1), pairing=pairing, **settings)
     stride = 2 if pairing == "independent" else 1
     window = 1 if pairing == "same" else 2
     learner.learn(X[:window], y[:window])

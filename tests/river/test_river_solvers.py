@@ -9,7 +9,7 @@ from river import datasets, evaluate, metrics, preprocessing
 
 from colk import FileFormatError, _stored
 from colk.kernels import Gaussian
-from colk.learners import COLK, HedgedNewtonCOLK, NewtonCOLK
+from colk.learners import COLK, HedgedCOLK, HedgedNewtonCOLK, NewtonCOLK
 from colk.losses import Softmax
 from colk.risks import Variance
 from colk.river import COLKClassifier, COLKRegressor
@@ -103,10 +103,10 @@ def test_a_truth_that_stands_still_is_found_sooner():
         ({}, NewtonCOLK, "auto"),
         ({"risk": "mean", "max_atoms": 50, "prior": 0.5}, NewtonCOLK, "auto"),
         ({"prior": "auto"}, NewtonCOLK, 1.0),
-        ({"risk": "cvar", "forgetting": 0.99}, NewtonCOLK, 0.99),
+        ({"risk": "cvar", "forgetting": 0.99}, HedgedNewtonCOLK, 0.99),
         ({"solver": "newton"}, NewtonCOLK, "auto"),
         ({"solver": "gradient"}, COLK, None),
-        ({"risk": "variance"}, COLK, None),
+        ({"risk": "variance"}, HedgedCOLK, None),
         ({"step_size": 0.3}, COLK, None),
         ({"averaging": True}, COLK, None),
         ({"gradient_bound": 5.0}, COLK, None),

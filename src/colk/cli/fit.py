@@ -91,7 +91,8 @@ def _begun(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     if target is None:
         raise ValueError(f"name the column to predict with --target; the columns are {there}")
     categorical = given.setdefault("categorical", ())
-    given.setdefault("features", _default_features(source, target))
+    if "features" not in given:
+        given["features"] = _default_features(source, target)
     for name in (target, *given["features"], *categorical):
         if name not in source.kinds:
             hint = _other_delimiter(there) if len(source.kinds) == 1 else ""

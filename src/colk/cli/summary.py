@@ -38,7 +38,7 @@ def summary(run: "Run") -> dict[str, str]:
     passes = run.place.epoch + 1
     over = "" if passes == 1 else f", over {passes} passes"
     lines["error"] = f"{tell_score(record, model)} (each row before it is learned{over})"
-    risk = model.prequential_risk
+    risk = math.nan if model.polish else model.prequential_risk  # a polish has seen the rows
     if math.isfinite(risk):
         unit = "" if model.task == "classification" else ", in standard deviations of the target"
         lines["risk"] = f"{risk:.4g}, {model.risk} of the latest 1,000 such losses{unit}"

@@ -54,7 +54,7 @@ class Check:
     >>> Check("BSGD", Interval(-5.0, -9.0, -1.0))
     Traceback (most recent call last):
     ...
-    ValueError: the check of 'BSGD' cannot fail: its region has no end
+    AssertionError: the check of 'BSGD' cannot fail: its region has no end
     """
 
     label: str
@@ -65,8 +65,8 @@ class Check:
     color: str = "blue"
 
     def __post_init__(self) -> None:
-        if isinf(self.low) and isinf(self.high):
-            raise ValueError(f"the check of {self.label!r} cannot fail: its region has no end")
+        can_fail = not (isinf(self.low) and isinf(self.high))
+        assert can_fail, f"the check of {self.label!r} cannot fail: its region has no end"
 
     @property
     def state(self) -> State:

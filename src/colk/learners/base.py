@@ -102,7 +102,7 @@ class OnlineLearner(StreamLearner):
 
     @property
     def _prices_average(self) -> bool:
-        """Whether an atom costs what both the iterate and the average lose, not the iterate alone."""
+        """Whether an atom costs what the iterate and the average lose, not the iterate alone."""
         return False
 
     def _shown(self, X: Array) -> Array:

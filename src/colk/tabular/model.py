@@ -13,7 +13,6 @@ from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.recipe import Recipe, Settings, Solver, table_loss, table_risk
 from colk.risks import Risk
-from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.schedules import Averaging, Rate
@@ -167,10 +166,6 @@ class TableModel(TablePredictor, StoredTable):
         self._fixed: KernelExpansion | None = None
         self._kept = KeptSamples() if self.settings.is_open else None
         self._learner = self.recipe.learner(self._n_outputs)
-
-    @property
-    def _n_outputs(self) -> int:
-        return max(2, len(self.labels)) if self.loss.kind == "multiclass" else 1
 
     # -- learning ----------------------------------------------------------------------------
 
@@ -388,21 +383,3 @@ class TableModel(TablePredictor, StoredTable):
             "polish": self.polish,
             "risk_path": self.risk_path,
         }
-
-    def compressed(
-        self, *, eps: float | None = None, max_atoms: int | None = None
-    ) -> tuple["TableModel", Compression]:
-        """Return a smaller model that only predicts, and the certificate of its error.
-
-        Parameters
-        ----------
-        eps, max_atoms
-            As in `colk.compress`; eps is in units of the target's standard deviation.
-        """
-        compression = compress(self.function, eps=eps, max_atoms=max_atoms)
-        smaller = TableModel.__new__(TableModel)
-        smaller.__dict__.update(self.__dict__)
-        smaller._fixed = compression.function
-        smaller._learner = self.recipe.learner(self._n_outputs)
-        smaller.notes = {}
-        return smaller, compression

@@ -160,7 +160,7 @@ class TableFit:
 
     def finish_learning(self) -> None:
         """Go on to the polish, or to the end."""
-        if not self._model.polish:
+        if not self._model.polish or self._model.rows == 0:
             self.phase = "done"
         elif self._sample.n_seen == 0:
             self.phase = "collect"

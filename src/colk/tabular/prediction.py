@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from colk.learners.colk import KernelLearner
 from colk.losses import Loss, Softmax
 from colk.recipe import Recipe, Settings, as_averaging
 from colk.risks import Risk
+from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Rate
 from colk.tabular.columns import check_numbers
@@ -37,6 +38,7 @@ class TablePredictor(Guarded):
     recipe: Recipe
     rows: int
     labels: list[str]
+    notes: dict[str, Any]
     _encoder: Encoder
     _inputs: RunningScale
     _targets: RunningScale
@@ -218,6 +220,10 @@ class TablePredictor(Guarded):
     # -- what was learned --------------------------------------------------------------------
 
     @property
+    def _n_outputs(self) -> int:
+        return max(2, len(self.labels)) if self.loss.kind == "multiclass" else 1
+
+    @property
     def n_atoms(self) -> int:
         """Model order M."""
         return self._learner.n_atoms if self._fixed is None else self._fixed.n_atoms
@@ -279,3 +285,21 @@ class TablePredictor(Guarded):
     def target_unit(self) -> float:
         """Standard deviation of the targets; 1 for classes."""
         return float(self._targets.units[0])
+
+    def compressed(
+        self, *, eps: float | None = None, max_atoms: int | None = None
+    ) -> tuple[Self, Compression]:
+        """Return a smaller model that only predicts, and the certificate of its error.
+
+        Parameters
+        ----------
+        eps, max_atoms
+            As in `colk.compress`; eps is in units of the target's standard deviation.
+        """
+        compression = compress(self.function, eps=eps, max_atoms=max_atoms)
+        smaller = type(self).__new__(type(self))
+        smaller.__dict__.update(self.__dict__)
+        smaller._fixed = compression.function
+        smaller._learner = self.recipe.learner(self._n_outputs)
+        smaller.notes = {}
+        return smaller, compression

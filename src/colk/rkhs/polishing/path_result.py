@@ -60,7 +60,7 @@ class RiskPath:
 
     Examples
     --------
-    >>> from colk.risks import CVaR
+    >>> from colk.risks import CVaR, Mean
     >>> mean = PathPoint(0.0, 1.0, 1.5, 0.5, 0.0, 0.0, 0.0)
     >>> path = RiskPath(CVaR(0.1), (mean,), mean, Mean(), 1e-4, 1000)
     >>> path.kept_the_mean
