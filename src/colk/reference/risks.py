@@ -1,8 +1,8 @@
 """Risks E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ, g)] ∈ R^m, by their values at one sample.
 
 A sample is given by its loss ℓ. For a `Composition` or `AUC` it is given by a pair (f, y) of a
-prediction and a target, and slopes in the loss are slopes in f. A component of g at which E outer is
-stationary does not enter the gradient, by the envelope theorem; its inner slope is 0.
+prediction and a target, and slopes in the loss are slopes in f. A component of g at which E outer
+is stationary does not enter the gradient, by the envelope theorem; its inner slope is 0.
 
 Examples
 --------
