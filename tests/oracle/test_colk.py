@@ -7,8 +7,9 @@ from colk import reference
 from colk.compressors import KOMP
 from colk.kernels import Gaussian
 from colk.learners import COLK
-from colk.losses import LOSSES, CustomLoss, Huber, Squared
+from colk.losses import LOSSES, CustomLoss, Huber, Logistic, Squared
 from colk.risks import (
+    AUC,
     CentralMoments,
     CustomRisk,
     CVaR,
@@ -190,4 +191,19 @@ def test_every_loss(loss, risk):
         n_outputs=3 if loss.kind == "multiclass" else 1,
         step_size=0.3,
         steps=100,
+    )
+
+
+@pytest.mark.parametrize("tracker", TRACKERS)
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_pairs_of_classes(tracker, pairing):
+    rng = np.random.default_rng(5)
+    assert_same_path(
+        AUC(),
+        tracker,
+        pairing,
+        Logistic(),
+        targets=lambda X: np.where(X + 0.1 * rng.normal(size=X.shape) > 0.8, 1.0, -1.0),
+        step_size=0.1,
+        steps=150,
     )

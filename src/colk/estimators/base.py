@@ -21,6 +21,7 @@ from colk.kernels.bandwidth import as_kernel, takes_bandwidth
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss
 from colk.recipe import Contest, Recipe, Settings, as_loss, as_risk
+from colk.risks import GroupRisk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath
 from colk.selection import KeptSamples, Race, RecentSamples, rows_to_race
@@ -179,6 +180,7 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
     def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
         """Make the learner; some defaults depend on the points X."""
         settings = self._settings(loss)
+        as_risk(settings.risk).check_loss(loss)
         self._n_outputs = n_outputs
         self._use(Recipe.from_data(settings, X))
         if not settings.is_open and isinstance(self.bandwidth_, float):
@@ -229,6 +231,8 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         Until then the default kernel learns them, so that the model can predict. Afterwards a rival
         with another kernel may learn beside the model, and take over; see `Contest`.
         """
+        if isinstance(self.risk_, GroupRisk):
+            self.risk_.refuse()
         sums, start = np.zeros(2), 0
         if self._kept is not None:
             start = min(self._kept.lacking, len(X))

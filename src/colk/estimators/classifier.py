@@ -15,14 +15,20 @@ from colk.estimators.fitting import EpochEstimator
 from colk.estimators.stored import Labels, fields_of
 from colk.kernels import Kernel
 from colk.losses import Logistic, Loss, Softmax
-from colk.recipe import Solver, as_loss, classification_loss
-from colk.risks import Risk
+from colk.recipe import Solver, as_loss, as_risk, classification_loss
+from colk.risks import AUC, Risk
 from colk.schedules import Averaging, Pairing, Rate
 
 __all__ = ["COLKClassifier"]
 
 
 def _has_probabilities(classifier: "COLKClassifier") -> bool:
+    ranks = isinstance(as_risk(classifier.risk), AUC)
+    if ranks:
+        raise AttributeError(
+            "the risk AUC ranks samples and gives no probabilities; "
+            "sklearn.calibration.CalibratedClassifierCV finds them from the ranks"
+        )
     loss = as_loss(classifier.loss)
     if not loss.is_likelihood:
         raise AttributeError(
@@ -51,7 +57,8 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         The margin losses "hinge", "squared_hinge" and "smooth_hinge" then compare each class with
         the rest. Only "logistic" and "softmax" give probabilities.
     risk : Risk or str, default="mean"
-        As in `COLKRegressor`.
+        As in `COLKRegressor`. "auc" is for two classes that are ranked by `decision_function`: its
+        sign is then no good prediction of the class, and there are no probabilities.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, by which sample weights are multiplied; classes that a dict leaves out
         have weight 1. "balanced" gives all classes the same total weight in the data of `fit`, by

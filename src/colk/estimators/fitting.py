@@ -2,11 +2,11 @@
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 
 from colk._engine.blas_threads import one_blas_thread
 from colk._validation import Array, check_count
@@ -18,8 +18,8 @@ from colk.estimators.convergence import (
     warn_of_loss,
     warn_of_nothing,
 )
-from colk.risks import Mean
-from colk.rkhs.polishing import Polished, final_polish, starts_from_mean
+from colk.risks import GroupRisk, Mean
+from colk.rkhs.polishing import Polished, final_polish, polish_groups, starts_from_mean
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Flags", "Passes"]
 
@@ -88,7 +88,13 @@ class EpochEstimator(COLKEstimator):
 
     polished_: Polished
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit the model from scratch, in `epochs` passes over the samples.
 
         Parameters
@@ -99,14 +105,38 @@ class EpochEstimator(COLKEstimator):
             Targets: numbers, or labels of shape (n,).
         sample_weight : array of shape (n,), optional
             Weights: the step of a sample is multiplied by its weight, and skipped if it is 0.
+        groups : array of shape (n,), optional
+            The group of each sample; for the risk `GroupRisk` only, which needs it.
         """
         with self._unchanged_on_error():
             rows = self._prepare(X, y, sample_weight, first=True)
+            labels = self._checked_groups(groups, rows[0])
             with self._few_blas_threads(len(rows[0])):
                 outliers = self._learn_all(*rows)
                 if outliers is not None:
                     self._fit_without(outliers, X, y, rows[2])
+                if labels is not None and self.n_atoms_ > 0 and (rows[2] > 0.0).any():
+                    self._polish_groups(*rows, labels)
         return self
+
+    def _checked_groups(self, groups: ArrayLike | None, X: Array) -> NDArray[Any] | None:
+        """Return the groups that the risk needs, or None if it needs none."""
+        if not isinstance(self.risk_, GroupRisk):
+            if groups is not None:
+                raise ValueError('groups are for the risk "group" only, see colk.risks.GroupRisk')
+            return None
+        if groups is None or not self.polish:
+            self.risk_.refuse()
+        labels = column_or_1d(groups)
+        check_consistent_length(X, labels)
+        return np.asarray(labels)
+
+    def _polish_groups(self, X: Array, Y: Array, weight: Array, groups: NDArray[Any]) -> None:
+        """Give the atoms the weights that are best for the worst groups."""
+        risk = cast(GroupRisk, self.risk_)
+        found = polish_groups(self.polished_, X, Y, self.loss_, risk, groups, sample_weight=weight)
+        self.polished_ = found
+        self._learner.adopt(found.function)
 
     def _few_blas_threads(self, n_samples: int) -> AbstractContextManager[None]:
         """Return a context with one BLAS thread, unless the kernel table is large."""

@@ -117,6 +117,7 @@ class OnlineLearner(StreamLearner):
         packed: dict[str, Any] | None = None,
     ) -> None:
         """Create the state for samples of this shape, and restore a packed one if it is given."""
+        self.risk.check_loss(self.loss)
         self.risk.check_sizes(n_outputs, n_targets)
         played = roles(self.pairing, self.risk.n_inner, self.batch_size)
         width = self._shown(np.zeros((1, n_features))).shape[1]

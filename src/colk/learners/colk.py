@@ -15,7 +15,7 @@ from colk.learners.base import OnlineLearner
 from colk.learners.expanded import ExpansionLearner
 from colk.learners.growth import enlarge
 from colk.losses import Loss
-from colk.risks import Composition, Risk
+from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Pairing, PolyakRuppert, Rate
 from colk.trackers import Momentum, Tracker
@@ -34,9 +34,10 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
 
     def _check(self) -> None:
         super()._check()
-        if self.implicit and isinstance(self.risk, Composition):
+        if self.implicit and not self.risk.is_of_losses:
             raise ValueError(
-                "an implicit step needs a risk of losses; Composition is a risk of predictions"
+                f"an implicit step needs a risk of losses; {type(self.risk).__name__} is a risk of "
+                "predictions"
             )
         self.compressor.check(self.kernel)
         if self.norm_bound < np.inf and not self.compressor.is_orthogonal:

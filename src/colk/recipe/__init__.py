@@ -19,6 +19,7 @@ from colk.recipe.terms import (
     classification_loss,
     regression_loss,
     table_loss,
+    table_risk,
 )
 
 __all__ = [
@@ -39,4 +40,5 @@ __all__ = [
     "has_solver",
     "regression_loss",
     "table_loss",
+    "table_risk",
 ]

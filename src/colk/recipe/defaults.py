@@ -11,7 +11,7 @@ from colk._validation import check_number
 from colk.compressors import KOMP
 from colk.losses import Loss
 from colk.losses.scale import loss_scale
-from colk.risks import RISKS, Composition, CVaR, Risk
+from colk.risks import RISKS, CVaR, Risk
 from colk.schedules import Rate, as_decay
 
 __all__ = [
@@ -81,7 +81,7 @@ def needs_implicit_step(loss: Loss, risk: Risk, step_size: Rate, largest: float 
     >>> needs_implicit_step(Pinball(), Mean(), 1.0), needs_implicit_step(Huber(), Variance(), 0.1)
     (True, True)
     """
-    if isinstance(risk, Composition):
+    if not risk.is_of_losses:
         return False
     if risk.n_inner > 0:
         return True

@@ -4,7 +4,7 @@ import numpy as np
 
 from colk._engine.terms import term_by_name
 from colk.losses import LOSSES, Logistic, Loss, Softmax
-from colk.risks import RISKS, Risk
+from colk.risks import PREDICTION_RISKS, RISKS, Risk
 from colk.schedules import Averaging, PolyakRuppert
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "classification_loss",
     "regression_loss",
     "table_loss",
+    "table_risk",
 ]
 
 
@@ -36,7 +37,24 @@ def as_risk(risk: Risk | str) -> Risk:
     >>> as_risk("mean")
     Mean()
     """
-    return term_by_name(risk, Risk, RISKS, "risk")
+    return term_by_name(risk, Risk, {**RISKS, **PREDICTION_RISKS}, "risk")
+
+
+def table_risk(risk: Risk | str) -> Risk | str:
+    """Return the risk as it was given, if a table can be fitted under it.
+
+    Examples
+    --------
+    >>> table_risk("cvar")
+    'cvar'
+    """
+    kind = type(as_risk(risk))
+    if kind in PREDICTION_RISKS.values():
+        raise ValueError(
+            f"{kind.__name__} is a risk for COLKRegressor and COLKClassifier; "
+            "a table takes a risk of losses"
+        )
+    return risk
 
 
 def as_averaging(averaging: Averaging | bool | None) -> Averaging | None:

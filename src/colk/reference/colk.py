@@ -221,10 +221,13 @@ class COLK:
         self.taken += rate * (self.taken_now - self.taken)
         self.steps += 1
 
+    @property
+    def _is_of_predictions(self) -> bool:
+        return risks.kind(self.risk) in ("Composition", "AUC")
+
     def _sample(self, f: Array, y: Array) -> Any:
         """Return the argument of the risk: a loss, or a prediction and its target."""
-        is_composition = risks.kind(self.risk) == "Composition"
-        return (f, y) if is_composition else losses.value(self.loss, f, y)
+        return (f, y) if self._is_of_predictions else losses.value(self.loss, f, y)
 
     def _tracked(self, before: Any, now: Any, rate: float) -> Array:
         if self.steps == 0:
@@ -237,7 +240,7 @@ class COLK:
         inner_slope = risks.inner_slope(self.risk, self._sample(f_inner, y_inner), self.g)
         enter = [i for i, slopes in enumerate(inner_slope) if np.any(slopes)]
         through = by_inner[enter] @ inner_slope[enter]
-        if risks.kind(self.risk) != "Composition":
+        if not self._is_of_predictions:
             by_loss = by_loss * losses.slope(self.loss, f, y)
             through = through * losses.slope(self.loss, f_inner, y_inner)
         both = np.array([by_loss, through])

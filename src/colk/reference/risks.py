@@ -1,8 +1,8 @@
 """Risks E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ, g)] ∈ R^m, by their values at one sample.
 
-A sample is given by its loss ℓ. For a `Composition` it is given by a pair (f, y) of a prediction
-and a target, and slopes in the loss are slopes in f. A component of g at which E outer is
-stationary does not enter the gradient, by the envelope theorem; its inner slope is 0.
+A sample is given by its loss ℓ. For a `Composition` or `AUC` it is given by a pair (f, y) of a
+prediction and a target, and slopes in the loss are slopes in f. A component of g at which E outer
+is stationary does not enter the gradient, by the envelope theorem; its inner slope is 0.
 
 Examples
 --------
@@ -54,6 +54,8 @@ def n_inner(risk: Any) -> int:
     """Return the size m of g."""
     if kind(risk) in _OF_USERS:
         return int(risk.n_inner)
+    if kind(risk) == "AUC":
+        return 3
     two = ("CVaR", "MeanSemideviation", "ChiSquareDRO", "KLDRO")
     return 0 if kind(risk) == "Mean" else 2 if kind(risk) in two else 1
 
@@ -63,6 +65,9 @@ def inner(risk: Any, sample: Any, g: Array) -> Array:
     name = kind(risk)
     if name in _OF_USERS:
         return _user(risk, "inner", sample)
+    if name == "AUC":
+        (f,), (y,) = sample
+        return np.array([float(y > 0), f if y > 0 else g[1], f if y < 0 else g[2]])
     if name == "CVaR":
         step = 1.0 - _positive_part(sample - g[0], risk.smoothing)[1] / risk.tail_fraction
         return np.array([g[0] - np.sqrt(risk.tail_fraction) * g[1] * step, abs(sample - g[0])])
@@ -87,6 +92,8 @@ def inner_slope(risk: Any, sample: Any, g: Array) -> Array:
     if name in _OF_USERS:
         slopes = _user(risk, "inner_slope", sample)
         return slopes.reshape(risk.n_inner, -1) if name == "Composition" else slopes
+    if name == "AUC":
+        return np.zeros((3, 1))
     stationary = ("CVaR", "Entropic", "ChiSquareDRO", "KLDRO")
     return np.array([float(name not in stationary), 0.0])[: n_inner(risk)]
 
@@ -97,6 +104,8 @@ def outer(risk: Any, sample: Any, g: Array) -> Outer:
     if name == "Composition":
         value, by_f = (_user(risk, part, sample, g) for part in ("outer", "outer_slope_prediction"))
         return Outer(float(value[0]), by_f, _user(risk, "outer_slope_inner", sample, g))
+    if name == "AUC":
+        return _pairs(sample, g)
     if name == "CustomRisk":
         value, by_loss = (_user(risk, part, sample, g) for part in ("outer", "outer_slope_loss"))
         by_g = _user(risk, "outer_slope_inner", sample, g)
@@ -125,6 +134,16 @@ def outer(risk: Any, sample: Any, g: Array) -> Outer:
         by_g = np.array([-above, by_power])
     weight = risk.weight
     return Outer(float(sample + weight * part), float(1.0 + weight * above), weight * by_g)
+
+
+def _pairs(sample: Any, g: Array) -> Outer:
+    """Return Var[f | +] + Var[f | −] + (1 − a + b)² by one sample, with g = (p, a, b)."""
+    (f,), (y,) = sample
+    share = g[0] if y > 0 else 1.0 - g[0]
+    mean, gap = (g[1] if y > 0 else g[2]), 1.0 - g[1] + g[2]
+    value = (f - mean) ** 2 / share + 2.0 * gap * (1.0 - np.sign(y) * f / share) - gap**2
+    slope = 2.0 * (f - mean - np.sign(y) * gap) / share
+    return Outer(float(value), np.array([slope]), np.zeros(3))
 
 
 def _user(risk: Any, name: str, sample: Any, *g: Array) -> Array:

@@ -27,6 +27,8 @@ def start(risk: Any, sample: Any) -> Array:
     """Return g from the first sample; its size is the first estimate of a spread."""
     if kind(risk) in ("CustomRisk", "Composition"):
         return inner(risk, sample, np.zeros(n_inner(risk)))
+    if kind(risk) == "AUC":
+        return np.array([0.5, *inner(risk, sample, np.zeros(3))[1:]])
     power = risk.order if kind(risk) == "MeanSemideviation" else 1.0
     return np.array([sample, abs(sample) ** power])[: n_inner(risk)]
 
@@ -41,12 +43,25 @@ def track(tracker: Any, risk: Any, g: Array, before: Any, now: Any, rate: float)
     momentum = tracker == "momentum" or type(tracker).__name__ == "Momentum"
     if kind(risk) == "Entropic":
         return _track_log_mean(risk.tilt, g, before, now, rate, momentum)
+    if kind(risk) == "AUC":
+        return _track_classes(g, before, now, rate, momentum)
     averaged = np.asarray((1.0 - rate) * g + rate * inner(risk, now, g))
     if not momentum or kind(risk) == "CVaR":  # the threshold of CVaR is not an expectation
         return averaged
     moved = np.asarray((1.0 - rate) * (g - inner(risk, before, g)) + inner(risk, now, g))
     if kind(risk) == "MeanSemideviation" and not moved[1] > 0.5 * (1.0 - rate) * g[1]:
         moved[1] = averaged[1]  # a mean of powers is positive
+    return moved
+
+
+def _track_classes(g: Array, before: Any, now: Any, rate: float, momentum: bool) -> Array:
+    """Track the share of the positive class slowly, and the mean of the class of the sample."""
+    (f,), (y,) = now
+    (earlier,) = before[0]
+    moved, own = g.copy(), 1 if y > 0 else 2
+    moved[0] += 0.01 * rate * (float(y > 0) - g[0])
+    moved[own] = (1.0 - rate) * (g[own] - (earlier if momentum else 0.0))
+    moved[own] += f if momentum else rate * f
     return moved
 
 

@@ -1,8 +1,9 @@
 """Risks: functionals that combine the losses of a stream into one number to minimise.
 
 A risk is E_θ[outer(ℓ_θ, g)], where g = E_ξ[inner(ℓ_ξ)] is tracked on the stream. `RISKS` lists the
-built-in risks by name. `CustomRisk` takes user-defined functions of a loss; `Composition`, the
-paper's general form, takes functions of predictions and targets.
+built-in risks of losses by name, `PREDICTION_RISKS` those of predictions and targets. `CustomRisk`
+takes user-defined functions of a loss; `Composition`, the paper's general form, takes functions of
+predictions and targets.
 """
 
 from colk.risks.base import LossRisk, Risk
@@ -17,10 +18,14 @@ from colk.risks.dispersion import (
     Variance,
 )
 from colk.risks.distributional import KLDRO, ChiSquareDRO
+from colk.risks.groups import GroupRisk
+from colk.risks.ranking import AUC
 from colk.risks.tail import CVaR, Entropic
 
 __all__ = [
+    "AUC",
     "KLDRO",
+    "PREDICTION_RISKS",
     "RISKS",
     "CVaR",
     "CentralMoments",
@@ -29,6 +34,7 @@ __all__ = [
     "CustomRisk",
     "Dispersion",
     "Entropic",
+    "GroupRisk",
     "LossRisk",
     "Mean",
     "MeanSemideviation",
@@ -50,3 +56,5 @@ RISKS: dict[str, type[LossRisk]] = {
     "chi_square_dro": ChiSquareDRO,
     "kl_dro": KLDRO,
 }
+
+PREDICTION_RISKS: dict[str, type[Risk]] = {"auc": AUC, "group": GroupRisk}

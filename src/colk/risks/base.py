@@ -67,6 +67,9 @@ class Risk(RiskContract):
     def check_sizes(self, n_outputs: int, n_targets: int) -> None:
         """Raise ValueError if the risk was made for other sizes of predictions and targets."""
 
+    def check_loss(self, loss: Loss) -> None:
+        """Raise ValueError if the risk cannot be used with this loss."""
+
     def blended(self, share: float) -> "Risk | None":
         """Return the risk at this share of the way from the mean, in (0, 1], or None.
 
@@ -97,6 +100,15 @@ class Risk(RiskContract):
     ) -> tuple[float, Array]:
         """Return `value_at` and `gradient_at` together."""
         return self.value_at(loss, f, y, sample_weight), self.gradient_at(loss, f, y, sample_weight)
+
+    def second_derivative_at(
+        self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None
+    ) -> tuple[Array, Array, Array] | None:
+        """Return b (n,), V (n, k) and c (k,), if diag(b) + V diag(c) Vᵀ is known, or None.
+
+        It is the second derivative of `value_at` in predictions of one output.
+        """
+        return None
 
 
 class LossRisk(Risk):

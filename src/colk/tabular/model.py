@@ -11,7 +11,7 @@ from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.losses import Loss
-from colk.recipe import Recipe, Settings, Solver, table_loss
+from colk.recipe import Recipe, Settings, Solver, table_loss, table_risk
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
@@ -139,7 +139,7 @@ class TableModel(TablePredictor, StoredTable):
             kernel=kernel,
             bandwidth=bandwidth,
             loss=table_loss(loss, task),
-            risk=risk,
+            risk=table_risk(risk),
             solver=solver,
             step_size=step_size,
             eps=eps,

@@ -2,6 +2,7 @@
 
 from colk.rkhs.polishing.final import FinalPolish, final_polish
 from colk.rkhs.polishing.folds import CrossPolished, cross_polish
+from colk.rkhs.polishing.groups import polish_groups
 from colk.rkhs.polishing.path_result import PathPoint, RiskPath
 from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
 from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
@@ -15,6 +16,7 @@ __all__ = [
     "cross_polish",
     "final_polish",
     "polish",
+    "polish_groups",
     "polish_under_risk",
     "predict_left_out",
     "starts_from_mean",

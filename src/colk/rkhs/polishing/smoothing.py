@@ -262,6 +262,9 @@ class RoundedTerms:
         """
         step = self.step_of(F)
         if not isinstance(self.risk, LossRisk):
+            known = self._second_derivative(F)
+            if known is not None:
+                return known[0][:, None]
             curved = (self.slopes(F + step) - self.slopes(F - step)) / (2.0 * step)
             return np.asarray(np.abs(curved))
         by_loss = self._of_losses(F)[2]
@@ -272,6 +275,11 @@ class RoundedTerms:
             outer = self._risk_curvature(self.risk, F).diagonal
             curved = curved + outer[:, None] * self.loss_slopes(F) ** 2
         return np.asarray(curved)
+
+    def _second_derivative(self, F: Array) -> tuple[Array, Array, Array] | None:
+        """Return that of a risk of predictions, if it is known."""
+        terms = self.terms
+        return self.risk.second_derivative_at(terms.loss, F, terms.Y, terms.share)
 
     def _risk_curvature(self, risk: LossRisk, F: Array) -> RiskCurvature:
         """Return the second derivative of the risk in the losses; that of the last F is cached."""
@@ -285,8 +293,11 @@ class RoundedTerms:
         None if it is not of low rank: for several outputs, and for risks that `risk_curvature`
         does not know.
         """
-        if not isinstance(self.risk, LossRisk) or F.shape[1] > 1:
+        if F.shape[1] > 1:
             return None
+        if not isinstance(self.risk, LossRisk):
+            known = self._second_derivative(F)
+            return None if known is None else known[1:]
         found = self._risk_curvature(self.risk, F)
         if found.vectors is None:
             return None

@@ -6,9 +6,10 @@ from numpy.typing import ArrayLike
 
 from colk._validation import Array
 from colk.losses import Loss
-from colk.risks import LossRisk, Mean, Risk
+from colk.risks import AUC, GroupRisk, LossRisk, Mean, Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing.path_result import RiskPath
+from colk.rkhs.polishing.ranking import polish_auc
 from colk.rkhs.polishing.risk_path import follow_risk_path
 from colk.rkhs.polishing.weights import Polished, polish
 
@@ -18,7 +19,8 @@ __all__ = ["polish_under_risk", "starts_from_mean"]
 def starts_from_mean(risk: Risk) -> bool:
     """Return whether atoms and λ of a fit under this risk are those of the mean loss.
 
-    A `Composition` does not use the loss, so that the mean loss tells nothing about it.
+    The groups of a `GroupRisk` come later, in `polish_groups`. A `Composition` does not use the
+    loss, so that the mean loss tells nothing about it.
 
     Examples
     --------
@@ -26,7 +28,9 @@ def starts_from_mean(risk: Risk) -> bool:
     >>> starts_from_mean(CVaR(0.1)), starts_from_mean(Mean())
     (True, False)
     """
-    return isinstance(risk, LossRisk) and risk.n_inner > 0
+    if isinstance(risk, LossRisk):
+        return bool(risk.n_inner > 0)
+    return isinstance(risk, (AUC, GroupRisk))
 
 
 def polish_under_risk(
@@ -80,6 +84,18 @@ def polish_under_risk(
         sample_weight=sample_weight,
         tolerance=tolerance,
     )
+    if isinstance(risk, AUC):
+        weighted = polish_auc(
+            first,
+            X,
+            y,
+            loss,
+            regularization,
+            path=path,
+            sample_weight=sample_weight,
+            tolerance=tolerance,
+        )
+        return weighted, None
     if not by_mean or not isinstance(risk, LossRisk):
         return first, None
     decay, found = first.regularization, None

@@ -1,0 +1,5 @@
+cimport cython
+from colk.risks.base cimport Risk
+
+cdef class GroupRisk(Risk):
+    cdef readonly double tail_fraction
