@@ -47,6 +47,7 @@ sizes = {
 @settings(deadline=None, max_examples=60, derandomize=True)
 @given(**sizes)
 def test_compress_is_brute_force(kernel, n_atoms, n_features, n_outputs, seed, share):
+    assume(abs(share - 1.0) > 1e-9)  # eps = ‖f‖ is a tie that rounding decides
     atoms, weights = make(kernel, n_atoms, n_features, n_outputs, seed)
     K = kernel.gram(atoms)
     assume(np.linalg.cond(K) <= WORST_CONDITION)
@@ -66,6 +67,7 @@ def test_compress_is_brute_force(kernel, n_atoms, n_features, n_outputs, seed, s
 @settings(deadline=None, max_examples=30, derandomize=True)
 @given(**sizes, left=st.integers(0, 40))
 def test_max_atoms_is_brute_force(kernel, n_atoms, n_features, n_outputs, seed, share, left):
+    assume(abs(share - 1.0) > 1e-9)
     atoms, weights = make(kernel, n_atoms, n_features, n_outputs, seed)
     K = kernel.gram(atoms)
     assume(np.linalg.cond(K) <= WORST_CONDITION)

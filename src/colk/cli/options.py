@@ -93,8 +93,13 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
 def open_source(arguments: argparse.Namespace, features: Sequence[str] = ()) -> "Source":
     """Open the data of a command; `features` are those of its model."""
+    import pyarrow
+
     from colk.tabular.reading import Source
 
+    # Ctrl-C would be lost while pyarrow reads, and while it imports pandas, which it does here.
+    pyarrow.enable_signal_handlers(False)
+    pyarrow.array([0.0])
     numbers = [int(name) for name in features if name.isdecimal()]
     return Source(
         arguments.data,

@@ -63,8 +63,8 @@ def _run(arguments: argparse.Namespace) -> None:
     numbers = tuple(name for name in model.features if name not in model.categorical)
     wanted, labels = Columns(numbers, model.categorical), model.task == "classification"
     with (
+        open_source(arguments, model.features) as source,  # imports readers
         interruptible(),
-        open_source(arguments, model.features) as source,
         Rejects(arguments.rejects, arguments.strict) as rejects,
         writer(arguments.out, arguments.to, labels) as write,
     ):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 import colk as package
@@ -34,8 +35,11 @@ def is_clean(code, error):
 @pytest.fixture
 def large(tmp_path):
     path = tmp_path / "large.csv"
-    row = "1.25,-0.5,3.125,0.75\n0.25,1.5,2.125,-0.75\n-1.25,0.5,1.125,0.5\n"
-    path.write_text("a,b,c,y\n" + row * 100_000)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 3))
+    rows = np.column_stack([X, np.sin(3.0 * X).sum(axis=1)])
+    text = "".join(",".join(f"{value:.4f}" for value in row) + "\n" for row in rows.tolist())
+    path.write_text("a,b,c,y\n" + 30 * text)
     return path
 
 
