@@ -38,6 +38,7 @@ def test_average_equals_the_reference_beyond_a_review(size):
     assert np.sqrt(twin.taken / noise) > 1.0 / n  # else the schedule would decide alone
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 def test_average_does_not_decay(kernel):
     """Without a price and a floor, the Gaussian falls from 0.99 to 0.64 in 50,000 rows."""

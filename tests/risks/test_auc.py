@@ -71,6 +71,7 @@ def test_polish_equals_an_independent_solver():
     assert found.converged
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("solver", ["gradient", "newton"])
 def test_stream_ranks(solver):
     rng = np.random.default_rng(0)
@@ -84,6 +85,7 @@ def test_stream_ranks(solver):
     assert 0.0 < g[0] < 1.0
 
 
+@pytest.mark.compiled
 def test_stream_tracks_the_share_of_a_class():
     y = np.repeat([1, 0], [200, 1800])[np.random.default_rng(1).permutation(2000)]
     model = COLKClassifier(risk="auc", kernel=Gaussian(0.2), tracking_rate=0.5)
@@ -96,6 +98,7 @@ def area_of(X, y, n, **settings):
     return roc_auc_score(y[n:], model.decision_function(X[n:]))
 
 
+@pytest.mark.compiled
 def test_rare_class_is_ranked_better_than_by_the_logistic_fit():
     gains = []
     for seed in range(200, 210):

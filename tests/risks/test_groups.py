@@ -90,6 +90,7 @@ def test_minimum_equals_that_of_an_independent_solver(loss, tail_fraction):
     assert found.value - found.gap <= best.fun * (1.0 + 1e-6)
 
 
+@pytest.mark.compiled
 def test_worst_group_gains_on_new_samples():
     ratios = []
     for seed in range(10):
