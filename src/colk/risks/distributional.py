@@ -121,18 +121,25 @@ class ChiSquareDRO(LossRisk):
         if weights[losses == largest].sum() * factor * factor >= 1.0:
             return largest
 
+        # In units in which the losses are 0 to 1, so that squares do not underflow.
+        smallest = float(losses.min())
+        span = largest - smallest
+        scaled = (losses - smallest) / span
+
         def slope(eta: float) -> float:
-            excess = np.maximum(losses - eta, 0.0)
+            excess = np.maximum(scaled - eta, 0.0)
             root = math.sqrt(float(average(excess * excess, weights)))
             return 1.0 - factor * float(average(excess, weights)) / root
 
-        mean = float(average(losses, weights))
-        deviation = math.sqrt(float(average((losses - mean) ** 2, weights)))
+        mean = float(average(scaled, weights))
+        deviation = math.sqrt(float(average((scaled - mean) ** 2, weights)))
         low = mean - deviation / math.sqrt(2.0 * self.radius)
-        if low <= losses.min():
-            return low
-        high = largest - 1e-12 * (largest - low)
-        return high if slope(high) <= 0.0 else float(brentq(slope, low, high, rtol=8.9e-16))
+        high = 1.0 - 1e-12 * (1.0 - low)
+        if low <= 0.0:
+            found = low
+        else:
+            found = high if slope(high) <= 0.0 else float(brentq(slope, low, high, rtol=8.9e-16))
+        return smallest + span * found
 
     def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
         if self.n_inner > 0 and g[1] == 0.0:  # the worst distribution is at the largest losses
