@@ -1,23 +1,29 @@
 """Optimal weights on given atoms over all data, by Newton's method."""
 
+from colk.rkhs.polishing.blocks import Block, Blocks, RowBlocks
 from colk.rkhs.polishing.final import FinalPolish, final_polish
 from colk.rkhs.polishing.folds import CrossPolished, cross_polish
 from colk.rkhs.polishing.groups import polish_groups
 from colk.rkhs.polishing.path_result import PathPoint, RiskPath
+from colk.rkhs.polishing.sum_solver import solve_by_sums
 from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
 from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 
 __all__ = [
+    "Block",
+    "Blocks",
     "CrossPolished",
     "FinalPolish",
     "PathPoint",
     "Polished",
     "RiskPath",
+    "RowBlocks",
     "cross_polish",
     "final_polish",
     "polish",
     "polish_groups",
     "polish_under_risk",
     "predict_left_out",
+    "solve_by_sums",
     "starts_from_mean",
 ]

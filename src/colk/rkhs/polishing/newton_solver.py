@@ -12,7 +12,7 @@ predictions sets the length of a step.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from colk.rkhs.polishing.interior_point import follow_path
 from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
 from colk.rkhs.polishing.span import Solver, Span
 
-__all__ = ["Point", "Solution", "descend", "solve"]
+__all__ = ["Point", "Search", "Solution", "descend", "line_search", "smoothing_stages", "solve"]
 
 # Factor by which smoothing widths decrease, and the last width; below it rounding errors dominate.
 _NARROWING = 0.15
@@ -126,34 +126,103 @@ def solve(
     point = Point(span, regularization, start, factor)
     if terms.is_piecewise_linear:
         return _inside(point, terms, tolerance, max_steps)
-    best_v, best = start, point.value(terms)
-    at_zero = Point(span, regularization, np.zeros_like(start))
-    units = terms.unit(point.F)
-    reference = float(np.linalg.norm(at_zero.gradient(RoundedTerms(terms, *units)))) or 1.0
-    share, count = 1.0 if terms.is_kinked else 1e-3, 0
+    return smoothing_stages(_RowSearch(point, terms), tolerance=tolerance, max_steps=max_steps)
+
+
+class Search(Protocol):
+    """A search for the minimum of an objective, which `smoothing_stages` directs."""
+
+    decay: float
+    is_kinked: bool
+    is_convex: bool
+    is_sum: bool
+
+    @property
+    def v(self) -> Array:
+        """The coordinates."""
+
+    def reference(self) -> float:
+        """Return the norm of the gradient at f = 0."""
+
+    def smooth(self, share: float) -> bool:
+        """Smooth kinks over this share of the first widths; return whether nothing is smoothed."""
+
+    def value(self) -> float:
+        """Return the exact objective."""
+
+    def lower_bound(self) -> float:
+        """Return a bound on the exact risk of other predictions, to first order."""
+
+    def descend(self, target: float, max_steps: int) -> tuple[int, float]:
+        """Make steps until the norm of the gradient is at most `target`; return it."""
+
+
+class _RowSearch:
+    """A search with the predictions of all rows in memory."""
+
+    def __init__(self, point: Point, terms: Terms) -> None:
+        self._point, self._terms, self.decay = point, terms, point.decay
+        self.is_kinked, self.is_convex, self.is_sum = terms.is_kinked, terms.is_convex, terms.is_sum
+        self._units = terms.unit(point.F)
+        self._rounded = RoundedTerms(terms, *self._units)
+
+    @property
+    def v(self) -> Array:
+        return self._point.v
+
+    def reference(self) -> float:
+        at_zero = Point(self._point.span, self.decay, np.zeros_like(self.v))
+        return float(np.linalg.norm(at_zero.gradient(self._rounded))) or 1.0
+
+    def smooth(self, share: float) -> bool:
+        self._rounded = RoundedTerms(self._terms, share * self._units[0], share * self._units[1])
+        return self._rounded.is_exact
+
+    def value(self) -> float:
+        return self._point.value(self._terms)
+
+    def lower_bound(self) -> float:
+        return self._rounded.lower_bound(self._point.F)
+
+    def descend(self, target: float, max_steps: int) -> tuple[int, float]:
+        return descend(self._point, self._rounded, target, max_steps)
+
+
+def smoothing_stages(search: Search, *, tolerance: float, max_steps: int) -> Solution:
+    """Minimise an objective whose kinks are smoothed over decreasing widths.
+
+    Parameters
+    ----------
+    search : Search
+        The search, at its first point.
+    tolerance, max_steps
+        As in `solve`.
+    """
+    regularization, best_v, best = search.decay, search.v, search.value()
+    reference = search.reference()
+    share, count = 1.0 if search.is_kinked else 1e-3, 0
     gap, norm, converged = np.inf, np.inf, False
     # A risk gives large weights to few samples, so that a small gradient alone says little.
-    is_certified = terms.is_convex and not terms.is_sum
+    is_certified = search.is_convex and not search.is_sum
     while True:
-        rounded = RoundedTerms(terms, share * units[0], share * units[1])
-        exact = rounded.is_exact
+        exact = search.smooth(share)
         target = tolerance * reference
         if not exact:
             # A smoothed problem need not be solved more accurately than the smoothing error, and a
             # gap below the tolerance needs a gradient as small as that.
-            smoothing_error = max(0.04 * share, tolerance if terms.is_convex else 0.0)
+            smoothing_error = max(0.04 * share, tolerance if search.is_convex else 0.0)
             target = np.sqrt(0.5 * smoothing_error * regularization * abs(best))
         elif is_certified:
             target = min(target, np.sqrt(tolerance * regularization * abs(best)))
-        steps, norm = descend(point, rounded, target, max_steps - count)
+        steps, norm = search.descend(target, max_steps - count)
         count += steps
-        value, before = point.value(terms), best
+        value, before = search.value(), best
         if value <= best and np.isfinite(value):
-            best_v, best = point.v, value
+            best_v, best = search.v, value
         met = norm <= target
-        if terms.is_convex:
-            penalty = 0.5 * regularization * float(np.sum(point.v * point.v))
-            least = rounded.lower_bound(point.F) + penalty - norm**2 / (2.0 * regularization)
+        if search.is_convex:
+            penalty = 0.5 * regularization * float(np.sum(search.v * search.v))
+            least = search.lower_bound() + penalty - norm**2 / (2.0 * regularization)
             gap = min(gap, max(best - least, 0.0))
         if exact:
             is_close = not is_certified or gap <= tolerance * abs(best)
@@ -279,17 +348,35 @@ def _search(
     point: Point, terms: RoundedTerms, direction: Array, change: Array, slope: float
 ) -> tuple[float, Array]:
     """Return a step that halves the slope and lowers the objective, and its predictions."""
-    if not slope < 0.0:
-        return 0.0, point.F
-    value, low, high, step = point.value(terms), 0.0, np.inf, 1.0
     squares = float(np.sum(direction * direction))
     crossed = float(np.sum(point.v * direction))
     norm = float(np.sum(point.v * point.v))
-    for _ in range(_LINE_STEPS):
+
+    def probe(step: float) -> tuple[float, float]:
         F = point.F + step * change
         penalty = 0.5 * point.decay * (norm + 2.0 * step * crossed + step * step * squares)
-        here = terms.value(F) + penalty
         tilt = float(np.sum(terms.slopes(F) * change)) + point.decay * (crossed + step * squares)
+        return terms.value(F) + penalty, tilt
+
+    step = line_search(probe, point.value(terms), slope)
+    return step, point.F + step * change
+
+
+def line_search(probe: Callable[[float], tuple[float, float]], value: float, slope: float) -> float:
+    """Return a step that halves the slope and does not raise the objective, or 0.
+
+    Parameters
+    ----------
+    probe : callable
+        Returns the objective and its slope after a step of this length.
+    value, slope : float
+        The objective and its slope at 0.
+    """
+    if not slope < 0.0:
+        return 0.0
+    low, high, step = 0.0, np.inf, 1.0
+    for _ in range(_LINE_STEPS):
+        here, tilt = probe(step)
         if here > value + _NOISE * abs(value) or not tilt <= -0.5 * slope:
             high = step
             inside = slope / (slope - tilt) if np.isfinite(tilt) and tilt > 0.0 else 0.5
@@ -299,5 +386,5 @@ def _search(
         elif tilt < 0.5 * slope and step < 64.0 and high - low > 1e-3 * high:
             low, step = step, 0.5 * (step + high)
         else:
-            return step, F
-    return low, point.F + low * change
+            return step
+    return low

@@ -260,17 +260,15 @@ class RoundedTerms:
         coupling: outer' · ℓ'' + outer'' · ℓ'² with constant g. If the loss couples its outputs,
         `shared` uses the largest entry for all outputs.
         """
-        step = self.step_of(F)
         if not isinstance(self.risk, LossRisk):
             known = self._second_derivative(F)
             if known is not None:
                 return known[0][:, None]
+            step = self.step_of(F)
             curved = (self.slopes(F + step) - self.slopes(F - step)) / (2.0 * step)
             return np.asarray(np.abs(curved))
         by_loss = self._of_losses(F)[2]
-        curved = np.maximum(by_loss, 0.0)[:, None] * np.maximum(
-            self._loss_curvature(F, step, shared), 0.0
-        )
+        curved = np.maximum(by_loss, 0.0)[:, None] * np.maximum(self.loss_curvature(F, shared), 0.0)
         if self.risk.n_inner > 0:
             outer = self._risk_curvature(self.risk, F).diagonal
             curved = curved + outer[:, None] * self.loss_slopes(F) ** 2
@@ -303,7 +301,9 @@ class RoundedTerms:
             return None
         return found.vectors * self.loss_slopes(F), found.coefficients
 
-    def _loss_curvature(self, F: Array, step: float, shared: bool) -> Array:
+    def loss_curvature(self, F: Array, shared: bool = True) -> Array:
+        """Return second derivatives of the losses, (n, q); see `curvature` for `shared`."""
+        step = self.step_of(F)
         if not self.terms.couples_outputs:
             return self._bent(F, step) / step
         curved = np.empty_like(F)

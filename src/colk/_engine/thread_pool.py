@@ -1,0 +1,137 @@
+"""Threads over blocks of rows, contenders, folds and outputs.
+
+Loops of the library and BLAS release the interpreter's lock, so that threads help. Each piece of
+work uses BLAS with one thread, and results come in the order of the items: they are the same to the
+bit for any number of threads.
+"""
+
+import numbers
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from functools import cache
+from typing import TypeVar
+
+from colk._engine.blas_threads import one_blas_thread
+
+__all__ = ["each_in_threads", "map_in_threads", "n_threads", "use_threads"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# Results that are computed before they are asked for, in units of the number of threads.
+_AHEAD = 2
+
+# The number of threads that a caller has set; 0 if nobody has.
+_chosen: ContextVar[int] = ContextVar("colk_threads", default=0)
+
+
+@cache
+def _cores(limit: str | None) -> int:
+    """Return the cores of this process, within the limits of its affinity and its cgroup."""
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def n_threads(n_jobs: int | None = None) -> int:
+    """Return the number of threads for a parameter `n_jobs`, as scikit-learn reads it.
+
+    None is the number of cores, or the `n_jobs` of a surrounding `joblib.parallel_config`. It is 1
+    in a worker of joblib, because the other workers use the other cores. −1 is all cores, −2 all
+    but one.
+
+    Examples
+    --------
+    >>> n_threads(3), n_threads(-1) >= 1
+    (3, True)
+    """
+    if n_jobs is None:
+        from joblib.parallel import get_active_backend
+
+        backend, given = get_active_backend()
+        if backend.nesting_level:
+            return 1
+        n_jobs = -1 if given is None else int(given)
+    if not (isinstance(n_jobs, numbers.Integral) and n_jobs != 0) or isinstance(n_jobs, bool):
+        raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}")
+    if n_jobs > 0:
+        return int(n_jobs)
+    return max(_cores(os.environ.get("LOKY_MAX_CPU_COUNT")) + 1 + int(n_jobs), 1)
+
+
+@contextmanager
+def use_threads(n_jobs: int | None) -> Iterator[None]:
+    """Return a context, or decorate a function, in which the library uses this many threads.
+
+    Inside another such context it has no effect: the outermost caller decides.
+
+    Examples
+    --------
+    >>> with use_threads(2):
+    ...     map_in_threads(abs, [-1, -2, 3])
+    [1, 2, 3]
+    """
+    if _chosen.get():
+        yield
+        return
+    token = _chosen.set(n_threads(n_jobs))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield the results of a function, in the order of the items.
+
+    Only a few results are computed ahead, so that items and results may be large. In a thread of
+    the pool, everything runs in that thread.
+
+    Examples
+    --------
+    >>> list(each_in_threads(len, ["a", "bc"]))
+    [1, 2]
+    """
+    count = _chosen.get() or n_threads(None)
+    with one_blas_thread():
+        if count == 1 or (isinstance(items, Sized) and len(items) <= 1):
+            for item in items:
+                yield function(item)
+            return
+        pool, waiting = ThreadPoolExecutor(count), deque[Future[Result]]()
+        try:
+            for item in items:
+                # A context of its own: NumPy's error state, and one thread for what is nested.
+                context = copy_context()
+                context.run(_chosen.set, 1)
+                waiting.append(pool.submit(context.run, function, item))
+                if len(waiting) >= _AHEAD * count:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return the results of a function, in the order of the items.
+
+    The number of threads is that of `use_threads`, or the number of cores.
+
+    Parameters
+    ----------
+    function : callable
+        A function of one item, which does not depend on the order of the calls.
+    items : iterable
+        The items.
+
+    Examples
+    --------
+    >>> map_in_threads(lambda x: x * x, range(4))
+    [0, 1, 4, 9]
+    """
+    return list(each_in_threads(function, items))

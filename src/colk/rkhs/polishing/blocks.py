@@ -1,0 +1,146 @@
+"""Blocks of rows, and functions of them whose results are added in a fixed order.
+
+A solver asks for sums over all rows and never sees a row. What computes a sum is a pure function at
+the top level of a module, `function(block, *per_block, *common)`, so that threads, processes or
+other machines can run it. An engine implements `Blocks`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial, reduce
+from typing import Any, NamedTuple, Protocol
+
+from colk._engine.thread_pool import each_in_threads
+from colk._validation import Array
+
+__all__ = ["Block", "Blocks", "RowBlocks", "add", "turns"]
+
+# Rows of a block, and rows whose kernel values are in memory at a time. Sums are rounded alike
+# whatever the number of threads, because these numbers do not depend on it.
+BLOCK = 8192
+TURN = 1024
+# With fewer rows than this, threads take longer to start than they save.
+_FEW = 4096
+
+
+class Block(NamedTuple):
+    """Some of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = Block(np.zeros((2, 1)), np.array([1.0, 2.0]), np.full(2, 0.5))
+    >>> len(block.share)
+    2
+    """
+
+    points: Array  # (n, p)
+    targets: Array  # (n,) or (n, r), as the loss takes them
+    share: Array  # (n,): weights, at least 0, that sum to 1 over all blocks
+
+
+class Blocks(Protocol):
+    """What an engine offers: a function of each block, and the sum of a function over the blocks.
+
+    Results are added first to last, or in a tree whose shape depends on the number of blocks only.
+    """
+
+    def each(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> Any:
+        """Return the results of `function(block, *values, *common)`, in the order of the blocks.
+
+        They may stay where they were computed. `per_block` lists such results of earlier calls,
+        from each of which a block gets its own value.
+        """
+
+    def total(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> Any:
+        """Return the sum, by `add`, of the results of `function(block, *values, *common)`."""
+
+    def fetch(self, results: Any) -> list[Any]:
+        """Return results of `each` as a list."""
+
+
+def add(first: Any, second: Any) -> Any:
+    """Return the sum of two results: tuples of numbers and arrays, whose entries may be None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> add((1.0, np.ones(2), None), (2.0, np.ones(2), None))
+    (3.0, array([2., 2.]), None)
+    """
+    parts = [None if a is None else a + b for a, b in zip(first, second, strict=True)]
+    return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+
+
+def turns(size: int) -> Iterator[slice]:
+    """Yield slices of the rows of a block whose kernel values are in memory at a time."""
+    for start in range(0, size, TURN):
+        yield slice(start, min(start + TURN, size))
+
+
+class RowBlocks:
+    """Blocks of arrays in memory, or of a function that reads them again for each pass.
+
+    Threads compute several blocks at a time. Results of `each` stay in memory.
+
+    Parameters
+    ----------
+    blocks : sequence of Block, or callable
+        The blocks, or a function without arguments that returns an iterable of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def size(block):
+    ...     return (len(block.points),)
+    >>> RowBlocks.of(np.zeros((10_000, 1)), np.zeros(10_000), np.full(10_000, 1e-4)).total(size)
+    (10000,)
+    """
+
+    def __init__(self, blocks: Sequence[Block] | Callable[[], Iterable[Block]]) -> None:
+        self._blocks = blocks
+
+    @classmethod
+    def of(cls, points: Array, targets: Array, share: Array) -> "RowBlocks":
+        """Return blocks of a fixed number of rows.
+
+        Parameters
+        ----------
+        points, targets, share
+            As in `Block`, of all rows.
+        """
+        starts = range(0, len(points), BLOCK)
+        rows = [slice(start, start + BLOCK) for start in starts]
+        return cls([Block(points[some], targets[some], share[some]) for some in rows])
+
+    def _results(
+        self, function: Callable[..., Any], common: tuple[Any, ...], per_block: Sequence[Any]
+    ) -> Iterator[Any]:
+        blocks = self._blocks() if callable(self._blocks) else self._blocks
+        calls = zip(blocks, *per_block, strict=True)
+        is_small = not callable(self._blocks) and sum(len(b.share) for b in self._blocks) < _FEW
+        run = map if is_small else each_in_threads
+        return run(partial(_call, function, common), calls)
+
+    def each(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> list[Any]:
+        """Return the results of a function, in the order of the blocks; see `Blocks`."""
+        return list(self._results(function, common, per_block))
+
+    def total(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> Any:
+        """Return the sum of the results of a function, first to last; see `Blocks`."""
+        return reduce(add, self._results(function, common, per_block))
+
+    def fetch(self, results: Any) -> list[Any]:
+        """Return results of `each` as a list."""
+        return list(results)
+
+
+def _call(function: Callable[..., Any], common: tuple[Any, ...], own: tuple[Any, ...]) -> Any:
+    return function(*own, *common)

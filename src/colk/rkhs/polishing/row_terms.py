@@ -1,0 +1,240 @@
+"""Slopes and curvatures of an objective at the rows of a block.
+
+A risk joins all rows through a few numbers, which `inner_statistics` finds: g, and the mean slopes
+of the outer function in g. Given these, each row has its own slope and its own curvature, and the
+second derivative of the risk is a sum over the rows plus a few rank-one terms.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from colk._validation import Array
+from colk.kernels import Kernel
+from colk.losses import Loss, Quantiles
+from colk.risks import AUC, Composition, CVaR, LossRisk, Mean, Risk
+from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
+
+__all__ = ["Inner", "RowTerms", "SumObjective", "losses_of", "row_terms"]
+
+
+@dataclass(frozen=True, eq=False)
+class SumObjective:
+    """A risk of a loss of functions on given atoms, with smoothed kinks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel κ.
+    atoms : array of shape (M, p)
+        The atoms D.
+    loss : Loss
+        The loss.
+    risk : Risk
+        The risk.
+    n_outputs : int
+        q.
+    width : float
+        Width over which kinks of the loss are smoothed; 0 leaves them.
+    basis : array of shape (M, rank), optional
+        B, if curvature must be summed in the coordinates z = Bᵀκ(D, x) because the atoms are
+        nearly dependent.
+
+    Examples
+    --------
+    >>> from colk.kernels import Linear
+    >>> from colk.losses import Hinge
+    >>> from colk.risks import CVaR
+    >>> objective = SumObjective(Linear(), np.ones((1, 1)), Hinge(), CVaR(0.1), 1)
+    >>> smooth = objective.smoothed(width=0.1, softness=0.2)
+    >>> smooth.width, smooth.risk.smoothing
+    (0.1, 0.2)
+    """
+
+    kernel: Kernel
+    atoms: Array
+    loss: Loss
+    risk: Risk
+    n_outputs: int
+    width: float = 0.0
+    basis: Array | None = None
+
+    def smoothed(self, width: float, softness: float) -> "SumObjective":
+        """Return the objective with smoothed kinks: of the loss, and of CVaR."""
+        risk = self.risk
+        if isinstance(risk, CVaR) and risk.n_inner > 0:
+            risk = risk.replace(smoothing=max(softness, risk.smoothing))
+        return replace(self, width=width, risk=risk)
+
+    @property
+    def couples_outputs(self) -> bool:
+        """Whether the loss is not a sum over the outputs."""
+        couples = self.loss.couples_outputs and not isinstance(self.loss, Quantiles)
+        return couples and self.n_outputs > 1
+
+    def terms(self, targets: Array) -> RoundedTerms:
+        """Return the losses of some rows, each of weight 1."""
+        of_losses = self.risk if not isinstance(self.risk, LossRisk) else Mean()
+        plain = Terms(self.loss, of_losses, targets, np.ones(len(targets)), self.n_outputs)
+        return RoundedTerms(plain, self.width or 1.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Inner:
+    """What joins the rows.
+
+    Parameters
+    ----------
+    g : array of shape (m,)
+        The inner value of the risk.
+    slopes : array of shape (k,)
+        E ∂outer/∂g for the leading components, which are expectations.
+    step : float
+        Distance of finite differences in the losses.
+    largest, mass : float
+        If g says that only the largest losses count (`ChiSquareDRO` and `KLDRO` with a large
+        radius): this loss, and the share of the rows that have it. Otherwise the mass is 0.
+    """
+
+    g: Array
+    slopes: Array
+    step: float = 1e-5
+    largest: float = 0.0
+    mass: float = 0.0
+
+
+class RowTerms(NamedTuple):
+    """The objective at some rows; shares are factors of everything.
+
+    `slopes` are derivatives in the predictions, `curvature` the diagonal of the second derivative
+    without what joins the rows. `bends` and `pulls` are the vectors from which the rank-one terms
+    follow, see `couplings`.
+    """
+
+    values: Array  # (n,): the outer function
+    by_loss: Array  # (n,): derivative of the risk in the losses
+    losses: Array  # (n,)
+    slopes: Array  # (n, q)
+    curvature: Array  # (n, q), or (n, 0) if it was not asked for
+    outer_curvature: Array  # (n,)
+    bends: Array  # (n, q)
+    pulls: Array  # (n, q)
+
+
+def losses_of(objective: SumObjective, F: Array, targets: Array) -> Array:
+    """Return the losses (n,) of predictions (n, q); those of a loss with kinks are smoothed."""
+    terms = objective.terms(targets)
+    return terms.losses(F) if objective.width else terms.terms.evaluate(F)[0]
+
+
+def row_terms(
+    objective: SumObjective,
+    inner: Inner | None,
+    F: Array,
+    targets: Array,
+    share: Array,
+    bend: bool,
+) -> RowTerms:
+    """Return the objective at some rows.
+
+    Parameters
+    ----------
+    objective : SumObjective
+        The objective; the width must be above 0 if the loss has kinks.
+    inner : Inner or None
+        What joins the rows; None for the mean.
+    F : array of shape (n, q)
+        Predictions.
+    targets, share
+        Targets, and weights of the rows.
+    bend : bool
+        Whether to find the curvature.
+    """
+    risk = objective.risk
+    if isinstance(risk, AUC):
+        return _auc_terms(cast(Inner, inner), F, targets, share)
+    if isinstance(risk, Composition):
+        return _composed_terms(risk, cast(Inner, inner), F, targets, share, bend)
+    if not isinstance(risk, LossRisk):
+        raise TypeError(f"{type(risk).__name__} cannot be summed over rows")
+    return _loss_terms(objective, risk, inner, F, targets, share, bend)
+
+
+def _loss_terms(
+    objective: SumObjective,
+    risk: LossRisk,
+    inner: Inner | None,
+    F: Array,
+    targets: Array,
+    share: Array,
+    bend: bool,
+) -> RowTerms:
+    terms = objective.terms(targets)
+    losses, slopes = terms.losses(F), terms.loss_slopes(F)
+    none = np.zeros((len(F), 0))
+    if inner is None or risk.n_inner == 0:
+        curvature = share[:, None] * np.maximum(terms.loss_curvature(F), 0.0) if bend else none
+        pull = share[:, None] * slopes
+        return RowTerms(
+            share * losses, share, losses, pull, curvature, np.zeros(len(F)), none, none
+        )
+    by_loss = _by_loss(risk, inner, losses, share)
+    outer = _outer_curvature(risk, inner, losses, share)
+    curvature = none
+    if bend:
+        curvature = np.maximum(by_loss, 0.0)[:, None] * np.maximum(terms.loss_curvature(F), 0.0)
+        curvature = curvature + outer[:, None] * slopes**2
+    values = share * risk.outer(losses, inner.g)
+    pull, bends, pulls = (each[:, None] * slopes for each in (by_loss, outer, share))
+    return RowTerms(values, by_loss, losses, pull, curvature, outer, bends, pulls)
+
+
+def _by_loss(risk: LossRisk, inner: Inner, losses: Array, share: Array) -> Array:
+    """Return the derivative of the risk in the losses of these rows."""
+    if inner.mass > 0.0:
+        return np.where(losses == inner.largest, share / inner.mass, 0.0)
+    k = len(inner.slopes)
+    through = risk.inner_slope(losses, inner.g)[:, :k] @ inner.slopes
+    return np.asarray(share * (risk.outer_slope_loss(losses, inner.g) + through))
+
+
+def _outer_curvature(risk: LossRisk, inner: Inner, losses: Array, share: Array) -> Array:
+    """Return the share times ∂²outer/∂ℓ² of each row with constant g."""
+    if inner.mass > 0.0:
+        return np.zeros(len(losses))
+    h = inner.step
+    above, below = (risk.outer_slope_loss(losses + side, inner.g) for side in (h, -h))
+    return np.asarray(share * np.maximum((above - below) / (2.0 * h), 0.0))
+
+
+def _auc_terms(inner: Inner, F: Array, targets: Array, share: Array) -> RowTerms:
+    """With g = (share of the positive class, mean score of positives, of negatives)."""
+    positive, above, below = inner.g
+    f, is_positive = F[:, 0], np.reshape(targets, (len(F), -1))[:, 0] > 0.0
+    within = share / np.where(is_positive, positive, 1.0 - positive)
+    apart = np.where(is_positive, 1.0, -1.0)
+    values = within * (f - np.where(is_positive, above, below)) ** 2
+    slopes = 2.0 * within * (f + np.where(is_positive, -1.0 - below, 1.0 - above))
+    both, sides = within[:, None], (within * apart)[:, None]
+    return RowTerms(values, within, values, slopes[:, None], 2.0 * both, within, both, sides)
+
+
+def _composed_terms(
+    risk: Composition, inner: Inner, F: Array, targets: Array, share: Array, bend: bool
+) -> RowTerms:
+
+    def slopes_at(f: Array) -> Array:
+        jacobians = risk.tabulate("inner_slope", f, targets, inner.g)
+        through = inner.slopes @ jacobians.reshape(len(f), risk.n_inner, -1)
+        direct = risk.tabulate("outer_slope_prediction", f, targets, inner.g)
+        return np.asarray(share[:, None] * (direct + through))
+
+    none = np.zeros((len(F), 0))
+    curvature = none
+    if bend:
+        difference = slopes_at(F + inner.step) - slopes_at(F - inner.step)
+        curvature = np.abs(difference) / (2.0 * inner.step)
+    values = share * risk.tabulate("outer", F, targets, inner.g)[:, 0]
+    zero = np.zeros(len(F))
+    return RowTerms(values, share, values, slopes_at(F), curvature, zero, none, none)

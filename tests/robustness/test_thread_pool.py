@@ -1,0 +1,110 @@
+"""The pool: order, number of threads, errors and nesting."""
+
+import threading
+
+import joblib
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from colk._engine.thread_pool import each_in_threads, map_in_threads, n_threads, use_threads
+from colk.kernels import Gaussian
+
+
+def blas_threads(_):
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_results_come_in_order_from_this_many_threads():
+    barrier = threading.Barrier(3, timeout=10.0)
+
+    def wait(item):
+        barrier.wait()  # passes only if three threads meet
+        return item
+
+    with use_threads(3):
+        assert map_in_threads(wait, range(6)) == list(range(6))
+
+
+def test_blas_has_one_thread_inside():
+    with use_threads(2):
+        assert all(set(found) <= {1} for found in map_in_threads(blas_threads, range(4)))
+
+
+def test_nested_work_stays_in_its_thread():
+    def names(_):
+        return {threading.get_ident(), *map_in_threads(lambda _: threading.get_ident(), range(4))}
+
+    with use_threads(2):
+        assert [len(found) for found in map_in_threads(names, range(3))] == [1, 1, 1]
+
+
+def test_the_outermost_caller_sets_the_number():
+    with use_threads(1), use_threads(4):
+        assert len(set(map_in_threads(lambda _: threading.get_ident(), range(8)))) == 1
+
+
+def test_an_error_reaches_the_caller_and_stops_the_rest():
+    done = []
+
+    def work(item):
+        if item == 1:
+            raise ValueError("of item 1")
+        done.append(item)
+        return item
+
+    with use_threads(2), pytest.raises(ValueError, match="of item 1"):
+        map_in_threads(work, range(1000))
+    assert len(done) < 20
+
+
+def test_few_results_are_computed_ahead():
+    taken = []
+
+    def items():
+        for item in range(100):
+            taken.append(item)
+            yield item
+
+    with use_threads(2):
+        results = each_in_threads(abs, items())
+        assert next(results) == 0
+        assert len(taken) <= 4
+        results.close()
+
+
+def test_n_jobs_is_read_as_in_scikit_learn():
+    cores = joblib.cpu_count()
+    assert n_threads(None) == n_threads(-1) == cores
+    assert n_threads(5) == 5
+    assert n_threads(-2) == max(cores - 1, 1)
+    assert n_threads(-100) == 1
+    with joblib.parallel_config(n_jobs=3):
+        assert n_threads(None) == 3
+    for bad in (0, 1.5, "all", True):
+        with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0"):
+            n_threads(bad)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_a_worker_of_joblib_has_one_thread(backend):
+    run = joblib.Parallel(n_jobs=2, backend=backend)
+    assert run(joblib.delayed(n_threads)(None) for _ in range(2)) == [1, 1]
+
+
+def test_the_error_state_of_numpy_is_that_of_the_caller():
+    with use_threads(2), np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        map_in_threads(np.exp, np.full(4, 1e4))
+
+
+def test_the_bits_do_not_depend_on_the_number_of_threads():
+    X = np.random.default_rng(0).normal(size=(3000, 4))
+
+    def total(start):
+        return Gaussian(1.0).gram(X[start : start + 500], X[:50]).sum(axis=0)
+
+    found = []
+    for count in (1, 2, 5):
+        with use_threads(count):
+            found.append(sum(map_in_threads(total, range(0, 3000, 500))).tobytes())
+    assert found[0] == found[1] == found[2]
