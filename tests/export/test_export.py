@@ -34,6 +34,7 @@ from colk.kernels import (
     Laplacian,
     Linear,
     Matern,
+    Mixed,
     Polynomial,
     RationalQuadratic,
 )
@@ -65,6 +66,8 @@ EVERY = [
     RationalQuadratic(ARD, shape=2.7),
     0.1 * Gaussian(0.9) + 0.3 * Linear() * Matern(1.0, nu=1.5) + Constant(0.1),
     (Gaussian(0.5) + Linear()) * (Laplacian(0.5) + 0.3 * Polynomial(2)),
+    Mixed(Laplacian((0.5, 2.0)), (1,), 0.7),
+    Mixed(Matern(1.3), (0, 2), (0.2, 1.5)) + Linear(),
 ]
 
 

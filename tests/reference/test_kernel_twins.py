@@ -13,6 +13,7 @@ from colk.kernels import (
     Laplacian,
     Linear,
     Matern,
+    Mixed,
     Polynomial,
     RationalQuadratic,
 )
@@ -40,6 +41,7 @@ ALL = [
     2.0 * Gaussian(0.5) + Linear() * Gaussian(2.0),
     0.3 * (Linear() + Constant(1.0)) * Polynomial(2),
     0.0 * Linear(),
+    Mixed(Matern((0.5, 1.0)), (1,), 0.7) + Linear(),
     CustomKernel(cauchy),
     CustomKernel(cauchy) * Gaussian(2.0) + Linear(),
 ]

@@ -11,7 +11,7 @@ import colk
 from colk._engine.running_scale import RunningScale
 from colk.recipe.defaults import eps_share
 from colk.tabular import TableModel
-from colk.tabular.encoder import MOST_CATEGORIES
+from colk.tabular.indicators import MOST_CATEGORIES
 
 N = 300
 

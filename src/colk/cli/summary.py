@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from colk.cli.record import Score
 from colk.rkhs.polishing import RiskPath
 from colk.tabular import TableModel
-from colk.tabular.encoder import MOST_CATEGORIES
+from colk.tabular.indicators import MOST_CATEGORIES
 
 if TYPE_CHECKING:
     from colk.cli.run import Run

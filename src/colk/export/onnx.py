@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from colk._version import __version__
 from colk.export.formula import Formula, read, write_kernel
 from colk.export.pairs import add_count
-from colk.kernels.formulas import Bandwidth
+from colk.kernels.formulas import Bandwidth, Columns, scales_of
 
 __all__ = ["OPSET", "Nodes", "add_graph", "labels_of", "output_names", "to_onnx"]
 
@@ -46,22 +46,31 @@ class GraphWriter:
             self._pairs[operator] = self.nodes.add(operator, [rows, atoms])
         return self._pairs[operator]
 
-    def _differences(self, bandwidth: Bandwidth) -> str:
-        scales = self.nodes.constant(1.0 / np.asarray(bandwidth))
+    def _differences(self, bandwidth: Bandwidth, ignored: Columns) -> str:
+        n_features = self.formula.n_features
+        scales = self.nodes.constant(scales_of(bandwidth, n_features, ignored))
         return self.multiply(self._paired("Sub"), scales)
 
     def _summed(self, values: str) -> str:
         axis = self.nodes.constant(np.array([2], dtype=np.int64))
         return self.nodes.add("ReduceSum", [values, axis], keepdims=0)
 
-    def squared_distance(self, bandwidth: Bandwidth) -> str:
+    def squared_distance(self, bandwidth: Bandwidth, ignored: Columns = ()) -> str:
         """Σ_k ((x_k − d_k)/c_k)²."""
-        scaled = self._differences(bandwidth)
+        scaled = self._differences(bandwidth, ignored)
         return self._summed(self.multiply(scaled, scaled))
 
-    def city_block_distance(self, bandwidth: Bandwidth) -> str:
+    def city_block_distance(self, bandwidth: Bandwidth, ignored: Columns = ()) -> str:
         """Σ_k |x_k − d_k|/c_k."""
-        return self._summed(self.nodes.add("Abs", [self._differences(bandwidth)]))
+        return self._summed(self.nodes.add("Abs", [self._differences(bandwidth, ignored)]))
+
+    def mismatch(self, columns: Columns, weights: tuple[float, ...]) -> str:
+        """Σ_k w_k [x_k ≠ d_k] over these columns."""
+        spread = np.zeros(self.formula.n_features)
+        spread[list(columns)] = weights
+        zero = self.nodes.constant(np.array(0.0))
+        is_same = self._paired("Equal")
+        return self._summed(self.nodes.add("Where", [is_same, zero, self.nodes.constant(spread)]))
 
     def inner_product(self) -> str:
         """Σ_k x_k d_k.

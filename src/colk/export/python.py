@@ -8,7 +8,7 @@ from colk._validation import Array
 from colk._version import __version__
 from colk.export.formula import Formula, read, write_kernel
 from colk.export.pairs import python_count
-from colk.kernels.formulas import Bandwidth
+from colk.kernels.formulas import Bandwidth, Columns, scales_of
 
 __all__ = ["NumpyWriter", "PlainWriter", "to_python"]
 
@@ -25,6 +25,10 @@ def squared_distance(x, d, scales):
         "city_block_distance": """
 def city_block_distance(x, d, scales):
     return sum(abs(u - v) * s for u, v, s in zip(x, d, scales))
+""",
+        "mismatch": """
+def mismatch(x, d, weights):
+    return sum(w for u, v, w in zip(x, d, weights) if u != v)
 """,
         "inner_product": """
 def inner_product(x, d):
@@ -43,22 +47,28 @@ def wave(x, d):
         self._scales: dict[str, str] = {}
         self.lines: list[str] = []
 
-    def _call(self, helper: str, bandwidth: Bandwidth | None = None) -> str:
+    def _call(self, helper: str, scales: Array | None = None) -> str:
         """Call one of the helpers."""
         self.used.add(helper)
-        if bandwidth is None:
+        if scales is None:
             return f"{helper}(x, d)"
-        scales = self.literal(np.full(self.n_features, 1.0 / np.asarray(bandwidth)))
-        name = self._scales.setdefault(scales, f"SCALES_{len(self._scales) + 1}")
+        literal = self.literal(scales)
+        name = self._scales.setdefault(literal, f"SCALES_{len(self._scales) + 1}")
         return f"{helper}(x, d, {name})"
 
-    def squared_distance(self, bandwidth: Bandwidth) -> str:
+    def squared_distance(self, bandwidth: Bandwidth, ignored: Columns = ()) -> str:
         """Σ_k ((x_k − d_k)/c_k)²."""
-        return self._call("squared_distance", bandwidth)
+        return self._call("squared_distance", scales_of(bandwidth, self.n_features, ignored))
 
-    def city_block_distance(self, bandwidth: Bandwidth) -> str:
+    def city_block_distance(self, bandwidth: Bandwidth, ignored: Columns = ()) -> str:
         """Σ_k |x_k − d_k|/c_k."""
-        return self._call("city_block_distance", bandwidth)
+        return self._call("city_block_distance", scales_of(bandwidth, self.n_features, ignored))
+
+    def mismatch(self, columns: Columns, weights: tuple[float, ...]) -> str:
+        """Σ_k w_k [x_k ≠ d_k] over these columns."""
+        scales = np.zeros(self.n_features)
+        scales[list(columns)] = weights
+        return self._call("mismatch", scales)
 
     def inner_product(self) -> str:
         """Σ_k x_k d_k."""
@@ -122,6 +132,10 @@ def squared_distance(x, d, scales):
         "city_block_distance": """
 def city_block_distance(x, d, scales):
     return (np.abs(x - d) * scales).sum(axis=-1)
+""",
+        "mismatch": """
+def mismatch(x, d, weights):
+    return (x != d) @ weights
 """,
         "inner_product": """
 def inner_product(x, d):

@@ -8,6 +8,7 @@ from colk.kernels.algebra import Product, Scaled, Sum
 from colk.kernels.base import Kernel
 from colk.kernels.custom import CustomKernel
 from colk.kernels.inner_product import Constant, Linear, Polynomial
+from colk.kernels.mixed import Mixed
 from colk.kernels.stationary import Gaussian, Laplacian, Matern, RationalQuadratic
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "Mixed",
     "Polynomial",
     "Product",
     "RationalQuadratic",

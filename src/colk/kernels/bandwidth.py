@@ -1,5 +1,6 @@
 """Kernels by name, and the bandwidth of a kernel that is named."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -86,12 +87,14 @@ def _median_distance(kernel: str, X: Array) -> float:
     return float(np.median(distances)) if len(distances) else 0.0
 
 
-def bandwidth_from_data(kernel: str, bandwidth: Any, X: Array) -> Any:
+def bandwidth_from_data(
+    kernel: str, bandwidth: Any, X: Array, categorical: Sequence[int] = ()
+) -> Any:
     """Apply the rule "scale" or "median" to the points X; return a number unchanged.
 
     "scale" is `standard_bandwidth` at the variance of X, with outliers moved to the limits of
     ordinary values. "median" is the median distance between points. If all points are equal, the
-    variance is taken as 1.
+    variance is taken as 1. Categories count as features, but not in distances and variances.
 
     Examples
     --------
@@ -106,6 +109,9 @@ def bandwidth_from_data(kernel: str, bandwidth: Any, X: Array) -> Any:
         raise ValueError(
             f"bandwidth must be a positive number, 'scale' or 'median', got {bandwidth!r}"
         )
+    p, X = X.shape[1], np.delete(X, categorical, axis=1)
+    if X.shape[1] == 0:
+        return standard_bandwidth(kernel, p)
     spread = float(np.ptp(X))
     if spread > 0.0 and not _SMALLEST < spread < _LARGEST:
         raise ValueError(
@@ -113,9 +119,9 @@ def bandwidth_from_data(kernel: str, bandwidth: Any, X: Array) -> Any:
             "number cannot be computed: multiply the features by a number so that they are near 1"
         )
     if bandwidth == "scale":
-        chosen = standard_bandwidth(kernel, X.shape[1], float(np.var(without_outliers(X))))
+        chosen = standard_bandwidth(kernel, p, float(np.var(without_outliers(X))))
     else:
         chosen = _median_distance(kernel, X)
     if not np.isfinite(chosen) or chosen <= 0.0:
-        return standard_bandwidth(kernel, X.shape[1])
+        return standard_bandwidth(kernel, p)
     return check_number(chosen, "bandwidth", above=0.0)

@@ -1,13 +1,14 @@
 """Formulas of kernels: a kernel states its formula once, and values and exports follow from it.
 
-A formula is an expression of three quantities of two points u and v: their squared distance, their
-city-block distance and their inner product. It is written with ordinary operators and `exp`, `sqrt`
+A formula is an expression of four quantities of two points u and v: their squared distance, their
+city-block distance, their inner product and the number of categories in which they differ. It is
+written with ordinary operators and `exp`, `sqrt`
 and `minimum`, and does not depend on arrays: `Expression.write` passes it to a *language*, which
 defines sums, products and exponentials. `Arrays` is the language of NumPy; `colk.export` has those
 of Python sources and of ONNX graphs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -24,17 +25,22 @@ __all__ = [
     "function_of_points",
     "inner_product",
     "minimum",
+    "mismatch",
+    "scales_of",
     "sqrt",
     "squared_distance",
+    "without_columns",
 ]
 
 Bandwidth = float | tuple[float, ...]
+Columns = tuple[int, ...]
 T = TypeVar("T")
 
 _SHOWN = {
     "squared_distance": "‖(u − v)/{}‖²",
     "city_block_distance": "‖(u − v)/{}‖₁",
     "inner_product": "uᵀv",
+    "mismatch": "differing columns {} weighted by {}",
     "number": "{}",
     "add": "({} + {})",
     "multiply": "{}·{}",
@@ -49,14 +55,17 @@ class Language(Protocol[T]):
     A language may omit methods; formulas that need them cannot be written in it.
     """
 
-    def squared_distance(self, bandwidth: Bandwidth) -> T:
-        """Σ_k ((u_k − v_k)/c_k)²."""
+    def squared_distance(self, bandwidth: Bandwidth, ignored: Columns = ()) -> T:
+        """Σ_k ((u_k − v_k)/c_k)², without the columns that are ignored."""
 
-    def city_block_distance(self, bandwidth: Bandwidth) -> T:
-        """Σ_k |u_k − v_k|/c_k."""
+    def city_block_distance(self, bandwidth: Bandwidth, ignored: Columns = ()) -> T:
+        """Σ_k |u_k − v_k|/c_k, without the columns that are ignored."""
 
     def inner_product(self) -> T:
         """Σ_k u_k v_k."""
+
+    def mismatch(self, columns: Columns, weights: tuple[float, ...]) -> T:
+        """Σ_k w_k [u_k ≠ v_k] over these columns."""
 
     def number(self, value: float) -> T:
         """Return a constant."""
@@ -180,6 +189,58 @@ def inner_product() -> Expression:
     return Expression("inner_product")
 
 
+def mismatch(columns: Columns, weights: tuple[float, ...]) -> Expression:
+    """Return Σ_k w_k [u_k ≠ v_k], summed over columns of categories."""
+    return Expression("mismatch", columns, weights)
+
+
+def without_columns(formula: Expression, columns: Columns) -> Expression:
+    """Return the formula with distances that ignore these columns.
+
+    Examples
+    --------
+    >>> without_columns(squared_distance(2.0), (1,)).values([[0.0, 7.0]], [[4.0, 9.0]])
+    array([[4.]])
+    """
+    return _without(formula, columns, {})
+
+
+def _without(formula: Expression, columns: Columns, made: dict[int, Expression]) -> Expression:
+    if id(formula) not in made:
+        operands = [
+            _without(operand, columns, made) if isinstance(operand, Expression) else operand
+            for operand in formula.operands
+        ]
+        if formula.operation in ("squared_distance", "city_block_distance"):
+            operands = [formula.operands[0], columns]
+        made[id(formula)] = Expression(formula.operation, *operands)
+    return made[id(formula)]
+
+
+def scales_of(bandwidth: Bandwidth, n_features: int, ignored: Sequence[int] = ()) -> Array:
+    """Return 1/c for each feature, and 0 for columns that are ignored.
+
+    Parameters
+    ----------
+    bandwidth : float or tuple of float
+        One bandwidth, or one for each feature that is not ignored.
+    n_features : int
+        The number of features.
+    ignored : sequence of int
+        Columns.
+
+    Examples
+    --------
+    >>> scales_of((2.0, 4.0), 3, ignored=(1,))
+    array([0.5 , 0.  , 0.25])
+    """
+    scales = np.zeros(n_features)
+    counted = np.ones(n_features, dtype=bool)
+    counted[list(ignored)] = False
+    scales[counted] = 1.0 / np.asarray(bandwidth)
+    return scales
+
+
 def constant(value: float) -> Expression:
     """Return a number as an expression."""
     return Expression("number", float(value))
@@ -215,16 +276,23 @@ class Arrays:
     def __init__(self, U: Array, V: Array) -> None:
         self.U, self.V = U, V
 
-    def _differences(self, bandwidth: Bandwidth) -> Array:
-        return np.asarray((self.U[:, None, :] - self.V[None, :, :]) / np.array(bandwidth))
+    def _differences(self, bandwidth: Bandwidth, ignored: Columns) -> Array:
+        differences = np.delete(self.U, ignored, axis=1)[:, None, :]
+        differences = differences - np.delete(self.V, ignored, axis=1)[None, :, :]
+        return np.asarray(differences / np.array(bandwidth))
 
-    def squared_distance(self, bandwidth: Bandwidth) -> Array:
+    def squared_distance(self, bandwidth: Bandwidth, ignored: Columns = ()) -> Array:
         """Σ_k ((u_k − v_k)/c_k)²."""
-        return np.asarray((self._differences(bandwidth) ** 2).sum(axis=2))
+        return np.asarray((self._differences(bandwidth, ignored) ** 2).sum(axis=2))
 
-    def city_block_distance(self, bandwidth: Bandwidth) -> Array:
+    def city_block_distance(self, bandwidth: Bandwidth, ignored: Columns = ()) -> Array:
         """Σ_k |u_k − v_k|/c_k."""
-        return np.asarray(np.abs(self._differences(bandwidth)).sum(axis=2))
+        return np.asarray(np.abs(self._differences(bandwidth, ignored)).sum(axis=2))
+
+    def mismatch(self, columns: Columns, weights: tuple[float, ...]) -> Array:
+        """Σ_k w_k [u_k ≠ v_k] over these columns."""
+        u, v = self.U[:, None, list(columns)], self.V[None, :, list(columns)]
+        return np.asarray((u != v) @ np.array(weights))
 
     def inner_product(self) -> Array:
         """Σ_k u_k v_k."""

@@ -16,6 +16,7 @@ from colk.kernels.formulas import (
     minimum,
     sqrt,
     squared_distance,
+    without_columns,
 )
 
 __all__ = ["Gaussian", "Laplacian", "Matern", "RationalQuadratic"]
@@ -72,6 +73,20 @@ class Stationary(FormulaKernel):
                 f"feature, but the points have {n_features} features"
             )
         return np.full(n_features, 1.0 / np.asarray(self.bandwidth))
+
+    def bind_without(self, columns: tuple[int, ...], n_features: int) -> "Stationary":
+        """Return an equal kernel that is bound to points of `n_features` and ignores some columns.
+
+        The bandwidths are those of the other columns.
+        """
+        counted = np.delete(np.arange(n_features), columns)
+        scales = np.zeros(n_features)
+        scales[counted] = self._scales_of(len(counted))
+        bound = self.replace()
+        bound._take(scales)
+        if not self.loop:
+            bound.bound_formula = without_columns(self.formula, columns)
+        return bound
 
     def slopes(self, U: Array, V: Array) -> Array:
         scales = self._scales_of(U.shape[1])[:, None, None]

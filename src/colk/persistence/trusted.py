@@ -50,7 +50,7 @@ _PICKLED = (
     ("colk.rl.step", "ScalarTrackingStream"),
     ("colk.selection", "Entry"),
     ("colk.selection", "RecentSamples"),
-    ("colk.tabular.encoder", "Encoder"),
+    ("colk.tabular.indicators", "IndicatorEncoder"),
 )
 
 # Optional packages that a module needs.

@@ -13,6 +13,7 @@ from colk.kernels.bandwidth import (
     standard_bandwidth,
     takes_bandwidth,
 )
+from colk.kernels.mixed import with_categories
 from colk.kernels.scale import KernelScale
 from colk.learners import COLK
 from colk.learners.colk import KernelLearner
@@ -76,8 +77,8 @@ class Recipe:
         settings.check()
         kernel, bandwidth = until_chosen(settings.kernel, settings.bandwidth)
         if takes_bandwidth(kernel):
-            bandwidth = bandwidth_from_data(kernel, bandwidth, X)
-        made = as_kernel(kernel, bandwidth)
+            bandwidth = bandwidth_from_data(kernel, bandwidth, X, settings.categorical)
+        made = with_categories(as_kernel(kernel, bandwidth), settings.categorical)
         return cls._of(settings, made, KernelScale.of(made, X))
 
     @classmethod
@@ -89,7 +90,7 @@ class Recipe:
             if bandwidth == "scale":
                 bandwidth = standard_bandwidth(kernel, n_features)
             bandwidth = check_number(bandwidth, "bandwidth", above=0.0)
-        made = as_kernel(kernel, bandwidth)
+        made = with_categories(as_kernel(kernel, bandwidth), settings.categorical)
         return cls._of(settings, made, KernelScale.standard(made, n_features))
 
     @classmethod

@@ -37,8 +37,9 @@ _GRADIENT_SETTINGS = ("step_size", "averaging", "gradient_bound", "regularizatio
 class Settings:
     """The settings of a user; `COLKRegressor` documents each of them.
 
-    The defaults are those of `COLKRegressor`. `step_share` is no parameter of a class: the default
-    step size is multiplied by it.
+    The defaults are those of `COLKRegressor`. Two are no parameters of a class: the default step
+    size is multiplied by `step_share`, and `categorical` has the columns of the points that hold
+    categories.
 
     Examples
     --------
@@ -63,6 +64,7 @@ class Settings:
     prior: float | Literal["auto"] | None = None
     forgetting: float | Literal["auto"] | None = 1.0
     step_share: float = 1.0
+    categorical: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, model: Any, defaults: Self | None = None) -> Self:
@@ -113,7 +115,15 @@ class Settings:
         """Compare kernels and bandwidths on these samples; see `colk.selection.choose`."""
         kernel, loss = str(self.kernel), as_loss(self.loss)
         return choose(
-            kernel, self.bandwidth, X, Y, weight, loss, n_classes, prefers_narrow=prefers_narrow
+            kernel,
+            self.bandwidth,
+            X,
+            Y,
+            weight,
+            loss,
+            n_classes,
+            prefers_narrow=prefers_narrow,
+            categorical=self.categorical,
         )
 
     def check(self) -> Self:

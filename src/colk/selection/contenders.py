@@ -1,12 +1,13 @@
 """The kernels that are compared, and their bandwidths."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from colk._validation import Array
-from colk.kernels import KERNELS, Gaussian, Kernel, Laplacian, Matern
+from colk.kernels import KERNELS, Gaussian, Kernel, Laplacian, Matern, Mixed
 from colk.kernels.bandwidth import bandwidth_from_data
+from colk.kernels.mixed import category_weights
 
 __all__ = ["CONTENDERS", "Contender", "contenders_for"]
 
@@ -23,6 +24,8 @@ class Contender:
         Its name in `colk.kernels.KERNELS`.
     kernel : Kernel
         The kernel with any bandwidth.
+    categorical : tuple of int
+        Columns of the points that hold categories.
 
     Examples
     --------
@@ -33,6 +36,7 @@ class Contender:
     name: str
     family: str
     kernel: Kernel
+    categorical: tuple[int, ...] = ()
 
     @property
     def is_l1(self) -> bool:
@@ -49,7 +53,8 @@ class Contender:
         X : array of shape (n, p)
             Points.
         """
-        return float(bandwidth_from_data(self.family, "scale" if rule == "auto" else rule, X))
+        rule = "scale" if rule == "auto" else rule
+        return float(bandwidth_from_data(self.family, rule, X, self.categorical))
 
     def with_bandwidth(self, bandwidth: float, scales: Array | None = None) -> Kernel:
         """Return the kernel with this bandwidth, or with one per feature if they have scales.
@@ -61,8 +66,19 @@ class Contender:
         scales : array of shape (p,), optional
             Factors of the features.
         """
-        spread = bandwidth if scales is None else tuple((bandwidth / scales).tolist())
-        return self.kernel.replace(bandwidth=spread)
+        if not self.categorical:
+            spread = bandwidth if scales is None else tuple((bandwidth / scales).tolist())
+            return self.kernel.replace(bandwidth=spread)
+        of_categories = np.ones(len(self.categorical))
+        numbers = replace(self, categorical=())
+        if scales is None:
+            kernel = numbers.with_bandwidth(bandwidth)
+        else:
+            of_categories = scales[list(self.categorical)]
+            others = np.delete(scales, self.categorical)
+            kernel = numbers.with_bandwidth(bandwidth, others if len(others) else None)
+        weights = category_weights(self.is_l1, bandwidth, of_categories)
+        return Mixed(kernel, self.categorical, weights)  # type: ignore[arg-type]
 
     def size(self, spreads: Array) -> float:
         """Return the typical distance of points whose features have these standard deviations.
@@ -84,8 +100,15 @@ CONTENDERS: tuple[Contender, ...] = (
 )
 
 
-def contenders_for(kernel: str) -> tuple[Contender, ...]:
+def contenders_for(kernel: str, categorical: tuple[int, ...] = ()) -> tuple[Contender, ...]:
     """Return the kernels to compare for a setting `kernel`: all for "auto", or the named one.
+
+    Parameters
+    ----------
+    kernel : str
+        The setting.
+    categorical : tuple of int
+        Columns of the points that hold categories.
 
     Examples
     --------
@@ -93,5 +116,6 @@ def contenders_for(kernel: str) -> tuple[Contender, ...]:
     ['rational_quadratic']
     """
     if kernel == "auto":
-        return CONTENDERS
-    return (Contender(kernel, kernel, KERNELS[kernel](1.0)),)  # type: ignore[call-arg]
+        return tuple(replace(one, categorical=categorical) for one in CONTENDERS)
+    made = KERNELS[kernel](1.0)  # type: ignore[call-arg]
+    return (Contender(kernel, kernel, made, categorical),)

@@ -33,6 +33,8 @@ class RaceSamples:
         Weights of the samples, above 0.
     are_labels : bool
         Whether Y holds labels.
+    categorical : tuple of int
+        Columns of X that hold categories.
 
     Examples
     --------
@@ -44,12 +46,22 @@ class RaceSamples:
     ((50,), True)
     """
 
-    def __init__(self, X: Array, Y: Array, weight: Array, are_labels: bool) -> None:
+    def __init__(
+        self,
+        X: Array,
+        Y: Array,
+        weight: Array,
+        are_labels: bool,
+        categorical: tuple[int, ...] = (),
+    ) -> None:
         self.X, self.Y, self.weight, self.are_labels = X, Y, weight, are_labels
+        self.categorical = categorical
         n_atoms = min(max(len(X) // _SAMPLES_PER_ATOM, _FEWEST_ATOMS), len(X))
         places = np.linspace(0.0, len(X) - 1.0, n_atoms).astype(int)
         self.atoms = X[places]
         self.spread = X.std(axis=0)
+        for k in categorical:  # a code has no unit
+            self.spread[k] = float(np.ptp(X[:, k]) > 0.0)
         self._total = weight.sum()
 
     def run(self, kernel: Kernel) -> LeftOut:
@@ -118,12 +130,12 @@ class RaceSamples:
         size : int
             Number of samples.
         """
-        return RaceSamples(self.X[:size], self.Y[:size], self.weight[:size], self.are_labels)
+        return self._rows(slice(size))
 
     def halves(self) -> tuple["RaceSamples", "RaceSamples"]:
         """Return the samples with even indices, and those with odd ones."""
-        even, odd = (
-            RaceSamples(self.X[i::2], self.Y[i::2], self.weight[i::2], self.are_labels)
-            for i in (0, 1)
-        )
-        return even, odd
+        return self._rows(slice(0, None, 2)), self._rows(slice(1, None, 2))
+
+    def _rows(self, rows: slice) -> "RaceSamples":
+        X, Y, weight = self.X[rows], self.Y[rows], self.weight[rows]
+        return RaceSamples(X, Y, weight, self.are_labels, self.categorical)

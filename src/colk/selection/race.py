@@ -90,7 +90,8 @@ def race(
     >>> race(X, np.sin(3.0 * X), contenders_for("auto")).winner.name
     'matern 3/2'
     """
-    whole = _samples(X, Y, np.ones(len(X)) if weight is None else weight, are_labels)
+    counts = np.ones(len(X)) if weight is None else weight
+    whole = _samples(X, Y, counts, are_labels, contenders[0].categorical)
     samples = whole.first(_LABELS) if are_labels else whole
     field = _Field(samples, contenders, [kind.unit(bandwidth, X) for kind in contenders])
     if len(samples.X) >= _FEWEST:
@@ -100,10 +101,12 @@ def race(
     return field.result(whole, prefers_narrow=prefers_narrow and not are_labels)
 
 
-def _samples(X: Array, Y: Array, weight: Array, are_labels: bool) -> RaceSamples:
+def _samples(
+    X: Array, Y: Array, weight: Array, are_labels: bool, categorical: tuple[int, ...]
+) -> RaceSamples:
     rows = np.flatnonzero(weight > 0.0)[:LARGEST]
     counts = weight[rows] / weight[rows].mean() if len(rows) else weight[rows]
-    return RaceSamples(X[rows], Y[rows], counts, are_labels)
+    return RaceSamples(X[rows], Y[rows], counts, are_labels, categorical)
 
 
 class _Field:

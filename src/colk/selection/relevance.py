@@ -3,7 +3,8 @@
 import numpy as np
 
 from colk._validation import Array
-from colk.kernels import Kernel
+from colk.kernels import Kernel, Mixed
+from colk.selection.categories import changes_along_categories
 from colk.selection.contenders import Contender
 from colk.selection.leave_one_out import LeftOut
 from colk.selection.left_out_losses import RaceSamples
@@ -33,7 +34,8 @@ _BLOCK = 2**15
 def slopes_along_features(kernel: Kernel, atoms: Array, weights: Array, X: Array) -> Array:
     """Return the root mean square over X of ∂f/∂x_k for f = Σ w_j κ(d_j, ·), of shape (p,).
 
-    The squares of several outputs are added. If there are many points and features, evenly spaced
+    Along a category it is the root mean square change from one row to another, divided by √2. The
+    squares of several outputs are added. If there are many points and features, evenly spaced
     points are used, so that the table has a moderate size.
 
     Parameters
@@ -62,7 +64,11 @@ def slopes_along_features(kernel: Kernel, atoms: Array, weights: Array, X: Array
         block = kernel.slopes(atoms, points[start : start + n_block])
         slopes = weights.T @ np.moveaxis(block, 2, 0)  # as a stationary kernel lays them out
         squares += np.einsum("kqi,kqi->k", slopes, slopes)
-    return np.sqrt(squares / len(points))
+    slopes = np.sqrt(squares / len(points))
+    if isinstance(kernel, Mixed):
+        changes = changes_along_categories(kernel, atoms, weights, points)
+        slopes[list(kernel.categorical)] = changes
+    return slopes
 
 
 def are_alike(samples: RaceSamples, kernel: Kernel, weights: Array) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from colk import _stored as stored
 from colk._validation import Array
 from colk.errors import FileFormatError
-from colk.kernels import Kernel
+from colk.kernels import Kernel, Mixed
 
 __all__ = ["LARGEST", "Entry", "Race"]
 
@@ -114,7 +114,9 @@ class Race:
         )
         winner, kernel, scales = entries[values["winner"]], values["kernel"], values["scales"]
         bandwidth = getattr(kernel, "bandwidth", None)
-        if winner.scaled and (not isinstance(bandwidth, tuple) or len(bandwidth) != len(scales)):
+        n_numbers = len(scales) - (len(kernel.categorical) if isinstance(kernel, Mixed) else 0)
+        has_one_each = isinstance(bandwidth, tuple) and len(bandwidth) == n_numbers
+        if winner.scaled and n_numbers > 0 and not has_one_each:
             raise FileFormatError("the winner of a race must have a bandwidth for each feature")
         return cls(entries, entries[values["default"]], winner, kernel, scales, values["n_samples"])
 
@@ -128,10 +130,13 @@ class Race:
         """
         if not self.winner.scaled:
             return self.kernel
-        gained = n_features - len(self.scales)
-        return self.kernel.replace(
-            bandwidth=(*self.kernel.bandwidth, *[self.winner.bandwidth] * gained)  # type: ignore[attr-defined]
-        )
+        gained = [self.winner.bandwidth] * (n_features - len(self.scales))
+        if isinstance(self.kernel, Mixed):
+            numbers = self.kernel.kernel
+            known = numbers.bandwidth if isinstance(numbers.bandwidth, tuple) else ()
+            spread = (*known, *gained) or numbers.bandwidth
+            return self.kernel.replace(kernel=numbers.replace(bandwidth=spread))
+        return self.kernel.replace(bandwidth=(*self.kernel.bandwidth, *gained))  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
         lines = [f"{'kernel':18} {'bandwidth':>9} {'loss':>8} {'lead':>8} ± error"]

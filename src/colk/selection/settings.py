@@ -68,6 +68,7 @@ def choose(
     n_classes: int = 2,
     *,
     prefers_narrow: bool = False,
+    categorical: tuple[int, ...] = (),
 ) -> Race:
     """Choose the kernel and its bandwidth by a race, as far as the settings leave them open.
 
@@ -89,6 +90,8 @@ def choose(
         Number of classes, if targets are class indices.
     prefers_narrow : bool
         Whether a regression takes the narrowest bandwidth that is about as good as the best.
+    categorical : tuple of int
+        Columns of X that hold categories.
 
     Examples
     --------
@@ -102,7 +105,9 @@ def choose(
     are_labels = loss.kind != "regression"
     if loss.kind == "multiclass":
         targets = np.where(targets == np.arange(n_classes), 1.0, -1.0)
+    codes = X[:, list(categorical)]
     X = without_outliers(X, weight)
+    X[:, list(categorical)] = codes
     if not are_labels:
         targets = without_outliers(targets, weight)
         largest = np.abs(targets).max(axis=0, initial=0.0)
@@ -112,7 +117,7 @@ def choose(
     return race(
         X,
         targets,
-        contenders_for(kernel),
+        contenders_for(kernel, categorical),
         bandwidth="auto" if kernel == "auto" and bandwidth == "scale" else bandwidth,
         weight=weight,
         are_labels=are_labels,

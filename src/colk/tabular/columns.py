@@ -1,16 +1,52 @@
-"""Checks of the names and the values of columns."""
+"""Columns of a table: their kinds, and their values as numbers, texts and times with gaps."""
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colk._validation import Array, reject_lazy
 
-__all__ = ["LARGEST", "check_names", "check_numbers"]
+__all__ = [
+    "LARGEST",
+    "Column",
+    "Kind",
+    "as_numbers",
+    "as_seconds",
+    "as_texts",
+    "check_names",
+    "check_numbers",
+    "is_missing",
+    "kind_of_objects",
+]
 
 # Larger numbers are rejected, so that sums of their squares do not overflow.
 LARGEST = 1e140
+
+Kind = Literal["number", "category", "date"]
+
+
+class Column(NamedTuple):
+    """A column of a table and what it holds.
+
+    Examples
+    --------
+    >>> Column("city", "category").kind
+    'category'
+    """
+
+    name: str
+    kind: Kind
+
+    def check(self) -> "Column":
+        """Return the column; raise if its kind is unknown."""
+        if self.kind not in get_args(Kind):
+            raise ValueError(
+                f"column {self.name!r} must be one of {list(get_args(Kind))}, got {self.kind!r}"
+            )
+        return self
 
 
 def check_names(target: str, features: Sequence[str], categorical: Sequence[str]) -> None:
@@ -28,12 +64,109 @@ def check_names(target: str, features: Sequence[str], categorical: Sequence[str]
 
 def check_numbers(values: Any, name: str) -> Array:
     """Return a column as floats; raise if a value is missing or too large."""
+    numbers = as_numbers(values, name)
+    if np.isnan(numbers).any():
+        raise ValueError(f"{name} has values that are missing or beyond ±{LARGEST:g}")
+    return numbers
+
+
+def as_numbers(values: Any, name: str) -> Array:
+    """Return a column as floats, with NaN for gaps; raise if a value is too large.
+
+    Examples
+    --------
+    >>> as_numbers([1, 2.5], "size"), as_numbers(np.array([True, False]), "open")
+    (array([1. , 2.5]), array([1., 0.]))
+    """
     reject_lazy(values, name)
     array = np.asarray(values)
+    if array.dtype == object and array.ndim == 1:
+        array = _floats(array.tolist(), name)
     if array.ndim != 1 or array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must be a column of numbers, got {array.dtype} {array.shape}")
     numbers = array.astype(np.float64, copy=False)
-    # Both comparisons are false if a value is missing.
-    if len(numbers) and not (numbers.min() >= -LARGEST and numbers.max() <= LARGEST):
-        raise ValueError(f"{name} has values that are missing or beyond ±{LARGEST:g}")
+    if len(numbers):
+        with np.errstate(invalid="ignore"):
+            largest = np.fmax.reduce(np.abs(numbers), initial=0.0)
+        if largest > LARGEST:
+            raise ValueError(f"{name} has values that are missing or beyond ±{LARGEST:g}")
     return numbers
+
+
+def _floats(values: list[Any], name: str) -> Array:
+    try:
+        return np.array([math.nan if is_missing(value) else float(value) for value in values])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a column of numbers: {error}") from None
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a cell is empty: None, NaN, or what pandas has for them.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), "", 0)]
+    [True, True, False, False]
+    """
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # NaN and NaT are not equal to themselves
+    except TypeError:  # the truth of pandas.NA is unknown
+        return True
+
+
+def as_texts(values: Any, name: str) -> NDArray[np.object_]:
+    """Return a column of categories as texts, with None for gaps.
+
+    Examples
+    --------
+    >>> as_texts(["Bonn", None, 3], "city")
+    array(['Bonn', None, '3'], dtype=object)
+    """
+    reject_lazy(values, name)
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = [
+        value if type(value) is str else None if is_missing(value) else str(value)
+        for value in values
+    ]
+    return texts
+
+
+def as_seconds(values: Any, name: str) -> Array:
+    """Return dates as seconds since 1970, with NaN for gaps.
+
+    Dates are numbers of seconds, datetime64, or texts as ISO 8601 writes them.
+
+    Examples
+    --------
+    >>> as_seconds(["1970-01-02", None, "1970-01-01T00:01"], "when")
+    array([8.64e+04,      nan, 6.00e+01])
+    """
+    reject_lazy(values, name)
+    array = np.asarray(values)
+    if array.dtype.kind in "fiu":
+        return as_numbers(array, name)
+    try:
+        if array.dtype == object:
+            array = np.array(
+                ["NaT" if is_missing(v) else v for v in array.tolist()], dtype="datetime64[us]"
+            )
+        moments = array.astype("datetime64[us]")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a column of dates: {error}") from None
+    seconds = moments.astype(np.int64) / 1e6
+    return np.asarray(np.where(np.isnat(moments), math.nan, seconds))
+
+
+def kind_of_objects(values: Sequence[Any]) -> Kind:
+    """Return the kind of a column of Python objects: numbers and gaps only, or categories.
+
+    Examples
+    --------
+    >>> kind_of_objects([1, None, 2.5]), kind_of_objects([1, "two"])
+    ('number', 'category')
+    """
+    kinds = {type(value) for value in values if not is_missing(value)}
+    is_number = all(issubclass(kind, (int, float, np.number, np.bool_)) for kind in kinds)
+    return "number" if is_number else "category"

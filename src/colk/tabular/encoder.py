@@ -1,122 +1,300 @@
-"""Named columns as a matrix: numbers unchanged, an indicator for each value of a category."""
+"""Columns with gaps, categories and dates as rows of numbers that a kernel can compare."""
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from colk import _stored as stored
 from colk._validation import Array
+from colk.errors import FileFormatError
+from colk.tabular.columns import Column, as_numbers, as_seconds, as_texts
+from colk.tabular.dates import CYCLES, cycles_in, on_circle
 
-__all__ = ["MOST_CATEGORIES", "Encoder"]
+__all__ = ["MISSING", "OTHER", "TableEncoder"]
 
-# The most indicators of a column; later values have none.
-MOST_CATEGORIES = 64
+# Codes of a category: a gap is a value of its own, and so is a value that is not known.
+MISSING, OTHER = 0.0, -1.0
+
+# At most this many rows give the typical value of a column.
+_TYPICAL_ROWS = 20_000
 
 
-class Encoder:
-    """Makes a matrix of columns: first the numbers, then indicators in the order of appearance.
+@stored.stores(
+    names=stored.ListOf(stored.Text(), size="n_columns", at_least=1),
+    kinds=stored.ListOf(stored.Text(), size="n_columns"),
+    typical=stored.ListOf(stored.Number()),
+    cycles=stored.ListOf(stored.ListOf(stored.Choice(*CYCLES))),
+    values=stored.ListOf(stored.ListOf(stored.Text())),
+    gaps=stored.ListOf(stored.Text()),
+)
+class TableEncoder:
+    """Makes rows of numbers from columns of numbers, categories and dates.
 
-    The order does not depend on the size of the batches.
+    The columns of an encoded row are, in this order:
+
+    - each number, and the seconds of each date. A gap is filled with the median of the column;
+    - for each date and each of its cycles (day, week, year) the place on a circle, two numbers;
+    - for each category a code. Codes are compared by equality (`colk.kernels.Mixed`). A gap has the
+      code 0, the values are 1, 2, … in the order of appearance, and a value that was not admitted
+      has the code −1;
+    - for each column of numbers or dates with gaps a number that is 1 in a gap and else 0, in the
+      order in which the columns first had a gap.
+
+    New values of a category get new codes, and a first gap in a column adds a number to the row, at
+    its end; it is 0 in all rows before.
 
     Parameters
     ----------
-    numbers, categorical : sequence of str
-        Names of the columns of numbers, and of the columns of text.
-    indicators : sequence of (str, str)
-        Column and value of each indicator so far.
+    columns : sequence of Column
+        Names and kinds of the columns.
+    typical : mapping of str to float, optional
+        The value that fills the gaps of a column of numbers or dates; 0 by default.
+    cycles : mapping of str to sequence of str, optional
+        The cycles of each date; none by default.
+    values : mapping of str to sequence of str, optional
+        Values of each category so far.
+    gaps : sequence of str
+        Columns of numbers and dates that have had a gap.
 
     Examples
     --------
     >>> import numpy as np
-    >>> encoder = Encoder(["size"], ["city"])
-    >>> columns = {"size": np.array([1.0, 2.0]), "city": np.array(["Bonn", "Rome"], dtype=object)}
-    >>> encoder.admit(columns)
-    >>> encoder.names
-    ['size', 'city=Bonn', 'city=Rome']
-    >>> encoder.encode(columns)
-    array([[1., 1., 0.],
-           [2., 0., 1.]])
+    >>> from colk.tabular import Column, TableEncoder
+    >>> columns = [Column("size", "number"), Column("city", "category")]
+    >>> table = {"size": [1.0, np.nan, 4.0], "city": ["Bonn", "Rome", None]}
+    >>> encoder = TableEncoder.of(columns, table)
+    >>> encoder.names, encoder.categorical
+    (['size', 'city', 'size is missing'], (1,))
+    >>> encoder.encode(table)
+    array([[1. , 1. , 0. ],
+           [2.5, 2. , 1. ],
+           [4. , 0. , 0. ]])
+    >>> encoder.encode({"size": [3.0], "city": ["Oslo"]})
+    array([[ 3., -1.,  0.]])
     """
 
     def __init__(
         self,
-        numbers: Sequence[str],
-        categorical: Sequence[str],
-        indicators: Sequence[tuple[str, str]] = (),
+        columns: Sequence[Column],
+        typical: Mapping[str, float] | None = None,
+        cycles: Mapping[str, Sequence[str]] | None = None,
+        values: Mapping[str, Sequence[str]] | None = None,
+        gaps: Sequence[str] = (),
     ) -> None:
-        self.numbers, self.categorical = list(numbers), list(categorical)
-        self._places: dict[str, dict[str, int]] = {name: {} for name in self.categorical}
-        self._crowded: set[str] = set()  # columns whose later values a warning has named
-        self.indicators: list[tuple[str, str]] = []
-        for name, value in indicators:
-            self._add(name, value)
+        self.columns = tuple(Column(*column).check() for column in columns)
+        if not columns or len({column.name for column in columns}) < len(columns):
+            raise ValueError("a table must have columns with different names")
+        measured = [name for name, kind in self.columns if kind != "category"]
+        self._typical = {name: float((typical or {}).get(name, 0.0)) for name in measured}
+        self._cycles = {name: tuple((cycles or {}).get(name, ())) for name in self._of("date")}
+        self._codes: dict[str, dict[str | None, float]] = {}
+        for name in self._of("category"):
+            self._codes[name] = {None: MISSING}
+            self._admit_values(name, (values or {}).get(name, ()))
+        self.gaps = list(gaps)
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns of the matrix."""
-        return self.numbers + [f"{name}={value}" for name, value in self.indicators]
-
-    def _add(self, name: str, value: str) -> None:
-        self._places[name][value] = len(self.numbers) + len(self.indicators)
-        self.indicators.append((name, value))
-
-    def admit(self, columns: Mapping[str, Any]) -> None:
-        """Add an indicator for each new value."""
-        new: list[tuple[int, int, str]] = []
-        for place, name in enumerate(self.categorical):
-            known = set(self._places[name])
-            for row, value in enumerate(columns[name]):
-                if value not in known:
-                    known.add(value)
-                    new.append((row, place, value))
-        for _, place, value in sorted(new):
-            name = self.categorical[place]
-            if len(self._places[name]) < MOST_CATEGORIES:
-                self._add(name, value)
-            elif name not in self._crowded:
-                self._crowded.add(name)
-                warnings.warn(
-                    f"column {name!r} has more than {MOST_CATEGORIES} values: later ones, such as "
-                    f"{value!r}, get no indicator and look alike to the model; merge rare values",
-                    RuntimeWarning,
-                    stacklevel=5,
-                )
-
-    def without_indicator(self, columns: Mapping[str, Any]) -> dict[str, int]:
-        """Return how many rows have a value without an indicator, for each such column.
+    @classmethod
+    def of(cls, columns: Sequence[Column], table: Mapping[str, Any]) -> "TableEncoder":
+        """Return the encoder of a table; its medians and the cycles of dates are found here.
 
         Parameters
         ----------
-        columns : mapping of str to array
+        columns : sequence of Column
+            Names and kinds of the columns.
+        table : mapping of str to array
             The columns by name.
         """
-        missing = {
-            name: sum(str(value) not in self._places[name] for value in columns[name])
-            for name in self.categorical
+        known = _checked(columns, table)
+        typical, cycles = {}, {}
+        for name, kind in columns:
+            if kind != "category":
+                typical[name] = _median(known[name])
+            if kind == "date":
+                cycles[name] = cycles_in(known[name])
+        encoder = cls(columns, typical, cycles)
+        encoder.admit(known)
+        return encoder
+
+    def _of(self, kind: str) -> list[str]:
+        return [column.name for column in self.columns if column.kind == kind]
+
+    # -- the columns of an encoded row -------------------------------------------------------
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the table."""
+        return len(self.columns)
+
+    @property
+    def n_measured(self) -> int:
+        """Number of leading columns of an encoded row that have units: numbers and dates."""
+        return len(self._typical)
+
+    @property
+    def _n_circles(self) -> int:
+        return sum(len(cycles) for cycles in self._cycles.values())
+
+    @property
+    def width(self) -> int:
+        """Number of columns of an encoded row."""
+        return self.n_measured + 2 * self._n_circles + len(self._codes) + len(self.gaps)
+
+    @property
+    def categorical(self) -> tuple[int, ...]:
+        """Columns of an encoded row that hold codes."""
+        first = self.n_measured + 2 * self._n_circles
+        return tuple(range(first, first + len(self._codes)))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of an encoded row."""
+        circles = [
+            f"{function} of {cycle} of {name}"
+            for name, cycles in self._cycles.items()
+            for cycle in cycles
+            for function in ("sine", "cosine")
+        ]
+        gaps = [f"{name} is missing" for name in self.gaps]
+        return [*self._typical, *circles, *self._codes, *gaps]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether an encoded row is the row itself: numbers without gaps."""
+        return self.width == self.n_columns and len(self._typical) == self.n_columns
+
+    # -- learning the table ------------------------------------------------------------------
+
+    def admit(self, table: Mapping[str, Any], *, grows: bool = True) -> None:
+        """Give codes to new values of categories, and a number to columns with a first gap.
+
+        Parameters
+        ----------
+        table : mapping of str to array
+            The columns by name.
+        grows : bool
+            Whether encoded rows may become wider. Otherwise a first gap is filled only.
+        """
+        known = _checked(self.columns, table)
+        for name, kind in self.columns:
+            if kind == "category":
+                self._admit_values(name, known[name])
+            elif grows and name not in self.gaps and np.isnan(known[name]).any():
+                self.gaps.append(name)
+
+    def _admit_values(self, name: str, values: Iterable[Any]) -> None:
+        codes = self._codes[name]
+        for value in dict.fromkeys(values):
+            codes.setdefault(value, float(len(codes)))
+
+    def n_values(self, name: str) -> int:
+        """Return the number of different values of a category so far.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        """
+        return len(self._codes[name]) - 1
+
+    # -- encoding ----------------------------------------------------------------------------
+
+    def encode(self, table: Mapping[str, Any]) -> Array:
+        """Return the rows as a matrix of shape (n, width).
+
+        Parameters
+        ----------
+        table : mapping of str to array
+            The columns by name. Further columns are ignored.
+        """
+        known = _checked(self.columns, table)
+        parts: list[Any] = []
+        for name, typical in self._typical.items():
+            parts.append(np.where(np.isnan(known[name]), typical, known[name]))
+        for name, cycles in self._cycles.items():
+            parts += [on_circle(known[name], cycle) for cycle in cycles]
+        for name, codes in self._codes.items():
+            found = (codes.get(value, OTHER) for value in known[name])
+            parts.append(np.fromiter(found, np.float64, len(known[name])))
+        parts += [np.isnan(known[name]).astype(np.float64) for name in self.gaps]
+        return np.ascontiguousarray(np.column_stack(parts))
+
+    def unknown(self, table: Mapping[str, Any]) -> dict[str, int]:
+        """Return how many rows have a value that was not admitted, for each such category.
+
+        Parameters
+        ----------
+        table : mapping of str to array
+            The columns by name.
+        """
+        found = {
+            name: sum(value not in codes for value in as_texts(table[name], name))
+            for name, codes in self._codes.items()
         }
-        return {name: count for name, count in missing.items() if count}
+        return {name: count for name, count in found.items() if count}
 
-    def encode(self, columns: Mapping[str, Any]) -> Array:
-        """Return the matrix of rows; a value without an indicator is all zeros."""
-        width = len(self.numbers) + len(self.indicators)
-        matrix = np.zeros((_length(columns, self.numbers + self.categorical), width))
-        for place, name in enumerate(self.numbers):
-            matrix[:, place] = columns[name]
-        for name in self.categorical:
-            places = self._places[name]
-            for row, value in enumerate(columns[name]):
-                column = places.get(value)
-                if column is not None:
-                    matrix[row, column] = 1.0
-        return matrix
+    def description(self) -> list[tuple[str, str, str]]:
+        """Return name, kind and use of each column, as text."""
+        return [(name, kind, self._use_of(name, kind)) for name, kind in self.columns]
+
+    def _use_of(self, name: str, kind: str) -> str:
+        if kind == "category":
+            return f"{self.n_values(name)} values, compared by equality; a gap is a value"
+        uses = ["a number"] if kind == "number" else ["trend"]
+        uses += [f"time of {cycle}" for cycle in self._cycles.get(name, ())]
+        if name in self.gaps:
+            uses.append("gaps: the median, and a mark")
+        return ", ".join(uses)
+
+    # -- files -------------------------------------------------------------------------------
+
+    def _to_file(self) -> dict[str, Any]:
+        return {
+            "names": [column.name for column in self.columns],
+            "kinds": [column.kind for column in self.columns],
+            "typical": list(self._typical.values()),
+            "cycles": [list(cycles) for cycles in self._cycles.values()],
+            "values": [list(codes)[1:] for codes in self._codes.values()],
+            "gaps": self.gaps,
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "TableEncoder":
+        try:
+            columns = [Column(*pair) for pair in zip(values["names"], values["kinds"], strict=True)]
+            plain = cls(columns)
+            encoder = cls(
+                columns,
+                dict(zip(plain._typical, values["typical"], strict=True)),
+                dict(zip(plain._cycles, values["cycles"], strict=True)),
+                dict(zip(plain._codes, values["values"], strict=True)),
+                values["gaps"],
+            )
+        except ValueError as error:
+            raise FileFormatError(f"the columns of a table do not fit: {error}") from None
+        is_other = any(len(set(one)) < len(one) for one in (*values["values"], *values["cycles"]))
+        is_other |= not set(values["gaps"]) <= set(plain._typical)
+        if is_other or len(set(values["gaps"])) < len(values["gaps"]):
+            raise FileFormatError("values, cycles and gaps of columns must be different")
+        return encoder
 
 
-def _length(columns: Mapping[str, Any], names: Sequence[str]) -> int:
-    missing = [name for name in names if name not in columns]
+_READERS = {"number": as_numbers, "category": as_texts, "date": as_seconds}
+
+
+def _checked(columns: Sequence[Column], table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns as arrays; raise if one is missing or differs in length."""
+    missing = [name for name, _ in columns if name not in table]
     if missing:
         raise ValueError(f"column {missing[0]!r} is missing")
-    lengths = {len(columns[name]) for name in names}
+    known = {name: _READERS[kind](table[name], name) for name, kind in columns}
+    lengths = {len(values) for values in known.values()}
     if len(lengths) > 1:
         raise ValueError(f"columns differ in length: {sorted(lengths)}")
-    return lengths.pop()
+    return known
+
+
+def _median(values: Array) -> float:
+    some = values[:: -(-len(values) // _TYPICAL_ROWS) or 1]
+    known = some[~np.isnan(some)]
+    return float(np.median(known)) if len(known) else 0.0

@@ -18,7 +18,7 @@ from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.schedules import Averaging, Rate
 from colk.selection import KeptSamples, Race
 from colk.tabular.columns import check_names
-from colk.tabular.encoder import Encoder
+from colk.tabular.indicators import IndicatorEncoder
 from colk.tabular.prediction import TablePredictor
 from colk.tabular.stored import FIELDS, StoredTable
 
@@ -159,7 +159,7 @@ class TableModel(TablePredictor, StoredTable):
         self.race: Race | None = None
         self.path: RiskPath | None = None
         numbers = [name for name in self.features if name not in self.categorical]
-        self._encoder = Encoder(numbers, self.categorical)
+        self._encoder = IndicatorEncoder(numbers, self.categorical)
         self._inputs = RunningScale(len(numbers), COLUMNS)
         self._targets = RunningScale(1)
         self._has_fixed_scales = False

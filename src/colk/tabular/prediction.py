@@ -18,7 +18,7 @@ from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Rate
 from colk.tabular.columns import check_numbers
-from colk.tabular.encoder import Encoder
+from colk.tabular.indicators import IndicatorEncoder
 
 if TYPE_CHECKING:
     from colk.tabular.reading import Columns
@@ -39,7 +39,7 @@ class TablePredictor(Guarded):
     rows: int
     labels: list[str]
     notes: dict[str, Any]
-    _encoder: Encoder
+    _encoder: IndicatorEncoder
     _inputs: RunningScale
     _targets: RunningScale
     _learner: KernelLearner

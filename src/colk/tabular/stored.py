@@ -11,7 +11,7 @@ from colk.risks import Mean
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.selection import KeptSamples, Race
-from colk.tabular.encoder import Encoder
+from colk.tabular.indicators import IndicatorEncoder
 
 __all__ = ["FIELDS", "StoredTable"]
 
@@ -85,11 +85,11 @@ def _check_labels(labels: list[str], task: str) -> list[str]:
     return labels
 
 
-def _encoder(indicators: list[list[str]], fresh: Encoder) -> Encoder:
+def _encoder(indicators: list[list[str]], fresh: IndicatorEncoder) -> IndicatorEncoder:
     pairs = [(name, value) for name, value in indicators]
     if len(set(pairs)) < len(pairs):
         raise FileFormatError("two indicators stand for the same value of a column")
-    return Encoder(fresh.numbers, fresh.categorical, pairs)
+    return IndicatorEncoder(fresh.numbers, fresh.categorical, pairs)
 
 
 def _check_learner(model: Any, learner: KernelLearner) -> None:

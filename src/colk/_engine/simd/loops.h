@@ -63,6 +63,7 @@ CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(
 CHOOSE(scale) CHOOSE(keep_and_scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within)
 CHOOSE(atoms_within_one) CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve)
 CHOOSE(halve_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_out)
+CHOOSE(overlap)
 #else
 #define NAME(f) f
 #if defined(COLK_WIDTH)
@@ -320,6 +321,9 @@ ROWS(approach, (double *restrict w, const double *restrict u, double rate, ptrdi
      w[j] += rate * (u[j] - w[j]))
 ROWS(multiply, (double *restrict w, const double *restrict u, ptrdiff_t n), w[j] *= u[j])
 ROWS(scale, (double *restrict w, double factor, ptrdiff_t n), w[j] *= factor)
+/* Times `factor` where the codes of two categories differ. */
+ROWS(overlap, (double *restrict w, const double *restrict codes, double code, double factor,
+               ptrdiff_t n), w[j] *= codes[j] == code ? 1.0 : factor)
 ROWS(keep_and_scale, (double *restrict kept, double *restrict w, double factor, ptrdiff_t n),
      (kept[j] = w[j], w[j] *= factor))
 

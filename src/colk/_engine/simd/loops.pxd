@@ -15,6 +15,7 @@ cdef extern from "loops.h" nogil:
     void _approach "approach"(double*, double*, double, Py_ssize_t)
     void _multiply "multiply"(double*, double*, Py_ssize_t)
     void _scale "scale"(double*, double, Py_ssize_t)
+    void _overlap "overlap"(double*, const double*, double, double, Py_ssize_t)
     void _keep_and_scale "keep_and_scale"(double*, double*, double, Py_ssize_t)
     void _solve "solve"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double*, double*)
     void _rotate_out "rotate_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*)
@@ -49,6 +50,8 @@ cdef inline void multiply(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py
     _multiply(&w[row, 0], &u[i, 0], n)
 cdef inline void scale(double[:, ::1] w, Py_ssize_t row, double factor, Py_ssize_t n) noexcept nogil:
     _scale(&w[row, 0], factor, n)
+cdef inline void overlap(double[:, ::1] w, Py_ssize_t row, const double[:, ::1] atoms, Py_ssize_t k, double code, double factor, Py_ssize_t n) noexcept nogil:
+    _overlap(&w[row, 0], &atoms[k, 0], code, factor, n)
 cdef inline void keep_and_scale(double[:, ::1] w, Py_ssize_t kept, Py_ssize_t row, double factor, Py_ssize_t n) noexcept nogil:
     _keep_and_scale(&w[kept, 0], &w[row, 0], factor, n)
 cdef inline void solve(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t size, double[:, ::1] solutions, double[::1] sums) noexcept nogil:

@@ -72,6 +72,11 @@ def scale(w: Array, row: int, factor: float, n: int) -> None:
     w[row, :n] *= factor
 
 
+def overlap(w: Array, row: int, atoms: Array, k: int, code: float, factor: float, n: int) -> None:
+    """Multiply w by `factor` where feature k of the atoms is not `code`."""
+    w[row, :n] *= np.where(atoms[k, :n] == code, 1.0, factor)
+
+
 def keep_and_scale(w: Array, kept: int, row: int, factor: float, n: int) -> None:
     """Copy a row to another row, and multiply the original by the factor."""
     w[kept, :n] = w[row, :n]

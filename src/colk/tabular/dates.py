@@ -1,0 +1,65 @@
+"""Features of dates: the trend, and the time of day, of week and of year as points on circles."""
+
+import numpy as np
+
+from colk._validation import Array
+
+__all__ = ["CYCLES", "cycles_in", "on_circle"]
+
+_DAY = 86400.0
+
+# Length of each cycle in seconds.
+CYCLES = {"day": _DAY, "week": 7.0 * _DAY, "year": 365.2425 * _DAY}
+
+# A cycle is used if the dates span this many of its periods.
+_PERIODS = 1.5
+
+
+def cycles_in(seconds: Array) -> tuple[str, ...]:
+    """Return the cycles that these dates can show: they span more than one and a half periods.
+
+    The time of day is used only if dates have different times of day.
+
+    Parameters
+    ----------
+    seconds : array of shape (n,)
+        Seconds since 1970, with NaN for gaps.
+
+    Examples
+    --------
+    >>> cycles_in(np.arange(30) * 86400.0), cycles_in(np.arange(100) * 3600.0)
+    (('week',), ('day',))
+    """
+    known = seconds[~np.isnan(seconds)]
+    span = float(np.ptp(known)) if len(known) else 0.0
+    found = [name for name, period in CYCLES.items() if span >= _PERIODS * period]
+    if "day" in found and np.ptp(known % _DAY) == 0.0:
+        found.remove("day")
+    return tuple(found)
+
+
+def on_circle(seconds: Array, cycle: str) -> Array:
+    """Return the place in a cycle as points of a circle, of shape (n, 2); a gap is its center.
+
+    The coordinates have a standard deviation of 1. All times of a day have the same place in the
+    week.
+
+    Parameters
+    ----------
+    seconds : array of shape (n,)
+        Seconds since 1970, with NaN for gaps.
+    cycle : {"day", "week", "year"}
+        The cycle.
+
+    Examples
+    --------
+    >>> on_circle(np.array([0.0, 43200.0, np.nan]), "day").round(3) + 0.0
+    array([[ 0.   ,  1.414],
+           [ 0.   , -1.414],
+           [ 0.   ,  0.   ]])
+    """
+    if cycle == "week":
+        seconds = np.floor(seconds / _DAY) * _DAY
+    angles = 2.0 * np.pi * (seconds / CYCLES[cycle])
+    points = np.sqrt(2.0) * np.column_stack([np.sin(angles), np.cos(angles)])
+    return np.asarray(np.nan_to_num(points))
