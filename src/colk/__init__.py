@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         KernelCompressor,
     )
     from colk.learners import COLK, POLK
+    from colk.merging import Merged, merge
     from colk.persistence import load, save
     from colk.rkhs.compression import Compression, compress
     from colk.rkhs.expansion import KernelExpansion
@@ -36,11 +37,13 @@ __all__ = [
     "FileFormatError",
     "KernelCompressor",
     "KernelExpansion",
+    "Merged",
     "Objective",
     "__version__",
     "compress",
     "from_sklearn",
     "load",
+    "merge",
     "objective",
     "save",
 ]
@@ -55,6 +58,7 @@ _MODULES = (
     "kernels",
     "learners",
     "losses",
+    "merging",
     "persistence",
     "recipe",
     "reference",
@@ -86,10 +90,12 @@ __getattr__ = lazy_attributes(
         "FileFormatError": "colk.errors",
         "KernelCompressor": "colk.estimators",
         "KernelExpansion": "colk.rkhs.expansion",
+        "Merged": "colk.merging",
         "Objective": "colk.rkhs.objectives",
         "compress": "colk.rkhs.compression",
         "from_sklearn": "colk.rkhs.interop",
         "load": "colk.persistence",
+        "merge": "colk.merging",
         "objective": "colk.rkhs.objectives",
         "save": "colk.persistence",
     },

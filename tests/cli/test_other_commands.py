@@ -1,4 +1,4 @@
-"""`colk predict`, `show`, `compress`, `export`, and the check of paths before work begins."""
+"""`colk predict`, `show`, `compress`, `merge`, `export`, and the check of paths."""
 
 import csv
 import json
@@ -13,6 +13,7 @@ import pytest
 
 import colk as package
 from colk.kernels import Gaussian
+from colk.learners import NewtonCOLK
 from colk.rkhs.expansion import KernelExpansion
 
 OPTIONS = {
@@ -194,3 +195,22 @@ def test_reproduce_tries_its_folder_first(colk, tmp_path, monkeypatch):
     code, _, error = colk("reproduce", "outliers", "--runs", 2, "--out", tmp_path / "README.md")
     assert code == 2
     assert "it is not a folder" in error
+
+
+def test_merge_says_its_certificate(colk, tmp_path):
+    X = np.random.default_rng(0).random((60, 2))
+    paths = [tmp_path / "a.colk", tmp_path / "b.colk"]
+    for k, path in enumerate(paths):
+        package.save(NewtonCOLK(Gaussian(0.5)).learn(X[k::2], X[k::2, 0]), path)
+    merged = tmp_path / "c.colk"
+    options = ("--weights", 1, 2, "--max-atoms", 4)
+    code, out, _ = colk("merge", *paths, *options, "--out", merged)
+    assert code == 0
+    assert out.startswith("2 models, ")
+    assert " → 4 atoms\n" in out
+    found = package.merge([package.load(path) for path in paths], [1, 2], max_atoms=4)
+    assert f"≤ {found.error:.6g}\n" in out
+    assert package.load(merged).function == found.model.function
+    code, _, error = colk("merge", paths[0], "--base", paths[1], "--out", paths[1])
+    assert code == 2
+    assert "is an input" in error

@@ -20,6 +20,7 @@ _COMMANDS = {
     "predict": "predict the rows of a table",
     "show": "describe a model",
     "compress": "make a model smaller, with a bound on the error",
+    "merge": "merge models that learned from different samples",
     "export": "write a model as ONNX or as plain Python",
     "reproduce": "run the paper's experiments and write a report",
 }

@@ -1,0 +1,65 @@
+"""`colk merge`: one model from several that learned from different samples."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from colk.cli.interrupts import interruptible
+from colk.cli.paths import check_apart, check_file
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Merge models that learned from different samples: functions (their mean, or a weighted
+sum), or Newton learners, whose information adds up. Print a bound on what compression
+lost. A merged learner goes on learning.
+
+    colk merge monday.colk tuesday.colk --max-atoms 300 --out week.colk
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser of `colk`."""
+    parser = commands.add_parser(
+        "merge", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("models", type=Path, nargs="+", metavar="MODEL", help="files of the models")
+    parser.add_argument(
+        "--weights", type=float, nargs="+", metavar="W", help="one weight for each model"
+    )
+    parser.add_argument(
+        "--base", type=Path, metavar="FILE", help="the learner that all of them started from"
+    )
+    parser.add_argument(
+        "--eps", type=float, metavar="E", help="largest H-norm error (default: no bound)"
+    )
+    parser.add_argument(
+        "--max-atoms", type=int, metavar="M", help="largest number of atoms (default: no bound)"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="file for the merged model"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from colk.cli.models import load_model
+    from colk.merging import merge
+    from colk.persistence import save
+
+    base = arguments.base
+    check_file(arguments.out, "--out")
+    read = [*arguments.models, *([] if base is None else [base])]
+    check_apart([(arguments.out, "--out")], read)
+    merged = merge(
+        [load_model(path) for path in arguments.models],
+        arguments.weights,
+        base=None if base is None else load_model(base),
+        eps=arguments.eps,
+        max_atoms=arguments.max_atoms,
+    )
+    with interruptible():
+        save(merged.model, arguments.out)
+    function = getattr(merged.model, "function", merged.model)
+    print(f"{len(arguments.models)} models, {merged.n_atoms_before} → {function.n_atoms} atoms")
+    print(f"certificate: ‖f − f~‖ ≤ {merged.error:.6g}")

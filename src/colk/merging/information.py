@@ -1,0 +1,120 @@
+"""What a second-order learner has learned beyond its prior, as sums that add up.
+
+In the coordinates z = L⁻¹κ(D, x) of atoms D, K = LLᵀ, a learner has J = λI + C with C = Σ b zzᵀ,
+and h = Jθ = Σ (b f − a) z. C and h are sums over samples. On other atoms they become TCTᵀ and Th,
+where T = L⁻¹κ(D, D_k)L_k⁻ᵀ projects the span of D_k on that of D.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from colk._validation import Array
+from colk.kernels import Kernel
+from colk.rkhs.expansion import KernelExpansion
+
+__all__ = ["Information", "add", "carry", "gained", "inverse_curvature", "solve"]
+
+
+@dataclass(frozen=True, eq=False)
+class Information:
+    """Curvature C and vector h, on the span of some atoms.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel κ.
+    atoms : array of shape (M, p)
+        Linearly independent atoms D.
+    curvature : array of shape (M, M)
+        C, without the prior.
+    vector : array of shape (M, q)
+        h.
+    """
+
+    kernel: Kernel
+    atoms: Array
+    curvature: Array
+    vector: Array
+
+    @classmethod
+    def of(cls, f: KernelExpansion, P: Array, prior: float, weight: float = 1.0) -> "Information":
+        """Return what a learner with function f, P and λ knows; its samples count `weight` times.
+
+        Examples
+        --------
+        >>> from colk.kernels import Gaussian
+        >>> f = KernelExpansion(Gaussian(1.0), [[0.0]], [1.0])
+        >>> Information.of(f, np.array([[0.25]]), prior=1.0).curvature
+        array([[3.]])
+        """
+        J = _inverse(P)
+        theta = _factor(f.kernel, f.atoms).T @ f.weights.reshape(f.n_atoms, f.n_outputs)
+        C = J - prior * np.eye(len(J))
+        return cls(f.kernel, f.atoms, weight * C, weight * (J @ theta))
+
+
+def _factor(kernel: Kernel, atoms: Array) -> Array:
+    """L of K = LLᵀ."""
+    return np.asarray(np.linalg.cholesky(kernel.gram(atoms)), dtype=float)
+
+
+def _inverse(matrix: Array) -> Array:
+    """Return the inverse of a symmetric positive definite matrix, symmetric."""
+    inverse = cho_solve(cho_factor(matrix, lower=True), np.eye(len(matrix)))
+    return np.asarray(0.5 * (inverse + inverse.T))
+
+
+def carry(info: Information, atoms: Array) -> Information:
+    """Return the information on the span of other, linearly independent atoms."""
+    if np.array_equal(atoms, info.atoms):
+        return info
+    cross = info.kernel.gram(info.atoms, atoms)
+    T = solve_triangular(_factor(info.kernel, info.atoms), cross, lower=True).T
+    T = solve_triangular(_factor(info.kernel, atoms), T, lower=True)
+    return Information(info.kernel, atoms, T @ info.curvature @ T.T, T @ info.vector)
+
+
+def gained(info: Information, base: Information, weight: float) -> Information:
+    """Return what a learner has learned since it started as a copy of `base`.
+
+    Compression may have dropped directions of the base. Only what the atoms of the learner can hold
+    is subtracted, and the curvature that remains is at least 0.
+    """
+    before = carry(base, info.atoms)
+    values, axes = np.linalg.eigh(info.curvature - weight * before.curvature)
+    curvature = (axes * np.maximum(values, 0.0)) @ axes.T
+    vector = info.vector - weight * before.vector
+    return Information(info.kernel, info.atoms, curvature, vector)
+
+
+def add(parts: Sequence[Information], atoms: Array) -> Information:
+    """Add information on common atoms, first to last."""
+    carried = [carry(part, atoms) for part in parts]
+    curvature = reduce(np.add, [part.curvature for part in carried])
+    vector = reduce(np.add, [part.vector for part in carried])
+    return Information(parts[0].kernel, atoms, curvature, vector)
+
+
+def solve(info: Information, prior: float) -> Array:
+    """Return the weights, of shape (M, q), of the function with J θ = h.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> info = Information(Gaussian(1.0), np.zeros((1, 1)), np.array([[3.0]]), np.array([[8.0]]))
+    >>> solve(info, prior=1.0)
+    array([[2.]])
+    """
+    J = info.curvature + prior * np.eye(len(info.curvature))
+    theta = cho_solve(cho_factor(J, lower=True), info.vector)
+    L = _factor(info.kernel, info.atoms)
+    return np.asarray(solve_triangular(L, theta, lower=True, trans="T"))
+
+
+def inverse_curvature(info: Information, prior: float) -> Array:
+    """Return P = (λI + C)⁻¹."""
+    return _inverse(info.curvature + prior * np.eye(len(info.curvature)))

@@ -1,0 +1,151 @@
+"""Newton learners of different samples, merged into one that goes on learning."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from colk._engine.dictionary import Dictionary
+from colk._validation import Array
+from colk.compressors import KOMP, pursuit
+from colk.kernels import Kernel
+from colk.learners import NewtonCOLK
+from colk.merging import information
+from colk.merging.functions import certified_distance
+from colk.merging.information import Information
+from colk.merging.state import learner_from, waiting_samples
+from colk.risks import Mean
+from colk.rkhs.compression import compress
+from colk.rkhs.expansion import KernelExpansion
+
+__all__ = ["check_learners", "merge_learners"]
+
+# Settings that learners must have in common.
+_COMMON = ("kernel", "loss", "prior", "forgetting")
+
+
+def check_learners(learners: Sequence[NewtonCOLK]) -> None:
+    """Refuse learners whose information has no common meaning."""
+    for learner in learners:
+        if type(learner.risk) is not Mean:
+            raise ValueError(
+                f"learners under {type(learner.risk).__name__} cannot be merged: only the mean is "
+                "a sum over samples; merge their functions, or fit the rows of all of them by sums "
+                "with the estimators of colk.distributed"
+            )
+        if learner.forgetting == "auto":
+            raise ValueError(
+                "learners with forgetting='auto' cannot be merged, because each mixes experts of "
+                "its own; give forgetting a number, or merge their functions"
+            )
+        for name in _COMMON:
+            mine, other = getattr(learners[0], name), getattr(learner, name)
+            if mine != other:
+                raise ValueError(f"learners to merge differ in {name}: {mine!r} and {other!r}")
+        if _shape(learner) != _shape(learners[0]):
+            raise ValueError(
+                "learners to merge differ in (features, outputs, vector of targets): "
+                f"{_shape(learners[0])} and {_shape(learner)}"
+            )
+
+
+def _shape(learner: NewtonCOLK) -> tuple[int, int | None, bool]:
+    return learner.n_features, learner.n_outputs, learner.is_vector
+
+
+def merge_learners(
+    learners: Sequence[NewtonCOLK],
+    weights: Array,
+    base: NewtonCOLK | None,
+    eps: float | None,
+    max_atoms: int | None,
+) -> tuple[NewtonCOLK, float, int]:
+    """Return the merged learner, a bound on what compression lost, and the atoms before it."""
+    states = [learner.get_state()["stream"] for learner in learners]
+    before = None if base is None else base.get_state()["stream"]
+    _check_base(states, before)
+    prior = _common_prior(learners, states)
+    joint = _joint(learners, weights, base, prior)
+    rule = learners[0].compressor
+    assert isinstance(rule, KOMP)
+    limits = [limit for limit in (max_atoms, rule.max_atoms) if limit is not None]
+    kept, f, error = _compressed(joint, prior, eps, min(limits, default=None))
+    merged = learner_from(learners[0], states, before, weights, kept, f, prior, error)
+    for state in states:  # samples that wait for a full batch are in no sum yet
+        if len(state["window"]["points"]):
+            merged.learn_checked(*waiting_samples(state, learners[0].is_vector))
+    return merged, error, len(joint.atoms)
+
+
+def _check_base(states: Sequence[dict[str, Any]], before: dict[str, Any] | None) -> None:
+    """Check that the learners can have started as copies of the base."""
+    if before is None:
+        return
+    if len(before["window"]["points"]):
+        raise ValueError(
+            "samples of the base wait for a full batch, so every copy would learn them; start "
+            "the learners from a base after a full batch"
+        )
+    for k, state in enumerate(states):
+        if state["steps"] < before["steps"]:
+            raise ValueError(
+                f"learner {k} has made {state['steps']} steps and the base {before['steps']}: it "
+                "did not start from this base"
+            )
+
+
+def _common_prior(learners: Sequence[NewtonCOLK], states: Sequence[dict[str, Any]]) -> float:
+    """Return λ; with prior="auto" the geometric mean of the learners' λ, by their steps."""
+    if learners[0].prior != "auto":
+        return learners[0].prior
+    priors = np.array([learner.current_prior for learner in learners])
+    steps = [state["steps"] for state in states]
+    mean = np.exp(np.average(np.log(priors), weights=steps if any(steps) else None))
+    return float(np.clip(mean, priors.min(), priors.max()))
+
+
+def _joint(
+    learners: Sequence[NewtonCOLK], weights: Array, base: NewtonCOLK | None, prior: float
+) -> Information:
+    """Return the sum of what all learners know, on the union of their atoms."""
+    parts = [
+        Information.of(learner.function, learner.covariance, learner.current_prior, float(weight))
+        for learner, weight in zip(learners, weights, strict=True)
+    ]
+    if base is not None:
+        known = Information.of(base.function, base.covariance, base.current_prior)
+        parts = [
+            information.gained(part, known, float(weight))
+            for part, weight in zip(parts, weights, strict=True)
+        ]
+        parts = [known, *parts]
+    together = np.concatenate([part.atoms for part in parts])
+    return information.add(parts, _independent(parts[0].kernel, together))
+
+
+def _independent(kernel: Kernel, points: Array) -> Array:
+    """Return the distinct points, without those in the span of earlier ones up to rounding."""
+    points = points[np.sort(np.unique(points, axis=0, return_index=True)[1])]
+    d = Dictionary(kernel, points.shape[1], capacity=max(len(points), 1))
+    pursuit.append(d, points, np.zeros((len(points), 1)))
+    return d.atoms
+
+
+def _compressed(
+    joint: Information, prior: float, eps: float | None, max_atoms: int | None
+) -> tuple[Information, KernelExpansion, float]:
+    """Return the information on the atoms that KOMP keeps, the function, and what it lost.
+
+    The function is the fit to all samples on these atoms. If that is farther than eps from the fit
+    on all atoms, it is the projection, which is not.
+    """
+    whole = KernelExpansion(joint.kernel, joint.atoms, information.solve(joint, prior))
+    if eps is None and (max_atoms is None or whole.n_atoms <= max_atoms):
+        return joint, whole, 0.0
+    found = compress(whole, eps=eps, max_atoms=max_atoms)
+    kept = information.carry(joint, np.array(found.function.atoms))
+    refitted = KernelExpansion(kept.kernel, kept.atoms, information.solve(kept, prior))
+    error = certified_distance(whole, refitted)
+    if eps is None or error <= eps:
+        return kept, refitted, error
+    return kept, found.function, found.error
