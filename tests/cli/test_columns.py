@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import warnings
 
 import numpy as np
@@ -33,9 +34,9 @@ def test_a_key_of_one_row_is_not_required(colk, tmp_path):
     table[7]["note"] = 3.0
     path = tmp_path / "t.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in table))
-    code, _, error, model = fit(colk, path)
+    code, out, error, model = fit(colk, path)
     assert code == 0
-    assert "column note is left out: only 1 of the first 312 rows have it" in error
+    assert re.search(r"note +numbers +100 % +left out: only 1 of the first 312 rows have it", out)
     assert package.load(model).features == ("a",)
     assert package.load(model).rows == 312
     code, out, error, model = fit(colk, path, "--features", "a,note")
@@ -47,15 +48,15 @@ def test_a_column_that_is_mostly_empty_is_not_required(colk, tmp_path):
     path = tmp_path / "t.csv"
     lines = [f"{row['a']},{'7' if i % 5 == 0 else ''},{row['y']}" for i, row in enumerate(rows())]
     path.write_text("\n".join(["a,note,y", *lines]) + "\n")
-    _, out, error, _ = fit(colk, path)
+    _, out, _, _ = fit(colk, path)
     assert "312 learned, 0 rejected" in out
-    assert "column note is left out: only 63 of the first 312 rows have it" in error
+    assert re.search(r"note +numbers +80 % +left out: only 63 of the first 312 rows have it", out)
     values = [7.0 if i % 5 == 0 else None for i in range(312)]
     columns = {"a": [row["a"] for row in rows()], "note": values, "y": [row["y"] for row in rows()]}
     pa.parquet.write_table(pa.table(columns), path.with_suffix(".parquet"))
-    _, out, error, _ = fit(colk, path.with_suffix(".parquet"))
+    _, out, _error, _ = fit(colk, path.with_suffix(".parquet"))
     assert "312 learned, 0 rejected" in out
-    assert "column note is left out: only 63 of the first 312 rows have it" in error
+    assert re.search(r"note +numbers +80 % +left out: only 63 of the first 312 rows have it", out)
 
 
 DAYS = [datetime.datetime(2026, 1, 1) + datetime.timedelta(days=i) for i in range(50)]
@@ -85,13 +86,14 @@ def test_parquet_and_json_say_what_a_column_holds(colk, tmp_path):
         (pa.array([b"x"] * 50), "column when holds lists, objects or bytes"),
     ):
         pa.parquet.write_table(pa.table({"when": values, "y": y}), path)
-        code, _, error, _ = fit(colk, path)
+        code, _, error, _ = fit(colk, path, "--features", "when")
         assert code == 2
         assert told in error
         assert "--categorical" not in error
     lines = tmp_path / "t.jsonl"
     lines.write_text("".join(json.dumps({"when": [1, 2], "y": i}) + "\n" for i in range(50)))
-    assert "column when holds lists, objects or bytes" in fit(colk, lines)[2]
+    assert "column when holds lists, objects or bytes" in fit(colk, lines, "--features", "when")[2]
+    assert "no column to predict y from" in fit(colk, lines)[2]
     pa.parquet.write_table(pa.table({"a": np.arange(50.0), "y": pa.array(DAYS)}), path)
     assert "the target y holds dates or times" in fit(colk, path)[2]
 
@@ -101,8 +103,8 @@ def test_other_formats_are_recognised(colk, tmp_path):
     buffer = io.BytesIO()
     pa.parquet.write_table(pa.table({"a": [1.0], "y": [1.0]}), buffer)
     for data, told in (
-        (gzip.compress(text), "it is compressed with gzip"),
-        (gzip.compress(np.random.default_rng(0).bytes(6 << 20), 1), "compressed with gzip"),
+        (gzip.compress(text)[:-20], "its gzip data are damaged or cut off"),
+        (gzip.compress(bz2.compress(text)), "it is compressed with bzip2"),
         (bz2.compress(text), "it is compressed with bzip2"),
         (lzma.compress(text), "it is compressed with xz"),
         (b"PK\x03\x04 and more", "a ZIP archive or an Excel file"),

@@ -1,5 +1,6 @@
 """`colk fit`: from a table to a model and a report."""
 
+import csv
 import html.parser
 import itertools
 import json
@@ -28,17 +29,17 @@ def environment():
 
 
 def test_rows_become_a_model(colk, houses, tmp_path):
-    rejects = tmp_path / "rejects.tsv"
+    rejects = tmp_path / "rejects.csv"
     code, out, _ = colk(
         "fit", houses, *ALL, "--model", tmp_path / "m.colk", "--rejects", rejects, "--epochs", 3
     )
     assert code == 0
     assert re.search(r"rows +3,591 learned, 3 rejected", out)
-    told = [line.split("\t")[1:] for line in rejects.read_text().splitlines()]
-    assert told == [
-        ["12", "size is '?', not a number"],
-        ["702", "it has 2 cells, expected 5"],
-        ["902", "size is missing"],
+    assert list(csv.reader(rejects.read_text().splitlines())) == [
+        ["file", "line", "reason"],
+        [str(houses), "12", "size is '?', not a number"],
+        [str(houses), "702", "it has 2 cells, expected 5"],
+        [str(houses), "902", "size is missing"],
     ]
     model = package.load(tmp_path / "m.colk")
     table = pa.csv.read_csv(houses, parse_options=pa.csv.ParseOptions(invalid_row_handler=_skip))
@@ -225,6 +226,7 @@ def test_the_page_stands_alone(colk, houses, tmp_path, target):
         "Error and size during learning",
         "Predictions and targets",
         "Largest residuals",
+        "Rejected rows",
         "The learned function",
         "Settings",
     ]
@@ -258,7 +260,15 @@ def test_standard_input_is_learned_as_it_arrives(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--target", "price"], "columns city, kind hold text"),
+        ([*NUMBERS, "--exclude", "size"], "--exclude size is also the target or a feature"),
+        ([*NUMBERS, "--id", "number"], "no column 'number'"),
+        ([*NUMBERS, "--risk", "cvar(2)"], "--risk 'cvar(2)': tail_fraction must lie in (0, 1]"),
+        ([*NUMBERS, "--loss", "pinball(x)"], "--loss 'pinball(x)' cannot be read"),
+        ([*NUMBERS, "--kernel", "magic(1)"], "--kernel: 'magic' is unknown"),
+        ([*NUMBERS, "--decimal", ","], "the decimal mark and the delimiter are both ','"),
+        (["--target", "kind", "--intervals", "0.9"], "--intervals needs a target of numbers"),
+        ([*NUMBERS, "--forgetting", "soon"], "must be a number or auto"),
+        ([*NUMBERS, "--seed", "-1"], "must be a whole number"),
         (["--target", "cost"], "no column 'cost'; it has size, age, city, price, kind"),
         ([], "--target; the columns are size, age"),
         ([*NUMBERS, "--categorical", "city"], "'city' is not among the features"),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from colk.cli import record as record_module
+from colk.cli.left_out import LeftOut
 from colk.cli.record import Record, Score
-from colk.cli.run import Run
 from colk.tabular.passes import TableFit
 
 
@@ -49,10 +49,9 @@ def test_the_same_share_of_rows_is_held_out_of_every_pass(colk, tmp_path, seen, 
 
 
 def test_held_rows_depend_on_their_number_alone():
-    run = Run.__new__(Run)
-    run.holdout = 0.3
-    whole = run._held(0, 200)
-    parts = [run._held(first, 50) for first in range(0, 200, 50)]
+    left_out = LeftOut(0.3, 0.1)
+    whole = left_out.rows("holdout", 0, 200)
+    parts = [left_out.rows("holdout", first, 50) for first in range(0, 200, 50)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     assert not np.array_equal(parts[0], parts[1])
 

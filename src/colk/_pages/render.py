@@ -38,13 +38,14 @@ def render(template: str, **values: Any) -> str:
     Parameters
     ----------
     template : str
-        Its file name without `.html.j2`: "report" or "model".
+        Its file name without `.html.j2`: such as "report" or "model".
     **values
         The variables of the template. Text is escaped; `markupsafe.Markup` is not.
 
     Examples
     --------
-    >>> page = render("model", title="a < b", summary={}, figures=[], worst=None, settings={})
+    >>> empty = {"summary": {}, "figures": [], "worst": None, "rejects": [], "settings": {}}
+    >>> page = render("model", title="a < b", **empty)
     >>> "<h1>a &lt; b</h1>" in page
     True
     """

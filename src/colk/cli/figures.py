@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["features", "predictions", "stream"]
+__all__ = ["errors", "features", "predictions", "stream"]
 
 # Largest numbers of features that are drawn and of classes that have a colour.
 _MOST_FEATURES = 12
@@ -30,20 +30,34 @@ _MARGIN = 0.1
 _COLORS = ("blue", "vermillion", "green", "orange", "purple", "sky")
 
 
+def errors(record: Record, model: TableModel) -> "Callable[[Figure], None]":
+    """Draw the error over the rows."""
+
+    def paint(figure: "Figure") -> None:
+        axes = figure.subplots()
+        _draw_errors(axes, record, model)
+        axes.set_xlabel("rows")
+        axes.set_xlim(left=0.0)
+
+    return paint
+
+
+def _draw_errors(axes: "Axes", record: Record, model: TableModel) -> None:
+    sizes, sums, _ = (np.array(column) for column in zip(*record.curve, strict=True))
+    axes.plot(np.cumsum(sizes), sums / sizes, color=PALETTE["blue"])
+    axes.set_ylim(bottom=0.0)
+    name = "mean |residual|" if model.task == "regression" else "error rate"
+    axes.set_title(f"{name} of {model.target}")
+
+
 def stream(record: Record, model: TableModel) -> "Callable[[Figure], None]":
     """Draw the error of rows before they are learned, and the number of atoms, over the rows."""
-    sizes, errors, atoms = (np.array(column) for column in zip(*record.curve, strict=True))
+    sizes, _, atoms = (np.array(column) for column in zip(*record.curve, strict=True))
     ends = np.cumsum(sizes)
 
     def paint(figure: "Figure") -> None:
         left, right = figure.subplots(1, 2)
-        left.plot(ends, errors / sizes, color=PALETTE["blue"])
-        left.set_ylim(bottom=0.0)
-        left.set_title(
-            f"mean |residual| of {model.target}"
-            if model.task == "regression"
-            else f"error rate of {model.target}"
-        )
+        _draw_errors(left, record, model)
         right.step(ends, atoms, where="pre", color=PALETTE["vermillion"])
         right.set_ylim(bottom=0.0)
         right.set_title("atoms")
@@ -54,7 +68,9 @@ def stream(record: Record, model: TableModel) -> "Callable[[Figure], None]":
     return paint
 
 
-def predictions(record: Record, model: TableModel) -> "Callable[[Figure], None]":
+def predictions(
+    record: Record, model: TableModel, title: str = "predicted before learning"
+) -> "Callable[[Figure], None]":
     """Draw predictions over targets: points for regression, counts for classification."""
     targets, predicted = zip(*record.sample, strict=True)
 
@@ -64,7 +80,7 @@ def predictions(record: Record, model: TableModel) -> "Callable[[Figure], None]"
         ends = [min(*targets, *predicted), max(*targets, *predicted)]
         axes.plot(ends, ends, color=PALETTE["grey"], linewidth=0.8)
         axes.set_xlabel(model.target)
-        axes.set_ylabel("predicted before learning")
+        axes.set_ylabel(title)
         axes.set_aspect("equal", adjustable="datalim")
 
     def counts(figure: "Figure") -> None:
@@ -82,7 +98,7 @@ def predictions(record: Record, model: TableModel) -> "Callable[[Figure], None]"
             axes.text(j, i, f"{table[i, j]:.0f}", ha="center", va="center", color=color)
         axes.set_xticks(range(len(labels)), labels)
         axes.set_yticks(range(len(labels)), labels)
-        axes.set_xlabel("predicted before learning")
+        axes.set_xlabel(title)
         axes.set_ylabel(model.target)
 
     return cloud if model.task == "regression" else counts

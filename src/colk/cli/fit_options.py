@@ -1,18 +1,21 @@
 """The options of `colk fit`, except those of the data."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from colk.cli.options import count, names
+from colk.cli.options import count, names, share
 
-__all__ = ["SETTINGS", "add_running", "add_settings"]
+__all__ = ["SETTINGS", "add_running", "add_settings", "given", "stored"]
 
 # Options that are settings of the model; with --resume the model has them already.
 SETTINGS = (
     "target",
     "features",
     "categorical",
+    "exclude",
+    "id",
     "task",
     "kernel",
     "bandwidth",
@@ -27,7 +30,31 @@ SETTINGS = (
     "forgetting",
     "polish",
     "risk_path",
+    "seed",
 )
+
+
+def given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings of the model that were given as options.
+
+    Examples
+    --------
+    >>> given(argparse.Namespace(**{**dict.fromkeys(SETTINGS), "target": "y"}))
+    {'target': 'y'}
+    """
+    values = {name: getattr(arguments, name) for name in SETTINGS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def stored(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings in the form in which a file returns them.
+
+    Examples
+    --------
+    >>> stored({"features": ("a", "b")})
+    {'features': ['a', 'b']}
+    """
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in settings.items()}
 
 
 def add_settings(group: Any) -> None:
@@ -37,13 +64,21 @@ def add_settings(group: Any) -> None:
         "--features",
         type=names,
         metavar="NAMES",
-        help="columns to predict from (default: all others)",
+        help="columns to predict from (default: all others that can be used)",
     )
     group.add_argument(
         "--categorical",
         type=names,
         metavar="NAMES",
-        help="features that hold text; each value becomes an indicator (default: none)",
+        help="features whose values are categories (default: columns of text)",
+    )
+    group.add_argument(
+        "--exclude", type=names, metavar="NAMES", help="columns that are no features"
+    )
+    group.add_argument(
+        "--id",
+        metavar="NAME",
+        help="column that names the rows: no feature, written beside each prediction",
     )
     group.add_argument(
         "--task",
@@ -52,8 +87,8 @@ def add_settings(group: Any) -> None:
     )
     group.add_argument(
         "--kernel",
-        metavar="NAME",
-        help="auto, laplacian, gaussian, matern, ... (default: auto, chosen by 1000 rows)",
+        metavar="TERM",
+        help="auto, laplacian, gaussian, 'matern(1.5)', ... (default: auto, chosen by 1000 rows)",
     )
     group.add_argument(
         "--bandwidth",
@@ -63,10 +98,12 @@ def add_settings(group: Any) -> None:
     )
     group.add_argument(
         "--loss",
-        metavar="NAME",
-        help="squared, huber, pinball, ... (default: huber; softmax for classes)",
+        metavar="TERM",
+        help="squared, huber, 'pinball(0.9)', ... (default: huber; softmax for classes)",
     )
-    group.add_argument("--risk", metavar="NAME", help="mean, variance, cvar, ... (default: mean)")
+    group.add_argument(
+        "--risk", metavar="TERM", help="mean, variance, 'cvar(0.1)', ... (default: mean)"
+    )
     group.add_argument(
         "--solver",
         choices=("gradient", "newton"),
@@ -75,10 +112,10 @@ def add_settings(group: Any) -> None:
     )
     group.add_argument(
         "--forgetting",
-        type=float,
+        type=_forgetting,
         metavar="G",
         help="for --solver newton on data that change over time: with 0.999 the last 1000 rows "
-        "near a point count most (default: 1, nothing is forgotten)",
+        "near a point count most; auto follows the data (default: 1, nothing is forgotten)",
     )
     group.add_argument(
         "--step-size",
@@ -116,6 +153,12 @@ def add_settings(group: Any) -> None:
         action=argparse.BooleanOptionalAction,
         help="follow --risk only as far as it pays on rows that are left out (default: yes)",
     )
+    group.add_argument(
+        "--seed",
+        type=_seed,
+        metavar="N",
+        help="seed for rows drawn for the kernel, --holdout and --intervals (default: 0)",
+    )
 
 
 def add_running(group: Any) -> None:
@@ -128,9 +171,16 @@ def add_running(group: Any) -> None:
     )
     group.add_argument(
         "--holdout",
-        type=_share,
+        type=share,
         metavar="SHARE",
         help="share of the rows to test the model on; they are not learned (default: none)",
+    )
+    group.add_argument(
+        "--intervals",
+        type=share,
+        metavar="C",
+        help="prediction intervals of this coverage, such as 0.9; a tenth of the rows is not "
+        "learned, but calibrates them (default: none)",
     )
     group.add_argument(
         "--checkpoint-every",
@@ -152,11 +202,14 @@ def add_running(group: Any) -> None:
     )
 
 
-def _share(text: str) -> float:
+def _forgetting(text: str) -> float | str:
     try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0.0 < number < 1.0:
-        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text}")
-    return number
+        return text if text == "auto" else float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be a number or auto, got {text}") from error
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"must be a whole number below 2³², got {text}")
+    return int(text)

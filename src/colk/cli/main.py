@@ -18,6 +18,7 @@ _UNREAD = 141
 _COMMANDS = {
     "fit": "learn a model from a table",
     "predict": "predict the rows of a table",
+    "evaluate": "measure a model on rows with known targets",
     "show": "describe a model",
     "compress": "make a model smaller, with a bound on the error",
     "merge": "merge models that learned from different samples",

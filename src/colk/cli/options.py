@@ -5,6 +5,7 @@ import csv
 import importlib.util
 import io
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from colk.tabular.reading import Reject, Source
 
-__all__ = ["Rejects", "add_data", "count", "names", "need", "open_source"]
+__all__ = ["Rejects", "add_data", "count", "names", "need", "open_source", "share"]
 
 
 def need(command: str, *packages: str) -> None:
@@ -52,6 +53,23 @@ def count(text: str) -> int:
     return int(text)
 
 
+def share(text: str) -> float:
+    """Return a number between 0 and 1.
+
+    Examples
+    --------
+    >>> share("0.9")
+    0.9
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < 1.0:
+        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text}")
+    return number
+
+
 def _delimiter(text: str) -> str:
     return "\t" if text in ("\\t", "tab") else text
 
@@ -72,6 +90,12 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         help="delimiter of CSV (default: a comma, a tab for .tsv)",
     )
     data.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        default=".",
+        help="decimal mark of the numbers of CSV (default: .)",
+    )
+    data.add_argument(
         "--columns",
         type=names,
         metavar="NAMES",
@@ -84,7 +108,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         "--rejects",
         type=Path,
         metavar="FILE",
-        help="file for a list of the rows that cannot be used, with line and reason",
+        help="CSV file for a list of the rows that cannot be used: file, line and reason",
     )
     data.add_argument(
         "--strict", action="store_true", help="stop at the first row that cannot be used"
@@ -107,7 +131,12 @@ def open_source(arguments: argparse.Namespace, features: Sequence[str] = ()) -> 
         arguments.delimiter,
         arguments.columns,
         arguments.n_features or max(numbers, default=None),
+        arguments.decimal,
     )
+
+
+# The most reasons that are counted one by one.
+_KINDS = 20
 
 
 class Rejects:
@@ -116,7 +145,7 @@ class Rejects:
     Parameters
     ----------
     path : Path or None
-        The file; its lines are "file<tab>line<tab>reason".
+        The file: CSV with the columns file, line and reason.
     strict : bool
         Whether such a row is an error.
     size, count : int
@@ -134,6 +163,7 @@ class Rejects:
     def __init__(self, path: Path | None, strict: bool, size: int = 0, count: int = 0) -> None:
         self._strict = strict
         self.count = count
+        self._kinds: dict[str, tuple[int, str]] = {}
         self.first = ""
         self._file: io.BufferedRandom | None = None
         if path is not None:
@@ -142,6 +172,8 @@ class Rejects:
             size = min(size, os.path.getsize(path))  # the file may have been removed
             self._file.truncate(size)
             self._file.seek(size)
+            if size == 0:
+                self._write("file", "line", "reason")
 
     @property
     def size(self) -> int:
@@ -156,13 +188,33 @@ class Rejects:
         for reject in rejects:
             told = f"{path}, line {reject.line}: {reject.reason}"
             self.first = self.first or told
+            self._sort(reject.reason, f"{Path(path).name}, line {reject.line:,}: {reject.reason}")
             self.count += 1
             if self._file is not None:
-                line = f"{path}\t{reject.line}\t{' '.join(reject.reason.split())}\n"
-                self._file.write(line.encode(errors="replace"))
+                self._write(path, reject.line, " ".join(reject.reason.split()))
             if self._strict:
                 self.close()
                 raise ValueError(f"{told} (--strict)")
+
+    def _sort(self, reason: str, told: str) -> None:
+        """Count a reason; values in quotes, and numbers of cells, differ from row to row."""
+        kind = re.sub(r"'.*'|\".*\"|(?<=it has )\d+|(?<= is )[-+.\deinf]+(?=, beyond)", "…", reason)
+        if kind not in self._kinds and len(self._kinds) >= _KINDS:
+            kind = "other reasons"
+        n, first = self._kinds.get(kind, (0, told))
+        self._kinds[kind] = (n + 1, first)
+
+    @property
+    def reasons(self) -> list[tuple[str, str, str]]:
+        """The reasons, most frequent first: reason, number of rows, and the first of them."""
+        most = sorted(self._kinds.items(), key=lambda each: -each[1][0])
+        return [(kind, f"{n:,}", first) for kind, (n, first) in most]
+
+    def _write(self, *cells: str | int) -> None:
+        if self._file is not None:
+            text = io.StringIO(newline="")
+            csv.writer(text, lineterminator="\n").writerow(cells)
+            self._file.write(text.getvalue().encode(errors="replace"))
 
     def close(self) -> None:
         """Close the file."""

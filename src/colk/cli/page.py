@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-__all__ = ["write_page"]
+__all__ = ["figure", "worst_rows", "write_page"]
 
 # Inches: the width of the page's column.
 _WIDTH = 7.4
 
 
-def write_page(path: Path, model: TableModel, record: Record, lines: Mapping[str, str]) -> None:
+def write_page(
+    path: Path,
+    model: TableModel,
+    record: Record,
+    lines: Mapping[str, str],
+    rejects: Sequence[tuple[str, str, str]] = (),
+) -> None:
     """Write a page about a model.
 
     Parameters
@@ -36,11 +42,13 @@ def write_page(path: Path, model: TableModel, record: Record, lines: Mapping[str
         Errors that the run recorded.
     lines : mapping of str to str
         The summary that the command prints.
+    rejects : sequence of (str, str, str)
+        Why rows were rejected: the reason, how many rows, and the first of them.
     """
     figures = []
     if record.rows:
         figures = [
-            _figure(
+            figure(
                 "stream",
                 "Error and size during learning",
                 stream(record, model),
@@ -48,7 +56,7 @@ def write_page(path: Path, model: TableModel, record: Record, lines: Mapping[str
                 "Each row is predicted before the model learns it. From the second pass on, the "
                 "model has learned the row in an earlier pass.",
             ),
-            _figure(
+            figure(
                 "predictions",
                 "Predictions and targets",
                 predictions(record, model),
@@ -59,7 +67,7 @@ def write_page(path: Path, model: TableModel, record: Record, lines: Mapping[str
         ]
     paint, n_rows = features(model)
     figures.append(
-        _figure(
+        figure(
             "function",
             "The learned function",
             paint,
@@ -74,13 +82,14 @@ def write_page(path: Path, model: TableModel, record: Record, lines: Mapping[str
         title=f"Model of {model.target}",
         summary=lines,
         figures=figures,
-        worst=_worst(model, record) if record.rows else None,
+        worst=worst_rows(model, record) if record.rows else None,
+        rejects=rejects,
         settings=_settings(model),
     )
     write_whole(path, [page.encode()])
 
 
-def _figure(
+def figure(
     name: str,
     title: str,
     paint: "Callable[[Figure], None]",
@@ -88,6 +97,21 @@ def _figure(
     caption: str,
     width: float = _WIDTH,
 ) -> dict[str, Any]:
+    """Draw a figure of a page: its title, picture and caption.
+
+    Parameters
+    ----------
+    name, title : str
+        Prefix of its ids, and its heading.
+    paint : callable
+        Draws on an empty figure.
+    height : float
+        Inches.
+    caption : str
+        Text below it.
+    width : float
+        Inches.
+    """
     (svg,) = draw(paint, width, height, "svg")
     return {
         "title": title,
@@ -97,7 +121,7 @@ def _figure(
     }
 
 
-def _worst(model: TableModel, record: Record) -> dict[str, Any]:
+def worst_rows(model: TableModel, record: Record) -> dict[str, Any]:
     """Head, rows and caption of the table of the largest residuals."""
     rows = [
         (Path(file).name, f"{line:,}", _shown(y), _shown(predicted), f"{size:.6g}")

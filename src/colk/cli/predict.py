@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colk.cli.interrupts import interruptible
-from colk.cli.options import Rejects, add_data, need, open_source
+from colk.cli.options import Rejects, add_data, names, need, open_source, share
 from colk.cli.paths import check_apart, check_file
 
 if TYPE_CHECKING:
     from colk.tabular import TableModel
-    from colk.tabular.reading import Rows
+    from colk.tabular.reading import Rows, Source
 
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
 Predict each row of a table, in its order. The prediction of a row that cannot be
 used is empty, so that there are as many lines as rows. For classes there is a
-column with the probability of each. Rows from standard input are predicted as they
-arrive.
+column with the probability of each, with intervals the columns lower and upper.
+Rows from standard input are predicted as they arrive.
 
     colk predict houses.colk new.csv --out predicted.csv
 """
@@ -46,6 +46,24 @@ def add_parser(commands: Any) -> None:
         choices=("csv", "jsonl", "parquet"),
         help="format of the predictions (default: by the extension of --out, else CSV)",
     )
+    parser.add_argument(
+        "--id",
+        metavar="NAME",
+        help="column that names the rows, written first (default: that of colk fit --id)",
+    )
+    parser.add_argument(
+        "--keep",
+        type=names,
+        default=(),
+        metavar="NAMES",
+        help="more columns of the data to write beside the predictions",
+    )
+    parser.add_argument(
+        "--intervals",
+        type=share,
+        metavar="C",
+        help="coverage of the intervals (default: that of colk fit --intervals)",
+    )
     parser.set_defaults(run=_run)
 
 
@@ -53,6 +71,7 @@ def _run(arguments: argparse.Namespace) -> None:
     need("predict", "pyarrow")
     from colk.cli.models import load_table_model
     from colk.cli.writers import writer
+    from colk.tabular.intervals import conformal_ends
     from colk.tabular.reading import Columns
 
     check_file(arguments.out, "--out")
@@ -60,33 +79,63 @@ def _run(arguments: argparse.Namespace) -> None:
     written = ((arguments.out, "--out"), (arguments.rejects, "--rejects"))
     check_apart(written, [arguments.model, *arguments.data])
     model = load_table_model(arguments.model)
-    numbers = tuple(name for name in model.features if name not in model.categorical)
-    wanted, labels = Columns(numbers, model.categorical), model.task == "classification"
+    coverage = arguments.intervals or model.notes.get("intervals")
+    if coverage is not None:
+        conformal_ends(model.residuals, coverage)  # raises before anything is written
     with (
         open_source(arguments, model.features) as source,  # imports readers
         interruptible(),
         Rejects(arguments.rejects, arguments.strict) as rejects,
-        writer(arguments.out, arguments.to, labels) as write,
+        writer(arguments.out, arguments.to, _texts(model, arguments, source)) as write,
     ):
-        for rows in source.rows(wanted):
+        carried = _carried(model, arguments, source)
+        numbers = tuple(name for name in model.features if name not in model.categorical)
+        for rows in source.rows(Columns(numbers, model.categorical, carried)):
             rejects.add(source.paths[rows.start.file], rows.rejects)
-            write(_predicted(model, rows))
+            write(_predicted(model, rows, carried, coverage))
     if rejects.count:
         print(f"colk: {rejects.count:,} rows have no prediction; {rejects.first}", file=sys.stderr)
 
 
-def _predicted(model: "TableModel", rows: "Rows") -> Mapping[str, list[Any]]:
+def _carried(
+    model: "TableModel", arguments: argparse.Namespace, source: "Source"
+) -> tuple[str, ...]:
+    """Return the columns of the data that are written: the id first, then those to keep."""
+    of_model = model.notes.get("id")
+    name = arguments.id or (of_model if of_model in source.kinds else None)
+    carried = tuple(dict.fromkeys([*([] if name is None else [name]), *arguments.keep]))
+    taken = [each for each in carried if each in ("prediction", "lower", "upper")]
+    if taken:
+        raise ValueError(f"the predictions have a column {taken[0]} of their own; rename yours")
+    return carried
+
+
+def _texts(model: "TableModel", arguments: argparse.Namespace, source: "Source") -> set[str]:
+    """Return the columns of the output that hold text."""
+    labels = {"prediction"} if model.task == "classification" else set()
+    return {*_carried(model, arguments, source), *labels}
+
+
+def _predicted(
+    model: "TableModel", rows: "Rows", carried: tuple[str, ...], coverage: float | None
+) -> Mapping[str, list[Any]]:
     """Return columns of predictions, with None for rows that cannot be used."""
     lines = [*rows.lines.tolist(), *(reject.line for reject in rows.rejects)]
     order = sorted(range(len(lines)), key=lines.__getitem__)
-    found: dict[str, list[Any]] = {"prediction": []}
-    if len(rows):
-        found["prediction"] = model.predict(rows.columns).tolist()
+    found: dict[str, list[Any]] = {
+        name: [text or None for text in rows.carried[name]] for name in carried
+    }
+    found["prediction"] = model.predict(rows.columns).tolist() if len(rows) else []
+    if coverage is not None:
+        low, high = model.predict_interval(rows.columns, coverage) if len(rows) else ((), ())
+        found |= {"lower": list(low), "upper": list(high)}
     if model.task == "classification" and model.loss.kind == "multiclass":
         shares = model.predict_proba(rows.columns) if len(rows) else None
         for place, label in enumerate(model.labels):
             column = [] if shares is None else shares[:, place].tolist()
             found[f"share of {label}"] = column
-    for column in found.values():
-        column += [None] * len(rows.rejects)
+    for reject in rows.rejects:
+        known = dict(zip(carried, reject.carried, strict=False))
+        for name, column in found.items():
+            column.append(known.get(name) or None)
     return {name: [column[place] for place in order] for name, column in found.items()}

@@ -3,6 +3,7 @@
 import heapq
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,8 @@ import numpy as np
 from colk._validation import Array
 from colk.tabular import TableModel
 
-__all__ = ["Record", "Score"]
+__all__ = ["Predicted", "Record", "Score"]
 
-# Predictions, |residuals|, and the error of each row.
-Counted = tuple[Any, Array, Array]
 
 # The most segments of the curve; neighbours are merged if there are more.
 _STRETCHES = 200
@@ -21,6 +20,56 @@ _STRETCHES = 200
 _SAMPLE = 1000
 # Number of rows with the largest residuals.
 _WORST = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Predictions of some rows.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Numbers or labels.
+    shares : array of shape (n, C) or None
+        Probabilities of the model's labels, if its loss gives them.
+    sizes : array of shape (n,)
+        |residual| of each row.
+    errors : array of shape (n,)
+        The same for numbers, 1 for a wrong label.
+    """
+
+    values: Any
+    shares: Array | None
+    sizes: Array
+    errors: Array
+
+    @classmethod
+    def of(cls, model: TableModel, columns: Mapping[str, Any], y: Any) -> "Predicted":
+        """Predict rows once.
+
+        Parameters
+        ----------
+        model : TableModel
+            The model.
+        columns, y
+            The rows.
+        """
+        if model.task == "regression":
+            values = model.predict(columns)
+            sizes = np.abs(y - values)
+            return cls(values, None, sizes, sizes)
+        if model.loss.kind != "multiclass":
+            values = model.predict(columns)
+            wrong = np.asarray(values != y, dtype=np.float64)
+            return cls(values, None, wrong, wrong)
+        shares = model.predict_proba(columns)
+        values = np.array(model.labels, dtype=object)[shares.argmax(axis=1)]
+        places = {label: place for place, label in enumerate(model.labels)}
+        of_label = [
+            shares[row, places[each]] if each in places else 0.0 for row, each in enumerate(y)
+        ]
+        wrong = np.asarray(values != y, dtype=np.float64)
+        return cls(values, shares, 1.0 - np.array(of_label), wrong)
 
 
 class Score:
@@ -55,8 +104,8 @@ class Score:
         """Root of the mean squared residual."""
         return math.sqrt(self.squares / self.rows) if self.rows else math.nan
 
-    def count(self, model: TableModel, columns: Mapping[str, Any], y: Any) -> "Counted":
-        """Predict rows and add up their errors; return predictions, residuals and errors.
+    def count(self, model: TableModel, columns: Mapping[str, Any], y: Any) -> Predicted:
+        """Predict rows and add up their errors; return the predictions.
 
         Parameters
         ----------
@@ -65,12 +114,11 @@ class Score:
         columns, y
             The rows.
         """
-        predictions = model.predict(columns)
-        sizes, errors = _residuals(model, columns, y, predictions)
+        found = Predicted.of(model, columns, y)
         self.rows += len(y)
-        self.absolute += float(errors.sum())
-        self.squares += float(sizes @ sizes)
-        return predictions, sizes, errors
+        self.absolute += float(found.errors.sum())
+        self.squares += float(found.sizes @ found.sizes)
+        return found
 
 
 class Record(Score):
@@ -88,7 +136,7 @@ class Record(Score):
     >>> columns, y = {"x": np.arange(10.0)}, np.arange(10.0)
     >>> model = TableModel("y", ["x"]).learn(columns, y)
     >>> record = Record()
-    >>> record.watch(model, columns, y, "a.csv", np.arange(2, 12))
+    >>> _ = record.watch(model, columns, y, "a.csv", np.arange(2, 12))
     >>> record.rows, len(record.worst)
     (10, 10)
     """
@@ -142,28 +190,29 @@ class Record(Score):
 
     def watch(
         self, model: TableModel, columns: Mapping[str, Any], y: Any, path: str, lines: Any
-    ) -> None:
-        """Predict rows that are about to be learned, and record their errors.
+    ) -> Predicted | None:
+        """Predict rows, record their errors, and return the predictions; None if there are none.
 
         Parameters
         ----------
         model : TableModel
-            The model before it learns them.
+            The model; during a fit, before it learns them.
         columns, y
             The rows.
         path, lines
             Their file and lines.
         """
         if model.rows == 0 or len(y) == 0:
-            return
+            return None
         first = -self.rows % self.stride
-        predictions, sizes, errors = self.count(model, columns, y)
-        self._keep_worst(sizes, path, lines, y, predictions)
+        found = self.count(model, columns, y)
+        self._keep_worst(found.sizes, path, lines, y, found.values)
         for row in range(first, len(y), self.stride):
-            self.sample.append([_plain(y[row]), _plain(predictions[row])])
+            self.sample.append([_plain(y[row]), _plain(found.values[row])])
         while len(self.sample) > _SAMPLE:
             self.sample, self.stride = self.sample[::2], 2 * self.stride
-        self._extend(errors, model.n_atoms)
+        self._extend(found.errors, model.n_atoms)
+        return found
 
     def count_categories(self, model: TableModel, columns: Mapping[str, Any]) -> None:
         """Count rows, just learned, that have a value without an indicator.
@@ -208,24 +257,6 @@ class Record(Score):
                 pairs = zip(self.curve[::2], [*self.curve[1::2], [0.0, 0.0, 0.0]], strict=False)
                 self.curve = [[a[0] + b[0], a[1] + b[1], b[2] or a[2]] for a, b in pairs]
                 self.width *= 2
-
-
-def _residuals(
-    model: TableModel, columns: Mapping[str, Any], y: Any, predictions: Any
-) -> tuple[Array, Array]:
-    """Return |residual| and error of each row."""
-    if model.task == "regression":
-        sizes = np.abs(y - predictions)
-        return sizes, sizes
-    wrong = np.asarray(predictions != y, dtype=np.float64)
-    if model.loss.kind != "multiclass":
-        return wrong, wrong
-    shares = model.predict_proba(columns)
-    places = {label: place for place, label in enumerate(model.labels)}
-    of_label = [
-        shares[row, places[label]] if label in places else 0.0 for row, label in enumerate(y)
-    ]
-    return 1.0 - np.array(of_label), wrong
 
 
 def _plain(value: Any) -> float | str:

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._engine.counter_rng import uniform
+from colk.cli.left_out import LeftOut
 from colk.cli.options import Rejects
 from colk.cli.reader_thread import read_ahead
-from colk.cli.record import Record, Score
+from colk.cli.record import Predicted, Record, Score
 from colk.persistence import save
 from colk.tabular import TableModel
+from colk.tabular.baselines import Baselines
 from colk.tabular.passes import TableFit
 from colk.tabular.reading import Position, Rows, Source
+from colk.tabular.sample import RowSample
 
 __all__ = ["Place", "Run"]
 
@@ -24,8 +26,9 @@ _PIECE = 4096
 # A piece is at most this fraction of the rows before it: 1/8.
 _SHARE = 8
 
-# Seed of the draw of held-out rows.
-_HOLDOUT_SEED = 0
+# The most residuals that calibrate intervals: of rows left out, and of the latest of a pipe.
+_RESIDUALS = 10_000
+_LATEST = 1000
 
 # Cost of a pass per row, relative to reading; the polish has that of all its passes.
 _COSTS = {"scan": 1.0, "learn": 8.0, "collect": 1.0, "polish": 8.0}
@@ -96,8 +99,8 @@ class Run:
         Where to begin.
     fit : TableFit
         The passes.
-    holdout : float
-        Fraction of the rows that is never learned.
+    left_out : LeftOut
+        The rows that are never learned.
     every : int or None
         Rows between two checkpoints.
     path : Path
@@ -112,14 +115,19 @@ class Run:
         record: Record,
         place: Place,
         fit: TableFit,
-        holdout: float,
+        left_out: LeftOut,
         every: int | None,
         path: Path,
     ) -> None:
         self.model, self.source, self.fit = model, source, fit
         self.rejects, self.record, self.place = rejects, record, place
-        self.holdout, self.every, self.path = holdout, every, path
+        self.left_out, self.every, self.path = left_out, every, path
         self.work_done = 0.0
+        self._baselines = Baselines(
+            [name for name in model.features if name not in model.categorical],
+            model.categorical,
+            model.task == "classification",
+        )
         files = [prefix.state for prefix in source.prefixes()]
         self._read = {"columns": list(source.kinds), "files": files}
 
@@ -139,6 +147,8 @@ class Run:
             if not one_pass(before, stopped, show) or stopped():
                 return False
             self._end_pass(in_learning)
+        if self.left_out.calibration:
+            self.calibrate()
         return True
 
     def _end_pass(self, in_learning: bool) -> None:
@@ -169,6 +179,8 @@ class Run:
             columns, lines = self._kept(rows, slice(0, len(rows)), before)
             before += len(rows)
             self._feed(columns, self._path(rows), lines)
+            if is_scan:
+                self._baselines.add(columns, columns[self.model.target])
             self._work(work_before, rows.done)
             show(0)
             if stopped():
@@ -211,10 +223,20 @@ class Run:
 
     def _learn_piece(self, rows: Rows, which: slice, path: str) -> None:
         columns, lines = self._kept(rows, which, self.place.before + which.start)
-        self.record.watch(self.model, columns, columns[self.model.target], path, lines)
+        y = columns[self.model.target]
+        found = self.record.watch(self.model, columns, y, path, lines)
         self._feed(columns, path, lines)
         if self.place.epoch == 0:
             self.record.count_categories(self.model, columns)
+        if self.source.waits:
+            self._baselines.add(columns, y)
+            self._remember(found, y)
+
+    def _remember(self, found: Predicted | None, y: Any) -> None:
+        """Keep the latest residuals for intervals: a pipe has no rows to leave out."""
+        if found is not None and "intervals" in self.model.notes:
+            before = self.model.residuals
+            self.model.calibrate(np.concatenate([before, y - found.values])[-_LATEST:])
 
     def _feed(self, columns: Mapping[str, Any], path: str, lines: NDArray[np.int64]) -> None:
         if len(lines) == 0:
@@ -235,28 +257,34 @@ class Run:
     def _kept(
         self, rows: Rows, which: slice, first: int
     ) -> tuple[dict[str, Any], NDArray[np.int64]]:
-        """Rows of a batch that are not held out, and their lines."""
+        """Rows of a batch that are learned, and their lines."""
         columns = {name: values[which] for name, values in rows.columns.items()}
-        lines = rows.lines[which]
-        if self.holdout > 0.0:
-            kept = ~self._held(first, len(lines))
-            columns, lines = {name: v[kept] for name, v in columns.items()}, lines[kept]
-        return columns, lines
+        return self.left_out.take("learn", columns, rows.lines[which], first)
 
-    def _held(self, first: int, size: int) -> NDArray[np.bool_]:
-        """Which rows of a pass are held out; the same rows in every pass."""
-        numbers = (uniform(_HOLDOUT_SEED, row) for row in range(first, first + size))
-        return np.fromiter(numbers, np.float64, size) < self.holdout
+    def _left(self, part: str) -> Iterator[tuple[Mapping[str, Any], Any]]:
+        """Yield the rows of a part that was not learned."""
+        before = 0
+        for rows in read_ahead(self._all_rows()):
+            columns, _ = self.left_out.take(part, rows.columns, rows.lines, before)
+            before += len(rows)
+            yield columns, columns[self.model.target]
 
     def test(self) -> Score:
         """Return the error of the model on the rows that were held out."""
-        score, before = Score(), 0
-        for rows in read_ahead(self._all_rows()):
-            held = self._held(before, len(rows))
-            before += len(rows)
-            columns = {name: values[held] for name, values in rows.columns.items()}
-            score.count(self.model, columns, columns[self.model.target])
+        score = Score()
+        for columns, y in self._left("holdout"):
+            score.count(self.model, columns, y)
         return score
+
+    def calibrate(self) -> None:
+        """Give the model the residuals of the rows left out for its intervals."""
+        sample = RowSample(_RESIDUALS)
+        for columns, y in self._left("calibration"):
+            if len(y):
+                residuals = y - self.model.predict(columns)
+                sample.add(residuals[:, None], np.zeros((len(y), 0)))
+        if sample.n_seen:
+            self.model.calibrate(sample.arrays()[0][:, 0])
 
     # -- progress and checkpoints ------------------------------------------------------------
 
@@ -279,6 +307,9 @@ class Run:
 
     def save(self) -> None:
         """Write the model, with the place of the run in its notes."""
+        baseline = self._baselines.fitted()
+        if baseline is not None:
+            self.model.notes["baselines"] = baseline.state
         self.model.notes = {
             **self.model.notes,
             "phase": self.fit.phase,

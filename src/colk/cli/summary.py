@@ -42,7 +42,7 @@ def summary(run: "Run") -> dict[str, str]:
     if math.isfinite(risk):
         unit = "" if model.task == "classification" else ", in standard deviations of the target"
         lines["risk"] = f"{risk:.4g}, {model.risk} of the latest 1,000 such losses{unit}"
-    if run.holdout > 0.0:
+    if run.left_out.holdout > 0.0:
         score = run.test()
         lines["holdout"] = f"{tell_score(score, model)} on {score.rows:,} rows never learned"
     if record.without_indicator:

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,7 +19,7 @@ Write = Callable[[Mapping[str, list[Any]]], None]
 
 
 @contextmanager
-def writer(path: Path | None, to: str | None, labels: bool = False) -> Iterator[Write]:
+def writer(path: Path | None, to: str | None, texts: Collection[str] = ()) -> Iterator[Write]:
     """Open a table for writing. A file appears when it is complete; standard output is flushed.
 
     Parameters
@@ -28,8 +28,8 @@ def writer(path: Path | None, to: str | None, labels: bool = False) -> Iterator[
         The file; None for standard output.
     to : str or None
         Its format. Default: by its extension, or CSV for standard output.
-    labels : bool
-        Whether the first column holds text.
+    texts : collection of str
+        Names of the columns that hold text; the others hold numbers.
     """
     chosen = to or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
     if chosen not in _WRITERS:
@@ -42,12 +42,12 @@ def writer(path: Path | None, to: str | None, labels: bool = False) -> Iterator[
             raise ValueError("Parquet cannot be written to standard output: name a file by --out")
         if sys.stdout is None:
             raise ValueError("standard output is closed: name a file by --out")
-        with _WRITERS[chosen](sys.stdout.buffer, labels) as write:
+        with _WRITERS[chosen](sys.stdout.buffer, texts) as write:
             yield write
         return
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with open(draft, "xb") as file, _WRITERS[chosen](file, labels) as write:
+        with open(draft, "xb") as file, _WRITERS[chosen](file, texts) as write:
             yield write
         os.replace(draft, path)
     except BaseException:
@@ -56,7 +56,7 @@ def writer(path: Path | None, to: str | None, labels: bool = False) -> Iterator[
 
 
 @contextmanager
-def _csv(file: BinaryIO, labels: bool) -> Iterator[Write]:
+def _csv(file: BinaryIO, texts: Collection[str]) -> Iterator[Write]:
     begun: list[bool] = []
 
     def write(columns: Mapping[str, list[Any]]) -> None:
@@ -78,7 +78,7 @@ def _csv(file: BinaryIO, labels: bool) -> Iterator[Write]:
 
 
 @contextmanager
-def _jsonl(file: BinaryIO, labels: bool) -> Iterator[Write]:
+def _jsonl(file: BinaryIO, texts: Collection[str]) -> Iterator[Write]:
     def write(columns: Mapping[str, list[Any]]) -> None:
         for row in zip(*columns.values(), strict=True):
             line = json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False)
@@ -89,7 +89,7 @@ def _jsonl(file: BinaryIO, labels: bool) -> Iterator[Write]:
 
 
 @contextmanager
-def _parquet(file: BinaryIO, labels: bool) -> Iterator[Write]:
+def _parquet(file: BinaryIO, texts: Collection[str]) -> Iterator[Write]:
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -97,9 +97,7 @@ def _parquet(file: BinaryIO, labels: bool) -> Iterator[Write]:
 
     def write(columns: Mapping[str, list[Any]]) -> None:
         if not made:
-            kinds = dict.fromkeys(columns, pa.float64())
-            if labels:
-                kinds[next(iter(columns))] = pa.string()
+            kinds = {name: pa.string() if name in texts else pa.float64() for name in columns}
             made.append(pa.parquet.ParquetWriter(file, pa.schema(kinds.items())))
         made[0].write_table(pa.table(dict(columns), schema=made[0].schema))
 

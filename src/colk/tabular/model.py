@@ -8,7 +8,7 @@ import numpy as np
 from colk import _stored as stored
 from colk._engine.locks import locked
 from colk._engine.running_scale import COLUMNS, RunningScale
-from colk._validation import Array
+from colk._validation import Array, check_count
 from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.recipe import Recipe, Settings, Solver, table_loss, table_risk
@@ -79,6 +79,8 @@ class TableModel(TablePredictor, StoredTable):
         Whether `fit` ends with the weights that minimise the regularised objective on the atoms.
     risk_path : bool, default True
         Whether the polish under a risk follows a path from the mean, as in `colk.COLKRegressor`.
+    seed : int, default 0
+        Seed for the rows that `fit` draws: those that choose the kernel, and a sample of 20,000.
 
     Attributes
     ----------
@@ -91,6 +93,8 @@ class TableModel(TablePredictor, StoredTable):
     path : RiskPath or None
         What `fit` tried between the mean and the risk, on 20,000 rows at most; None for the mean,
         and without a `polish` or a `risk_path`.
+    residuals : array of shape (n,)
+        Residuals of rows that were not learned; `calibrate` sets them for `predict_interval`.
     notes : dict
         Anything to be kept with the model: text, numbers, lists and dictionaries of them.
 
@@ -128,6 +132,7 @@ class TableModel(TablePredictor, StoredTable):
         forgetting: float | Literal["auto"] = 1.0,
         polish: bool = True,
         risk_path: bool = True,
+        seed: int = 0,
     ) -> None:
         self.target, self.features = target, tuple(features)
         self.categorical, self.task = tuple(categorical), task
@@ -148,6 +153,7 @@ class TableModel(TablePredictor, StoredTable):
             prior=prior,
             forgetting=forgetting,
         )
+        self.seed = check_count(seed, "seed", at_least=0)
         self.notes: dict[str, Any] = {}
         self._reset()
 
@@ -164,6 +170,7 @@ class TableModel(TablePredictor, StoredTable):
         self._targets = RunningScale(1)
         self._has_fixed_scales = False
         self._fixed: KernelExpansion | None = None
+        self.residuals = np.zeros(0)
         self._kept = KeptSamples() if self.settings.is_open else None
         self._learner = self.recipe.learner(self._n_outputs)
 
@@ -382,4 +389,5 @@ class TableModel(TablePredictor, StoredTable):
             "forgetting": self.settings.forgetting,
             "polish": self.polish,
             "risk_path": self.risk_path,
+            "seed": self.seed,
         }

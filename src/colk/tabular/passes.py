@@ -37,7 +37,6 @@ _EPOCHS = 5
 _BLOCK = 1024
 _TOLERANCE = 1e-3
 _LEAST_REGULARIZATION = 1e-12
-_RACE_SEED = 0
 
 _CHANGED = "there are no rows any more: the data changed between two passes"
 
@@ -116,7 +115,7 @@ class TableFit:
         self.phase: Phase = phase
         if phase == "polish":
             self._start_passes()
-        self._sample = RowSample()
+        self._sample = RowSample(seed=model.seed)
         self._sums: Sums | None = None
         self._block: list[tuple[Array, Array]] = []
 
@@ -180,7 +179,7 @@ class TableFit:
         if self._sample.n_seen == 0:
             return
         X, targets = self._sample_arrays()
-        order = np.random.default_rng(_RACE_SEED).permutation(len(X))
+        order = np.random.default_rng(self._model.seed).permutation(len(X))
         self._model.start(X[order], targets[order], LARGEST)
 
     # -- the weights -------------------------------------------------------------------------
@@ -217,7 +216,7 @@ class TableFit:
         # λ counts in rows: the sum of the losses over n rows has n/m times the curvature.
         self._decay = max(found.regularization * len(X) / sample.n_seen, least)
         self._iterate = Iterate(found.function.weights.reshape(function.n_atoms, -1))
-        self._sample, self.phase = RowSample(), "polish"
+        self._sample, self.phase = RowSample(seed=model.seed), "polish"
         self._start_passes()
 
     def _start_passes(self) -> None:

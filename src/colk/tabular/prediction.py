@@ -19,6 +19,7 @@ from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Rate
 from colk.tabular.columns import check_numbers
 from colk.tabular.indicators import IndicatorEncoder
+from colk.tabular.intervals import conformal_ends
 
 if TYPE_CHECKING:
     from colk.tabular.reading import Columns
@@ -44,6 +45,7 @@ class TablePredictor(Guarded):
     _targets: RunningScale
     _learner: KernelLearner
     _fixed: KernelExpansion | None
+    residuals: Array
 
     # -- rows as numbers ---------------------------------------------------------------------
 
@@ -175,6 +177,35 @@ class TablePredictor(Guarded):
             raise TypeError(f"{type(self.loss).__name__} gives no probabilities; Softmax does")
         known = self._scores(columns)[:, : len(self.labels)]
         return self.loss.probability(known) if len(self.labels) > 1 else np.ones_like(known)
+
+    @locked
+    def calibrate(self, residuals: Array) -> None:
+        """Keep residuals of rows that were not learned, from which intervals are made.
+
+        Parameters
+        ----------
+        residuals : array of shape (n,)
+            Targets minus predictions, 10,000 at most.
+        """
+        if self.task != "regression":
+            raise ValueError("intervals are for numbers; the target holds labels")
+        self.residuals = check_numbers(residuals, "residuals").copy()
+
+    def predict_interval(self, columns: Mapping[str, Any], coverage: float) -> tuple[Array, Array]:
+        """Return the lower and the upper ends of intervals around the predictions.
+
+        If rows come from one distribution, an interval contains the target with this probability.
+
+        Parameters
+        ----------
+        columns : mapping of str to array
+            The features by name.
+        coverage : float
+            The probability, between 0 and 1.
+        """
+        low, high = conformal_ends(self.residuals, coverage)
+        predictions = self.predict(columns)
+        return predictions + low, predictions + high
 
     # -- the terms in use --------------------------------------------------------------------
 

@@ -12,8 +12,6 @@ __all__ = ["RowSample"]
 _ROWS = 20_000
 _NUMBERS = 2**22
 
-_SEED = 1
-
 
 class RowSample:
     """Rows drawn uniformly, without replacement, from all rows seen.
@@ -25,6 +23,8 @@ class RowSample:
     ----------
     most : int, optional
         The most rows to keep; default 20,000, fewer if they are wide.
+    seed : int
+        Seed of the draw.
 
     Examples
     --------
@@ -36,8 +36,9 @@ class RowSample:
     ((3, 1), 100, False)
     """
 
-    def __init__(self, most: int | None = None) -> None:
+    def __init__(self, most: int | None = None, seed: int = 0) -> None:
         self._most = _ROWS if most is None else most
+        self._seed = seed + 1  # the draw of rows that are left out has the seed itself
         self.n_seen = 0
         self._parts: list[tuple[NDArray[np.int64], Array, Array]] = []
         self._kept = 0
@@ -75,7 +76,8 @@ class RowSample:
         if self._kept <= capacity:
             return
         places, X, Y = self._joined()
-        keys = np.fromiter((uniform(_SEED, place) for place in places.tolist()), float, len(places))
+        numbers = (uniform(self._seed, place) for place in places.tolist())
+        keys = np.fromiter(numbers, float, len(places))
         chosen = np.sort(np.argpartition(keys, capacity - 1)[:capacity])
         self._parts, self._kept = [(places[chosen], X[chosen], Y[chosen])], capacity
 

@@ -15,6 +15,8 @@ from colk.tabular.indicators import IndicatorEncoder
 
 __all__ = ["FIELDS", "StoredTable"]
 
+# The most residuals that calibrate intervals.
+MOST_RESIDUALS = 10_000
 # The most rows that a stored model may have learned.
 MOST_ROWS = 2**62
 
@@ -31,6 +33,7 @@ FIELDS: dict[str, stored.Field] = {
     "race": stored.Optional(stored.Object(Race)),
     "path": stored.Optional(stored.Object(RiskPath)),
     "kept": stored.Optional(stored.Object(KeptSamples)),
+    "residuals": stored.Array(stored.Size("n_residuals", at_most=MOST_RESIDUALS)),
     "notes": stored.Object(dict),
 }
 
@@ -52,6 +55,7 @@ class StoredTable:
             "race": self.race,
             "path": self.path,
             "kept": self._kept,
+            "residuals": self.residuals,
             "notes": self.notes,
         }
 
@@ -76,6 +80,7 @@ class StoredTable:
             raise FileFormatError("rows are kept to choose a kernel that the settings name")
         model._has_fixed_scales, model.race = values["has_fixed_scales"], values["race"]
         model._kept, model.notes, model.path = values["kept"], values["notes"], values["path"]
+        model.residuals = values["residuals"]
         return model
 
 

@@ -2,15 +2,16 @@
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from colk.tabular.reading.rows import Column
+from colk.tabular.reading.rows import Column, Columns
 
-__all__ = ["as_number", "column", "is_number"]
+__all__ = ["as_number", "column", "columns_from", "columns_of", "is_number"]
 
 # Values that pyarrow reads as missing.
 _MISSING = frozenset(pa.csv.ConvertOptions().null_values)
@@ -58,3 +59,34 @@ def column(values: pa.ChunkedArray) -> Column:
         array: Any = values.to_numpy()
         return np.ascontiguousarray(array, dtype=np.float64)
     return np.array([value or "" for value in values.to_pylist()], dtype=object)
+
+
+def columns_of(
+    table: Mapping[str, pa.ChunkedArray] | pa.Table, wanted: Columns
+) -> dict[str, Column]:
+    """Return the wanted columns of a table of numbers and text.
+
+    Examples
+    --------
+    >>> columns_of(pa.table({"a": [1.0], "b": ["x"]}), Columns(("a",), ("b",)))
+    {'a': array([1.]), 'b': array(['x'], dtype=object)}
+    """
+    columns = {name: column(table[name]) for name in (*wanted.numbers, *wanted.texts)}
+    return columns | {key: column(table[name]) for key, name in wanted.carried_keys.items()}
+
+
+def columns_from(rows: Sequence[Sequence[Any]], wanted: Columns) -> dict[str, Column]:
+    """Return the wanted columns of rows: first the numbers, then the texts, then those carried.
+
+    Examples
+    --------
+    >>> columns_from([[1.0, "x"], [2.0, "y"]], Columns(("a",), ("b",)))
+    {'a': array([1., 2.]), 'b': array(['x', 'y'], dtype=object)}
+    """
+    keys = (*wanted.numbers, *wanted.texts, *wanted.carried_keys)
+    return {
+        key: np.array(
+            [row[place] for row in rows], dtype=float if place < len(wanted.numbers) else object
+        )
+        for place, key in enumerate(keys)
+    }

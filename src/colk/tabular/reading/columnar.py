@@ -64,7 +64,9 @@ class ParquetTable:
         for field in self._file.schema_arrow:
             values = batch.column(field.name)
             content = _content(field.type)
-            self.first_rows.add_column(field.name, content, len(values) - values.null_count)
+            there = values.drop_null()
+            listed = [True] * len(there) if content == "nested" else there.to_pylist()
+            self.first_rows.add_column(field.name, content, listed)
 
     def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
         """Yield batches from `start`, which is the start of the file or of a batch."""
@@ -92,18 +94,25 @@ class ParquetTable:
             raise ValueError(f"its rows cannot be read ({_first_line(error)})") from error
 
     def _batch(self, batch: pa.RecordBatch, before: int, wanted: Columns, file: int) -> Rows:
-        columns: dict[str, Column] = {}
-        for name in wanted.names:
-            kind = pa.float64() if name in wanted.numbers else pa.string()
-            values = pa.compute.cast(batch.column(name), kind, safe=False)
-            columns[name] = column(pa.chunked_array([values]))
+        columns = {name: _read(batch, name, pa.float64()) for name in wanted.numbers}
+        columns |= {name: _read(batch, name, pa.string()) for name in wanted.texts}
+        columns |= {
+            key: _read(batch, name, pa.string()) for key, name in wanted.carried_keys.items()
+        }
         lines = np.arange(before + 1, before + len(batch) + 1)
         kept, usable, rejects = sift(columns, lines, wanted)
-        return Rows(kept, usable, rejects, Position(file, before, before + 1), before + len(batch))
+        carried = {name: kept.pop(key) for key, name in wanted.carried_keys.items()}
+        start, end = Position(file, before, before + 1), before + len(batch)
+        return Rows(kept, usable, rejects, start, end, carried)
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _read(batch: pa.RecordBatch, name: str, kind: pa.DataType) -> Column:
+    values = pa.compute.cast(batch.column(name), kind, safe=False)
+    return column(pa.chunked_array([values]))
 
 
 def _is_number(kind: pa.DataType) -> bool:

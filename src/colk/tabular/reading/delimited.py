@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.csv
 
 from colk.tabular.reading.blocks import Block
-from colk.tabular.reading.cells import as_number, column, is_number
+from colk.tabular.reading.cells import as_number, columns_from, columns_of, is_number
 from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows, content_of
 from colk.tabular.reading.lines import Parsed
-from colk.tabular.reading.rows import Column, Columns, Kind, Reject
+from colk.tabular.reading.rows import Columns, Kind, Reject
 
 __all__ = ["Delimited"]
 
@@ -31,6 +31,8 @@ class Delimited:
         One character.
     names : sequence of str, optional
         Names of the columns, if the first line does not hold them.
+    decimal : str
+        Decimal mark of numbers.
 
     Examples
     --------
@@ -43,10 +45,17 @@ class Delimited:
 
     quoted = True
 
-    def __init__(self, delimiter: str = ",", names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, delimiter: str = ",", names: Sequence[str] | None = None, decimal: str = "."
+    ) -> None:
         if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
             raise ValueError(f"the delimiter must be one character, got {delimiter!r}")
-        self.delimiter = delimiter
+        if decimal == delimiter:
+            raise ValueError(
+                f"the decimal mark and the delimiter are both {decimal!r}; set `delimiter`, such "
+                "as ';'"
+            )
+        self.delimiter, self.decimal = delimiter, decimal
         self._given = None if names is None else list(names)
         self.first_rows = FirstRows()
 
@@ -92,8 +101,8 @@ class Delimited:
             except csv.Error:
                 continue
             if len(cells) == len(self._names):
-                contents = (content_of(cell) for cell in cells)
-                self.first_rows.add(zip(self._names, contents, strict=True))
+                contents = (content_of(self._point(cell)) for cell in cells)
+                self.first_rows.add(zip(self._names, contents, cells, strict=True))
 
     def parse(self, block: Block, wanted: Columns) -> Parsed:
         """Return the wanted columns, the lines of their rows, and rejected rows."""
@@ -105,7 +114,9 @@ class Delimited:
         if data.count(b'"') % 2 or data.count(b"\r") != data.count(b"\r\n"):
             return None
         types = {name: pa.float64() for name in wanted.numbers}
-        types |= {name: pa.string() for name in wanted.texts}
+        types |= dict.fromkeys((*wanted.texts, *wanted.carried), pa.string())
+        if wanted.is_twofold:
+            return None
         try:
             table = pa.csv.read_csv(
                 pa.BufferReader(block.data),
@@ -116,14 +127,16 @@ class Delimited:
                     delimiter=self.delimiter, newlines_in_values=True
                 ),
                 convert_options=pa.csv.ConvertOptions(
-                    column_types=types, include_columns=list(types)
+                    column_types=types,
+                    include_columns=list(types),
+                    decimal_point=self.decimal,
                 ),
             )
         except (pa.ArrowException, UnicodeError):
             return None
         if len(table) != block.n_lines:  # some lines are blank, or a record has several lines
             return None
-        columns: dict[str, Column] = {name: column(table[name]) for name in types}
+        columns = columns_of(table, wanted)
         return columns, np.arange(block.line, block.line + len(table)), []
 
     def _parse_records(self, block: Block, wanted: Columns) -> Parsed:
@@ -133,19 +146,26 @@ class Delimited:
         for line, text in self._records(block):
             try:
                 cells = self._whole(text)
-                numbers = [as_number(cells[places[name]], name) for name in wanted.numbers]
-                texts = [_decoded(cells[places[name]]) for name in wanted.texts]
+                carried = [_decoded(cells[places[name]]) for name in wanted.carried]
             except (csv.Error, ValueError) as error:
                 rejects.append(Reject(line, _reason(error)))
                 continue
-            rows.append([*numbers, *texts])
+            try:
+                numbers = [
+                    as_number(self._point(cells[places[name]]), name) for name in wanted.numbers
+                ]
+                texts = [_decoded(cells[places[name]]) for name in wanted.texts]
+            except ValueError as error:
+                rejects.append(Reject(line, _reason(error), tuple(carried)))
+                continue
+            rows.append([*numbers, *texts, *carried])
             lines.append(line)
-        kinds = [float] * len(wanted.numbers) + [object] * len(wanted.texts)
-        columns: dict[str, Column] = {
-            name: np.array([row[place] for row in rows], dtype=kind)
-            for place, (name, kind) in enumerate(zip(wanted.names, kinds, strict=True))
-        }
+        columns = columns_from(rows, wanted)
         return columns, np.array(lines, dtype=np.int64), rejects
+
+    def _point(self, cell: str) -> str:
+        """Return a cell with a point as the decimal mark; a cell with both marks is no number."""
+        return cell if self.decimal == "." or "." in cell else cell.replace(self.decimal, ".")
 
     def _whole(self, text: str) -> list[str]:
         cells = self._cells(text)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from colk.tabular.reading.cells import is_number
@@ -14,6 +14,8 @@ __all__ = ["LOOKED_AT", "FirstRows", "content_of"]
 LOOKED_AT = 1000
 # A column with values in a smaller share of the rows is no feature unless it is named.
 _SHARE = 0.5
+# Rows from which on a column of text in which no value occurs twice is no category.
+_MANY = 100
 
 _DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
 _TIME = r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([aApP][mM])?\s*(Z|UTC|[+-]\d{2}:?\d{2})?"
@@ -49,40 +51,69 @@ class FirstRows:
     --------
     >>> rows = FirstRows()
     >>> for when in ("2026-11-17", "2026-11-18", "2026-11-19"):
-    ...     rows.add([("when", content_of(when)), ("size", content_of(3.5))])
-    >>> rows.add([("size", content_of(1)), ("extra", content_of(1))])
+    ...     rows.add([("when", "date", when), ("size", "number", "3.5")])
+    >>> rows.add([("size", "number", "1"), ("extra", "number", "1")])
     >>> rows.kinds, rows.dates, rows.rare
     ({'when': 'text', 'size': 'number', 'extra': 'number'}, {'when'}, {'extra': (1, 4)})
+    >>> rows.gaps("extra"), rows.n_values("when")
+    (0.75, 3)
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.n_rows = 0
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in names}
+        self._values: dict[str, set[Any]] = {}  # different values of text
 
-    def add(self, row: Iterable[tuple[str, str]]) -> None:
-        """Count a row, given as names of columns and `content_of` their values.
+    def add(self, row: Iterable[tuple[str, str, Any]]) -> None:
+        """Count a row, given as names of columns, `content_of` their values, and the values.
 
         Parameters
         ----------
-        row : iterable of (str, str)
-            Name and content of each cell.
+        row : iterable of (str, str, value)
+            Name, content and value of each cell.
         """
         self.n_rows += 1
-        for name, content in row:
+        for name, content, value in row:
             if content:
                 self._counts.setdefault(name, Counter())[content] += 1
+            if content in ("text", "date"):
+                self._values.setdefault(name, set()).add(value)
 
-    def add_column(self, name: str, content: str, n_values: int) -> None:
+    def add_column(self, name: str, content: str, values: Sequence[Any]) -> None:
         """Count several values of a column with the same content.
 
         Parameters
         ----------
         name, content : str
             Name and content of the column.
-        n_values : int
-            How many rows have a value.
+        values : sequence
+            Its values that are not missing.
         """
-        self._counts.setdefault(name, Counter())[content] += n_values
+        self._counts.setdefault(name, Counter())[content] += len(values)
+        if content in ("text", "date"):
+            self._values.setdefault(name, set()).update(values)
+
+    def gaps(self, name: str) -> float | None:
+        """Return the share of the rows that have no value in a column; None without rows."""
+        if name not in self._counts or self.n_rows == 0:
+            return None
+        return 1.0 - self._counts[name].total() / self.n_rows
+
+    def n_values(self, name: str) -> int | None:
+        """Return how many different texts a column has; None if it has none."""
+        return len(self._values[name]) if name in self._values else None
+
+    @property
+    def distinct(self) -> set[str]:
+        """Columns of text, in at least a hundred rows, in which no value occurs twice."""
+        kinds = self.kinds
+        return {
+            name
+            for name, values in self._values.items()
+            if kinds[name] == "text"
+            and name not in self.dates
+            and len(values) == self._counts[name].total() >= _MANY
+        }
 
     @property
     def kinds(self) -> dict[str, Kind]:

@@ -64,6 +64,8 @@ class LibSVM:
 
     def parse(self, block: Block, wanted: Columns) -> Parsed:
         """Return the wanted columns, the lines of their rows, and rejected rows."""
+        if set(wanted.carried) - {LABEL}:
+            raise ValueError("only the label of the LIBSVM format can be kept beside predictions")
         places = {name: place for place, name in enumerate(wanted.numbers)}
         matrix, labels, lines, rejects = [], [], [], []
         for line, data in enumerate(block.data.split(b"\n")[:-1], block.line):
@@ -80,8 +82,8 @@ class LibSVM:
             lines.append(line)
         table = np.array(matrix, dtype=np.float64).reshape(len(lines), len(places))
         columns: dict[str, Column] = {name: table[:, place] for name, place in places.items()}
-        if LABEL in wanted.texts:
-            columns[LABEL] = np.array(labels, dtype=object)
+        for name in (*wanted.texts, *wanted.carried_keys):  # only labels are read as text
+            columns[name] = np.array(labels, dtype=object)
         return columns, np.array(lines, dtype=np.int64), rejects
 
     def _row(self, text: str, places: dict[str, int]) -> tuple[str, list[float]]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk.tabular.reading.blocks import Block, blocks
+from colk.tabular.reading.compressed import Decompressed, compression_of
 from colk.tabular.reading.first_rows import FirstRows
 from colk.tabular.reading.rows import Column, Columns, Kind, Position, Reject, Rows, sift
 
@@ -16,10 +17,8 @@ __all__ = ["LineTable", "Parsed", "Parser"]
 
 # First bytes of files that are no text, and their formats.
 _MARKS = {
-    b"\x1f\x8b": "compressed with gzip",
     b"BZh": "compressed with bzip2",
     b"\xfd7zXZ\x00": "compressed with xz",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd",
     b"PK\x03\x04": "a ZIP archive or an Excel file",
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
@@ -73,10 +72,16 @@ class LineTable:
 
     def __init__(self, path: str | os.PathLike[str] | int, parser: Parser) -> None:
         # Unbuffered: available bytes are returned at once, and no lock is held while waiting.
-        self._stream: BinaryIO = open(path, "rb", buffering=0, closefd=not isinstance(path, int))  # noqa: SIM115
+        file: BinaryIO = open(path, "rb", buffering=0, closefd=not isinstance(path, int))  # noqa: SIM115
+        self._stream: BinaryIO | Decompressed = file
         self._parser = parser
-        self._waits = not self._stream.seekable()
-        self.size = None if self._waits else os.fstat(self._stream.fileno()).st_size
+        self._waits = not file.seekable()
+        self.size = None if self._waits else os.fstat(file.fileno()).st_size
+        self._start = b"" if self._waits else os.pread(file.fileno(), _LONGEST_MARK, 0)
+        codec = compression_of(self._start)
+        if codec is not None and not isinstance(path, int):
+            file.close()
+            self._stream, self._start = Decompressed(path, codec), b""
         self._blocks = blocks(self._stream, quoted=parser.quoted)
         try:
             first, header = self._look()
@@ -90,9 +95,9 @@ class LineTable:
 
     def _look(self) -> tuple[Block, int]:
         """Return the first block, and the size of the header in it."""
-        start = b"" if self._waits else os.pread(self._stream.fileno(), _LONGEST_MARK, 0)
+        _check_plain(self._start)
         first = next(self._blocks, None)
-        _check_plain(start or (first.data if first else b""))
+        _check_plain(first.data if first else b"")
         if first is None:
             raise ValueError("it is empty")
         if not first.data:
@@ -118,13 +123,21 @@ class LineTable:
             else:
                 columns, lines, rejects = self._parser.parse(block, wanted)
             kept, lines, more = sift(columns, lines, wanted)
+            carried = {name: kept.pop(key) for key, name in wanted.carried_keys.items()}
             yield Rows(
                 kept,
                 lines,
                 sorted([*rejects, *more], key=lambda reject: reject.line),
                 Position(start.file, block.offset, block.line),
-                block.offset + block.size,
+                self._done(block),
+                carried,
             )
+
+    def _done(self, block: Block) -> int:
+        """Return how many bytes of the file have been read."""
+        if isinstance(self._stream, Decompressed):
+            return self._stream.position()
+        return block.offset + block.size
 
     def _from(self, start: Position) -> Iterator[Block]:
         if self._waits:
@@ -135,7 +148,8 @@ class LineTable:
 
     def _nothing(self, wanted: Columns) -> Parsed:
         empty: dict[str, Any] = {name: np.empty(0) for name in wanted.numbers}
-        empty |= {name: np.empty(0, dtype=object) for name in wanted.texts}
+        keys = (*wanted.texts, *wanted.carried_keys)
+        empty |= {name: np.empty(0, dtype=object) for name in keys}
         return empty, np.empty(0, dtype=np.int64), []
 
     def close(self) -> None:
@@ -145,7 +159,9 @@ class LineTable:
 
 def _check_plain(start: bytes) -> None:
     """Raise if the first bytes of a file are those of another format."""
-    for mark, content in _MARKS.items():
+    codec = compression_of(start)
+    packed = {} if codec is None else {start: f"compressed with {codec}"}
+    for mark, content in {**packed, **_MARKS}.items():
         if start.startswith(mark):
             is_packed = content.startswith("compressed")
             cure = "decompress it first" if is_packed else "convert it, or set `format`"

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.json
 
 from colk.tabular.reading.blocks import Block
-from colk.tabular.reading.cells import column, is_number
+from colk.tabular.reading.cells import columns_from, columns_of, is_number
 from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows, content_of
 from colk.tabular.reading.lines import Parsed
-from colk.tabular.reading.rows import Column, Columns, Kind, Reject
+from colk.tabular.reading.rows import Columns, Kind, Reject
 
 __all__ = ["Objects"]
 
@@ -43,7 +43,7 @@ class Objects:
                 values = _object(line)
             except ValueError:
                 continue
-            self.first_rows.add((name, _content(value)) for name, value in values.items())
+            self.first_rows.add((name, *_described(value)) for name, value in values.items())
         if not self.first_rows.kinds:
             raise ValueError(
                 "its first lines are not JSON objects, one to a line; convert a list of objects "
@@ -62,11 +62,15 @@ class Objects:
 
     def _parse_whole(self, block: Block, wanted: Columns) -> Parsed | None:
         # Pyarrow crashes if the first object is `null`.
-        if not block.data.startswith(b"{") or block.data.count(b"\n{") + 1 != block.n_lines:
+        if (
+            wanted.is_twofold
+            or not block.data.startswith(b"{")
+            or block.data.count(b"\n{") + 1 != block.n_lines
+        ):
             return None
         schema = pa.schema(
             [(name, pa.float64()) for name in wanted.numbers]
-            + [(name, pa.string()) for name in wanted.texts]
+            + [(name, pa.string()) for name in (*wanted.texts, *wanted.carried)]
         )
         try:
             table = pa.json.read_json(
@@ -80,7 +84,7 @@ class Objects:
             return None
         if len(table) != block.n_lines:
             return None
-        columns: dict[str, Column] = {name: column(table[name]) for name in wanted.names}
+        columns = columns_of(table, wanted)
         return columns, np.arange(block.line, block.line + len(table)), []
 
     def _parse_lines(self, block: Block, wanted: Columns) -> Parsed:
@@ -91,18 +95,19 @@ class Objects:
                 continue
             try:
                 values = _object(data)
-                numbers = [_number(values.get(name), name) for name in wanted.numbers]
-                texts = [_text(values.get(name), name) for name in wanted.texts]
             except ValueError as error:
                 rejects.append(Reject(line, str(error)))
                 continue
-            rows.append([*numbers, *texts])
+            carried = [_carried(values.get(name)) for name in wanted.carried]
+            try:
+                numbers = [_number(values.get(name), name) for name in wanted.numbers]
+                texts = [_text(values.get(name), name) for name in wanted.texts]
+            except ValueError as error:
+                rejects.append(Reject(line, str(error), tuple(carried)))
+                continue
+            rows.append([*numbers, *texts, *carried])
             lines.append(line)
-        kinds = [float] * len(wanted.numbers) + [object] * len(wanted.texts)
-        columns: dict[str, Column] = {
-            name: np.array([row[place] for row in rows], dtype=kind)
-            for place, (name, kind) in enumerate(zip(wanted.names, kinds, strict=True))
-        }
+        columns = columns_from(rows, wanted)
         return columns, np.array(lines, dtype=np.int64), rejects
 
 
@@ -118,9 +123,15 @@ def _object(line: bytes) -> Mapping[str, Any]:
     return value
 
 
-def _content(value: Any) -> str:
-    """Return what a value is; a string of digits is text here."""
-    return "text" if isinstance(value, str) and is_number(value) else content_of(value)
+def _described(value: Any) -> tuple[str, str]:
+    """Return what a value is, and its text; a string of digits is text here."""
+    content = "text" if isinstance(value, str) and is_number(value) else content_of(value)
+    return content, str(value)
+
+
+def _carried(value: Any) -> str:
+    """Return a value as text, whatever it is."""
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,7 +1,7 @@
 """Batches of rows, and rejected rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +23,8 @@ class Columns:
     ----------
     numbers, texts : tuple of str
         Names of the columns.
+    carried : tuple of str
+        Columns that are passed on as text, also those of rows that cannot be used.
 
     Examples
     --------
@@ -32,11 +34,22 @@ class Columns:
 
     numbers: tuple[str, ...]
     texts: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """All names, those of numbers first."""
-        return self.numbers + self.texts
+        return tuple(dict.fromkeys(self.numbers + self.texts + self.carried))
+
+    @property
+    def carried_keys(self) -> dict[str, str]:
+        """Keys under which a parser returns carried columns, which may be numbers as well."""
+        return {f"\0{name}": name for name in self.carried}
+
+    @property
+    def is_twofold(self) -> bool:
+        """Whether a column is read as a number and carried as text."""
+        return not set(self.carried).isdisjoint(self.numbers)
 
 
 @dataclass(frozen=True)
@@ -73,15 +86,18 @@ class Reject:
         Its line in the file, counted from 1.
     reason : str
         Why it cannot be used.
+    carried : tuple of str
+        Its values of the columns that are passed on; empty if they could not be read.
 
     Examples
     --------
     >>> Reject(3, "size is 'n.a.', not a number")
-    Reject(line=3, reason="size is 'n.a.', not a number")
+    Reject(line=3, reason="size is 'n.a.', not a number", carried=())
     """
 
     line: int
     reason: str
+    carried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +116,8 @@ class Rows:
         Start of the batch.
     done : int
         Bytes of all files (rows for Parquet) up to its end.
+    carried : mapping of str to array
+        Columns that are passed on, as text; "" is missing.
 
     Examples
     --------
@@ -113,6 +131,7 @@ class Rows:
     rejects: Sequence[Reject]
     start: Position
     done: int
+    carried: Mapping[str, Column] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -128,7 +147,7 @@ def sift(
     >>> import numpy as np
     >>> columns = {"a": np.array([1.0, np.nan])}
     >>> sift(columns, np.array([2, 3]), Columns(("a",)))
-    ({'a': array([1.])}, array([2]), [Reject(line=3, reason='a is missing')])
+    ({'a': array([1.])}, array([2]), [Reject(line=3, reason='a is missing', carried=())])
     """
     bad = np.zeros(len(lines), dtype=bool)
     for name in wanted.numbers:
@@ -138,7 +157,11 @@ def sift(
     if not bad.any():
         return dict(columns), lines, []
     rejects = [
-        Reject(int(lines[row]), _reason({name: columns[name][row] for name in wanted.names}))
+        Reject(
+            int(lines[row]),
+            _reason({name: columns[name][row] for name in (*wanted.numbers, *wanted.texts)}),
+            tuple(columns[key][row] for key in wanted.carried_keys),
+        )
         for row in np.flatnonzero(bad)
     ]
     good = ~bad

@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self
 
 from colk.tabular.reading.columnar import ParquetTable
+from colk.tabular.reading.compressed import without_compression
 from colk.tabular.reading.delimited import Delimited
 from colk.tabular.reading.libsvm import LibSVM, largest_feature
 from colk.tabular.reading.lines import LineTable
@@ -44,7 +46,7 @@ def format_of(path: str) -> Format:
     >>> format_of("a/b.parquet"), format_of("-")
     ('parquet', 'csv')
     """
-    extension = Path(path).suffix.lower()
+    extension = Path(without_compression(path)).suffix.lower()
     if path == "-":
         return "csv"
     if extension not in FORMATS:
@@ -68,6 +70,8 @@ class Source:
         Names of the columns of a CSV file whose first line does not hold them.
     n_features : int, optional
         Number of features of the LIBSVM format.
+    decimal : {".", ","}
+        Decimal mark of the numbers of CSV.
 
     Examples
     --------
@@ -87,6 +91,7 @@ class Source:
         delimiter: str | None = None,
         columns: Sequence[str] | None = None,
         n_features: int | None = None,
+        decimal: str = ".",
     ) -> None:
         if not paths:
             raise ValueError("there are no files; `-` is standard input")
@@ -94,7 +99,7 @@ class Source:
             raise ValueError("standard input can be read only once")
         self.paths = list(paths)
         self._format, self._delimiter = format, delimiter
-        self._names, self._n_features = columns, n_features
+        self._names, self._n_features, self._decimal = columns, n_features, decimal
         self._first: LineTable | ParquetTable | None = self._open(0)
         self.kinds: dict[str, Kind] = dict(self._first.kinds)
         if isinstance(self._first, ParquetTable):
@@ -153,9 +158,7 @@ class Source:
             try:
                 for batch in table.rows(wanted, at):
                     done = batch.done
-                    yield Rows(
-                        batch.columns, batch.lines, batch.rejects, batch.start, before + done
-                    )
+                    yield replace(batch, done=before + done)
             except ValueError as error:
                 raise ValueError(f"{path}: {error}") from error
             finally:
@@ -199,8 +202,9 @@ class Source:
             return Objects()
         if chosen == "libsvm":
             return LibSVM(self._n_features)
-        tabs = path.lower().endswith(".tsv")
-        return Delimited(self._delimiter or ("\t" if tabs else ","), self._names)
+        tabs = without_compression(path.lower()).endswith(".tsv")
+        delimiter = self._delimiter or ("\t" if tabs else ",")
+        return Delimited(delimiter, self._names, self._decimal)
 
 
 def _standard_input() -> int:

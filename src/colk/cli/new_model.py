@@ -1,0 +1,67 @@
+"""The model that `colk fit` begins: its columns, by what the first rows hold, and its settings."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from colk.cli.fit_options import given, stored
+from colk.cli.schema import Schema
+from colk.cli.terms import term
+
+if TYPE_CHECKING:
+    from colk.tabular import TableModel
+    from colk.tabular.reading import Source
+
+__all__ = ["new_model"]
+
+# Options that name columns; the schema has read them.
+_OF_COLUMNS = ("target", "features", "categorical", "exclude", "id", "task")
+
+
+def new_model(arguments: argparse.Namespace, source: "Source") -> "TableModel":
+    """Return a new model for the columns of the source, and print what becomes of each.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        The options of `colk fit`.
+    source : Source
+        The data.
+    """
+    from colk.tabular import TableModel
+
+    schema = Schema.found(arguments, source)
+    settings = {
+        name: value for name, value in _terms(given(arguments)).items() if name not in _OF_COLUMNS
+    }
+    if source.waits:
+        settings = {"solver": "newton", **settings, "polish": False}
+        print(
+            "colk: standard input can be read only once: learning in one pass with --solver "
+            f"{settings['solver']}",
+            file=sys.stderr,
+        )
+    if arguments.intervals is not None and schema.task != "regression":
+        raise ValueError("--intervals needs a target of numbers")
+    model = TableModel(schema.target, schema.features, schema.categorical, schema.task, **settings)
+    model.notes = {"settings": stored(given(arguments)), "holdout": arguments.holdout or 0.0}
+    if arguments.intervals is not None:
+        model.notes["intervals"] = arguments.intervals
+    if arguments.id is not None:
+        model.notes["id"] = arguments.id
+    for line in schema.lines():
+        print(line)
+    return model
+
+
+def _terms(settings: dict[str, Any]) -> dict[str, Any]:
+    """Make the terms that options name with their arguments."""
+    from colk.kernels import KERNELS
+    from colk.losses import LOSSES
+    from colk.risks import RISKS
+
+    registries: dict[str, Any] = {"kernel": KERNELS, "loss": LOSSES, "risk": RISKS}
+    return {
+        name: term(value, registries[name], f"--{name}") if name in registries else value
+        for name, value in settings.items()
+    }

@@ -1,0 +1,197 @@
+"""What the first rows tell about the columns of a table, and what becomes of each."""
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from colk.tabular.model import Task
+    from colk.tabular.reading import Source
+
+__all__ = ["Column", "Schema"]
+
+# The most columns in the table; the others are counted.
+_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    name, kind : str
+        Its name, and what it holds.
+    gaps : float or None
+        Share of the first rows that have no value; None if that is unknown.
+    use : str
+        What becomes of it.
+    """
+
+    name: str
+    kind: str
+    gaps: float | None
+    use: str
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table and their use.
+
+    Parameters
+    ----------
+    target : str
+        Column to predict.
+    features, categorical : tuple of str
+        Columns to predict it from, and those of them that hold categories.
+    task : {"regression", "classification"}
+        Whether targets are numbers or labels.
+    columns : tuple of Column
+        All columns of the table.
+    """
+
+    target: str
+    features: tuple[str, ...]
+    categorical: tuple[str, ...]
+    task: "Task"
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def found(cls, arguments: argparse.Namespace, source: "Source") -> "Schema":
+        """Return the schema by the options and by the first rows.
+
+        Parameters
+        ----------
+        arguments : Namespace
+            The options of `colk fit`.
+        source : Source
+            The data.
+        """
+        _check_names(arguments, source)
+        target, first = arguments.target, source.first_rows
+        left_out = _left_out(arguments, source)
+        features = tuple(arguments.features or (n for n in source.kinds if n not in left_out))
+        if not features:
+            raise ValueError(f"{source.paths[0]} has no column to predict {target} from")
+        _check_features(source, [n for n in features if n not in (arguments.categorical or ())])
+        named = arguments.categorical or ()
+        categorical = tuple(n for n in features if n in named or source.kinds[n] == "text")
+        stray = [name for name in named if name not in features]
+        if stray:
+            raise ValueError(f"categorical column {stray[0]!r} is not among the features")
+        labelled = source.kinds[target] == "text"
+        if arguments.task is None and target in first.dates:
+            raise ValueError(f"the target {target} holds dates or times; predict a number of days")
+        if labelled and arguments.task == "regression":
+            raise ValueError(f"the target {target} holds text; use --task classification")
+        task: Task = arguments.task or ("classification" if labelled else "regression")
+        columns = []
+        for name in source.kinds:
+            use = "category" if name in categorical else "number, standardised"
+            if name == target:
+                use = f"target: {'labels' if task == 'classification' else 'numbers'}"
+            elif name not in features:
+                use = f"left out: {left_out.get(name, 'not among --features')}"
+            columns.append(Column(name, _kind(source, name), first.gaps(name), use))
+        return cls(target, features, categorical, task, tuple(columns))
+
+    def lines(self) -> list[str]:
+        """Return the table as lines of text.
+
+        Examples
+        --------
+        >>> size = Column("size", "numbers", 0.25, "number, standardised")
+        >>> Schema("price", ("size",), (), "regression", (size,)).lines()
+        ['column  kind     gaps  use', 'size    numbers  25 %  number, standardised', '']
+        """
+        shown = [
+            (each.name, each.kind, _percent(each.gaps), each.use) for each in self.columns[:_SHOWN]
+        ]
+        table = [("column", "kind", "gaps", "use"), *shown]
+        widths = [max(len(row[i]) for row in table) for i in range(4)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in table
+        ]
+        more = len(self.columns) - len(shown)
+        return [*lines, *([f"and {more:,} more columns"] if more else []), ""]
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100.0 * share:.0f} %"
+
+
+def _kind(source: "Source", name: str) -> str:
+    first = source.first_rows
+    if name in first.unreadable:
+        return "lists, objects"
+    if name in first.dates:
+        return "dates"
+    values = first.n_values(name)
+    if source.kinds[name] == "number" or values is None:
+        return "numbers" if source.kinds[name] == "number" else "text"
+    return f"text, {values} values"
+
+
+def _check_names(arguments: argparse.Namespace, source: "Source") -> None:
+    """Raise if an option names a column that is not there, or one column twice."""
+    from colk.tabular.reading import listed
+
+    there = listed(source.kinds)
+    if arguments.target is None:
+        raise ValueError(f"name the column to predict with --target; the columns are {there}")
+    lists = (arguments.features, arguments.categorical, arguments.exclude)
+    named = [arguments.target, *(name for names in lists for name in names or ())]
+    for name in (*named, *([arguments.id] if arguments.id is not None else [])):
+        if name not in source.kinds:
+            hint = _other_delimiter(there) if len(source.kinds) == 1 else ""
+            raise ValueError(f"{source.paths[0]} has no column {name!r}; it has {there}{hint}")
+    for option, names in (("--exclude", arguments.exclude), ("--id", [arguments.id])):
+        for name in names or ():
+            if name == arguments.target or name in (arguments.features or ()):
+                raise ValueError(f"{option} {name} is also the target or a feature")
+
+
+def _other_delimiter(header: str) -> str:
+    """Advice if the first line does not contain the delimiter."""
+    found = next((each for each in ";\t|" if each in header), None)
+    shown = "tab" if found == "\t" else f"'{found}'"
+    return "" if found is None else f"; try --delimiter {shown}"
+
+
+def _left_out(arguments: argparse.Namespace, source: "Source") -> dict[str, str]:
+    """Return why columns are no features, unless --features names them."""
+    first = source.first_rows
+    reasons = dict.fromkeys(first.unreadable, "lists, objects or bytes")
+    reasons |= dict.fromkeys(first.distinct, "each value occurs once; --features names it")
+    for name, (present, n_rows) in first.rare.items():
+        reasons[name] = f"only {present} of the first {n_rows} rows have it"
+    for name in arguments.categorical or ():
+        reasons.pop(name, None)
+    reasons |= dict.fromkeys(arguments.exclude or (), "--exclude")
+    if arguments.id is not None:
+        reasons[arguments.id] = "--id"
+    return {**reasons, arguments.target: "target"}
+
+
+def _check_features(source: "Source", names: list[str]) -> None:
+    """Raise if columns cannot be used; the message says what to do with them."""
+    nested = [name for name in names if name in source.first_rows.unreadable]
+    dates = [name for name in names if name in source.first_rows.dates]
+    if nested:
+        raise ValueError(
+            f"{_holding(nested)} lists, objects or bytes: make a column of each part, or choose "
+            "other columns with --features"
+        )
+    if dates:
+        raise ValueError(
+            f"{_holding(dates)} dates or times: convert them to numbers, such as days since a date "
+            "and the hour, or choose other columns with --features"
+        )
+
+
+def _holding(names: list[str]) -> str:
+    """The beginning of a message about columns: "column a holds", "columns a, b hold"."""
+    from colk.tabular.reading import listed
+
+    return f"columns {listed(names)} hold" if names[1:] else f"column {listed(names)} holds"

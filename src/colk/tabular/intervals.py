@@ -1,0 +1,50 @@
+"""Prediction intervals from residuals of rows that were not learned: split conformal inference."""
+
+import math
+
+import numpy as np
+
+from colk._validation import Array, check_number
+
+__all__ = ["conformal_ends"]
+
+
+def conformal_ends(residuals: Array, coverage: float) -> tuple[float, float]:
+    """Return the ends of an interval relative to the prediction.
+
+    Of n residuals in order, the lower end is number ⌊(n + 1)α/2⌋ and the upper end number
+    ⌈(n + 1)(1 − α/2)⌉, for α = 1 − coverage. Another residual of the same distribution lies
+    between them with a probability of at least 1 − α.
+
+    Parameters
+    ----------
+    residuals : array of shape (n,)
+        Targets minus predictions, of rows that were not learned.
+    coverage : float
+        Nominal coverage 1 − α.
+
+    References
+    ----------
+    Lei, G'Sell, Rinaldo, Tibshirani, Wasserman, "Distribution-free predictive inference for
+    regression", 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> conformal_ends(np.arange(-9.0, 10.0), 0.9)
+    (-9.0, 9.0)
+    """
+    check_number(coverage, "coverage", above=0.0)
+    if coverage >= 1.0:
+        raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}")
+    n, tail = len(residuals), 0.5 * (1.0 - coverage)
+    needed = math.ceil(round(1.0 / tail, 6)) - 1
+    if n == 0:
+        raise ValueError("the model has no intervals: fit it with --intervals, or `calibrate` it")
+    if n < needed:
+        raise ValueError(
+            f"intervals of coverage {coverage:g} need {needed} rows that are not learned, got {n}"
+        )
+    ordered = np.sort(residuals)
+    place = math.floor(round((n + 1) * tail, 6))
+    return float(ordered[place - 1]), float(ordered[n - place])
