@@ -24,6 +24,7 @@ _COMMANDS = {
     "merge": "merge models that learned from different samples",
     "export": "write a model as ONNX or as plain Python",
     "reproduce": "run the paper's experiments and write a report",
+    "bench": "compare colk with other methods and write a page",
 }
 
 

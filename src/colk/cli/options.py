@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Rejects", "add_data", "count", "names", "need", "open_source", "share"]
 
 
-def need(command: str, *packages: str) -> None:
+def need(command: str, *packages: str, extra: str = "cli") -> None:
     """Raise if a package that a command needs is not installed.
 
     Examples
@@ -25,7 +25,8 @@ def need(command: str, *packages: str) -> None:
     """
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        raise ImportError(f"colk {command} needs {' and '.join(missing)}: pip install 'colk[cli]'")
+        packages_missing = " and ".join(missing)
+        raise ImportError(f"colk {command} needs {packages_missing}: pip install 'colk[{extra}]'")
 
 
 def names(text: str) -> tuple[str, ...]:

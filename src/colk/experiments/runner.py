@@ -33,7 +33,7 @@ class Runner:
     """Runs tasks, or loads their results from the cache.
 
     The results do not depend on the number of processes, because linear algebra runs on one
-    thread in each.
+    thread in each by default.
 
     Parameters
     ----------
@@ -43,6 +43,9 @@ class Runner:
         Number of processes. With 1 the tasks run in this process.
     watch : Watch, optional
         Is told about each task.
+    one_thread : bool
+        Whether linear algebra runs on one thread. Otherwise one process runs the tasks, with the
+        threads that a user has.
 
     Attributes
     ----------
@@ -61,9 +64,14 @@ class Runner:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], jobs: int = 1, watch: Watch | None = None
+        self,
+        folder: str | os.PathLike[str],
+        jobs: int = 1,
+        watch: Watch | None = None,
+        one_thread: bool = True,
     ) -> None:
-        self.jobs = check_count(jobs, "jobs")
+        self.jobs = check_count(jobs, "jobs") if one_thread else 1
+        self._threads = 1 if one_thread else None
         self.computed = 0
         self.found = 0
         self._watch = watch or Watch()
@@ -108,7 +116,7 @@ class Runner:
         )
         with (
             warnings.catch_warnings(),
-            threadpool_limits(1),
+            threadpool_limits(self._threads),
             parallel_config("loky", inner_max_num_threads=1, initializer=_start_worker),
         ):
             _ignore_slow_disk()

@@ -54,7 +54,8 @@ def fingerprint(module: str) -> str:
     """Hash the sources on which the tasks of a module depend.
 
     These are the library, the module itself, and the modules that draw data and make learners.
-    Other figures, the report and the command line are left out: they do not change a result.
+    Other figures, the report and the command line are left out: they do not change a result. Tasks
+    of the benchmark depend on all of its modules but the page.
 
     Examples
     --------
@@ -63,10 +64,13 @@ def fingerprint(module: str) -> str:
     """
     own = module.removeprefix("colk.").replace(".", "/") + ".py"
     used = {own, *(f"experiments/{name}.py" for name in _SHARED)}
+    others = ["_pages/", "cli/", "experiments/", "bench/page.py"]
+    if not module.startswith("colk.bench."):
+        others.append("bench/")
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
         name = path.relative_to(_PACKAGE).as_posix()
-        if name.startswith(("_pages/", "cli/", "experiments/")) and name not in used:
+        if name.startswith(tuple(others)) and name not in used:
             continue
         digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

@@ -1,0 +1,100 @@
+"""Run tracks of the benchmark and write the page and the CSV file."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from colk.bench.cells import Cell, Plan, Score, Track
+from colk.bench.page import write_page
+from colk.bench.scores import to_csv
+from colk.bench.tracks import TRACKS
+from colk.experiments.origin import observe_origin
+from colk.experiments.runner import Runner, Watch
+from colk.experiments.tasks import Result
+
+__all__ = ["Bench", "bench", "expected_seconds"]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The result of `bench`: the scores, and the paths of the page and the CSV file."""
+
+    scores: Sequence[Score]
+    page: Path
+    table: Path
+
+
+def expected_seconds(names: Sequence[str], plan: Plan, jobs: int = 1) -> float:
+    """Return rough processor seconds; tasks that run alone count once for each process."""
+    return sum(
+        cell.task.seconds * (jobs if TRACKS[name].alone else 1)
+        for name in names
+        for cell in TRACKS[name].cells(plan)
+    )
+
+
+def bench(
+    names: Sequence[str],
+    plan: Plan,
+    out: str | os.PathLike[str] = "bench",
+    jobs: int = 1,
+    watch: Watch | None = None,
+) -> Bench:
+    """Run tracks; continue them if they were interrupted.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Keys of `TRACKS`.
+    plan : Plan
+        Size of the run.
+    out : path
+        Folder of the page `bench.html` and the table `bench.csv`. Results of finished tasks are
+        kept in its folder `cache`.
+    jobs : int
+        Number of processes. Tracks that measure elapsed time use one.
+    watch : Watch, optional
+        Is told which tasks run and which have finished.
+
+    Returns
+    -------
+    Bench
+        Its scores are the same in every run, but for times.
+
+    Examples
+    --------
+    >>> from colk.bench import Plan, bench
+    >>> bench(["weather"], Plan())
+    Traceback (most recent call last):
+    ValueError: no track 'weather'; there are regression, ...
+    """
+    unknown = [name for name in names if name not in TRACKS]
+    if unknown:
+        raise ValueError(f"no track {unknown[0]!r}; there are {', '.join(TRACKS)}")
+    start, folder, watch = time.monotonic(), Path(out), watch or Watch()
+    several = Runner(folder / "cache", jobs, watch)
+    alone = Runner(folder / "cache", 1, watch, one_thread=False)
+    tracks = [TRACKS[name] for name in names]
+    # Elapsed times are measured while nothing else runs.
+    order = sorted(tracks, key=lambda track: track.alone)
+    scores = {t.key: _run(t, plan, alone if t.alone else several) for t in order}
+    found = [score for track in tracks for score in scores[track.key]]
+    computed, cached = (sum(getattr(r, n) for r in (several, alone)) for n in ("computed", "found"))
+    folder.mkdir(parents=True, exist_ok=True)
+    table = folder / "bench.csv"
+    table.write_text(to_csv(found), encoding="utf-8")
+    origin = observe_origin(time.monotonic() - start, computed, cached)
+    return Bench(found, write_page(tracks, found, plan, folder, origin), table)
+
+
+def _run(track: Track, plan: Plan, run: Runner) -> list[Score]:
+    cells = track.cells(plan)
+    results = run([cell.task for cell in cells])
+    return [_score(track, *pair) for pair in zip(cells, results, strict=True)]
+
+
+def _score(track: Track, cell: Cell, result: Result) -> Score:
+    values = {name: float(value) for name, value in result.items()}
+    return Score(track.key, cell.problem, cell.peer, cell.seed, values)

@@ -1,0 +1,157 @@
+"""What a track consists of: measures, and cells of problem, peer and seed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from colk.experiments.tasks import Result, Task
+
+__all__ = ["Cell", "Measure", "Plan", "Score", "Track", "cell", "measured"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Size of a run.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether to use one seed, fewer rows and fewer trials: minutes instead of a quarter of an
+        hour, and too little to compare close methods.
+    seed : int
+        Seed of all draws.
+    """
+
+    quick: bool = False
+    seed: int = 0
+
+    @property
+    def seeds(self) -> range:
+        """Seeds of the repeats."""
+        return range(self.seed, self.seed + (1 if self.quick else 3))
+
+    @property
+    def n_trials(self) -> int:
+        """Number of settings that each tuned peer may try."""
+        return 2 if self.quick else 8
+
+    def rows(self, full: int) -> int:
+        """Return the number of rows of a problem that has `full` rows in a full run."""
+        return full // 4 if self.quick else full
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that a track measures.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the tables and in the CSV file.
+    text : str
+        What it is, in one sentence.
+    better : {"lower", "higher", "aim"}
+        Which values are better; "aim" means close to `aim`.
+    digits : int
+        Significant digits in tables.
+    aim : float
+        The value to reach, for `better="aim"`.
+    is_time : bool
+        Whether it depends on the machine and changes from run to run.
+    """
+
+    name: str
+    text: str
+    better: str = "lower"
+    digits: int = 3
+    aim: float = 0.0
+    is_time: bool = False
+
+    def badness(self, value: float) -> float:
+        """Return a number that is smaller for better values.
+
+        Examples
+        --------
+        >>> Measure("R²", "", better="higher").badness(0.9)
+        -0.9
+        >>> round(Measure("coverage", "", better="aim", aim=0.95).badness(0.90), 2)
+        0.05
+        """
+        if self.better == "aim":
+            return abs(value - self.aim)
+        return -value if self.better == "higher" else value
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One peer on one problem with one seed, and the task that measures it."""
+
+    problem: str
+    peer: str
+    seed: int
+    task: Task
+
+
+@dataclass(frozen=True)
+class Score:
+    """The measured values of a cell, by the name of the measure."""
+
+    track: str
+    problem: str
+    peer: str
+    seed: int
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Track:
+    """A question of the benchmark.
+
+    Parameters
+    ----------
+    key : str
+        Short name, for the command line and the CSV file.
+    title, question : str
+        Heading, and what the track answers.
+    measures : sequence of Measure
+        The first one ranks the peers.
+    cells : callable
+        Returns the cells for a plan.
+    notes : mapping of str to str
+        Facts about problems that a reader needs, such as a published result or that a default was
+        chosen on these data.
+    alone : bool
+        Whether the tasks run one after the other, because they measure elapsed time.
+    ours : str
+        The peer of this package that is compared with the others.
+    """
+
+    key: str
+    title: str
+    question: str
+    measures: Sequence[Measure]
+    cells: Callable[[Plan], list[Cell]]
+    notes: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = False
+    ours: str = "colk"
+
+
+def cell(
+    function: Callable[..., Result], problem: str, peer: str, seed: int, seconds: float, **more: Any
+) -> Cell:
+    """Return a cell whose task gets the names of problem and peer, and the seed."""
+    settings = {"problem": problem, "peer": peer, "seed": seed, **more}
+    return Cell(problem, peer, seed, Task(function, settings, f"{peer} on {problem}", seconds))
+
+
+def measured(**values: float) -> Result:
+    """Return values as the arrays of a task; underscores in names become spaces.
+
+    Examples
+    --------
+    >>> measured(fit_time=2.0)
+    {'fit time': array(2.)}
+    """
+    return {name.replace("_", " "): np.asarray(float(value)) for name, value in values.items()}

@@ -1,0 +1,172 @@
+"""The page of the benchmark: where colk is behind, then a table and a figure for each track."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from colk._extras import needed_for
+from colk._pages.drawing import draw
+from colk._pages.render import inline, render
+from colk.bench.cells import Measure, Plan, Score, Track
+from colk.bench.scores import Behind, Summary, behind, summarise
+from colk.experiments.origin import Origin
+from colk.persistence.atomic import write_whole
+
+with needed_for("an HTML page", extra="cli"):
+    from markupsafe import Markup, escape
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["write_page"]
+
+Summaries = Mapping[str, Mapping[str, Summary]]
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Write a number with a few significant digits.
+
+    Examples
+    --------
+    >>> number(0.012345), number(1234.5), number(25.04), number(0.0)
+    ('0.0123', '1,234', '25.0', '0')
+    """
+    if not math.isfinite(value):
+        return "–"
+    if value == 0.0:
+        return "0"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{value:,.{max(places, 0)}f}"
+
+
+def _cell(summary: Summary | None, digits: int, is_best: bool) -> Markup:
+    """Write a mean and its interval; the best of a row is bold."""
+    if summary is None:
+        return Markup('<td class="quiet">–</td>')
+    text = number(summary.mean, digits)
+    if summary.half > 0.0:
+        text += f" ± {number(summary.half, 2)}"
+    shown = Markup("<b>{}</b>").format(text) if is_best else escape(text)
+    return Markup('<td data-value="{}">{}</td>').format(repr(summary.mean), shown)
+
+
+def _peers(found: Summaries) -> list[str]:
+    return list(dict.fromkeys(peer for by_peer in found.values() for peer in by_peer))
+
+
+def _main_table(track: Track, found: Summaries) -> dict[str, Any]:
+    """Peers are rows and problems are columns, so that a reader can sort by a problem."""
+    measure, peers = track.measures[0], _peers(found)
+    best = {
+        problem: min(by_peer, key=lambda peer: measure.badness(by_peer[peer].mean))
+        for problem, by_peer in found.items()
+    }
+    rows = [
+        (peer, [_cell(found[p].get(peer), measure.digits, best[p] == peer) for p in found])
+        for peer in peers
+    ]
+    return {"head": list(found), "rows": rows, "caption": measure.text}
+
+
+def relative(found: Summaries) -> dict[str, float]:
+    """Return the geometric mean over problems of a peer's value divided by the best one.
+
+    Peers that lack a problem are left out, and so is everything if a value is not positive.
+    """
+    if any(each.mean <= 0.0 for by_peer in found.values() for each in by_peer.values()):
+        return {}
+    shares: dict[str, list[float]] = {}
+    for by_peer in found.values():
+        least = min(summary.mean for summary in by_peer.values())
+        for peer, summary in by_peer.items():
+            shares.setdefault(peer, []).append(summary.mean / least)
+    return {
+        peer: float(np.exp(np.mean(np.log(values))))
+        for peer, values in shares.items()
+        if len(values) == len(found)
+    }
+
+
+def _peer_table(track: Track, scores: Sequence[Score], found: Summaries) -> dict[str, Any] | None:
+    """Return the other measures of each peer: medians over problems."""
+    others, ratios = track.measures[1:], relative(found)
+    if not others:
+        return None
+    medians = {measure.name: _medians(scores, measure) for measure in others}
+    rows = []
+    for peer in _peers(found):
+        values = [ratios.get(peer), *(medians[measure.name].get(peer) for measure in others)]
+        rows.append(
+            (peer, [_cell(None if v is None else Summary(v, 0.0), 3, False) for v in values])
+        )
+    head = [f"{track.measures[0].name} / best", *(measure.name for measure in others)]
+    return {"head": head, "rows": rows, "captions": [measure.text for measure in others]}
+
+
+def _medians(scores: Sequence[Score], measure: Measure) -> dict[str, float]:
+    found: dict[str, list[float]] = {}
+    for by_peer in summarise(scores, measure.name).values():
+        for peer, summary in by_peer.items():
+            found.setdefault(peer, []).append(summary.mean)
+    return {peer: float(np.median(values)) for peer, values in found.items()}
+
+
+def _picture(track: Track, scores: Sequence[Score], found: Summaries) -> Markup | None:
+    """Draw error against time, if the track measures both."""
+    clock = next((measure for measure in track.measures[1:] if measure.is_time), None)
+    ratios = relative(found)
+    if clock is None or len(ratios) < 3:
+        return None
+    times = _medians(scores, clock)
+    title = f"{track.title}: {track.measures[0].name} relative to the best, against {clock.name}"
+
+    def paint(figure: "Figure") -> None:
+        axes = figure.add_subplot()
+        for peer, ratio in ratios.items():
+            is_ours = peer.startswith(track.ours)
+            color = "#D55E00" if is_ours else "#0072B2"
+            axes.plot(times[peer], ratio, "o", color=color)
+            axes.annotate(peer, (times[peer], ratio), (5, 4), textcoords="offset points")
+        axes.set(xscale="log", yscale="log", xlabel=clock.text)
+        axes.set_ylabel(f"{track.measures[0].name}, relative to the best")
+        axes.margins(x=0.25, y=0.12)
+
+    return inline(draw(paint, 7.5, 4.2, "svg")[0], track.key, title)
+
+
+def _told(each: Behind) -> str:
+    digits = each.measure.digits
+    theirs, ours = number(each.theirs, digits), number(each.ours, digits)
+    return f"{each.problem}: {each.peer} has {each.measure.name} {theirs}, colk {ours}."
+
+
+def _section(track: Track, scores: Sequence[Score]) -> dict[str, Any]:
+    own = [score for score in scores if score.track == track.key]
+    found = summarise(own, track.measures[0].name)
+    return {
+        "key": track.key,
+        "title": track.title,
+        "question": track.question,
+        "main": _main_table(track, found),
+        "peers": _peer_table(track, own, found),
+        "picture": _picture(track, own, found),
+        "notes": {name: text for name, text in track.notes.items() if name in found},
+        "behind": [_told(each) for each in behind(track, scores)],
+    }
+
+
+def write_page(
+    tracks: Sequence[Track], scores: Sequence[Score], plan: Plan, folder: Path, origin: Origin
+) -> Path:
+    """Write `bench.html` and return its path."""
+    sections = [_section(track, scores) for track in tracks]
+    facts = {name: text for name, text in origin.pairs.items() if name != "Paper"}
+    page = render(
+        "bench", title="colk beside other methods", sections=sections, facts=facts, quick=plan.quick
+    )
+    path = folder / "bench.html"
+    write_whole(path, [page.encode()])
+    return path

@@ -1,0 +1,187 @@
+"""Batch problems: data of scikit-learn, of this package, and generators."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_wine,
+    make_friedman1,
+    make_friedman2,
+    make_friedman3,
+)
+
+from colk._validation import Array
+from colk.data import load_lidar
+
+__all__ = ["CLASSIFICATION", "REGRESSION", "Problem", "Split"]
+
+# Rows, and their targets or labels.
+Drawn = tuple[Array, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows for training and for testing."""
+
+    X: Array
+    y: Any
+    X_test: Array
+    y_test: Any
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A batch problem.
+
+    Parameters
+    ----------
+    name : str
+    draw : callable
+        Draws n rows and their targets, or all rows of a data set in a random order.
+    n_train : int
+        Rows for training in a full run.
+    note : str
+        What a reader must know, such as that a default of this package was chosen on these data.
+    """
+
+    name: str
+    draw: Callable[[int, np.random.Generator], Drawn]
+    n_train: int
+    note: str = ""
+
+    def split(self, seed: int, n_train: int) -> Split:
+        """Return rows for training and as many others for testing, the same for the same seed."""
+        rng = np.random.default_rng([seed, *self.name.encode()])
+        X, y = self.draw(2 * n_train, rng)
+        n = min(n_train, int(0.7 * len(X)))
+        return Split(X[:n], y[:n], X[n:], y[n:])
+
+
+def _shuffled(X: Array, y: Any, n: int, rng: np.random.Generator) -> Drawn:
+    order = rng.permutation(len(X))[:n]
+    return np.asarray(X, dtype=np.float64)[order], np.asarray(y)[order]
+
+
+def _friedman1(n: int, rng: np.random.Generator, n_features: int = 10) -> Drawn:
+    found: Drawn = make_friedman1(
+        n, n_features=n_features, noise=1.0, random_state=int(rng.integers(2**31))
+    )
+    return found
+
+
+def _friedman1_of_50(n: int, rng: np.random.Generator) -> Drawn:
+    return _friedman1(n, rng, n_features=50)
+
+
+def _friedman2(n: int, rng: np.random.Generator) -> Drawn:
+    found: Drawn = make_friedman2(n, noise=125.0, random_state=int(rng.integers(2**31)))
+    return found
+
+
+def _friedman3(n: int, rng: np.random.Generator) -> Drawn:
+    found: Drawn = make_friedman3(n, noise=0.1, random_state=int(rng.integers(2**31)))
+    return found
+
+
+def _arm(n: int, rng: np.random.Generator) -> Drawn:
+    """Distance of the hand of a plane arm of eight links from the origin."""
+    angles = rng.uniform(-np.pi / 4, np.pi / 4, size=(n, 8))
+    turned = np.cumsum(angles, axis=1)
+    reach = np.hypot(np.cos(turned).sum(axis=1), np.sin(turned).sum(axis=1))
+    return angles, reach + 0.05 * rng.normal(size=n)
+
+
+def _steps(n: int, rng: np.random.Generator) -> Drawn:
+    """Boxes along the axes, which trees can represent and smooth functions cannot."""
+    X = rng.uniform(size=(n, 6))
+    level = (X[:, 0] > 0.4) + 2.0 * ((X[:, 1] > 0.5) & (X[:, 2] < 0.7)) - (X[:, 3] > 0.8)
+    return X, level + 0.3 * rng.normal(size=n)
+
+
+def _linear(n: int, rng: np.random.Generator) -> Drawn:
+    X = rng.normal(size=(n, 8))
+    return X, X @ np.linspace(1.0, -1.0, 8) + 0.5 * rng.normal(size=n)
+
+
+def _diabetes(n: int, rng: np.random.Generator) -> Drawn:
+    X, y = load_diabetes(return_X_y=True)
+    return _shuffled(X, y, n, rng)
+
+
+def _lidar(n: int, rng: np.random.Generator) -> Drawn:
+    distance, log_ratio = load_lidar()
+    return _shuffled(distance[:, None], log_ratio, n, rng)
+
+
+def _gauss(n: int, rng: np.random.Generator) -> Drawn:
+    """Two overlapping normal classes; the best possible accuracy is about 0.816."""
+    y = (rng.random(n) < 0.5).astype(int)
+    X = rng.normal(size=(n, 2))
+    X[y == 1] = 2.0 * X[y == 1] + [2.0, 0.0]
+    return X, y
+
+
+def _checkerboard(n: int, rng: np.random.Generator) -> Drawn:
+    X = rng.uniform(0.0, 4.0, size=(n, 2))
+    return X, (np.floor(X).sum(axis=1) % 2).astype(int)
+
+
+def _waveform(n: int, rng: np.random.Generator) -> Drawn:
+    """Breiman's three classes of 21 noisy points on mixtures of two triangles."""
+    places = np.arange(1.0, 22.0)
+    waves = np.maximum(6.0 - np.abs(places - np.array([[11.0], [15.0], [7.0]])), 0.0)
+    label = rng.integers(3, size=n)
+    first, second = waves[np.array([0, 0, 1])[label]], waves[np.array([1, 2, 2])[label]]
+    share = rng.random((n, 1))
+    return share * first + (1.0 - share) * second + rng.normal(size=(n, 21)), label
+
+
+def _letters(n: int, rng: np.random.Generator) -> Drawn:
+    """Twelve classes, each of three clouds in 16 features."""
+    centres = np.random.default_rng(26).normal(scale=1.6, size=(12, 3, 16))
+    label = rng.integers(12, size=n)
+    return centres[label, rng.integers(3, size=n)] + rng.normal(size=(n, 16)), label
+
+
+def _bundled(load: Callable[..., Drawn]) -> Callable[..., Drawn]:
+    def draw(n: int, rng: np.random.Generator) -> Drawn:
+        X, y = load(return_X_y=True)
+        return _shuffled(X, y, n, rng)
+
+    return draw
+
+
+_CHOSEN = "Defaults of colk were chosen with draws of this generator, but not with these."
+
+REGRESSION = {
+    problem.name: problem
+    for problem in (
+        Problem("Friedman 1", _friedman1, 2000, _CHOSEN),
+        Problem("Friedman 1, 50 features", _friedman1_of_50, 2000, _CHOSEN),
+        Problem("Friedman 2", _friedman2, 2000),
+        Problem("Friedman 3", _friedman3, 2000),
+        Problem("arm of 8 links", _arm, 2000, _CHOSEN),
+        Problem("boxes", _steps, 2000, "A piecewise constant function, made for trees."),
+        Problem("linear", _linear, 2000, "A linear function: simpler models suffice."),
+        Problem("diabetes", _diabetes, 442, "scikit-learn's data; defaults of colk saw them."),
+        Problem("lidar", _lidar, 221, "Data of this package; defaults of colk saw them."),
+    )
+}
+
+CLASSIFICATION = {
+    problem.name: problem
+    for problem in (
+        Problem("Gauss", _gauss, 2000),
+        Problem("checkerboard", _checkerboard, 2000),
+        Problem("waveform", _waveform, 2000),
+        Problem("12 classes of clouds", _letters, 2000),
+        Problem("digits", _bundled(load_digits), 1200, "scikit-learn's data."),
+        Problem("breast cancer", _bundled(load_breast_cancer), 569, "scikit-learn's data."),
+        Problem("wine", _bundled(load_wine), 178, "scikit-learn's data."),
+    )
+}

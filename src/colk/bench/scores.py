@@ -1,0 +1,116 @@
+"""Scores: means over seeds, intervals, where colk is behind, and the CSV file."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from colk.bench.cells import Measure, Score, Track
+
+__all__ = ["Behind", "Summary", "behind", "read_csv", "summarise", "to_csv"]
+
+# A peer is ahead if it is better by this share, and by more than the noise over seeds.
+_AHEAD = 0.02
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean of a measure over seeds, and half of its 95 % interval (0 for one seed)."""
+
+    mean: float
+    half: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Summary":
+        """Summarise values.
+
+        Examples
+        --------
+        >>> Summary.of([1.0, 1.0])
+        Summary(mean=1.0, half=0.0)
+        """
+        array, half = np.asarray(values, dtype=float), 0.0
+        if len(array) > 1:
+            factor = float(student.ppf(0.975, len(array) - 1))
+            half = factor * float(array.std(ddof=1)) / len(array) ** 0.5
+        return cls(float(array.mean()), half)
+
+
+def summarise(scores: Sequence[Score], measure: str) -> dict[str, dict[str, Summary]]:
+    """Return summaries by problem and peer, in the order of the scores."""
+    values: dict[str, dict[str, list[float]]] = {}
+    for score in scores:
+        if measure in score.values:
+            by_peer = values.setdefault(score.problem, {})
+            by_peer.setdefault(score.peer, []).append(score.values[measure])
+    return {
+        problem: {peer: Summary.of(found) for peer, found in by_peer.items()}
+        for problem, by_peer in values.items()
+    }
+
+
+@dataclass(frozen=True)
+class Behind:
+    """A problem on which a peer is better than colk."""
+
+    track: str
+    problem: str
+    measure: Measure
+    peer: str
+    theirs: float
+    ours: float
+
+
+def behind(track: Track, scores: Sequence[Score]) -> list[Behind]:
+    """Return the problems on which the best peer is ahead of colk, by more than the noise."""
+    measure, found = track.measures[0], []
+    own = [score for score in scores if score.track == track.key]
+    for problem, peers in summarise(own, measure.name).items():
+        others = {
+            name: summary
+            for name, summary in peers.items()
+            if not name.startswith(track.ours) and np.isfinite(summary.mean)
+        }
+        if track.ours not in peers or not others:
+            continue
+        ours = peers[track.ours]
+        name = min(others, key=lambda peer: measure.badness(others[peer].mean))
+        lead = measure.badness(ours.mean) - measure.badness(others[name].mean)
+        if lead > max(_AHEAD * abs(others[name].mean), ours.half, others[name].half):
+            found.append(Behind(track.title, problem, measure, name, others[name].mean, ours.mean))
+    return found
+
+
+_COLUMNS = ("track", "problem", "peer", "seed", "measure", "value")
+
+
+def to_csv(scores: Sequence[Score]) -> str:
+    """Return one line for each value."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for score in scores:
+        for measure, value in score.values.items():
+            writer.writerow(
+                (score.track, score.problem, score.peer, score.seed, measure, repr(value))
+            )
+    return file.getvalue()
+
+
+def read_csv(text: str) -> list[Score]:
+    """Return the scores of a CSV file that `to_csv` wrote.
+
+    Examples
+    --------
+    >>> scores = [Score("tails", "delays", "colk", 0, {"tail": 0.5})]
+    >>> read_csv(to_csv(scores)) == scores
+    True
+    """
+    values: dict[tuple[str, str, str, int], dict[str, float]] = {}
+    for row in csv.DictReader(io.StringIO(text)):
+        key = (row["track"], row["problem"], row["peer"], int(row["seed"]))
+        values.setdefault(key, {})[row["measure"]] = float(row["value"])
+    return [Score(*key, found) for key, found in values.items()]

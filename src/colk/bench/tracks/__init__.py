@@ -1,0 +1,33 @@
+"""The tracks of the benchmark, one module each."""
+
+from colk.bench.cells import Track
+from colk.bench.tracks import (
+    batch,
+    intervals,
+    latency,
+    memory,
+    outliers,
+    published,
+    scaling,
+    streams,
+    tails,
+)
+
+__all__ = ["TRACKS"]
+
+TRACKS: dict[str, Track] = {
+    track.key: track
+    for track in (
+        batch.REGRESSION_TRACK,
+        batch.CLASSIFICATION_TRACK,
+        streams.REGRESSION_TRACK,
+        streams.CLASSIFICATION_TRACK,
+        intervals.TRACK,
+        tails.TRACK,
+        outliers.TRACK,
+        scaling.TRACK,
+        latency.TRACK,
+        memory.TRACK,
+        published.TRACK,
+    )
+}

@@ -1,0 +1,109 @@
+"""Batch regression and classification: accuracy, against time and against the model's size."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from colk._validation import Array
+from colk.bench.batch_peers import BATCH_PEERS
+from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
+from colk.bench.problems import CLASSIFICATION, REGRESSION, Problem
+from colk.bench.tuning import tuned
+from colk.experiments.tasks import Result
+
+__all__ = ["CLASSIFICATION_TRACK", "REGRESSION_TRACK"]
+
+# Rough processor seconds of a trial on 2000 rows, for the progress bar.
+_SECONDS = {
+    "colk": 1.0, "colk, tuned": 1.5, "SVR / SVC": 0.5, "KernelRidge": 0.5,
+    "GaussianProcess, 500 rows": 6.0, "HistGradientBoosting": 0.8, "MLP": 1.0,
+}  # fmt: skip
+
+_SIZES = (
+    Measure("fit time", "Processor seconds of one fit, on one thread.", is_time=True),
+    Measure("tuning time", "Processor seconds of all fits.", is_time=True),
+    Measure("predict time", "Processor microseconds to predict a row.", is_time=True),
+    Measure("bytes", "Bytes of the pickled model."),
+)
+
+
+def _squares(model: Any, X: Array, y: Array) -> float:
+    return float(np.mean((model.predict(X) - y) ** 2))
+
+
+def _mistakes(model: Any, X: Array, y: Array) -> float:
+    return float(np.mean(model.predict(X) != y))
+
+
+def run_regression(problem: str, peer: str, seed: int, n_train: int, n_trials: int) -> Result:
+    """Measure a peer on a regression problem."""
+    rows = REGRESSION[problem].split(seed, n_train)
+    fitted = tuned(BATCH_PEERS[peer], rows.X, rows.y, _squares, n_trials, seed)
+    start = time.process_time()
+    error = _squares(fitted.model, rows.X_test, rows.y_test)
+    spent = time.process_time() - start
+    return measured(
+        rmse=error**0.5,
+        r2=1.0 - error / rows.y_test.var(),
+        fit_time=fitted.seconds,
+        tuning_time=fitted.tuning,
+        predict_time=1e6 * spent / len(rows.y_test),
+        bytes=fitted.n_bytes,
+    )
+
+
+def run_classification(problem: str, peer: str, seed: int, n_train: int, n_trials: int) -> Result:
+    """Measure a peer on a classification problem."""
+    rows = CLASSIFICATION[problem].split(seed, n_train)
+    fitted = tuned(BATCH_PEERS[peer], rows.X, rows.y, _mistakes, n_trials, seed, True)
+    start = time.process_time()
+    mistakes = _mistakes(fitted.model, rows.X_test, rows.y_test)
+    spent = time.process_time() - start
+    return measured(
+        mistakes=100.0 * mistakes,
+        fit_time=fitted.seconds,
+        tuning_time=fitted.tuning,
+        predict_time=1e6 * spent / len(rows.y_test),
+        bytes=fitted.n_bytes,
+    )
+
+
+def _cells(problems: Mapping[str, Problem], plan: Plan, is_classifier: bool) -> list[Cell]:
+    run = run_classification if is_classifier else run_regression
+    found = []
+    for problem in problems.values():
+        n = min(problem.n_train, plan.rows(max(problem.n_train, 800)))
+        for name, peer in BATCH_PEERS.items():
+            if peer.fits(is_classifier):
+                trials = plan.n_trials if peer.is_tuned else 1
+                seconds = (0.5 + trials) * _SECONDS.get(name, 0.3) * n / 2000
+                sizes = {"n_train": n, "n_trials": plan.n_trials}
+                found += [
+                    cell(run, problem.name, name, seed, seconds, **sizes) for seed in plan.seeds
+                ]
+    return found
+
+
+REGRESSION_TRACK = Track(
+    "regression",
+    "Batch regression",
+    "How small is the error on new rows, and what do the fit and the model cost?",
+    (
+        Measure("rmse", "Root mean squared error on new rows."),
+        Measure("r2", "R² on new rows.", better="higher"),
+        *_SIZES,
+    ),
+    lambda plan: _cells(REGRESSION, plan, is_classifier=False),
+    {problem.name: problem.note for problem in REGRESSION.values() if problem.note},
+)
+
+CLASSIFICATION_TRACK = Track(
+    "classification",
+    "Batch classification",
+    "How many labels of new rows are wrong, and what do the fit and the model cost?",
+    (Measure("mistakes", "Wrong labels of 100 new rows."), *_SIZES),
+    lambda plan: _cells(CLASSIFICATION, plan, is_classifier=True),
+    {problem.name: problem.note for problem in CLASSIFICATION.values() if problem.note},
+)

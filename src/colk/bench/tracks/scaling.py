@@ -1,0 +1,81 @@
+"""Scaling: elapsed time of a fit and of predictions, for more rows, features, atoms and threads."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import make_friedman1
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVR
+
+from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
+from colk.estimators import COLKRegressor
+from colk.experiments.tasks import Result
+
+__all__ = ["TRACK"]
+
+_MANY = 20_000
+
+# Rows, features and settings of colk. SVR is left out above 20,000 rows.
+PROBLEMS: dict[str, tuple[int, int, dict[str, Any]]] = {
+    "1,000 rows × 10": (1000, 10, {}),
+    "10,000 rows × 10": (10_000, 10, {}),
+    "100,000 rows × 10": (100_000, 10, {}),
+    "10,000 rows × 100": (10_000, 100, {}),
+    "10,000 rows × 10, 1,000 atoms": (10_000, 10, {"max_atoms": 1000}),
+    "10,000 rows × 10, 1 thread": (10_000, 10, {"n_jobs": 1}),
+}
+PEERS: dict[str, Callable[..., Any]] = {
+    "colk": lambda **settings: COLKRegressor(random_state=0, **settings),
+    "HistGradientBoosting": lambda **settings: HistGradientBoostingRegressor(random_state=0),
+    "Nystroem + ridge": lambda **settings: make_pipeline(
+        Nystroem(gamma=0.3, n_components=400, random_state=0), Ridge(1e-3)
+    ),
+    "SVR": lambda **settings: SVR(),
+}
+
+
+def run(problem: str, peer: str, seed: int) -> Result:
+    """Measure elapsed times, with as many threads as the peer takes."""
+    n_rows, n_features, settings = PROBLEMS[problem]
+    X, y = make_friedman1(n_rows + 2000, n_features=n_features, noise=1.0, random_state=seed)
+    start = time.perf_counter()
+    model = PEERS[peer](**settings).fit(X[:n_rows], y[:n_rows])
+    middle = time.perf_counter()
+    error = model.predict(X[n_rows:]) - y[n_rows:]
+    end = time.perf_counter()
+    return measured(
+        fit_time=middle - start,
+        predict_time=1e6 * (end - middle) / len(error),
+        rmse=np.mean(error**2) ** 0.5,
+    )
+
+
+def _cells(plan: Plan) -> list[Cell]:
+    found = []
+    for name, (n_rows, _, _) in PROBLEMS.items():
+        if plan.quick and n_rows > _MANY:
+            continue
+        for peer in PEERS:
+            if peer != "SVR" or n_rows <= _MANY:
+                seconds = 2.0 + (n_rows / 4000) ** 2 if peer == "SVR" else 1.0 + n_rows / 1e4
+                found.append(cell(run, name, peer, plan.seed, seconds))
+    return found
+
+
+TRACK = Track(
+    "scaling",
+    "Scaling",
+    "How long does a fit take with more rows, features and atoms?",
+    (
+        Measure("fit time", "Elapsed seconds of a fit.", is_time=True),
+        Measure("predict time", "Elapsed microseconds to predict a row.", is_time=True),
+        Measure("rmse", "Root mean squared error on new rows; the noise has 1."),
+    ),
+    _cells,
+    alone=True,
+)

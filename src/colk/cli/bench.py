@@ -1,0 +1,86 @@
+"""`colk bench`: compare colk with other methods and write a page."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from colk.cli.interrupts import interruptible
+from colk.cli.options import need
+from colk.cli.paths import check_file, check_folder
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Compare colk with other methods on the same data and write one page,
+bench/bench.html, and one table, bench/bench.csv. The page begins with the
+problems on which colk is not the best choice. Nothing is downloaded.
+
+tracks:
+  regression      batch regression: error, time and size of the model
+  classification  batch classification
+  streams         streams of numbers, each predicted before it is learned
+  label_streams   streams of labels
+  intervals       coverage and width of intervals
+  tails           the worst tenth of errors, under several objectives
+  outliers        wild targets in training
+  scaling         time of a fit with more rows, features and atoms
+  latency         time of one sample
+  memory          growth over ten million samples
+  published       published results, repeated here
+  all             all of them (the default)
+
+Ctrl-C keeps the results of finished tasks in bench/cache; the same command
+continues the run. Scores are the same in every run; times are not.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser of `colk`."""
+    parser = commands.add_parser(
+        "bench",
+        help="compare colk with other methods and write a page",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "tracks", nargs="*", default=["all"], metavar="TRACK", help="some of the above"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small problems, one seed: too little to compare"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of all random draws (default: 0)"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=min(2, os.cpu_count() or 1),
+        metavar="N",
+        help="number of processes (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("bench"), metavar="DIR", help="folder (default: bench)"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    need("bench", "matplotlib", "rich", "jinja2", "river", extra="bench")
+    from colk._validation import check_count
+    from colk.bench import TRACKS, Plan, bench
+    from colk.bench.bench import expected_seconds
+    from colk.cli.progress import Progress
+
+    names = list(TRACKS) if "all" in arguments.tracks else arguments.tracks
+    plan, jobs = Plan(arguments.quick, arguments.seed), check_count(arguments.jobs, "jobs")
+    check_folder(arguments.out, "--out")
+    check_file(arguments.out / "bench.html", "the page")
+    print(f"colk: comparing {', '.join(names)} in {arguments.out}", file=sys.stderr)
+    try:
+        with interruptible(), Progress(expected_seconds(names, plan, jobs)) as progress:
+            made = bench(names, plan, arguments.out, jobs, progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped; the same command continues the run") from None
+    print(f"table: {made.table.resolve()}\npage: {made.page.resolve()}")

@@ -1,0 +1,168 @@
+"""The benchmark: its peers run, its page tells where colk is behind, its file is complete."""
+
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("lightgbm")
+
+from colk.bench import TRACKS, Cell, Measure, Plan, Track
+from colk.bench.batch_peers import BATCH_PEERS
+from colk.bench.bench import bench, expected_seconds
+from colk.bench.cells import Score
+from colk.bench.krls import KRLS
+from colk.bench.page import relative, write_page
+from colk.bench.problems import CLASSIFICATION, REGRESSION
+from colk.bench.scores import behind, read_csv, summarise, to_csv
+from colk.bench.stream_peers import STREAM_PEERS
+from colk.bench.stream_problems import CLASSIFICATION_STREAMS, REGRESSION_STREAMS
+from colk.bench.tracks.batch import run_classification, run_regression
+from colk.bench.tracks.published import lorenz
+from colk.experiments.origin import observe_origin
+from colk.experiments.tasks import Task
+
+PLAN = Plan(quick=True)
+
+
+@pytest.mark.parametrize("peer", BATCH_PEERS)
+def test_every_batch_peer_beats_a_constant(peer):
+    sizes = {"n_train": 150, "n_trials": 2, "seed": 3}
+    found = run_regression("linear", peer, **sizes)
+    assert found["r2"] > 0.5
+    assert found["bytes"] > 0
+    if BATCH_PEERS[peer].fits(is_classifier=True):
+        assert run_classification("breast cancer", peer, **sizes)["mistakes"] < 15.0
+
+
+@pytest.mark.parametrize("is_classifier", [False, True])
+@pytest.mark.parametrize("peer", STREAM_PEERS)
+def test_every_stream_peer_learns(peer, is_classifier):
+    streams = CLASSIFICATION_STREAMS if is_classifier else REGRESSION_STREAMS
+    name = "Bananas" if is_classifier else "Friedman"
+    model = STREAM_PEERS[peer].model(is_classifier)
+    for x, y in streams[name].samples(0, 60):
+        model.predict_one(x)
+        model.learn_one(x, y)
+    assert model.predict_one(x) is not None
+
+
+@pytest.mark.parametrize("problem", [*REGRESSION.values(), *CLASSIFICATION.values()])
+def test_a_split_is_fixed_by_its_seed_and_has_no_row_twice(problem):
+    first, again, other = (problem.split(seed, 100) for seed in (0, 0, 1))
+    assert np.array_equal(first.X, again.X)
+    assert not np.array_equal(first.X, other.X)
+    if problem.n_train >= 1000 and "board" not in problem.name:
+        rows = {row.tobytes() for row in first.X}
+        assert not any(row.tobytes() in rows for row in first.X_test)
+
+
+@pytest.mark.parametrize("track", TRACKS.values())
+def test_cells_of_a_track_are_complete_and_differ(track):
+    cells = track.cells(PLAN)
+    keys = [(cell.problem, cell.peer, cell.seed) for cell in cells]
+    assert len(set(keys)) == len(keys)
+    assert track.ours in {cell.peer for cell in cells}
+    assert all(cell.task.seconds >= 0.0 for cell in cells)
+
+
+def fake_task(problem, peer, seed):
+    return {"error": np.asarray({"colk": 2.0, "other": 1.0}[peer] + 0.01 * seed)}
+
+
+def fake_track(better="lower"):
+    def cells(plan):
+        return [
+            Cell("hills", peer, s, Task(fake_task, {"problem": "hills", "peer": peer, "seed": s}))
+            for peer in ("colk", "other")
+            for s in range(3)
+        ]
+
+    return Track("fake", "Fake", "Which?", (Measure("error", "An error.", better=better),), cells)
+
+
+def scores_of(track):
+    return [
+        Score(track.key, c.problem, c.peer, c.seed, {"error": float(fake_task(**c.task.settings)["error"])})
+        for c in track.cells(PLAN)
+    ]  # fmt: skip
+
+
+def test_the_page_says_where_colk_is_behind(tmp_path):
+    track = fake_track()
+    scores = scores_of(track)
+    (found,) = behind(track, scores)
+    assert (found.peer, found.problem) == ("other", "hills")
+    path = write_page([track], scores, PLAN, tmp_path, observe_origin(1.0, 1, 0))
+    page = path.read_text()
+    told, rest = page.split("<nav>")
+    assert "other has error 1.01, colk 2.01" in told
+    assert "quick run" in told
+    assert not re.search(r'(src|href)="(?!#)', page)  # nothing is fetched
+    assert "An error." in rest
+
+
+def test_colk_is_not_behind_if_larger_values_are_better():
+    track = fake_track(better="higher")
+    assert behind(track, scores_of(track)) == []
+
+
+def test_a_lead_within_the_noise_is_not_told():
+    track = fake_track()
+    noisy = [
+        Score("fake", "hills", peer, seed, {"error": value})
+        for peer, values in {"colk": (1.0, 3.0, 2.0), "other": (0.9, 3.0, 1.9)}.items()
+        for seed, value in enumerate(values)
+    ]
+    assert behind(track, noisy) == []
+
+
+def test_the_file_has_all_values():
+    scores = scores_of(fake_track())
+    assert read_csv(to_csv(scores)) == scores
+
+
+def test_relative_values_are_geometric_means():
+    scores = [
+        Score("t", problem, peer, 0, {"error": value})
+        for problem, peer, value in [("a", "x", 1.0), ("a", "y", 4.0), ("b", "x", 2.0), ("b", "y", 2.0)]
+    ]  # fmt: skip
+    assert relative(summarise(scores, "error")) == pytest.approx({"x": 1.0, "y": 2.0})
+
+
+def test_an_unknown_track_is_named():
+    with pytest.raises(ValueError, match="no track 'weather'"):
+        bench(["weather"], PLAN)
+
+
+def test_a_full_run_is_announced_as_longer_than_a_quick_one():
+    assert expected_seconds(list(TRACKS), Plan()) > 3.0 * expected_seconds(list(TRACKS), PLAN)
+
+
+def test_krls_solves_least_squares_on_its_atoms():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, size=(200, 1))
+    y = np.sin(3.0 * X[:, 0]) + 0.1 * rng.normal(size=200)
+    model = KRLS(bandwidth=0.5, threshold=1e-3)
+    for x, target in zip(X, y, strict=True):
+        model.learn(x, target)
+    assert 3 < len(model.atoms) < 30
+    # With these atoms fixed, no other weights have a clearly smaller squared error.
+    table = np.exp(-0.5 * (X - model.atoms.T) ** 2 / 0.25)
+    best = np.linalg.lstsq(table, y, rcond=None)[0]
+    own, least = (np.mean((table @ w - y) ** 2) for w in (model.weights, best))
+    assert own < 1.05 * least
+
+
+def test_the_lorenz_series_has_its_two_wings():
+    X, y = lorenz(3000)
+    assert y.min() < -10.0
+    assert y.max() > 10.0
+    assert np.abs(y - X[:, 0]).max() < 3.0  # neighbours are close
+
+
+@pytest.mark.slow
+def test_scores_are_the_same_twice(tmp_path):
+    runs = [bench(["tails"], PLAN, tmp_path / str(k)) for k in range(2)]
+    first, second = (run.table.read_text() for run in runs)
+    assert first == second
