@@ -82,10 +82,12 @@ def fake_track(better="lower"):
 
 
 def scores_of(track):
+    cells = track.cells(PLAN)
+    values = [{"error": float(fake_task(**cell.task.settings)["error"])} for cell in cells]
     return [
-        Score(track.key, c.problem, c.peer, c.seed, {"error": float(fake_task(**c.task.settings)["error"])})
-        for c in track.cells(PLAN)
-    ]  # fmt: skip
+        Score(track.key, cell.problem, cell.peer, cell.seed, value)
+        for cell, value in zip(cells, values, strict=True)
+    ]
 
 
 def test_the_page_says_where_colk_is_behind(tmp_path):
@@ -125,8 +127,9 @@ def test_the_file_has_all_values():
 def test_relative_values_are_geometric_means():
     scores = [
         Score("t", problem, peer, 0, {"error": value})
-        for problem, peer, value in [("a", "x", 1.0), ("a", "y", 4.0), ("b", "x", 2.0), ("b", "y", 2.0)]
-    ]  # fmt: skip
+        for problem, values in {"a": (1.0, 4.0), "b": (2.0, 2.0)}.items()
+        for peer, value in zip("xy", values, strict=True)
+    ]
     assert relative(summarise(scores, "error")) == pytest.approx({"x": 1.0, "y": 2.0})
 
 
