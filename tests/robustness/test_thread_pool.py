@@ -1,5 +1,6 @@
 """The pool: order, number of threads, errors and nesting."""
 
+import sys
 import threading
 
 import joblib
@@ -7,7 +8,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from colk._engine.thread_pool import each_in_threads, map_in_threads, n_threads, use_threads
+from colk._engine.thread_pool import (
+    _cgroup_cores,
+    each_in_threads,
+    map_in_threads,
+    n_threads,
+    use_threads,
+)
 from colk.kernels import Gaussian
 
 
@@ -84,6 +91,23 @@ def test_n_jobs_is_read_as_in_scikit_learn():
     for bad in (0, 1.5, "all", True):
         with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0"):
             n_threads(bad)
+
+
+@pytest.mark.parametrize(
+    ("files", "cores"),
+    [
+        ({"cpu.max": "150000 100000"}, 2),
+        ({"cpu.max": "max 100000"}, sys.maxsize),
+        ({"cpu/cpu.cfs_quota_us": "100000", "cpu/cpu.cfs_period_us": "100000"}, 1),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, sys.maxsize),
+        ({}, sys.maxsize),
+    ],
+)
+def test_the_limit_of_a_container_is_read(files, cores, tmp_path):
+    (tmp_path / "cpu").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert _cgroup_cores(tmp_path) == cores
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])

@@ -5,6 +5,7 @@ machine BLAS threads wait for each other.
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -29,8 +30,8 @@ if hasattr(os, "register_at_fork"):
 
 
 @cache
-def _thread_pools() -> Any:
-    import scipy.linalg  # noqa: F401  # the controller sees the libraries that are loaded now
+def _thread_pools(with_scipy: bool) -> Any:
+    """Return the controller of the libraries that are loaded now; SciPy may have its own BLAS."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -52,7 +53,7 @@ def one_blas_thread() -> Iterator[None]:
         yield
         return
     try:
-        with _thread_pools().limit(limits=1, user_api="blas"):
+        with _thread_pools("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas"):
             yield
     finally:
         lock.release()

@@ -7,12 +7,14 @@ bit for any number of threads.
 
 import numbers
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 from colk._engine.blas_threads import one_blas_thread
@@ -30,11 +32,22 @@ _chosen: ContextVar[int] = ContextVar("colk_threads", default=0)
 
 
 @cache
-def _cores(limit: str | None) -> int:
+def _cores() -> int:
     """Return the cores of this process, within the limits of its affinity and its cgroup."""
-    from joblib import cpu_count
+    affinity = getattr(os, "sched_getaffinity", None)
+    found = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    return max(1, min(found, _cgroup_cores()))
 
-    return int(cpu_count())
+
+def _cgroup_cores(root: Path = Path("/sys/fs/cgroup")) -> int:
+    """Return the cores that a container may use, rounded up; many if there is no limit."""
+    for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        with suppress(OSError, ValueError):
+            words = [word for name in names for word in (root / name).read_text().split()]
+            quota, period = (int(word) for word in words)
+            if quota > 0 and period > 0:
+                return -(-quota // period)
+    return sys.maxsize
 
 
 def n_threads(n_jobs: int | None = None) -> int:
@@ -50,17 +63,19 @@ def n_threads(n_jobs: int | None = None) -> int:
     (3, True)
     """
     if n_jobs is None:
-        from joblib.parallel import get_active_backend
+        n_jobs = -1
+        if "joblib" in sys.modules:  # in a worker of joblib it is loaded
+            from joblib.parallel import get_active_backend
 
-        backend, given = get_active_backend()
-        if backend.nesting_level:
-            return 1
-        n_jobs = -1 if given is None else int(given)
+            backend, given = get_active_backend()
+            if backend.nesting_level:
+                return 1
+            n_jobs = -1 if given is None else int(given)
     if not (isinstance(n_jobs, numbers.Integral) and n_jobs != 0) or isinstance(n_jobs, bool):
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}")
     if n_jobs > 0:
         return int(n_jobs)
-    return max(_cores(os.environ.get("LOKY_MAX_CPU_COUNT")) + 1 + int(n_jobs), 1)
+    return max(_cores() + 1 + int(n_jobs), 1)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from colk._engine.locks import Guarded
 from colk._engine.terms import Term, with_parameters
+from colk._engine.thread_pool import use_threads
 from colk._validation import Array, check_weight_range, reject_lazy
 from colk.compressors import KOMP
 from colk.estimators.feature_scales import warn_of_scales
@@ -28,6 +29,9 @@ from colk.selection import KeptSamples, Race, RecentSamples, rows_to_race
 
 __all__ = ["COLKEstimator"]
 
+# Predictions at this many points use threads.
+_MANY_POINTS = 8192
+
 _BY_NAME: dict[str, Callable[[Any], Term]] = {
     "kernel": as_kernel,
     "loss": as_loss,
@@ -39,6 +43,8 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
     """A COLK learner behind scikit-learn's face; subclasses say what targets are."""
 
     _changing = ("_learner", "loss_curve_", "_contest")
+
+    n_jobs: int | None
 
     # -- what was learned --------------------------------------------------------------------
 
@@ -317,8 +323,12 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
 
     def _values(self, X: Any) -> Array:
         """Values of the learned function at points to be checked, of shape (n,) or (n, q)."""
-        learner = self._fitted()
-        values = learner.evaluate(self._points(X))
+        learner, points = self._fitted(), self._points(X)
+        if len(points) < _MANY_POINTS:
+            values = learner.evaluate(points)
+        else:
+            with use_threads(self.n_jobs):
+                values = learner.function(points).reshape(len(points), -1)
         return values[:, 0] if learner.is_vector else values
 
     def _weights(self, sample_weight: Any, X: Array) -> Array:

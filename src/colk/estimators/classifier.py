@@ -46,7 +46,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
     on the same atoms, and the largest value is the prediction. Standardise the features first.
 
     The parameters below are in four groups. Model: `kernel`, `bandwidth`. Objective: `loss` to
-    `regularization`. Optimiser: `solver` to `verbose`. Size: `eps` and `max_atoms`.
+    `regularization`. Optimiser: `solver` to `verbose`. Size and threads: `eps` to `n_jobs`.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         As in `COLKRegressor`; the loss scale s is ½ for the logistic and the softmax loss.
     prior, forgetting, epochs, shuffle, polish, risk_path, early_stopping, random_state, verbose
         As in `COLKRegressor`.
-    eps, max_atoms
+    eps, max_atoms, n_jobs
         As in `COLKRegressor`.
 
     Attributes
@@ -124,6 +124,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         verbose: bool = False,
         eps: float | None = None,
         max_atoms: int | None = 400,
+        n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -148,6 +149,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         self.verbose = verbose
         self.eps = eps
         self.max_atoms = max_atoms
+        self.n_jobs = n_jobs
 
     def partial_fit(
         self,

@@ -1,6 +1,5 @@
 """How `fit` learns: passes over the samples, warnings, and the polish."""
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self, cast
 
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 
 from colk._engine.blas_threads import one_blas_thread
+from colk._engine.thread_pool import use_threads
 from colk._validation import Array, check_count
 from colk.estimators.base import COLKEstimator
 from colk.estimators.convergence import (
@@ -19,7 +19,17 @@ from colk.estimators.convergence import (
     warn_of_nothing,
 )
 from colk.risks import GroupRisk, Mean
-from colk.rkhs.polishing import Polished, final_polish, polish_groups, starts_from_mean
+from colk.rkhs.polishing import (
+    SAMPLE_SIZE,
+    FinalPolish,
+    Polished,
+    RowBlocks,
+    final_polish,
+    polish_all_rows,
+    polish_groups,
+    starts_from_mean,
+    stratified_rows,
+)
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Flags", "Passes"]
 
@@ -30,9 +40,6 @@ Flags = NDArray[np.bool_]
 
 # Fits without the outliers of the fit before.
 _REFITS = 2
-
-# Several BLAS threads pay if the table of kernel values has more entries than this.
-_LARGE_TABLE = 20_000_000
 
 # Epochs of the gradient solver without a polish.
 _EPOCHS = 5
@@ -111,7 +118,7 @@ class EpochEstimator(COLKEstimator):
         with self._unchanged_on_error():
             rows = self._prepare(X, y, sample_weight, first=True)
             labels = self._checked_groups(groups, rows[0])
-            with self._few_blas_threads(len(rows[0])):
+            with one_blas_thread(), use_threads(self.n_jobs):
                 outliers = self._learn_all(*rows)
                 if outliers is not None:
                     self._fit_without(outliers, X, y, rows[2])
@@ -138,11 +145,6 @@ class EpochEstimator(COLKEstimator):
         self.polished_ = found
         self._learner.adopt(found.function)
 
-    def _few_blas_threads(self, n_samples: int) -> AbstractContextManager[None]:
-        """Return a context with one BLAS thread, unless the kernel table is large."""
-        large = n_samples * min(self.max_atoms or n_samples, n_samples) > _LARGE_TABLE
-        return nullcontext() if large else one_blas_thread()
-
     def _fit_without(self, outliers: Flags, X: Any, y: Any, weight: Array) -> None:
         """Fit again without the outliers, which also changed scale, kernel and atoms."""
         for _ in range(_REFITS):
@@ -155,9 +157,32 @@ class EpochEstimator(COLKEstimator):
 
     def _learn_all(self, X: Array, Y: Array, weight: Array) -> Flags | None:
         """Learn from all samples of a `fit`; return the outliers that the polish left out."""
-        return self._epochs(X, Y, weight)
+        passes = Passes.of(self)
+        if passes.polish and np.count_nonzero(weight) > SAMPLE_SIZE:
+            return self._learn_sample(passes, X, Y, weight)
+        final = self._epochs(X, Y, weight)
+        return None if final is None else final.outliers
 
-    def _epochs(self, X: Array, Y: Array, weight: Array) -> Flags | None:
+    def _learn_sample(self, passes: Passes, X: Array, Y: Array, weight: Array) -> Flags | None:
+        """Find kernel, atoms and λ on a sample, and the weights on all samples."""
+        random = check_random_state(passes.random_state if passes.shuffle else 0)
+        rows = stratified_rows(Y, weight, SAMPLE_SIZE, random)
+        some = X[rows], Y[rows], weight[rows]
+        final = self._epochs(*some)
+        if final is None:
+            return None
+        if final.rule is not None:
+            return final.rule.outliers(X, Y) & (weight > 0.0)
+        part = float(some[2].sum())
+        sample = RowBlocks.of(some[0], some[1], some[2] / part)
+        total = float(weight.sum())
+        found = polish_all_rows(final, RowBlocks.of(X, Y, weight / total), sample, part / total)
+        self.polished_ = found
+        self._learner.adopt(found.function)
+        self._report(passes, f"weights for all samples: objective {found.value:.4g}")
+        return None
+
+    def _epochs(self, X: Array, Y: Array, weight: Array) -> FinalPolish | None:
         """Pass over the samples as the parameters say, then warn and polish."""
         passes = Passes.of(self)
         random = check_random_state(passes.random_state)
@@ -181,17 +206,17 @@ class EpochEstimator(COLKEstimator):
                 if not found < _WORTH_AN_EPOCH * best:
                     break
                 best = found
-        outliers = None
+        final = None
         if (weight > 0.0).any():
-            outliers = self._conclude(passes, X, Y, weight, lost)
+            final = self._conclude(passes, X, Y, weight, lost)
         if by_mean:
             self._take_risk(X, Y, weight)
-        return outliers
+        return final
 
     def _conclude(
         self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float
-    ) -> Flags | None:
-        """Warn if the epochs went wrong, and polish; return the outliers, if there are any."""
+    ) -> FinalPolish | None:
+        """Warn if the epochs went wrong, and polish."""
         constant = constant_loss(self.loss_, Y, weight, self._learner.n_outputs or 1)
         warn_of_clipping(self._learner, X, Y, weight)
         is_gradient = passes.solver == "gradient"
@@ -212,7 +237,7 @@ class EpochEstimator(COLKEstimator):
         if passes.verbose:
             print(f"[{type(self).__name__}] {message}, {self.n_atoms_} atoms", flush=True)
 
-    def _polish(self, passes: Passes, X: Array, Y: Array, weight: Array) -> Flags | None:
+    def _polish(self, passes: Passes, X: Array, Y: Array, weight: Array) -> FinalPolish:
         """Give the atoms the weights that are best for all data; see `colk.rkhs.polishing`."""
         function, by_mean = self._learner.function, starts_from_mean(self.risk_)
         final = final_polish(
@@ -231,13 +256,13 @@ class EpochEstimator(COLKEstimator):
         self._report(passes, f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
         if found.n_outliers:
             self._report(passes, f"polished without {found.n_outliers} outliers")
-            return final.outliers
+            return final
         judged = Mean() if by_mean else self.risk_
         start = judged.value_at(self.loss_, np.zeros((len(Y), function.n_outputs)), Y, weight)
         left_out = min(risk for _, risk in found.candidates)
         advice = "the features say nothing of the targets with this kernel: change the bandwidth"
         warn_of_loss(left_out, start, len(X), advice)
-        return None
+        return final
 
     def _take_risk(self, X: Array, Y: Array, weight: Array) -> None:
         """Go on under the risk that was asked for, if the atoms were found under the mean."""

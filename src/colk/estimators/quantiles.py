@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
+from colk._engine.thread_pool import map_in_threads, use_threads
 from colk._validation import Array
 from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags, Passes
 from colk.estimators.stored import TARGETS, fields_of
@@ -67,6 +68,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         levels.
     max_atoms : int or None, default=400
         As in `COLKRegressor`.
+    n_jobs : int or None, default=None
+        As in `COLKRegressor`.
 
     Attributes
     ----------
@@ -117,6 +120,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         random_state: Any = None,
         eps: float | None = None,
         max_atoms: int | None = 400,
+        n_jobs: int | None = None,
     ) -> None:
         self.quantiles = quantiles
         self.kernel = kernel
@@ -129,6 +133,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         self.random_state = random_state
         self.eps = eps
         self.max_atoms = max_atoms
+        self.n_jobs = n_jobs
 
     def _learn_all(self, X: Array, Y: Array, weight: Array) -> Flags | None:
         """Find the atoms by passes over some of the samples, then the weights of each level."""
@@ -170,16 +175,19 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         shared = self._learner.function
         start = KernelExpansion(shared.kernel, shared.atoms, np.zeros(shared.n_atoms))
         least = max(self.regularization_, LEAST_REGULARIZATION)
-        self.functions_, intercepts, chosen = [], [], []
-        for level in self.quantiles_:
+        scale = self._targets
+
+        def fit(level: float) -> tuple[KernelExpansion, float, float]:
             # Far from the atoms f is 0, so the prediction there is the quantile of all targets.
             centre = _quantile(samples.y, samples.weight, level)
             function, regularization, unseen = samples.fit(start, centre, level, least)
             residuals = (samples.y - centre - unseen)[samples.judged]
             shift = _conformal_quantile(residuals, samples.weight[samples.judged], level)
-            intercepts.append(self._targets.unscaled_one(centre + shift))
-            self.functions_.append(function * float(self._targets.units[0]))
-            chosen.append(regularization)
+            intercept = scale.unscaled_one(centre + shift)
+            return function * float(scale.units[0]), intercept, regularization
+
+        functions, intercepts, chosen = zip(*map_in_threads(fit, self.quantiles_), strict=True)
+        self.functions_ = list(functions)
         self.intercepts_, self.regularizations_ = np.array(intercepts), np.array(chosen)
 
     @property
@@ -199,7 +207,9 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
             Points.
         """
         self._fitted()
-        return np.sort(self.function_(self._points(X)) + self.intercepts_, axis=1)
+        with use_threads(self.n_jobs):
+            values = self.function_(self._points(X))
+        return np.sort(values + self.intercepts_, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return 1 − the pinball loss divided by that of constant quantiles.

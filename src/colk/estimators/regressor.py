@@ -33,8 +33,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     spread or the tail of the losses. Standardise the features first; targets are scaled inside.
 
     The parameters below are in four groups. Model: `kernel` to `scale_targets`. Objective: `loss`
-    to `regularization`. Optimiser: `solver` to `verbose`. Size: `eps` and `max_atoms`. Most users
-    set `loss`, `risk` and `max_atoms` only. In the defaults, s is the scale of the loss: its
+    to `regularization`. Optimiser: `solver` to `verbose`. Size and threads: `eps` to `n_jobs`. Most
+    users set `loss`, `risk` and `max_atoms` only. In the defaults, s is the scale of the loss: its
     largest slope at f = 0 for the targets −1 and 1 (1 for Huber, 2 for the squared loss). κ is
     the mean of κ(x, x)² divided by the mean of κ(x, x), which is 1 for kernels with a bandwidth.
 
@@ -109,7 +109,8 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         found (`colk.rkhs.polishing`). Leave-one-out chooses λ. Switch it off to save time, or to
         see the result of the stream alone. `partial_fit` continues from the polished weights. With
         the default loss and risk, `fit` starts again without samples whose residuals show gross
-        outliers; `polished_.n_outliers` counts them.
+        outliers; `polished_.n_outliers` counts them. With more than 20,000 samples, a stratified
+        sample of 20,000 finds the kernel, the atoms and λ, and all samples find the weights.
     risk_path : bool, default=True
         Whether `fit` with a `polish` under a risk other than the mean follows a path from the model
         of the mean to that risk, with smaller weights and larger λ, and takes the point with the
@@ -131,6 +132,9 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     max_atoms : int or None, default=400
         Largest number of atoms; None is no limit. A step takes O(max_atoms²) time. Raise it if a
         warning tells you that it makes steps lose too much, lower it for speed.
+    n_jobs : int or None, default=None
+        Number of threads of `fit` and `predict`. None: the number of cores, and 1 in a worker of
+        joblib; −1: all cores. The result does not depend on it.
 
     Attributes
     ----------
@@ -206,6 +210,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         verbose: bool = False,
         eps: float | None = None,
         max_atoms: int | None = 400,
+        n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -230,6 +235,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         self.verbose = verbose
         self.eps = eps
         self.max_atoms = max_atoms
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

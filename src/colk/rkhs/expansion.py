@@ -3,6 +3,7 @@
 import math
 import numbers
 import os
+from collections import deque
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
@@ -12,6 +13,7 @@ from colk import _stored as stored
 from colk._engine.buffers import aligned, padded, plain
 from colk._engine.evaluation import evaluate
 from colk._engine.terms import check_term
+from colk._engine.thread_pool import each_in_threads
 from colk._validation import Array, check_count, check_number, check_points, check_rows
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
@@ -23,6 +25,9 @@ __all__ = ["KernelExpansion"]
 
 # Points per block of an evaluation. Python handles an interrupt between two blocks.
 _BLOCK = 4096
+
+# With more kernel values than this, threads save more than it takes to start them.
+_LARGE = 2**21
 
 # Kernel slopes that `gradient` holds in memory at once.
 _SLOPES = 2**15
@@ -154,13 +159,17 @@ class KernelExpansion:
     def __call__(self, X: ArrayLike) -> Array:
         """Return f(X), of shape (n,) or (n, n_outputs), like the weights.
 
-        It needs O(n_atoms) memory beyond the result.
+        It needs O(n_atoms) memory beyond the result, and uses several threads for many points.
         """
         points = check_points(X, self.n_features)
         out = np.empty((len(points), self.n_outputs))
-        for start in range(0, len(points), _BLOCK):
+
+        def fill(start: int) -> None:
             near, values = plain(points[start : start + _BLOCK]), out[start : start + _BLOCK]
             evaluate(self._bound, self._columns, self.n_atoms, self._rows, 0, near, values)
+
+        is_large = out.size * self.n_atoms > _LARGE and len(points) > _BLOCK
+        deque((each_in_threads if is_large else map)(fill, range(0, len(points), _BLOCK)), 0)
         return out[:, 0] if self._weights.ndim == 1 else out
 
     def gradient(self, X: ArrayLike) -> Array:

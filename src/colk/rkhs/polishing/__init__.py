@@ -1,5 +1,6 @@
 """Optimal weights on given atoms over all data, by Newton's method."""
 
+from colk.rkhs.polishing.all_rows import SAMPLE_SIZE, polish_all_rows, stratified_rows
 from colk.rkhs.polishing.blocks import Block, Blocks, RowBlocks
 from colk.rkhs.polishing.final import FinalPolish, final_polish
 from colk.rkhs.polishing.folds import CrossPolished, cross_polish
@@ -10,6 +11,7 @@ from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
 from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 
 __all__ = [
+    "SAMPLE_SIZE",
     "Block",
     "Blocks",
     "CrossPolished",
@@ -21,9 +23,11 @@ __all__ = [
     "cross_polish",
     "final_polish",
     "polish",
+    "polish_all_rows",
     "polish_groups",
     "polish_under_risk",
     "predict_left_out",
     "solve_by_sums",
     "starts_from_mean",
+    "stratified_rows",
 ]

@@ -9,7 +9,7 @@ from colk._validation import Array
 from colk.losses import Loss
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing.outliers import polish_without_outliers
+from colk.rkhs.polishing.outliers import OutlierRule, polish_without_outliers
 from colk.rkhs.polishing.path_result import RiskPath
 from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
 from colk.rkhs.polishing.weights import Polished
@@ -31,12 +31,18 @@ class FinalPolish:
         What was tried between the mean and the risk; None for the mean.
     outliers : array of bool, of shape (n,), or None
         The samples that were left out; None if there are none.
+    risk : Risk
+        The risk that was minimised: that which was asked for, or a point of the path to it.
+    rule : OutlierRule or None
+        The rule that found the outliers.
     """
 
     polished: Polished
     loss: Loss
     path: RiskPath | None
     outliers: NDArray[np.bool_] | None
+    risk: Risk
+    rule: OutlierRule | None = None
 
 
 def final_polish(
@@ -82,6 +88,7 @@ def final_polish(
         polished, found = polish_under_risk(
             *terms, path=path, sample_weight=sample_weight, tolerance=tolerance
         )
-        return FinalPolish(polished, loss, found, None)
+        minimised = risk if found is None else found.chosen_risk
+        return FinalPolish(polished, loss, found, None, minimised)
     robust = polish_without_outliers(*terms, sample_weight=sample_weight, tolerance=tolerance)
-    return FinalPolish(robust.polished, robust.loss, None, robust.outliers)
+    return FinalPolish(robust.polished, robust.loss, None, robust.outliers, risk, robust.rule)

@@ -16,7 +16,7 @@ from colk.risks import Mean, Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 
-__all__ = ["RobustPolish", "polish_without_outliers"]
+__all__ = ["OutlierRule", "RobustPolish", "polish_without_outliers"]
 
 # There are outliers if this share of the residuals exceeds _GROSS spreads of the targets and
 # _GROSS_RESIDUALS spreads of the residuals. Residuals of skewed noise seldom do.
@@ -54,11 +54,51 @@ class RobustPolish:
         The loss, with a smaller threshold if there are outliers.
     outliers : array of bool of shape (n,), optional
         Which samples were left out; None if there are no outliers.
+    rule : OutlierRule, optional
+        The rule that found them.
     """
 
     polished: Polished
     loss: Loss
     outliers: NDArray[np.bool_] | None = None
+    rule: "OutlierRule | None" = None
+
+
+@dataclass(frozen=True, eq=False)
+class OutlierRule:
+    """Samples are outliers if their residuals are too far from the median residual.
+
+    Parameters
+    ----------
+    function : KernelExpansion
+        The function that predicts.
+    medians : array of shape (q,)
+        The median residual of each output.
+    limit : float
+        The largest distance from it.
+
+    Examples
+    --------
+    >>> from colk.kernels import Linear
+    >>> rule = OutlierRule(KernelExpansion(Linear(), [[1.0]], [2.0]), np.zeros(1), limit=3.0)
+    >>> rule.outliers(np.ones((2, 1)), np.array([2.5, 9.0]))
+    array([False,  True])
+    """
+
+    function: KernelExpansion
+    medians: Array
+    limit: float
+
+    def outliers(self, X: Array, Y: Array) -> NDArray[np.bool_]:
+        """Return which samples are outliers.
+
+        Parameters
+        ----------
+        X, Y
+            Points, and targets in the units of the function.
+        """
+        residuals = Y.reshape(len(Y), -1) - self.function(X).reshape(len(Y), -1)
+        return np.asarray(np.abs(residuals - self.medians).max(axis=1) > self.limit)
 
 
 def polish_without_outliers(
@@ -113,14 +153,15 @@ def polish_without_outliers(
     first = found = polished(function, loss, regularization, weight)
     if loss != Huber() or not isinstance(risk, Mean):
         return RobustPolish(first, loss)
-    sizes, spread = _residuals(found.function, X, Y, weight)
+    sizes, spread, _ = _residuals(found.function, X, Y, weight)
     if not _has_outliers(sizes, _GROSS):
         return RobustPolish(first, loss)
-    search = Huber()
+    search, rule = Huber(), None
     for _ in range(_ROUNDS):
         search = _huber(_SEARCH_THRESHOLD, spread)
         found = polished(found.function, search, search.threshold * regularization, weight)
-        sizes, spread = _residuals(found.function, X, Y, weight)
+        sizes, spread, medians = _residuals(found.function, X, Y, weight)
+        rule = OutlierRule(found.function, medians, _LEFT_OUT * spread)
     if not _has_outliers(sizes, max(_GROSS, _GROSS_RESIDUALS * spread)):
         return RobustPolish(first, loss)
     outliers = sizes > _LEFT_OUT * spread
@@ -138,16 +179,17 @@ def polish_without_outliers(
     last = _huber(_LAST_THRESHOLD, spread)
     kept = np.where(outliers, 0.0, weight)
     found = polished(found.function, last, last.threshold * regularization, kept)
-    return RobustPolish(replace(found, n_outliers=int(outliers.sum())), last, outliers)
+    return RobustPolish(replace(found, n_outliers=int(outliers.sum())), last, outliers, rule)
 
 
-def _residuals(f: KernelExpansion, X: Array, Y: Array, weight: Array) -> tuple[Array, float]:
-    """Return the largest |residual − median| of each sample over the outputs, and its spread."""
+def _residuals(f: KernelExpansion, X: Array, Y: Array, weight: Array) -> tuple[Array, float, Array]:
+    """Return the largest |residual − median| of each sample, their spread, and the medians (q,)."""
     counted = weight > 0.0
     residuals = Y.reshape(len(Y), -1) - f(X).reshape(len(Y), -1)
-    sizes = np.abs(residuals - np.median(residuals[counted], axis=0)).max(axis=1)
+    medians = np.median(residuals[counted], axis=0)
+    sizes = np.abs(residuals - medians).max(axis=1)
     sizes[~counted] = 0.0
-    return sizes, _NORMAL * float(np.median(sizes[counted]))
+    return sizes, _NORMAL * float(np.median(sizes[counted])), medians
 
 
 def _has_outliers(sizes: Array, limit: float) -> bool:

@@ -1,18 +1,23 @@
 """Functions on given atoms, in coordinates v with ‖f‖_H = ‖v‖, evaluated in blocks of samples."""
 
 import copy
-from collections.abc import Iterator
-from typing import Any, Self
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dtrtri
 
+from colk._engine.thread_pool import each_in_threads
 from colk._validation import Array
 from colk.kernels import Kernel
+from colk.kernels.table import KernelTable
 
 __all__ = ["Solver", "Span"]
+
+Result = TypeVar("Result")
 
 # Eigenvalues of the Gram matrix below this share of the largest one are rounding errors. If every
 # pivot is above this share of the largest, the Cholesky factor is used.
@@ -25,6 +30,9 @@ _MANY = 8
 # Largest size of κ(X, D) that is stored; a larger one is recomputed block by block.
 _KEPT = 2**24
 _BLOCK = 1024
+# Operations from which threads save more than it takes to start them, and those of a kernel value.
+_LARGE_WORK = 2**24
+_KERNEL_WORK = 16
 # Samples whose curvature is below this share of the largest one are left out of a sum: most samples
 # outside the tail, under a smoothed CVaR.
 _NEGLIGIBLE = 1e-12
@@ -63,7 +71,15 @@ class Span:
             self._table = self._tabulated(points)
 
     def _tabulated(self, points: Array) -> Array:
-        table = self._kernel.gram(points, self._atoms)
+        """Return the table at some points; its blocks are computed in threads if it is large."""
+        table = np.empty((len(points), len(self._atoms)))
+        kernel_table = KernelTable(self._kernel, self._atoms)
+
+        def fill(start: int) -> None:
+            kernel_table.write(points[start : start + _BLOCK], table[start : start + _BLOCK])
+
+        is_large = table.size * _KERNEL_WORK > _LARGE_WORK
+        deque((each_in_threads if is_large else map)(fill, range(0, len(points), _BLOCK)), 0)
         return table if self._is_raw else self._in_basis(table)
 
     def _in_basis(self, table: Array) -> Array:
@@ -122,14 +138,24 @@ class Span:
         """Return the coordinates v of weights (M, q)."""
         return np.asarray(self._inverse @ weights)
 
-    def _blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Yield blocks of rows and their part of the table."""
-        for start in range(0, len(self._points), _BLOCK):
+    def _each_block(
+        self, function: Callable[[slice, Array], Result], work: int
+    ) -> Iterator[Result]:
+        """Yield the results of a function of rows and their part of the table, in order.
+
+        `work` is the number of operations for each entry of the table; threads share large work.
+        """
+
+        def run(start: int) -> Result:
             rows = slice(start, start + _BLOCK)
             if self._table is not None:
-                yield rows, self._table[rows]
-            else:
-                yield rows, self._tabulated(self._points[rows])
+                return function(rows, self._table[rows])
+            return function(rows, self._tabulated(self._points[rows]))
+
+        work += 0 if self._table is not None else _KERNEL_WORK
+        is_large = len(self._points) * self.rank * work > _LARGE_WORK
+        starts = range(0, len(self._points), _BLOCK)
+        return each_in_threads(run, starts) if is_large else map(run, starts)
 
     def _for_table(self, v: Array) -> Array:
         """Return the factor of the table for coordinates v (rank, q)."""
@@ -144,15 +170,19 @@ class Span:
         out, weights = np.zeros((len(self._points), v.shape[1])), self._for_table(v)
         if not weights.any():
             return out
-        for rows, table in self._blocks():
+
+        def fill(rows: slice, table: Array) -> None:
             out[rows] = table @ weights
+
+        deque(self._each_block(fill, v.shape[1]), 0)
         return out
 
     def gather(self, slopes: Array) -> Array:
         """Return Σ_i z_i s_iᵀ of shape (rank, q), for slopes (n, q)."""
         total = np.zeros((self.rank, slopes.shape[1]))
-        for rows, table in self._blocks():
-            total += table.T @ slopes[rows]
+        products = self._each_block(lambda rows, table: table.T @ slopes[rows], slopes.shape[1])
+        for product in products:
+            total += product
         return self._from_table(total)
 
     def leverages(self, solver: "Solver") -> Array:
@@ -162,10 +192,13 @@ class Span:
         if self._is_raw:
             inverses = [dtrmm(1.0, inverse, self.basis.T, lower=True) for inverse in inverses]
         out = np.empty((len(self._points), len(inverses)))
-        for rows, table in self._blocks():
+
+        def fill(rows: slice, table: Array) -> None:
             for c, inverse in enumerate(inverses):
                 half = dtrmm(1.0, inverse, table.T, lower=True)
                 out[rows, c] = np.einsum("ij,ij->j", half, half)
+
+        deque(self._each_block(fill, self.rank * len(inverses)), 0)
         return out
 
     def solver(self, curvature: Array, regularization: float) -> "Solver":
@@ -173,16 +206,24 @@ class Span:
         shared = bool((curvature == curvature[:, :1]).all())
         columns = curvature[:, :1] if shared else curvature
         matrices = [np.zeros((self.rank, self.rank)) for _ in range(columns.shape[1])]
-        for rows, table in self._blocks():
-            for c, matrix in enumerate(matrices):
-                b = columns[rows, c]
-                active = b > _NEGLIGIBLE * b.max()
-                used = table if active.all() else table[active]
-                scaled = used * np.sqrt(b[active])[:, None]
-                matrix += scaled.T @ scaled
+
+        def squares(rows: slice, table: Array) -> list[Array]:
+            return [_weighted_squares(table, columns[rows, c]) for c in range(len(matrices))]
+
+        for parts in self._each_block(squares, self.rank * len(matrices)):
+            for matrix, part in zip(matrices, parts, strict=True):
+                matrix += part
         for c, matrix in enumerate(matrices):
             matrices[c] = self._from_table(self._from_table(matrix).T)
         return Solver(matrices, regularization)
+
+
+def _weighted_squares(table: Array, b: Array) -> Array:
+    """Return Σ b z zᵀ over the rows z of a table."""
+    active = b > _NEGLIGIBLE * b.max()
+    used = table if active.all() else table[active]
+    scaled = used * np.sqrt(b[active])[:, None]
+    return np.asarray(scaled.T @ scaled)
 
 
 class Solver:

@@ -1,0 +1,110 @@
+"""A sample finds atoms and λ; all rows find the weights."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colk._validation import Array
+from colk.risks import AUC, GroupRisk
+from colk.rkhs.polishing.blocks import Blocks
+from colk.rkhs.polishing.final import FinalPolish
+from colk.rkhs.polishing.sum_solver import solve_by_sums
+from colk.rkhs.polishing.weights import Polished
+
+__all__ = ["SAMPLE_SIZE", "polish_all_rows", "stratified_rows"]
+
+# Rows of a sample. With more rows than this, `fit` finds kernel, atoms and λ on a sample.
+SAMPLE_SIZE = 20_000
+
+
+def stratified_rows(
+    targets: Array, weight: Array, size: int, random: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Return `size` rows, one from each of as many strata of equal size, in increasing order.
+
+    Rows are sorted by their targets, so that quantiles and classes have the same shares in the
+    sample as in all rows. Rows of weight 0 are left out.
+
+    Parameters
+    ----------
+    targets : array of shape (n,) or (n, r)
+        Targets; of several columns, the first with the largest number orders the rows, then the
+        first column.
+    weight : array of shape (n,)
+        Weights of the rows.
+    size : int
+        Number of rows.
+    random : RandomState
+        Draws one row of each stratum.
+
+    Examples
+    --------
+    >>> rows = stratified_rows(np.arange(10.0), np.ones(10), 5, np.random.RandomState(0))
+    >>> rows // 2
+    array([0, 1, 2, 3, 4])
+    """
+    columns = targets.reshape(len(targets), -1)
+    counted = np.flatnonzero(weight > 0.0)
+    keys = [columns[counted, 0]]
+    if columns.shape[1] > 1:
+        keys.append(columns[counted].argmax(axis=1).astype(np.float64))
+    order = counted[np.lexsort(keys)]
+    if len(order) <= size:
+        return np.sort(order)
+    edges = np.arange(size + 1) * len(order) // size
+    chosen = order[edges[:-1] + (random.uniform(size=size) * np.diff(edges)).astype(np.intp)]
+    return np.sort(np.concatenate([chosen, _of_rare_classes(columns, order, chosen)]))
+
+
+def _of_rare_classes(
+    columns: Array, order: NDArray[np.intp], chosen: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return one row of each class that no chosen row has; none for real targets."""
+    labels = columns[:, 0] if columns.shape[1] == 1 else columns.argmax(axis=1)
+    values, first = np.unique(labels[order], return_index=True)
+    if len(values) > np.sqrt(len(chosen)):
+        return np.zeros(0, np.intp)
+    return np.asarray(order[first[~np.isin(values, labels[chosen])]])
+
+
+def polish_all_rows(
+    final: FinalPolish, blocks: Blocks, sample: Blocks, fraction: float, *, tolerance: float = 1e-3
+) -> Polished:
+    """Return the weights that are best for all rows, on the atoms and with the λ of a sample.
+
+    λ counts in rows: with n rows instead of m, λ is m/n times as large. The risks `AUC` and
+    `GroupRisk` keep the weights of the sample.
+
+    Parameters
+    ----------
+    final : FinalPolish
+        The polish on the sample.
+    blocks : Blocks
+        All rows.
+    sample : Blocks
+        The rows of the sample.
+    fraction : float
+        The weight of the sample divided by that of all rows.
+    tolerance : float
+        As in `polish`.
+    """
+    found = final.polished
+    if isinstance(final.risk, (AUC, GroupRisk)):
+        return found
+    decay = found.regularization * fraction
+    # A risk looks at few rows, of which a sample has fewer still.
+    helper = sample if final.risk.n_inner == 0 and not final.loss.kinks else None
+    function, solution = solve_by_sums(
+        blocks, found.function, final.loss, final.risk, decay, sample=helper, tolerance=tolerance
+    )
+    return replace(
+        found,
+        function=function,
+        value=solution.value,
+        regularization=decay,
+        gap=solution.gap,
+        n_steps=found.n_steps + solution.n_steps,
+        converged=solution.converged,
+        candidates=tuple((fraction * each, risk) for each, risk in found.candidates),
+    )

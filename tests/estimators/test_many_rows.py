@@ -1,0 +1,102 @@
+"""`fit` on more samples than a sample holds, and the number of threads."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from colk import COLKClassifier, COLKRegressor
+from colk.estimators import fitting
+from colk.losses import Huber
+from colk.rkhs.polishing import polish, stratified_rows
+
+RNG = np.random.default_rng(0)
+N, SIZE = 1500, 400
+X = RNG.uniform(-2.0, 2.0, size=(N, 2))
+Y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] + 0.2 * RNG.normal(size=N)
+SETTINGS = {"kernel": "gaussian", "max_atoms": 40, "random_state": 0}
+
+
+@pytest.fixture
+def small_sample(monkeypatch):
+    monkeypatch.setattr(fitting, "SAMPLE_SIZE", SIZE)
+
+
+def test_the_weights_are_those_of_all_samples(small_sample):
+    weight = RNG.integers(0, 3, size=N).astype(float)
+    model = COLKRegressor(**SETTINGS).fit(X, Y, weight)
+    found, f = model.polished_, model.polished_.function
+    assert model.n_steps_ == SIZE
+    scaled = (Y - model.intercept_) / model.target_scale_
+    best = polish(
+        f, X, scaled, Huber(), regularization=found.regularization, sample_weight=weight,
+        tolerance=1e-9,
+    )  # fmt: skip
+    assert best.value <= found.value <= best.value * (1.0 + 1e-4)
+    assert f.distance(best.function) < 0.01 * f.norm()
+    np.testing.assert_allclose(model.predict(X), model.function_(X) + model.intercept_)
+
+
+def test_regularization_counts_in_samples(small_sample, monkeypatch):
+    many = COLKRegressor(**SETTINGS).fit(X, Y)
+    monkeypatch.setattr(fitting, "SAMPLE_SIZE", N)
+    all_rows = COLKRegressor(**SETTINGS).fit(X, Y)
+    ratio = many.polished_.regularization / all_rows.polished_.regularization
+    assert 0.05 < ratio < 20.0  # the choice is one of a few λ, in units of a sample
+    for decay, _ in many.polished_.candidates:
+        assert any(
+            decay == pytest.approx(other, rel=0.35) for other, _ in all_rows.polished_.candidates
+        )
+
+
+@pytest.mark.parametrize("settings", [{}, {"risk": "variance"}, {"risk": "cvar"}], ids=str)
+def test_as_accurate_as_with_all_samples(small_sample, monkeypatch, settings):
+    many = COLKRegressor(**SETTINGS, **settings).fit(X, Y).score(X, Y)
+    monkeypatch.setattr(fitting, "SAMPLE_SIZE", N)
+    assert many > COLKRegressor(**SETTINGS, **settings).fit(X, Y).score(X, Y) - 0.01
+
+
+def test_outliers_among_all_samples_are_left_out(small_sample):
+    y = Y.copy()
+    bad = RNG.permutation(N)[: N // 20]
+    y[bad] += 40.0
+    model = COLKRegressor(**SETTINGS).fit(X, y)
+    assert model.polished_.n_outliers == len(bad)
+    kept = np.setdiff1d(np.arange(N), bad)
+    assert model.score(X[kept], y[kept]) > 0.9
+
+
+def test_classes_with_a_rare_one(small_sample):
+    labels = np.digitize(Y, [-0.5, 0.5])
+    labels[7] = 9
+    model = COLKClassifier(**SETTINGS).fit(X, labels)
+    assert set(model.classes_) == {0, 1, 2, 9}
+    assert model.score(X, labels) > 0.8
+    scores = model.decision_function(X)
+    assert model.polished_.value < model.loss_.value(0.0 * scores, model._encode(labels)).mean()
+
+
+def test_strata():
+    y = np.repeat([0.0, 1.0, 2.0], [700, 290, 10])
+    weight = np.ones(1000)
+    weight[:100] = 0.0
+    rows = stratified_rows(y, weight, 90, np.random.RandomState(0))
+    assert np.all(np.diff(rows) > 0)
+    assert rows.min() >= 100
+    assert np.bincount(y[rows].astype(int)).tolist() == [60, 29, 1]
+    everything = stratified_rows(y, weight, 5000, np.random.RandomState(0))
+    assert everything.tolist() == list(range(100, 1000))
+
+
+@pytest.mark.parametrize("kind", [COLKRegressor, COLKClassifier])
+def test_threads_do_not_change_a_bit(small_sample, kind):
+    big = np.concatenate([X] * 8)  # with this many rows predictions and sums use threads
+    y = np.concatenate([Y] * 8) if kind is COLKRegressor else np.concatenate([Y > 0.0] * 8)
+    one = kind(**SETTINGS, n_jobs=1).fit(big, y)
+    three = clone(one).set_params(n_jobs=3).fit(big, y)
+    assert one.function_ == three.function_
+    assert np.array_equal(one.predict(big), three.predict(big))
+
+
+def test_n_jobs_is_checked():
+    with pytest.raises(ValueError, match="n_jobs must be None or an integer"):
+        COLKRegressor(n_jobs=0).fit(X[:50], Y[:50])
