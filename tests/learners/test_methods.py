@@ -20,9 +20,10 @@ from colk.learners import (
     HedgedCOLK,
     HedgedNewtonCOLK,
     NewtonCOLK,
+    QuantileCOLK,
     RandomFeatureSGD,
 )
-from colk.losses import EpsilonInsensitive, Hinge, Huber, Softmax, Squared
+from colk.losses import EpsilonInsensitive, Hinge, Huber, Quantiles, Softmax, Squared
 from colk.risks import CentralMoments, CVaR, Semideviations, Variance
 from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
 from colk.schedules import Exponential, PolyakRuppert
@@ -70,6 +71,12 @@ LEARNERS = {
     ),
     "hedged-newton-prior": lambda **more: HedgedNewtonCOLK(
         KERNEL, Squared(), Variance(0.1), prior="auto", compressor=KOMP(max_atoms=9), **more
+    ),
+    "quantiles": lambda **more: QuantileCOLK(
+        KERNEL, Quantiles((0.1, 0.5, 0.9)), compressor=KOMP(max_atoms=9), **more
+    ),
+    "quantiles-auto": lambda **more: QuantileCOLK(
+        KERNEL, Quantiles((0.5,)), forgetting="auto", **more
     ),
     "norma": lambda **more: NORMA(KERNEL, Squared(), max_atoms=20, **more),
     "norma-nu": lambda **more: NORMA(KERNEL, EpsilonInsensitive(0.1), 20, nu=0.3, **more),
@@ -134,7 +141,10 @@ def test_size_and_trace(name):
     assert np.isfinite(trace.outer).all()
     np.testing.assert_array_equal(trace.inner[-1:], learner.inner_estimate[None])
     if hasattr(learner, "function"):
-        np.testing.assert_allclose(learner.function(X), learner.predict(X), rtol=1e-12, atol=1e-12)
+        values = learner.function(X)
+        if isinstance(learner, QuantileCOLK):
+            values = np.sort(values + learner.offsets, axis=1)
+        np.testing.assert_allclose(values, learner.predict(X), rtol=1e-12, atol=1e-12)
         assert (np.cumsum(trace.added - trace.dropped) == trace.n_atoms).all()
         assert learner.error_spent == pytest.approx(trace.error.sum())
 

@@ -22,6 +22,7 @@ from colk.learners import (
     HedgedCOLK,
     HedgedNewtonCOLK,
     NewtonCOLK,
+    QuantileCOLK,
     RandomFeatureSGD,
 )
 from colk.losses import EpsilonInsensitive, Huber, Logistic, Quantiles, Softmax
@@ -99,6 +100,7 @@ REGRESSION = {
     "HedgedNewtonCOLK of experts": lambda: HedgedNewtonCOLK(
         Gaussian(0.2), risk=MeanSemideviation(), forgetting="auto", compressor=KOMP(max_atoms=9)
     ),
+    "QuantileCOLK": lambda: QuantileCOLK(Gaussian(0.2), Quantiles((0.2, 0.8)), forgetting="auto"),
     "BSGD": lambda: BSGD(Gaussian(0.2), max_atoms=20),
     "CompositionalBSGD": lambda: CompositionalBSGD(
         Gaussian(0.2), risk=VARIANCE, max_atoms=20, maintenance="projection"
@@ -154,6 +156,10 @@ CASES |= {
         ),
         _anew,
     ),
+    "COLKQuantileRegressor of a stream": (
+        lambda: COLKQuantileRegressor((0.1, 0.9), kernel="gaussian", max_atoms=20),
+        _fitted(Y),
+    ),
     "COLKClassifier": (lambda: COLKClassifier(), _fitted(LABELS, classes=np.unique(LABELS))),
     "COLKClassifier with weights": (
         lambda: COLKClassifier(class_weight={"low": 2.0, "high": 0.5}),
@@ -178,6 +184,10 @@ CASES |= {
     ),
     "river.ConformalRegressor": (
         lambda: river.ConformalRegressor(river.COLKRegressor(), coverage=0.8),
+        _by_name(Y),
+    ),
+    "river.COLKQuantileRegressor": (
+        lambda: river.COLKQuantileRegressor((0.1, 0.9), max_atoms=20),
         _by_name(Y),
     ),
     "river.COLKRegressor": (lambda: river.COLKRegressor(), _by_name(Y)),

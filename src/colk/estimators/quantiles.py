@@ -2,7 +2,9 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal
+from copy import copy
+from dataclasses import replace
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +15,13 @@ from sklearn.utils import check_random_state
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._engine.thread_pool import map_in_threads, use_threads
-from colk._validation import Array
+from colk._validation import Array, check_vector
 from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags, Passes
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
-from colk.losses import Pinball, Quantiles
+from colk.learners.quantiles import QuantileCOLK
+from colk.losses import Loss, Pinball, Quantiles
+from colk.recipe import Settings
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import cross_polish, polish, predict_left_out
 from colk.schedules import Averaging, Rate
@@ -35,10 +39,9 @@ _ATOM_SHARE = 0.6
 @stored.stores(
     fields_of(
         _targets=TARGETS,
+        _is_stream=stored.Flag(),
         quantiles_=stored.TupleOf(stored.Number(), size="n_quantiles"),
-        functions_=stored.ListOf(stored.Object(KernelExpansion), size="n_quantiles", at_least=1),
-        intercepts_=stored.Array("n_quantiles"),
-        regularizations_=stored.Array("n_quantiles"),
+        regularizations_=stored.Optional(stored.Array("n_quantiles")),
     )
 )
 class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -54,6 +57,10 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
     Predictions are sorted along the levels, so quantiles never cross; sorting does not raise the
     sum of the pinball losses. Standardise the features first; targets are scaled inside.
 
+    `partial_fit` learns a stream: one second-order step of `colk.learners.QuantileCOLK` for each
+    sample, and constants that follow the share of targets below each quantile. It forgets as the
+    stream changes. After `fit` it continues from the fitted quantiles.
+
     A level above 1/2 needs level/(1 − level) samples, such as 19 for 0.95, and a level below 1/2
     as many as 1 − level does. With fewer, `fit` warns that the coverage is too low.
 
@@ -65,7 +72,9 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         As in `COLKRegressor`.
     bandwidth, regularization, step_size, averaging, epochs, shuffle, random_state, eps
         As in `COLKRegressor`. The scale s of the loss is the larger of level and 1 − level over all
-        levels.
+        levels. `partial_fit` does not use regularization, step_size, averaging, epochs and shuffle.
+    forgetting : float or "auto", default="auto"
+        How fast `partial_fit` forgets, as in `COLKRegressor`; `fit` does not use it.
     max_atoms : int or None, default=400
         As in `COLKRegressor`.
     n_jobs : int or None, default=None
@@ -79,8 +88,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         A function for each level, in the units of y.
     intercepts_ : array of shape (Q,)
         The constant that is added to each function.
-    regularizations_ : array of shape (Q,)
-        λ of each level, as chosen.
+    regularizations_ : array of shape (Q,) or None
+        λ of each level, as `fit` chose it; None after `partial_fit`.
     n_atoms_ : int
         Atoms that they share.
     kernel_, race_
@@ -106,6 +115,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
     True
     """
 
+    _targets: RunningScale
+
     def __init__(
         self,
         quantiles: Sequence[float] = (0.05, 0.5, 0.95),
@@ -115,6 +126,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         regularization: float | None = None,
         step_size: Rate | None = None,
         averaging: Averaging | bool = True,
+        forgetting: float | Literal["auto"] = "auto",
         epochs: int | None = None,
         shuffle: bool = True,
         random_state: Any = None,
@@ -128,12 +140,64 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         self.regularization = regularization
         self.step_size = step_size
         self.averaging = averaging
+        self.forgetting = forgetting
         self.epochs = epochs
         self.shuffle = shuffle
         self.random_state = random_state
         self.eps = eps
         self.max_atoms = max_atoms
         self.n_jobs = n_jobs
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Update the quantiles with more samples, in one pass and in their order.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Targets.
+        sample_weight : array of shape (n,), optional
+            Weights of the samples.
+        """
+        with self._unchanged_on_error():
+            first = not self.__sklearn_is_fitted__()
+            if first or not self._is_valid(X):
+                X, y = self._validated(X, y, reset=first, y_numeric=True)
+            targets = check_vector(y, len(X), "y")
+            weight = self._weights(sample_weight, X)
+            if first:
+                self._begin(X)
+                self._targets = self._targets.merged(targets, weight)
+                scaled = self._encode(targets)
+            else:
+                scaled, counted = targets[:, None].copy(), weight > 0.0
+                self._targets, known = copy(self._targets), scaled[counted]
+                self._targets.absorb(known, weight[counted])
+                scaled[counted] = known
+            self.regularizations_: Array | None = None
+            self._learn_on(X, scaled, weight)
+        return self
+
+    def _begin(self, X: Array) -> None:
+        """Make the learner of a stream."""
+        loss = Quantiles(self.quantiles)
+        self.quantiles_ = loss.levels
+        self._is_stream = True
+        self._start(X, loss, len(loss.levels))
+        self._targets = RunningScale(1)
+
+    def _settings(self, loss: Loss) -> Settings:
+        """The settings of the learner: Newton steps for a stream, gradient steps for a fit."""
+        settings = super()._settings(loss)
+        if not self._is_stream:
+            return replace(settings, forgetting=Settings.forgetting)
+        return replace(
+            settings, solver="newton", step_size=None, averaging=True, regularization=None
+        )
+
+    def _stored_solver(self) -> str:
+        return "newton"
 
     def _learn_all(self, X: Array, Y: Array, weight: Array) -> Flags | None:
         """Find the atoms by passes over some of the samples, then the weights of each level."""
@@ -159,6 +223,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         X, y = self._validated(X, y, reset=first, y_numeric=True)
         weight = self._weights(sample_weight, X)
         self.quantiles_ = loss.levels
+        self._is_stream = False
         self._start(X, loss, len(loss.levels))
         self._targets = RunningScale(1).merged(np.asarray(y, dtype=np.float64), weight)
         return X, self._encode(y), weight
@@ -175,28 +240,41 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         shared = self._learner.function
         start = KernelExpansion(shared.kernel, shared.atoms, np.zeros(shared.n_atoms))
         least = max(self.regularization_, LEAST_REGULARIZATION)
-        scale = self._targets
 
-        def fit(level: float) -> tuple[KernelExpansion, float, float]:
+        def fit(level: float) -> tuple[Array, float, float]:
             # Far from the atoms f is 0, so the prediction there is the quantile of all targets.
             centre = _quantile(samples.y, samples.weight, level)
             function, regularization, unseen = samples.fit(start, centre, level, least)
             residuals = (samples.y - centre - unseen)[samples.judged]
             shift = _conformal_quantile(residuals, samples.weight[samples.judged], level)
-            intercept = scale.unscaled_one(centre + shift)
-            return function * float(scale.units[0]), intercept, regularization
+            return function.weights, centre + shift, regularization
 
-        functions, intercepts, chosen = zip(*map_in_threads(fit, self.quantiles_), strict=True)
-        self.functions_ = list(functions)
-        self.intercepts_, self.regularizations_ = np.array(intercepts), np.array(chosen)
+        weights, constants, chosen = zip(*map_in_threads(fit, self.quantiles_), strict=True)
+        self.regularizations_ = np.array(chosen)
+        self._is_stream = True
+        learner = self._recipe(samples.X).learner()
+        assert isinstance(learner, QuantileCOLK)
+        learner.start_from(
+            self._learner, np.column_stack(weights), np.array(constants), samples.X, samples.y
+        )
+        self._learner = learner
 
     @property
     def function_(self) -> KernelExpansion:
         """All functions as one of several outputs, in the units of y, without the intercepts."""
-        self._fitted()
-        first = self.functions_[0]
-        weights = np.column_stack([f.weights for f in self.functions_])
-        return KernelExpansion(first.kernel, first.atoms, weights)
+        return self._fitted().function * float(self._targets.units[0])
+
+    @property
+    def functions_(self) -> list[KernelExpansion]:
+        """A function for each level, in the units of y, without the intercepts."""
+        shared = self.function_
+        return [KernelExpansion(shared.kernel, shared.atoms, w) for w in shared.weights.T]
+
+    @property
+    def intercepts_(self) -> Array:
+        """The constant that is added to each function."""
+        offsets = cast(QuantileCOLK, self._fitted()).offsets
+        return np.array([self._targets.unscaled_one(offset) for offset in offsets])
 
     def predict(self, X: Any) -> Array:
         """Return the quantiles in the order of the levels, of shape (n, Q).

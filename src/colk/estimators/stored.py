@@ -10,6 +10,7 @@ from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
+from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Loss, Softmax
 from colk.recipe import Contest, Settings, has_solver
 from colk.risks import Risk
@@ -81,13 +82,17 @@ class StoredEstimator:
         fitted = {name: value for name, value in vars(self).items() if name not in known}
         return {"parameters": parameters, "fitted": fitted or None}
 
+    def _stored_solver(self) -> str:
+        """The solver of a fitted learner."""
+        return Settings.of(self).solver
+
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Any:
         """Return the estimator, which learns on bit for bit."""
         model, fitted = cls(**values["parameters"]), values["fitted"]
         if fitted is None:
             return model
-        solver = Settings.of(model).solver
+        solver = model._stored_solver()
         if not has_solver(fitted["_learner"], solver):
             raise FileFormatError(f"the learner does not have solver={solver!r}")
         _check_outputs(cls.__name__, fitted)
@@ -111,13 +116,11 @@ def _count_outputs(fitted: dict[str, Any]) -> int:
         return 1 if n_classes == 2 and not isinstance(fitted["loss_"], Softmax) else n_classes
     if "quantiles_" not in fitted:
         return int(fitted["_targets"].n_columns)
-    levels, functions = fitted["quantiles_"], fitted["functions_"]
-    shapes = {(f.n_features, f.n_atoms, f.weights.shape) for f in functions}
-    if len(shapes) != 1 or functions[0].weights.ndim != 1 or fitted["_targets"].n_columns != 1:
-        raise FileFormatError(f"there must be one function for each of {len(levels)} quantiles")
-    if functions[0].n_features != fitted["n_features_in_"]:
-        raise FileFormatError("the functions of the quantiles have other features")
-    return len(levels)
+    if fitted["_targets"].n_columns != 1:
+        raise FileFormatError("the scale of the targets must have one column")
+    if not isinstance(fitted["_learner"], QuantileCOLK):
+        raise FileFormatError("a COLKQuantileRegressor needs the learner QuantileCOLK")
+    return len(fitted["quantiles_"])
 
 
 def _check_choice(fitted: dict[str, Any], solver: str) -> None:

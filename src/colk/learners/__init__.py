@@ -7,6 +7,7 @@ from colk.learners.colk import COLK, POLK
 from colk.learners.featured import NASA, SCGD, AcceleratedSCGD, DoublySGD, RandomFeatureSGD
 from colk.learners.hedged import HedgedCOLK, HedgedNewtonCOLK
 from colk.learners.newton import NewtonCOLK
+from colk.learners.quantiles import QuantileCOLK
 from colk.learners.trace import Trace
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "NewtonCOLK",
     "OnlineLearner",
     "OwnStep",
+    "QuantileCOLK",
     "RandomFeatureSGD",
     "Trace",
 ]

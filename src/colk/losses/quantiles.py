@@ -10,7 +10,7 @@ from colk._validation import Array, check_vector
 from colk.losses import base
 from colk.losses.base import Loss
 
-__all__ = ["Quantiles"]
+__all__ = ["Quantiles", "ShiftedQuantiles"]
 
 
 class Quantiles(Loss):
@@ -36,6 +36,7 @@ class Quantiles(Loss):
 
     levels: tuple[float, ...]
     table: Array  # (Q,): the levels as compiled code reads them
+    shifts: Array  # (Q,): constants that are added to the outputs; 0 here
 
     def __init__(self, levels: Sequence[float] = (0.05, 0.5, 0.95)) -> None:
         table = check_vector(levels, None, "levels")
@@ -44,7 +45,7 @@ class Quantiles(Loss):
         if (np.diff(table) <= 0.0).any():
             raise ValueError(f"levels must increase, got {levels!r}")
         self.levels = tuple(float(level) for level in table)
-        self.table = np.array(table)
+        self.table, self.shifts = np.array(table), np.zeros(len(table))
 
     @property
     def kinks(self) -> tuple[float, ...]:
@@ -55,7 +56,7 @@ class Quantiles(Loss):
         """Return the sum over the levels; write the slope of each."""
         total = 0.0
         for c in range(F.shape[1]):
-            excess = F[row, c] - Y[row, 0]
+            excess = F[row, c] + self.shifts[c] - Y[row, 0]
             slopes[row, c] = 0.0
             if excess > 0.0:
                 slopes[row, c] = 1.0 - self.table[c]
@@ -65,14 +66,17 @@ class Quantiles(Loss):
         return total
 
     def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
-        """Return the largest secant curvature of the levels."""
-        largest, y = 0.0, Y[row, 0]
+        """Return the mean secant curvature of the levels.
+
+        The largest one would make the steps of the outer levels too short.
+        """
+        total, y = 0.0, Y[row, 0]
         for c in range(F.shape[1]):
-            excess = F[row, c] - y
+            excess = F[row, c] + self.shifts[c] - y
             apart = max(abs(excess), width, base.NEAREST * (1.0 + abs(y)))
             slope = 1.0 - self.table[c] if excess >= 0.0 else self.table[c]
-            largest = max(largest, slope / apart)
-        return largest
+            total += slope / apart
+        return total / F.shape[1]
 
     def check_targets(self, y: ArrayLike, n_outputs: int, n_rows: int | None = None) -> Array:
         """Validate targets for predictions with one output for each level; return (n, 1)."""
@@ -82,3 +86,27 @@ class Quantiles(Loss):
                 f"the predictions have {n_outputs}"
             )
         return super().check_targets(y, 1, n_rows)
+
+
+class ShiftedQuantiles(Quantiles):
+    """The loss of f_c + o_c, for constants o_c that the caller changes: the loss of a stream.
+
+    Parameters
+    ----------
+    levels : sequence of float
+        As in `Quantiles`.
+    shifts : array of shape (Q,)
+        o_c. The array is not copied.
+
+    Examples
+    --------
+    >>> shifts = np.zeros(2)
+    >>> loss = ShiftedQuantiles((0.25, 0.75), shifts)
+    >>> shifts += 1.0
+    >>> loss.value([[-1.0, 0.0]], [0.0])
+    array([0.25])
+    """
+
+    def __init__(self, levels: Sequence[float], shifts: Array) -> None:
+        super().__init__(levels)
+        self.shifts = shifts

@@ -19,7 +19,7 @@ _HOMES = {
     "colk.rkhs.compression": ("Compression",),
     "colk.rkhs.polishing": ("Polished", "RiskPath"),
     "colk.learners": (
-        "COLK", "POLK", "NewtonCOLK", "HedgedCOLK", "HedgedNewtonCOLK", "BSGD",
+        "COLK", "POLK", "NewtonCOLK", "HedgedCOLK", "HedgedNewtonCOLK", "QuantileCOLK", "BSGD",
         "CompositionalBSGD", "NPBSGD", "NORMA", "DoublySGD", "RandomFeatureSGD", "SCGD",
         "AcceleratedSCGD", "NASA",
     ),
@@ -31,7 +31,9 @@ _HOMES = {
     "colk.recipe": ("Contest",),
     "colk._engine.running_scale": ("RunningScale",),
     "colk.conformal": ("AdaptiveInterval", "ConformalRegressor"),
-    "colk.river": ("COLKRegressor", "COLKClassifier", "ConformalRegressor"),
+    "colk.river": (
+        "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "ConformalRegressor",
+    ),
     "colk.tabular": ("TableModel",),
 }  # fmt: skip
 

@@ -33,9 +33,9 @@ _TAIL_STEP = 0.2
 # long ones dominate the norm.
 _EPS_SHARE = {"regression": 0.05, "binary": 0.5, "multiclass": 0.3}
 
-# Defaults of the Newton solver: the prior in samples of curvature 1, by kind of loss, and eps for
-# targets of variance 1.
-_PRIOR = {"regression": 0.1, "binary": 0.3, "multiclass": 0.3}
+# Defaults of the Newton solver: the prior in samples of curvature 1, for one number as the target
+# and for labels and quantiles, and eps for targets of variance 1.
+_PRIOR, _NOISY_PRIOR = 0.1, 0.3
 _NEWTON_EPS = 0.05
 
 # Multiples of the scale of the loss.
@@ -153,7 +153,7 @@ def default_newton_compressor(
 def default_prior(
     prior: float | Literal["auto"] | None, loss: Loss, scale: float
 ) -> float | Literal["auto"]:
-    """Return λ of Newton steps: 0.1 × scale by default, 0.3 × scale for labels.
+    """Return λ of Newton steps: 0.1 × scale by default, 0.3 × scale for labels and quantiles.
 
     The scale is that of the loss times that of the kernel.
 
@@ -164,7 +164,8 @@ def default_prior(
     (0.1, 0.15)
     """
     if prior is None:
-        return _PRIOR[loss.kind] * scale
+        is_number = loss.kind == "regression" and not loss.couples_outputs
+        return (_PRIOR if is_number else _NOISY_PRIOR) * scale
     return prior if prior == "auto" else check_number(prior, "prior", above=0.0)
 
 

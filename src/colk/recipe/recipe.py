@@ -19,7 +19,8 @@ from colk.learners import COLK
 from colk.learners.colk import KernelLearner
 from colk.learners.hedged import HedgedCOLK, HedgedNewtonCOLK
 from colk.learners.newton import NewtonCOLK
-from colk.losses import Loss
+from colk.learners.quantiles import QuantileCOLK
+from colk.losses import Loss, Quantiles
 from colk.losses.scale import loss_scale
 from colk.recipe.defaults import (
     default_compressor,
@@ -217,11 +218,12 @@ class Recipe:
         settings: dict[str, Any] = {
             "prior": self.prior,
             "forgetting": self.settings.forgetting,
-            "tracking_rate": self.settings.tracking_rate,
             "compressor": self.compressor,
             "restart": True,
-            "n_outputs": n_outputs,
         }
+        if isinstance(self.loss, Quantiles) and isinstance(self.risk, Mean):
+            return QuantileCOLK(self.kernel, self.loss, **settings)
+        settings |= {"tracking_rate": self.settings.tracking_rate, "n_outputs": n_outputs}
         if self.is_hedged:
             return HedgedNewtonCOLK(self.kernel, self.loss, self.risk, **settings)
         settings["pairing"] = self.settings.pairing

@@ -184,7 +184,7 @@ def _unknown_solver(solver: Any, known: tuple[str, ...]) -> ValueError:
 # `colk fit` have the defaults of the estimators.
 REGRESSOR = Settings()
 CLASSIFIER = Settings(loss="logistic")
-QUANTILE_REGRESSOR = Settings()
+QUANTILE_REGRESSOR = Settings(forgetting="auto")
 # A stream may drift, so River's classes forget, and predict with the last iterate. It is noisier
 # than an average, therefore a classifier takes half the gradient step. Fewer atoms keep a step
 # short.

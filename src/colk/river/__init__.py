@@ -8,10 +8,12 @@ with needed_for("colk.river", extra="river"):
 from colk.river.classifier import COLKClassifier
 from colk.river.conformal import ConformalRegressor
 from colk.river.metrics import ClassificationRisk, RegressionRisk
+from colk.river.quantiles import COLKQuantileRegressor
 from colk.river.regressor import COLKRegressor
 
 __all__ = [
     "COLKClassifier",
+    "COLKQuantileRegressor",
     "COLKRegressor",
     "ClassificationRisk",
     "ConformalRegressor",

@@ -1,6 +1,5 @@
 """Online kernel regression for River."""
 
-from copy import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -9,13 +8,14 @@ from river import base
 from colk import _stored as stored
 from colk._engine.locks import locked
 from colk._engine.running_scale import RunningScale
-from colk._validation import check_number, check_vector, reject_lazy
+from colk._validation import check_number
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.recipe import RIVER_REGRESSOR, RiverSolver, regression_loss
 from colk.risks import Risk
-from colk.river.base import Features, OnlineModel, check_weight, check_weights
+from colk.river.base import Features, check_weight
+from colk.river.numbers import NumberModel
 from colk.river.stored import FIELDS
 from colk.schedules import Averaging, Pairing, Rate
 
@@ -23,7 +23,7 @@ __all__ = ["COLKRegressor"]
 
 
 @stored.stores(FIELDS, scale=stored.Object(RunningScale))
-class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
+class COLKRegressor(NumberModel, base.MiniBatchRegressor):
     """Online kernel regression in bounded memory, under a risk of your choice.
 
     Put `preprocessing.StandardScaler` before it. Targets are scaled inside by their running mean
@@ -187,30 +187,6 @@ class COLKRegressor(OnlineModel, base.MiniBatchRegressor):
         with self._own_lock:
             scores = self._scores(x)
             return 0.0 if scores is None else self._scale.unscaled_one(scores[0])
-
-    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Update the model with the rows of a data frame, in their order.
-
-        Parameters
-        ----------
-        X : DataFrame
-            Features.
-        y : Series
-            Targets.
-        w : array, optional
-            Weights of the samples.
-        """
-        reject_lazy(X, "X")
-        targets = check_vector(y, len(X), "y")
-        weight = check_weights(w, len(X))
-        with self._unchanged_on_error():
-            table = self._place_many(X)
-            counted = weight > 0.0
-            self._scale = copy(self._scale)
-            scaled = targets[counted, None]
-            self._scale.absorb(scaled, weight[counted])
-            if len(scaled):
-                self._learn_rows(table[counted], scaled, weight[counted], n_outputs=1)
 
     @locked
     def predict_many(self, X: Any) -> Any:

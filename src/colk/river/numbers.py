@@ -1,0 +1,44 @@
+"""Mini-batches of models whose targets are numbers."""
+
+from copy import copy
+from typing import Any
+
+from colk._engine.running_scale import RunningScale
+from colk._validation import check_vector, reject_lazy
+from colk.river.base import OnlineModel, check_weights
+
+__all__ = ["NumberModel"]
+
+
+class NumberModel(OnlineModel):
+    """A River model that scales its targets by their running mean and standard deviation."""
+
+    _scale: RunningScale
+
+    def _n_outputs(self) -> int:
+        """Outputs of the learner."""
+        return 1
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """Update the model with the rows of a data frame, in their order.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Features.
+        y : Series
+            Targets.
+        w : array, optional
+            Weights of the samples.
+        """
+        reject_lazy(X, "X")
+        targets = check_vector(y, len(X), "y")
+        weight = check_weights(w, len(X))
+        with self._unchanged_on_error():
+            table = self._place_many(X)
+            counted = weight > 0.0
+            self._scale = copy(self._scale)
+            scaled = targets[counted, None]
+            self._scale.absorb(scaled, weight[counted])
+            if len(scaled):
+                self._learn_rows(table[counted], scaled, weight[counted], self._n_outputs())
