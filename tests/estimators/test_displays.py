@@ -17,6 +17,7 @@ from colk import COLK, ConformalRegressor
 from colk.estimators import (
     COLKClassifier,
     COLKRegressor,
+    FeatureRelevanceDisplay,
     IntervalDisplay,
     LearnedFunctionDisplay,
     LossDistributionDisplay,
@@ -199,7 +200,7 @@ def test_race_has_a_line_for_each_kernel():
     model = COLKRegressor(kernel="auto", bandwidth="auto", random_state=0).fit(X, Y)
     display = RaceDisplay.from_estimator(model)
     *lines, default, chosen = display.ax_.get_lines()
-    assert len(lines) == 8
+    assert len(lines) == len({(entry.name, entry.scaled) for entry in model.race_.entries}) > 4
     drawn = {(x, y) for line in lines for x, y in zip(*line.get_data(), strict=True)}
     assert drawn == {(entry.factor, entry.loss) for entry in model.race_.entries}
     assert chosen.get_ydata()[0] == model.race_.winner.loss <= default.get_ydata()[0]
@@ -216,3 +217,17 @@ def test_without_a_race_there_is_nothing_to_draw():
     model = COLKRegressor(kernel="gaussian", bandwidth=1.0).fit(X, Y)
     with pytest.raises(ValueError, match="has no race"):
         RaceDisplay.from_estimator(model)
+    assert model.feature_relevance_ is None
+    with pytest.raises(ValueError, match="has no feature relevance"):
+        FeatureRelevanceDisplay.from_estimator(model)
+
+
+def test_relevance_has_a_bar_for_each_feature_and_the_largest_is_first():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(300, 4))
+    model = COLKRegressor(random_state=0).fit(points, np.sin(2.0 * points[:, 2]))
+    display = FeatureRelevanceDisplay.from_estimator(model, max_features=3)
+    widths = [bar.get_width() for bar in display.bars_]
+    np.testing.assert_allclose(widths, np.sort(model.feature_relevance_)[::-1][:3])
+    assert display.ax_.get_yticklabels()[0].get_text() == "feature 2"
+    assert display.bars_[0].get_fill() == model.race_.winner.scaled

@@ -6,10 +6,18 @@ from sklearn.datasets import make_friedman1
 
 from colk.kernels import Gaussian, Laplacian, Linear, Matern
 from colk.losses import Huber, Logistic, Softmax
-from colk.selection import CONTENDERS, LARGEST, choose, contenders_for, race, rows_to_race
+from colk.selection import (
+    CONTENDERS,
+    LARGEST,
+    MOST_ROWS,
+    choose,
+    contenders_for,
+    race,
+    rows_to_race,
+)
+from colk.selection.field import FACTORS
 from colk.selection.leave_one_out import leave_one_out
 from colk.selection.left_out_losses import RaceSamples
-from colk.selection.relevance import FACTORS, slopes_along_features
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 6))
@@ -35,19 +43,6 @@ def test_leaving_out_is_fitting_to_the_others(kernel):
         np.testing.assert_allclose(left_out.residuals[i], expected, rtol=1e-5, atol=1e-8)
     every = fitted(kernel, points, targets, weight, atoms, 0.3)
     np.testing.assert_allclose(left_out.weights, every, rtol=1e-5, atol=1e-7)
-
-
-def test_slopes_are_those_of_the_function():
-    kernel, atoms, weights = Gaussian(1.5), X[:20], NOISE[:20]
-
-    def f(points):
-        return kernel.gram(points, atoms) @ weights
-
-    for k in range(X.shape[1]):
-        step = 1e-6 * np.eye(X.shape[1])[k]
-        slope = (f(X + step) - f(X - step)) / 2e-6
-        found = slopes_along_features(kernel, atoms, weights, X)[k]
-        assert found == pytest.approx(np.sqrt((slope**2).mean()), rel=1e-6)
 
 
 @pytest.mark.parametrize("are_labels", [False, True])
@@ -76,7 +71,7 @@ def test_the_table_has_every_kernel_with_bandwidths_on_both_sides_of_its_best():
             best = FACTORS.index(min(losses, key=losses.get))
             assert {FACTORS[max(best - 1, 0)], FACTORS[min(best + 1, 4)]} <= losses.keys()
     assert result.default.lead == 0.0
-    for entry in result.entries:
+    for entry in (e for e in result.entries if not e.scaled):
         assert entry.lead == pytest.approx(result.default.loss - entry.loss)
     assert str(result).count("\n") == len(result.entries)
     assert str(result).count("<") == 1
@@ -168,12 +163,13 @@ def test_a_narrower_bandwidth_that_is_about_as_good_may_be_preferred():
 def test_features_that_are_alike_have_no_scales():
     alike = race(X[:, :2], np.sin(X[:, :1] + X[:, 1:2]), CONTENDERS)
     assert not any(entry.scaled for entry in alike.entries)
-    unlike = race(X[:, :2], np.sin(X[:, :1] + 0.2 * X[:, 1:2]), CONTENDERS)
+    unlike = race(X[:, :2], np.sin(2.0 * X[:, :1] + 0.1 * X[:, 1:2]), CONTENDERS)
     assert unlike.winner.scaled
 
 
 def test_bandwidths_go_on_where_losses_fall():
-    wide = race(X, np.sin(0.2 * X.sum(axis=1, keepdims=True)), CONTENDERS)
+    few = X[:300]
+    wide = race(few, np.sin(0.2 * few.sum(axis=1, keepdims=True)), CONTENDERS)
     factors = {
         name: [e.factor for e in wide.entries if e.name == name and not e.scaled]
         for name in ("laplacian", "gaussian")
@@ -181,8 +177,15 @@ def test_bandwidths_go_on_where_losses_fall():
     assert factors == {"laplacian": [1.0, 1.7, 2.8], "gaussian": [1.0, 1.7, 2.8]}
 
 
+def test_kernels_far_behind_drop_out():
+    smooth = race(X, np.sin(0.2 * X.sum(axis=1, keepdims=True)), CONTENDERS)
+    rough = [e for e in smooth.entries if e.name == "laplacian" and not e.scaled]
+    assert [e.factor for e in rough] == [1.0]  # the default is always in the table
+    assert smooth.winner.name == "gaussian"
+
+
 def test_rows_are_the_first_or_any():
-    assert rows_to_race(5000, None) == slice(None, LARGEST)
+    assert rows_to_race(5000, None) == slice(None, MOST_ROWS)
     any_rows = rows_to_race(5000, np.random.RandomState(0))
-    assert len(np.unique(any_rows)) == LARGEST
-    assert any_rows.max() > LARGEST
+    assert len(np.unique(any_rows)) == MOST_ROWS
+    assert any_rows.max() > MOST_ROWS

@@ -13,6 +13,7 @@ from colk.estimators.regressor import COLKRegressor
 if TYPE_CHECKING:
     from colk.estimators.compressor import KernelCompressor
     from colk.estimators.displays import (
+        FeatureRelevanceDisplay,
         IntervalDisplay,
         LearnedFunctionDisplay,
         LossDistributionDisplay,
@@ -26,6 +27,7 @@ __all__ = [
     "COLKClassifier",
     "COLKQuantileRegressor",
     "COLKRegressor",
+    "FeatureRelevanceDisplay",
     "IntervalDisplay",
     "KernelCompressor",
     "LearnedFunctionDisplay",
@@ -42,6 +44,7 @@ __getattr__ = lazy_attributes(
     "colk.estimators",
     {
         "KernelCompressor": "colk.estimators.compressor",
+        "FeatureRelevanceDisplay": _DISPLAYS,
         "IntervalDisplay": _DISPLAYS,
         "LearnedFunctionDisplay": _DISPLAYS,
         "LossDistributionDisplay": _DISPLAYS,

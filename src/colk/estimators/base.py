@@ -76,6 +76,12 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         return self._fitted().function
 
     @property
+    def feature_relevance_(self) -> Array | None:
+        """Relevance of the features, of shape (p,), found by the race; None if there was none."""
+        self._fitted()
+        return None if self.race_ is None else self.race_.relevance
+
+    @property
     def learner_(self) -> KernelLearner:
         """The learner of the fitted estimator; its targets are scaled."""
         return self._fitted()

@@ -77,9 +77,10 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         The labels, sorted.
     function_ : KernelExpansion
         The decision function: one output for two classes, C for more.
-    n_atoms_, n_steps_, inner_estimate_, loss_curve_, polished_, bandwidth_, step_size_, eps_
+    n_atoms_, n_steps_, inner_estimate_, loss_curve_, polished_, bandwidth_, step_size_, eps_,
+    regularization_, gradient_bound_
         As in `COLKRegressor`.
-    kernel_, loss_, risk_, race_, risk_path_, regularization_, gradient_bound_, prior_
+    kernel_, loss_, risk_, race_, feature_relevance_, risk_path_, prior_
         As in `COLKRegressor`.
     n_features_in_, feature_names_in_
         As in `COLKRegressor`.

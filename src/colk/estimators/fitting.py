@@ -260,7 +260,9 @@ class EpochEstimator(COLKEstimator):
         judged = Mean() if by_mean else self.risk_
         start = judged.value_at(self.loss_, np.zeros((len(Y), function.n_outputs)), Y, weight)
         left_out = min(risk for _, risk in found.candidates)
-        advice = "the features say nothing of the targets with this kernel: change the bandwidth"
+        advice = "the features say nothing about the targets"
+        if self.race_ is None:
+            advice += ' with this kernel: set kernel="auto", which finds the features that matter'
         warn_of_loss(left_out, start, len(X), advice)
         return final
 

@@ -92,7 +92,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         λ of each level, as `fit` chose it; None after `partial_fit`.
     n_atoms_ : int
         Atoms that they share.
-    kernel_, race_
+    kernel_, race_, feature_relevance_
         As in `COLKRegressor`.
     n_features_in_, feature_names_in_
         As in `COLKRegressor`.

@@ -43,7 +43,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     kernel : Kernel or str, default="auto"
         The kernel, or its name: "laplacian", "gaussian" (or "rbf"), "matern",
         "rational_quadratic", "polynomial" (of degree 3) or "linear". With "auto" the data choose
-        the kernel, its bandwidth and a scale for each feature: `fit` compares kernels on up to 1000
+        the kernel, its bandwidth and a scale for each feature: `fit` compares kernels on up to 2000
         samples, `partial_fit` on the first 500. `partial_fit` uses the Laplacian until then; if
         another kernel wins, it learns the 500 samples again. If the stream of a `partial_fit`
         changes, its latest 500 samples choose again, and a learner with another kernel takes over
@@ -156,6 +156,11 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         The bandwidth in use, one per feature if features have scales; None for a kernel without.
     race_ : Race or None
         How the data chose the kernel; None if they did not.
+    feature_relevance_ : array of shape (p,) or None
+        Relevance of the features, found by the marginal likelihood of Gaussian processes: 1/length
+        in standard deviations of the feature, divided by the largest; 0 if a feature does not
+        matter. The kernel uses it if `race_.winner.scaled`. None without a race, with one feature,
+        and with fewer than 30 samples. See `colk.estimators.FeatureRelevanceDisplay`.
     step_size_, gradient_bound_, prior_, regularization_ : float
         These settings with their defaults; None for those of the other solver.
     eps_ : float

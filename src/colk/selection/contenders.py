@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from colk._validation import Array
-from colk.kernels import KERNELS, Gaussian, Kernel, Laplacian, Matern, Mixed
+from colk.kernels import KERNELS, Gaussian, Kernel, Laplacian, Matern, Mixed, RationalQuadratic
 from colk.kernels.bandwidth import bandwidth_from_data
 from colk.kernels.mixed import category_weights
 
 __all__ = ["CONTENDERS", "Contender", "contenders_for"]
+
+_GAUSSIAN_WIDTH = 0.6
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class Contender:
         """
         rule = "scale" if rule == "auto" else rule
         return float(bandwidth_from_data(self.family, rule, X, self.categorical))
+
+    @property
+    def width(self) -> float:
+        """Bandwidth that suits a function to which Matérn 5/2 with the bandwidth 1 fits."""
+        return _GAUSSIAN_WIDTH if isinstance(self.kernel, Gaussian | RationalQuadratic) else 1.0
 
     def with_bandwidth(self, bandwidth: float, scales: Array | None = None) -> Kernel:
         """Return the kernel with this bandwidth, or with one per feature if they have scales.

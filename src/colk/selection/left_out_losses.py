@@ -62,7 +62,6 @@ class RaceSamples:
         self.spread = X.std(axis=0)
         for k in categorical:  # a code has no unit
             self.spread[k] = float(np.ptp(X[:, k]) > 0.0)
-        self._total = weight.sum()
 
     def run(self, kernel: Kernel) -> LeftOut:
         """Fit without each of the samples in turn.
@@ -106,21 +105,23 @@ class RaceSamples:
 
         Parameters
         ----------
-        losses : array of shape (n,)
-            One number for each sample.
+        losses : array of shape (m,)
+            One number for each of the first m samples.
         """
-        return float(self.weight @ losses / self._total)
+        weight = self.weight[: len(losses)]
+        return float(weight @ losses / weight.sum())
 
     def error(self, losses: Array) -> float:
         """Return the standard error of the mean.
 
         Parameters
         ----------
-        losses : array of shape (n,)
-            One number for each sample.
+        losses : array of shape (m,)
+            One number for each of the first m samples.
         """
+        weight = self.weight[: len(losses)]
         squares = (losses - self.mean(losses)) ** 2
-        return float(np.sqrt((self.weight**2 * squares).sum()) / self._total)
+        return float(np.sqrt((weight**2 * squares).sum()) / weight.sum())
 
     def first(self, size: int) -> "RaceSamples":
         """Return the first `size` samples.
@@ -130,12 +131,15 @@ class RaceSamples:
         size : int
             Number of samples.
         """
-        return self._rows(slice(size))
+        return self.part(slice(size))
 
-    def halves(self) -> tuple["RaceSamples", "RaceSamples"]:
-        """Return the samples with even indices, and those with odd ones."""
-        return self._rows(slice(0, None, 2)), self._rows(slice(1, None, 2))
+    def part(self, rows: slice) -> "RaceSamples":
+        """Return some of the samples.
 
-    def _rows(self, rows: slice) -> "RaceSamples":
+        Parameters
+        ----------
+        rows : slice
+            Their places.
+        """
         X, Y, weight = self.X[rows], self.Y[rows], self.weight[rows]
         return RaceSamples(X, Y, weight, self.are_labels, self.categorical)

@@ -1,158 +1,220 @@
-"""Feature scales: how steeply the targets change along each feature."""
+"""Which features matter: rates of the features by marginal likelihood.
+
+The rate of a feature is 1/length, and 0 if the feature does not matter. With many features the
+search goes on without those whose rates are small, and takes features back whose values, squares or
+products with other features are correlated with the residuals.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from colk._validation import Array
-from colk.kernels import Kernel, Mixed
-from colk.selection.categories import changes_along_categories
-from colk.selection.contenders import Contender
-from colk.selection.leave_one_out import LeftOut
 from colk.selection.left_out_losses import RaceSamples
+from colk.selection.marginal_likelihood import MarginalLikelihood, Process
+from colk.selection.rate_distances import Places
 
-__all__ = ["FACTORS", "are_alike", "feature_scales", "slopes_along_features"]
+__all__ = ["MOST_ROWS", "RelevanceSearch", "as_laplacian", "rows_for_relevance"]
 
-# Bandwidths to try, as multiples of the standard bandwidth.
-FACTORS = (0.35, 0.6, 1.0, 1.7, 2.8)
+# Samples that find the rates: more if there are more than _MANY features. With at most _FEW
+# features blocks are small and no feature is dropped.
+_FEW, _MANY = 12, 40
+_ROWS, _ROWS_FOR_MANY = 500, 1000
+_BLOCK, _BLOCK_FOR_MORE = 165, 250
 
-# Number of rounds, and the smallest scale of a feature as a share of the largest.
-_ROUNDS = 4
-_LEAST = 0.02
+# The most samples that a race uses: to judge, and to find the rates.
+MOST_ROWS = 2000
 
-# If no feature counts more than this many times another, features get no scales.
-_ALIKE = 1.5
+# Iterations of the first search, of the search with the features that are left, of a search with
+# features taken back, and of a search that starts from a result on other samples.
+_FIRST, _SECOND, _AGAIN, _REFINED = 15, 10, 15, 8
+_ROUNDS = 3
 
-# Largest size of the table of slopes.
-_TABLE = 1_000_000
+# Features are dropped if their rates are below this share of the largest rate, or of 1 if that is
+# less. The second share holds once the others have been fitted.
+_SMALL, _NOTHING = 0.15, 0.02
 
-# Number of points at which slopes are compared to see whether features count alike.
-_GLANCE = 125
+# Smallest rate of a feature in a kernel, as a share of the largest.
+_LEAST = 1e-3
 
-# Size of the part of the table that is computed at a time; it fits in the processor's cache.
-_BLOCK = 2**15
+# At most this many features are taken back at a time. They start with this share of the largest
+# rate. Their correlation must exceed what chance gives by this many standard errors.
+_TAKEN_BACK, _START, _MARGIN = 10, 0.3, 0.5
+
+# The Laplacian compares all pairs along each feature, so that it takes part with at most this many.
+_MOST_OF_LAPLACIAN = 60
 
 
-def slopes_along_features(kernel: Kernel, atoms: Array, weights: Array, X: Array) -> Array:
-    """Return the root mean square over X of ∂f/∂x_k for f = Σ w_j κ(d_j, ·), of shape (p,).
-
-    Along a category it is the root mean square change from one row to another, divided by √2. The
-    squares of several outputs are added. If there are many points and features, evenly spaced
-    points are used, so that the table has a moderate size.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A kernel that has a gradient.
-    atoms : array of shape (m, p)
-        Atoms.
-    weights : array of shape (m, q)
-        Their weights.
-    X : array of shape (n, p)
-        Points.
+def rows_for_relevance(n_features: int) -> int:
+    """Return how many samples the search should have.
 
     Examples
     --------
-    >>> from colk.kernels import Linear
-    >>> atoms, weights = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[3.0], [-4.0]])
-    >>> slopes_along_features(Linear(), atoms, weights, np.ones((5, 2)))
-    array([3., 4.])
+    >>> rows_for_relevance(10), rows_for_relevance(100)
+    (500, 1000)
     """
-    n_points = max(1, _TABLE // atoms.size)
-    points = X[:: -(-len(X) // n_points)]
-    n_block = max(1, _BLOCK // atoms.size)
-    squares = np.zeros(atoms.shape[1])
-    for start in range(0, len(points), n_block):
-        block = kernel.slopes(atoms, points[start : start + n_block])
-        slopes = weights.T @ np.moveaxis(block, 2, 0)  # as a stationary kernel lays them out
-        squares += np.einsum("kqi,kqi->k", slopes, slopes)
-    slopes = np.sqrt(squares / len(points))
-    if isinstance(kernel, Mixed):
-        changes = changes_along_categories(kernel, atoms, weights, points)
-        slopes[list(kernel.categorical)] = changes
-    return slopes
+    return _ROWS if n_features <= _MANY else _ROWS_FOR_MANY
 
 
-def are_alike(samples: RaceSamples, kernel: Kernel, weights: Array) -> bool:
-    """Return whether a ridge regression changes about equally along all features.
+def as_laplacian(rates: Array) -> Array:
+    """Return rates for L1 distances that are about as large as with these for Euclidean ones.
+
+    Examples
+    --------
+    >>> as_laplacian(np.array([1.0, 0.0, 1.0, 2.0, 2.0]))
+    array([0.5, 0. , 0.5, 1. , 1. ])
+    """
+    return np.asarray(rates / np.sqrt(max(int(np.count_nonzero(rates)), 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class RelevanceSearch:
+    """Finds the rates of the features on given samples.
 
     Parameters
     ----------
     samples : RaceSamples
         Samples.
-    kernel : Kernel
-        The kernel of the ridge regression.
-    weights : array of shape (m, q)
-        Its weights.
 
     Examples
     --------
-    >>> from colk.kernels import Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> for y in (np.sin(X[:, :1]), np.sin(X.sum(axis=1, keepdims=True))):
-    ...     samples = RaceSamples(X, y, np.ones(300), are_labels=False)
-    ...     are_alike(samples, Gaussian(1.0), samples.run(Gaussian(1.0)).weights)
-    False
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> samples = RaceSamples(X, np.sin(2.0 * X[:, :1]), np.ones(200), are_labels=False)
+    >>> rates = RelevanceSearch(samples).rates()
+    >>> bool(rates[0] > 20.0 * rates[1])
     True
     """
-    points = samples.X[:: -(-len(samples.X) // _GLANCE)]
-    rises = slopes_along_features(kernel, samples.atoms, weights, points) * samples.spread
-    return _count_alike(rises[samples.spread > 0.0])
+
+    samples: RaceSamples
+
+    def rates(self) -> Array:
+        """Return the rates for Euclidean distances, in the units of the features, of shape (p,)."""
+        varies = self.samples.spread > 0.0
+        if not varies.any():
+            return np.zeros(len(varies))
+        likelihood = self._likelihood(is_l1=False)
+        features = np.flatnonzero(varies)
+        equal = np.full(len(features), 1.0 / (np.sqrt(0.5 * len(features)) + 0.5))
+        process = likelihood.minimise(features, Process(equal, 1.0, 0.1), _FIRST)
+        if len(features) > _FEW:
+            features, process = self._selected(likelihood, features, process)
+        return self._in_units(features, process)
+
+    def laplacian_rates(self, start: Array, n_iterations: int = _FIRST) -> Array:
+        """Return the rates for L1 distances.
+
+        Parameters
+        ----------
+        start : array of shape (p,)
+            Rates for L1 distances to begin with.
+        n_iterations : int
+            Largest number of iterations.
+        """
+        features = np.flatnonzero((start > 0.0) & (self.samples.spread > 0.0))
+        if not 0 < len(features) <= _MOST_OF_LAPLACIAN:
+            return start
+        process = Process(start[features] * self.samples.spread[features], 1.0, 0.1)
+        process = self._likelihood(is_l1=True).minimise(features, process, n_iterations)
+        return self._in_units(features, process)
+
+    def refined(self, rates: Array, is_l1: bool) -> Array:
+        """Return rates that other samples found, after a few iterations on these.
+
+        Parameters
+        ----------
+        rates : array of shape (p,)
+            The rates; those that are 0 stay 0.
+        is_l1 : bool
+            Whether they are for L1 distances.
+        """
+        if is_l1:
+            return self.laplacian_rates(rates, _REFINED)
+        features = np.flatnonzero((rates > 0.0) & (self.samples.spread > 0.0))
+        process = Process(rates[features] * self.samples.spread[features], 1.0, 0.1)
+        process = self._likelihood(is_l1=False).minimise(features, process, _REFINED)
+        return self._in_units(features, process)
+
+    def _likelihood(self, is_l1: bool) -> MarginalLikelihood:
+        samples = self.samples
+        spread = np.where(samples.spread > 0.0, samples.spread, 1.0)
+        centre = samples.X.mean(axis=0)
+        centre[list(samples.categorical)] = 0.0
+        X = samples.X - centre
+        Y = samples.Y - samples.Y.mean(axis=0)
+        size = Y.std(axis=0)
+        return MarginalLikelihood(
+            X / spread,
+            Y / np.where(size > 0.0, size, 1.0),
+            samples.weight,
+            is_l1,
+            samples.categorical,
+            _BLOCK if X.shape[1] <= _FEW else _BLOCK_FOR_MORE,
+        )
+
+    def _in_units(self, features: Places, process: Process) -> Array:
+        rates = np.zeros(len(self.samples.spread))
+        shares = np.maximum(process.rates, _LEAST * process.rates.max())
+        rates[features] = shares / self.samples.spread[features]
+        return rates
+
+    # -- many features -----------------------------------------------------------------------
+
+    def _selected(
+        self, likelihood: MarginalLikelihood, features: Places, process: Process
+    ) -> tuple[Places, Process]:
+        """Drop the features that do not matter, and take back those that do."""
+        everything = features
+        features, process = self._without_small(features, process, _SMALL)
+        # The features that are gone had explained a part of the noise.
+        process = process._replace(noise=max(process.noise, 0.1))
+        process = likelihood.minimise(features, process, _SECOND)
+        for _ in range(_ROUNDS):
+            features, process = self._without_small(features, process, _NOTHING)
+            gone = np.setdiff1d(everything, features)
+            residuals = likelihood.left_out(features, process)
+            found = _correlated(likelihood.X, residuals, features, gone)
+            if not len(found):
+                break
+            begin = np.full(len(found), _START * min(process.rates.max(), 1.0))
+            features = np.append(features, found)
+            process = process._replace(rates=np.append(process.rates, begin))
+            process = likelihood.minimise(features, process, _AGAIN)
+        return features, process
+
+    def _without_small(
+        self, features: Places, process: Process, share: float
+    ) -> tuple[Places, Process]:
+        """Drop features with small rates; categories stay, because nothing takes them back."""
+        least = share * min(process.rates.max(), 1.0)
+        kept = (process.rates > least) | np.isin(features, self.samples.categorical)
+        return features[kept], process._replace(rates=process.rates[kept])
 
 
-def _count_alike(rises: Array) -> bool:
-    return not rises.any() or bool(rises.max() < _ALIKE * rises.min())
+def _correlated(X: Array, residuals: Array, features: Places, gone: Places) -> Places:
+    """Return the features that explain residuals: alone, or in a product with one that is kept.
 
-
-def feature_scales(samples: RaceSamples, contender: Contender, unit: float, factor: float) -> Array:
-    """Return the scales, of shape (p,), that give the lowest loss with this kernel.
-
-    Each round fits a ridge regression and sets the scale of a feature to the geometric mean of its
-    last scale and the RMS slope along the feature. Features that do not matter shrink, so the next
-    fit sees the others more clearly. Constant features keep their scale. All features do if the
-    first fit changes about equally along all of them. The typical distance stays the same.
-
-    Parameters
-    ----------
-    samples : RaceSamples
-        Samples.
-    contender : Contender
-        The kernel.
-    unit, factor : float
-        Its standard bandwidth, and the factor to begin with, one of `FACTORS`.
-
-    Examples
-    --------
-    >>> from colk.selection.contenders import CONTENDERS
-    >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> samples = RaceSamples(X, np.sin(X[:, :1]), np.ones(300), are_labels=False)
-    >>> scales = feature_scales(samples, CONTENDERS[3], unit=1.0, factor=1.0)
-    >>> bool(scales[0] > 5.0 * scales[1])
-    True
+    They are those for which the correlation of residuals, times 1 or times a feature that is kept,
+    with the feature or with its square is larger than chance would make the largest of all.
     """
-    varies = samples.spread > 0.0
-    scales = np.ones(len(varies))
-    best, least, place = scales, np.inf, FACTORS.index(factor)
-    left_out = samples.run(contender.with_bandwidth(factor * unit, scales))
-    for k in range(_ROUNDS):
-        kernel = contender.with_bandwidth(FACTORS[place] * unit, scales)
-        slopes = slopes_along_features(kernel, samples.atoms, left_out.weights, samples.X)
-        spread, rises = samples.spread[varies], (slopes * samples.spread)[varies]
-        if not rises.any() or (k == 0 and _count_alike(rises)):
-            return best
-        rises = np.sqrt(scales[varies] * np.maximum(rises, _LEAST * rises.max()) * spread)
-        scales = np.ones(len(varies))
-        scales[varies] = rises / spread * (contender.size(spread) / contender.size(rises))
-        place, loss, left_out = _nearby(samples, contender, unit, place, scales)
-        if loss < least:
-            best, least = scales, loss
-    return best
+    if not len(gone):
+        return gone
+    n = len(X)
+    values = np.clip(X[:, gone], -3.0, 3.0)
+    bases = [_standardised(values), _standardised(values * values)]
+    factors = np.column_stack([np.ones(n), np.clip(X[:, features], -3.0, 3.0)])
+    largest = np.zeros(len(gone))
+    for residual in residuals.T:
+        products = _standardised(residual[:, None] * factors, centred=False)
+        for basis in bases:
+            largest = np.maximum(largest, np.abs(products.T @ basis).max(axis=0) / np.sqrt(n))
+    n_tests = len(bases) * len(gone) * factors.shape[1] * residuals.shape[1]
+    least = np.sqrt(2.0 * np.log(n_tests)) + _MARGIN
+    order = np.argsort(-largest)[:_TAKEN_BACK]
+    return np.asarray(gone[order[largest[order] > least]])
 
 
-def _nearby(
-    samples: RaceSamples, contender: Contender, unit: float, place: int, scales: Array
-) -> tuple[int, float, LeftOut]:
-    """Return the best of three neighbouring bandwidths: its index, mean loss and fit."""
-    runs = []
-    for near in range(max(place - 1, 0), min(place + 2, len(FACTORS))):
-        left_out = samples.run(contender.with_bandwidth(FACTORS[near] * unit, scales))
-        runs.append((near, samples.mean(samples.losses(left_out)), left_out))
-    return min(runs, key=lambda run: run[1])
+def _standardised(columns: Array, centred: bool = True) -> Array:
+    if centred:
+        columns = columns - columns.mean(axis=0)
+    size = np.sqrt((columns * columns).mean(axis=0))
+    return np.asarray(columns / np.where(size > 0.0, size, 1.0))

@@ -26,10 +26,10 @@ class Entry(NamedTuple):
     """
 
     name: str
-    factor: float  # bandwidth / standard bandwidth
+    factor: float  # bandwidth / standard bandwidth, or / that of the feature scales
     bandwidth: float
     scaled: bool  # whether each feature has a scale
-    loss: float  # mean leave-one-out loss
+    loss: float  # mean leave-one-out loss; with scales, of the samples that did not find them
     lead: float  # loss of the default − this loss
     error: float  # standard error of the lead
 
@@ -49,6 +49,7 @@ class Entry(NamedTuple):
     kernel=stored.Object(Kernel),
     scales=stored.Array("n_features"),
     n_samples=stored.Count(at_most=LARGEST),
+    relevance=stored.Optional(stored.Array("n_features", at_least=0.0)),
 )
 @dataclass(frozen=True, eq=False)
 class Race:
@@ -67,7 +68,11 @@ class Race:
     scales : array of shape (p,)
         Factors of the features; 1 without scales.
     n_samples : int
-        Number of samples used.
+        Number of samples that were judged.
+    relevance : array of shape (p,), or None
+        Relevance of the features, found by marginal likelihood: 1/length in standard deviations of
+        the feature, divided by the largest; 0 if a feature does not matter. None if it was not
+        searched for. The winner uses it if `winner.scaled`.
 
     Examples
     --------
@@ -84,6 +89,7 @@ class Race:
     kernel: Kernel
     scales: Array
     n_samples: int
+    relevance: Array | None = None
 
     @property
     def default_won(self) -> bool:
@@ -103,6 +109,7 @@ class Race:
             "kernel": self.kernel,
             "scales": self.scales,
             "n_samples": self.n_samples,
+            "relevance": self.relevance,
         }
 
     @classmethod
@@ -118,7 +125,8 @@ class Race:
         has_one_each = isinstance(bandwidth, tuple) and len(bandwidth) == n_numbers
         if winner.scaled and n_numbers > 0 and not has_one_each:
             raise FileFormatError("the winner of a race must have a bandwidth for each feature")
-        return cls(entries, entries[values["default"]], winner, kernel, scales, values["n_samples"])
+        places = (entries[values["default"]], winner)
+        return cls(entries, *places, kernel, scales, values["n_samples"], values["relevance"])
 
     def kernel_for(self, n_features: int) -> Kernel:
         """Return the kernel for points with additional features, whose scale is 1.

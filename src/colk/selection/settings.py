@@ -11,7 +11,8 @@ from colk.kernels.bandwidth import takes_bandwidth
 from colk.losses import Loss
 from colk.selection.contenders import CONTENDERS, contenders_for
 from colk.selection.race import race
-from colk.selection.result import LARGEST, Race
+from colk.selection.relevance import MOST_ROWS
+from colk.selection.result import Race
 
 __all__ = ["choose", "is_open", "rows_to_race", "until_chosen"]
 
@@ -45,16 +46,16 @@ def until_chosen(kernel: Any, bandwidth: Any) -> tuple[Any, Any]:
 
 
 def rows_to_race(n_samples: int, random: np.random.RandomState | None) -> Any:
-    """Return the indices of at most 1000 samples: the first, or drawn by `random`.
+    """Return the indices of at most 2000 samples: the first, or drawn by `random`.
 
     Examples
     --------
-    >>> rows_to_race(2000, None)
-    slice(None, 1000, None)
+    >>> rows_to_race(3000, None)
+    slice(None, 2000, None)
     """
-    if random is None or n_samples <= LARGEST:
-        return slice(None, LARGEST)
-    return random.permutation(n_samples)[:LARGEST]
+    if random is None or n_samples <= MOST_ROWS:
+        return slice(None, MOST_ROWS)
+    return random.permutation(n_samples)[:MOST_ROWS]
 
 
 @one_blas_thread()

@@ -20,7 +20,7 @@ from colk.losses import Huber, Loss
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import final_polish
 from colk.rkhs.polishing.passes import Iterate, PassNewton, Sums
-from colk.selection import LARGEST
+from colk.selection import MOST_ROWS
 from colk.tabular.sample import RowSample
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class TableFit:
             return
         X, targets = self._sample_arrays()
         order = np.random.default_rng(self._model.seed).permutation(len(X))
-        self._model.start(X[order], targets[order], LARGEST)
+        self._model.start(X[order], targets[order], MOST_ROWS)
 
     # -- the weights -------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ class RaceDisplay:
     """Loss against bandwidth, one line per kernel.
 
     Dashed lines are kernels with one scale per feature. Bandwidths are relative to the standard
-    bandwidth of each kernel.
+    bandwidth of each kernel; with scales, to the bandwidth that was found together with them.
 
     Parameters
     ----------

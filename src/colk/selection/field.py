@@ -1,0 +1,226 @@
+"""The losses of a race: each kernel with several bandwidths, with and without feature scales."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from colk._validation import Array
+from colk.kernels import Kernel
+from colk.selection.contenders import Contender
+from colk.selection.left_out_losses import RaceSamples
+
+__all__ = ["DEFAULT", "FACTORS", "Field", "Key", "Shape"]
+
+# Bandwidths to try, as multiples of the standard bandwidth, or of the bandwidth that belongs to
+# feature scales: that one is often too wide, because a ridge regression has fewer atoms than
+# samples.
+FACTORS = (0.35, 0.6, 1.0, 1.7, 2.8)
+FACTORS_OF_SCALES = (0.12, 0.2, *FACTORS)
+
+# Kernels that are behind the best by this many standard errors on the first _PILOT samples do not
+# run on all samples, if these are at least twice as many.
+_PILOT = 200
+_HOPELESS = 2.5
+
+# Index of the kernel, factor of the bandwidth, and whether features have scales.
+Key = tuple[int, float, bool]
+DEFAULT: Key = (0, 1.0, False)
+
+
+class Shape(NamedTuple):
+    """Scales of the features, and the bandwidth that belongs to them.
+
+    Examples
+    --------
+    >>> Shape.of(np.array([3.0, 4.0]), np.ones(2), is_l1=False).scales.round(3)
+    array([0.849, 1.131])
+    """
+
+    scales: Array  # (p,); typical distances are as without scales
+    bandwidth: float
+
+    @classmethod
+    def of(cls, rates: Array, spread: Array, is_l1: bool) -> "Shape":
+        """Return the shape with these rates: scales / bandwidth = rates.
+
+        Parameters
+        ----------
+        rates : array of shape (p,)
+            1/length of each feature; 0 is replaced by a small number.
+        spread : array of shape (p,)
+            Standard deviations of the features.
+        is_l1 : bool
+            Whether distances are L1 distances.
+        """
+        sizes = rates * spread
+        sizes = np.maximum(sizes, _LEAST * sizes.max())
+        size = sizes.sum() / spread.sum() if is_l1 else np.sqrt(sizes @ sizes / (spread @ spread))
+        safe = np.where(spread > 0.0, spread, 1.0)
+        return cls(np.where(spread > 0.0, sizes / (size * safe), 1.0), 1.0 / float(size))
+
+    @property
+    def rates(self) -> Array:
+        """1/length of each feature."""
+        return np.asarray(self.scales / self.bandwidth)
+
+
+# Smallest rate of a feature, as a share of the largest.
+_LEAST = 1e-3
+
+
+class Field:
+    """Losses and mistakes of the samples for each kernel and bandwidth that was run.
+
+    Parameters
+    ----------
+    samples : RaceSamples
+        Samples.
+    contenders : sequence of Contender
+        The kernels, the default first.
+    units : sequence of float
+        Their standard bandwidths.
+    n_judged : int
+        Number of samples, the first ones, that judge feature scales. The others found them.
+
+    Examples
+    --------
+    >>> from colk.selection import contenders_for
+    >>> X = np.random.default_rng(0).normal(size=(100, 1))
+    >>> samples = RaceSamples(X, np.sin(X), np.ones(100), are_labels=False)
+    >>> field = Field(samples, contenders_for("gaussian"), [1.0], 100)
+    >>> field.run_all({})
+    >>> sorted(factor for _, factor, _ in field.losses)
+    [1.0, 1.7, 2.8]
+    """
+
+    def __init__(
+        self,
+        samples: RaceSamples,
+        contenders: Sequence[Contender],
+        units: Sequence[float],
+        n_judged: int,
+    ) -> None:
+        self.samples, self.contenders, self.units = samples, contenders, units
+        self.n_judged = n_judged
+        self.shapes: dict[bool, Shape] = {}  # by whether distances are L1 distances
+        self.losses: dict[Key, Array] = {}
+        self.mistakes: dict[Key, Array] = {}
+        self.means: dict[Key, float] = {}
+
+    # -- kernels -----------------------------------------------------------------------------
+
+    def bandwidth(self, key: Key) -> float:
+        """Return the bandwidth before it is divided by feature scales."""
+        place, factor, scaled = key
+        if not scaled:
+            return factor * self.units[place]
+        contender = self.contenders[place]
+        return factor * contender.width * self.shapes[contender.is_l1].bandwidth
+
+    def kernel(self, key: Key) -> Kernel:
+        """Return the kernel."""
+        contender = self.contenders[key[0]]
+        scales = self.shapes[contender.is_l1].scales if key[2] else None
+        return contender.with_bandwidth(self.bandwidth(key), scales)
+
+    # -- running -----------------------------------------------------------------------------
+
+    def run(self, key: Key) -> None:
+        """Record losses and mistakes, unless that has been done."""
+        if key in self.losses:
+            return
+        left_out = self.samples.run(self.kernel(key))
+        judged = slice(self.n_judged if key[2] else None)
+        self.losses[key] = self.samples.losses(left_out)[judged]
+        self.mistakes[key] = self.samples.mistakes(left_out)[judged]
+        self.means[key] = self.samples.mean(self.losses[key])
+
+    def run_all(self, shapes: dict[bool, Shape], only_standard: bool = False) -> None:
+        """Run all kernels: with feature scales if there are shapes, otherwise without.
+
+        Parameters
+        ----------
+        shapes : dict of bool to Shape
+            Feature scales by whether distances are L1 distances.
+        only_standard : bool
+            Whether to try the standard bandwidth only.
+        """
+        self.shapes = shapes or self.shapes
+        scaled = bool(shapes)
+        places = [i for i, one in enumerate(self.contenders) if not scaled or one.is_l1 in shapes]
+        starts = dict.fromkeys(places, 1.0)
+        n_seen = self.n_judged if scaled else len(self.samples.X)
+        if n_seen >= 2 * _PILOT and not only_standard:
+            starts = self._hopeful(places, shapes)
+        if not scaled:
+            self.run(DEFAULT)
+        for place, first in starts.items():
+            if only_standard:
+                self.run((place, 1.0, scaled))
+            else:
+                self._walk(place, scaled, first)
+
+    def has_hope(self, is_l1: bool, shapes: dict[bool, Shape]) -> bool:
+        """Return whether a kernel with these distances is not far behind on the first samples.
+
+        Parameters
+        ----------
+        is_l1 : bool
+            Whether distances are L1 distances.
+        shapes : dict of bool to Shape
+            Feature scales.
+        """
+        if self.n_judged < 2 * _PILOT:
+            return True
+        hopeful = self._hopeful(list(range(len(self.contenders))), shapes)
+        return any(self.contenders[place].is_l1 == is_l1 for place in hopeful)
+
+    def _hopeful(self, places: list[int], shapes: dict[bool, Shape]) -> dict[int, float]:
+        """Return the kernels that are not far behind on the first samples, with their factors."""
+        pilot = Field(self.samples.first(_PILOT), self.contenders, self.units, _PILOT)
+        pilot.shapes, scaled = shapes, bool(shapes)
+        for place in places:
+            pilot._walk(place, scaled, 1.0)
+        best = {place: pilot.best(pilot.group(place, scaled)) for place in places}
+        leader = pilot.best(list(best.values()))
+        return {
+            place: key[1] for place, key in best.items() if not pilot.leads(leader, key, _HOPELESS)
+        }
+
+    def _walk(self, place: int, scaled: bool, first: float) -> None:
+        """Try a bandwidth, then others in the direction in which the loss falls."""
+        factors = FACTORS_OF_SCALES if scaled else FACTORS
+        start = factors.index(first)
+        self.run((place, first, scaled))
+        for way in (factors[start + 1 :], factors[:start][::-1]):
+            for factor in way:
+                self.run((place, factor, scaled))
+                if self.best(self.group(place, scaled))[1] != factor:
+                    break
+            if self.best(self.group(place, scaled))[1] != first:
+                break
+
+    # -- comparing ---------------------------------------------------------------------------
+
+    def group(self, place: int, scaled: bool) -> list[Key]:
+        """Return all bandwidths of a kernel that were run."""
+        return [key for key in self.losses if (key[0], key[2]) == (place, scaled)]
+
+    def best(self, group: list[Key]) -> Key:
+        """Return the one with the least loss."""
+        return min(group, key=lambda key: self.means[key])
+
+    def lead(self, key: Key, other: Key, of_mistakes: bool = False) -> tuple[float, float]:
+        """Return by how much the mean loss of `key` is lower, and the standard error of this."""
+        table = self.mistakes if of_mistakes else self.losses
+        size = min(len(table[key]), len(table[other]))
+        lead = table[other][:size] - table[key][:size]
+        return self.samples.mean(lead), self.samples.error(lead)
+
+    def leads(
+        self, key: Key, other: Key, errors: float, least: float = 0.0, of_mistakes: bool = False
+    ) -> bool:
+        """Whether it leads by more than `errors` standard errors, and by more than `least`."""
+        lead, error = self.lead(key, other, of_mistakes)
+        return lead > max(errors * error, least)
