@@ -42,7 +42,7 @@ _LEAST = 1e-3
 _TAKEN_BACK, _START, _MARGIN = 10, 0.3, 0.5
 
 # The Laplacian compares all pairs along each feature, so that it takes part with at most this many.
-_MOST_OF_LAPLACIAN = 60
+_MOST_OF_LAPLACIAN = 30
 
 
 def rows_for_relevance(n_features: int) -> int:
