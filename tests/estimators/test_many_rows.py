@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from colk import COLKClassifier, COLKRegressor
-from colk.estimators import fitting
+from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor
+from colk.estimators import batches, fitting
 from colk.losses import Huber
 from colk.rkhs.polishing import polish, stratified_rows
+from colk.tabular.reading import Source
 
 RNG = np.random.default_rng(0)
 N, SIZE = 1500, 400
@@ -100,3 +101,85 @@ def test_threads_do_not_change_a_bit(small_sample, kind):
 def test_n_jobs_is_checked():
     with pytest.raises(ValueError, match="n_jobs must be None or an integer"):
         COLKRegressor(n_jobs=0).fit(X[:50], Y[:50])
+
+
+class Stored:
+    """Batches that can be read again, and count how often."""
+
+    def __init__(self, X, y, size, weight=None):
+        self.rows, self.size, self.n_passes = (X, y, weight), size, 0
+
+    def __iter__(self):
+        self.n_passes += 1
+        X, y, weight = self.rows
+        for start in range(0, len(X), self.size):
+            some = slice(start, start + self.size)
+            yield (X[some], y[some]) if weight is None else (X[some], y[some], weight[some])
+
+
+@pytest.fixture
+def small_batches(small_sample, monkeypatch):
+    monkeypatch.setattr(batches, "SAMPLE_SIZE", SIZE)
+
+
+def test_few_batches_are_the_arrays():
+    whole = COLKRegressor(**SETTINGS).fit(X, Y)
+    found = COLKRegressor(**SETTINGS).fit(Stored(X, Y, 70))
+    assert found.function_ == whole.function_
+
+
+@pytest.mark.parametrize("size", [33, 5000])
+def test_weights_of_many_batches(small_batches, size):
+    weight = RNG.integers(0, 3, size=N).astype(float)
+    rows = Stored(X, Y, size, weight)
+    model = COLKRegressor(**SETTINGS).fit(rows)
+    assert 2 <= rows.n_passes < 20
+    found = model.polished_
+    scaled = (Y - model.intercept_) / model.target_scale_
+    best = polish(
+        found.function, X, scaled, Huber(), None, found.regularization, sample_weight=weight
+    )
+    assert found.value == pytest.approx(best.value, rel=1e-4)
+    assert model.score(X, Y) > 0.9
+
+
+def test_classes_and_outliers_in_batches(small_batches):
+    labels = np.array(["a", "b", "c"])[np.digitize(Y, [-0.5, 0.5])].astype(object)
+    labels[3] = "rare"
+    model = COLKClassifier(**SETTINGS, class_weight={"a": 2.0}).fit(Stored(X, labels, 100))
+    assert list(model.classes_) == ["a", "b", "c", "rare"]
+    assert model.score(X, labels) > 0.8
+    y = Y.copy()
+    y[::25] += 40.0
+    model = COLKRegressor(**SETTINGS).fit(Stored(X, y, 100))
+    assert model.polished_.n_outliers == len(y[::25])
+
+
+def test_a_table_reader_is_read_by_its_target(small_batches, tmp_path):
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, np.column_stack([X, Y]), delimiter=",", header="u,v,y", comments="")
+    model = COLKRegressor(**SETTINGS).fit(Source([str(path)]), "y")
+    assert model.n_features_in_ == 2
+    assert model.score(X, Y) > 0.9
+
+
+class OnlyOnce(list):
+    """Batches that are gone after the first look."""
+
+    def __iter__(self):
+        return iter([self.pop()] if len(self) else [])
+
+
+def test_what_cannot_be_read_again_is_refused():
+    with pytest.raises(TypeError, match="an iterator can be read only once"):
+        COLKRegressor().fit(iter([(X, Y)]))
+    with pytest.raises(ValueError, match="learn them with partial_fit"):
+        COLKRegressor(polish=False).fit([(X, Y)])
+    with pytest.raises(ValueError, match="'balanced' needs all data"):
+        COLKClassifier(class_weight="balanced").fit([(X, Y > 0.0)])
+    with pytest.raises(TypeError, match="does not read batches"):
+        COLKQuantileRegressor().fit([(X, Y)])
+    with pytest.raises(ValueError, match="the batches hold no rows"):
+        COLKRegressor().fit(OnlyOnce([(X, Y)]))
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        COLKRegressor().fit(X)

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from colk import _stored as stored
 from colk._validation import Array
+from colk.estimators.batches import Batches
 from colk.estimators.fitting import EpochEstimator
 from colk.estimators.stored import Labels, fields_of
 from colk.kernels import Kernel
@@ -176,13 +177,20 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
             first = not self.__sklearn_is_fitted__()
             if first and classes is None:
                 raise ValueError("classes must be given in the first call of partial_fit")
-            if self.class_weight == "balanced":
-                raise ValueError(
-                    "class_weight='balanced' needs all data, which partial_fit does not have; "
-                    "pass a dict, such as sklearn.utils.class_weight.compute_class_weight gives"
-                )
+            self._refuse_balanced()
             self._learn_on(*self._prepare(X, y, sample_weight, first, classes))
         return self
+
+    def _refuse_balanced(self) -> None:
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all data, not batches of them; "
+                "pass a dict, such as sklearn.utils.class_weight.compute_class_weight gives"
+            )
+
+    def _fit_batches(self, batches: Batches) -> None:
+        self._refuse_balanced()
+        super()._fit_batches(batches)
 
     def _prepare(
         self,

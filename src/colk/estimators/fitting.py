@@ -1,16 +1,19 @@
 """How `fit` learns: passes over the samples, warnings, and the polish."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.base import is_classifier
+from sklearn.utils import check_consistent_length, check_random_state, check_X_y, column_or_1d
 
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.thread_pool import use_threads
 from colk._validation import Array, check_count
 from colk.estimators.base import COLKEstimator
+from colk.estimators.batches import Batches, RowSample
 from colk.estimators.convergence import (
     constant_loss,
     warn_of_atoms,
@@ -21,7 +24,9 @@ from colk.estimators.convergence import (
 from colk.risks import GroupRisk, Mean
 from colk.rkhs.polishing import (
     SAMPLE_SIZE,
+    Block,
     FinalPolish,
+    OutlierRule,
     Polished,
     RowBlocks,
     final_polish,
@@ -30,6 +35,7 @@ from colk.rkhs.polishing import (
     starts_from_mean,
     stratified_rows,
 )
+from colk.rkhs.polishing.blocks import BLOCK, weight_block
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Flags", "Passes"]
 
@@ -98,7 +104,7 @@ class EpochEstimator(COLKEstimator):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
@@ -106,8 +112,10 @@ class EpochEstimator(COLKEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, p)
-            Points.
+        X : array of shape (n, p), iterable of batches, or table reader
+            Points. Or, without `y`, batches (X, y) or (X, y, sample_weight) that can be read
+            several times, in memory that does not grow with their number. Or a
+            `colk.tabular.reading.Source`; then `y` is the name of the column with the targets.
         y : array of shape (n,) or (n, q)
             Targets: numbers, or labels of shape (n,).
         sample_weight : array of shape (n,), optional
@@ -115,6 +123,11 @@ class EpochEstimator(COLKEstimator):
         groups : array of shape (n,), optional
             The group of each sample; for the risk `GroupRisk` only, which needs it.
         """
+        batches = Batches.of(X, y)
+        if batches is not None:
+            with self._unchanged_on_error(), one_blas_thread(), use_threads(self.n_jobs):
+                self._fit_batches(batches)
+            return self
         with self._unchanged_on_error():
             rows = self._prepare(X, y, sample_weight, first=True)
             labels = self._checked_groups(groups, rows[0])
@@ -125,6 +138,74 @@ class EpochEstimator(COLKEstimator):
                 if labels is not None and self.n_atoms_ > 0 and (rows[2] > 0.0).any():
                     self._polish_groups(*rows, labels)
         return self
+
+    def _fit_batches(self, batches: Batches) -> None:
+        """Find kernel, atoms and λ on a sample of the rows, and the weights on all rows."""
+        passes = Passes.of(self)
+        if not passes.polish:
+            raise ValueError("fit reads batches with polish=True; learn them with partial_fit")
+        random = check_random_state(passes.random_state)
+        sample = RowSample(random, is_classifier(self))
+        for batch in batches:
+            X, y = check_X_y(batch.X, batch.y, multi_output=True, dtype=np.float64)
+            sample.add(X, y, self._weights(batch.weight, X))
+        X, y, weight = sample.arrays()
+        if sample.n_rows <= len(X):
+            self.fit(X, y, weight)
+            return
+        final, rows = self._fit_sample(X, y, weight)
+        if final is None:
+            return
+        rule = None
+        if final.rule is not None:
+            rule = OutlierRule.of(final.polished.function, *rows)
+        blocks = RowBlocks(lambda: self._blocks_of(batches, rule))
+        total, n_outliers = blocks.total(weight_block)
+        part = float(rows[2].sum())
+        found = polish_all_rows(
+            final,
+            RowBlocks(lambda: self._blocks_of(batches, rule, total)),
+            RowBlocks.of(rows[0], rows[1], rows[2] / part),
+            part / total,
+        )
+        self.polished_ = replace(found, n_outliers=int(n_outliers))
+        self._learner.adopt(found.function)
+
+    def _fit_sample(
+        self, X: Array, y: NDArray[Any], weight: Array
+    ) -> tuple[FinalPolish | None, tuple[Array, Array, Array]]:
+        """Fit a sample, without its outliers; return the polish and the encoded sample."""
+        rows = self._prepare(X, y, weight, first=True)
+        self._checked_groups(None, rows[0])
+        final = self._epochs(*rows)
+        left_out = None if final is None else final.outliers
+        for _ in range(_REFITS):
+            if left_out is None:
+                break
+            weight = np.where(left_out, 0.0, weight)
+            rows = self._prepare(X, y, weight, first=True)
+            again = self._epochs(*rows)
+            if final is None or again is None:
+                break
+            left_out, final = again.outliers, replace(again, rule=again.rule or final.rule)
+        kept = rows[2] > 0.0
+        return final, (rows[0][kept], rows[1][kept], rows[2][kept])
+
+    def _blocks_of(
+        self, batches: Batches, rule: OutlierRule | None, total: float = 1.0
+    ) -> Iterator[Block]:
+        """Yield the rows in blocks, as the learner sees them; outliers have the share 0."""
+        for batch in batches:
+            X, Y, weight = self._encoded(*batch)
+            if rule is not None:
+                weight = np.where(rule.outliers(X, Y), 0.0, weight)
+            for start in range(0, len(X), BLOCK):
+                some = slice(start, start + BLOCK)
+                yield Block(X[some], Y[some], weight[some] / total)
+
+    def _encoded(self, X: Any, y: Any, weight: Any) -> tuple[Array, Array, Array]:
+        """Return more samples as the learner sees them."""
+        return self._prepare(X, y, weight, first=False)
 
     def _checked_groups(self, groups: ArrayLike | None, X: Array) -> NDArray[Any] | None:
         """Return the groups that the risk needs, or None if it needs none."""

@@ -16,6 +16,7 @@ from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._engine.thread_pool import map_in_threads, use_threads
 from colk._validation import Array, check_vector
+from colk.estimators.batches import Batches
 from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags, Passes
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
@@ -198,6 +199,9 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
 
     def _stored_solver(self) -> str:
         return "newton"
+
+    def _fit_batches(self, batches: Batches) -> None:
+        raise TypeError("COLKQuantileRegressor does not read batches: pass arrays")
 
     def _learn_all(self, X: Array, Y: Array, weight: Array) -> Flags | None:
         """Find the atoms by passes over some of the samples, then the weights of each level."""

@@ -274,6 +274,10 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         X, targets, weight = self._checked(X, y, sample_weight, first)
         return X, self._scale_all(targets, weight), weight
 
+    def _encoded(self, X: Any, y: Any, weight: Any) -> tuple[Array, Array, Array]:
+        X, targets, weight = self._checked(X, y, weight, first=False)
+        return X, self._encode(targets), weight
+
     def _scale_all(self, targets: Array, weight: Array) -> Array:
         """Update the scale with all targets; return them in the new scale."""
         if self.scale_targets:

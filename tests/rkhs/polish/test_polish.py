@@ -265,3 +265,19 @@ def test_rounded_slopes_are_derivatives_on_kinks_too(loss):
         move = 1e-6 * (np.arange(4) == i)[:, None]
         rise = (rounded.value(F + move) - rounded.value(F - move)) / 2e-6
         assert rounded.slopes(F)[i, 0] == pytest.approx(rise, abs=1e-7)
+
+
+def test_the_second_derivative_of_softmax_is_that_of_its_slopes():
+    rng = np.random.default_rng(3)
+    F, y, change = rng.normal(size=(20, 4)), rng.integers(4, size=20), rng.normal(size=(20, 4))
+    terms = Terms(Softmax(), Mean(), y.astype(float), rng.dirichlet(np.ones(20)), 4)
+    rounded, h = RoundedTerms(terms, 1.0, 1.0), 1e-5
+    difference = rounded.slopes(F + h * change) - rounded.slopes(F - h * change)
+    np.testing.assert_allclose(rounded.bend(F, change), difference / (2.0 * h), atol=1e-9)
+    single = h * np.eye(4)
+    diagonal = np.stack(
+        [(rounded.slopes(F + e) - rounded.slopes(F - e))[:, c] for c, e in enumerate(single)],
+        axis=1,
+    )
+    found = rounded.curvature(F, shared=False)
+    np.testing.assert_allclose(found, diagonal / (2.0 * h), atol=1e-9)

@@ -5,6 +5,7 @@ from colk.rkhs.polishing.blocks import Block, Blocks, RowBlocks
 from colk.rkhs.polishing.final import FinalPolish, final_polish
 from colk.rkhs.polishing.folds import CrossPolished, cross_polish
 from colk.rkhs.polishing.groups import polish_groups
+from colk.rkhs.polishing.outliers import OutlierRule
 from colk.rkhs.polishing.path_result import PathPoint, RiskPath
 from colk.rkhs.polishing.sum_solver import solve_by_sums
 from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
@@ -16,6 +17,7 @@ __all__ = [
     "Blocks",
     "CrossPolished",
     "FinalPolish",
+    "OutlierRule",
     "PathPoint",
     "Polished",
     "RiskPath",

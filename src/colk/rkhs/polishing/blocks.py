@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from colk._engine.thread_pool import each_in_threads
 from colk._validation import Array
 
-__all__ = ["Block", "Blocks", "RowBlocks", "add", "turns"]
+__all__ = ["BLOCK", "Block", "Blocks", "RowBlocks", "add", "turns", "weight_block"]
 
 # Rows of a block, and rows whose kernel values are in memory at a time. Sums are rounded alike
 # whatever the number of threads, because these numbers do not depend on it.
@@ -79,6 +81,11 @@ def turns(size: int) -> Iterator[slice]:
     """Yield slices of the rows of a block whose kernel values are in memory at a time."""
     for start in range(0, size, TURN):
         yield slice(start, min(start + TURN, size))
+
+
+def weight_block(block: Block) -> tuple[float, int]:
+    """Return the sum of the shares, and the number of rows whose share is 0."""
+    return float(block.share.sum()), int(np.count_nonzero(block.share == 0.0))
 
 
 class RowBlocks:

@@ -89,6 +89,18 @@ class OutlierRule:
     medians: Array
     limit: float
 
+    @classmethod
+    def of(cls, function: KernelExpansion, X: Array, Y: Array, weight: Array) -> "OutlierRule":
+        """Return the rule for samples that have no outliers any more.
+
+        Parameters
+        ----------
+        function, X, Y, weight
+            The function, and samples with their weights.
+        """
+        _, spread, medians = _residuals(function, X, Y, weight)
+        return cls(function, medians, _LEFT_OUT * spread)
+
     def outliers(self, X: Array, Y: Array) -> NDArray[np.bool_]:
         """Return which samples are outliers.
 

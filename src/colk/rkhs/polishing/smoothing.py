@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from colk._validation import Array
-from colk.losses import Loss, Quantiles
+from colk.losses import Loss, Quantiles, Softmax
 from colk.risks import CVaR, LossRisk, Mean, Risk
 from colk.rkhs.polishing.risk_curvature import RiskCurvature, curvature_of
 
@@ -242,7 +242,16 @@ class RoundedTerms:
         return _STEP * (min(self.width, size) if self.terms.kinks else size)
 
     def bend(self, F: Array, change: Array) -> Array:
-        """Return the second derivative times a change of the predictions, by differences."""
+        """Return the second derivative times a change of the predictions.
+
+        It is that of softmax, and a difference of gradients for others.
+        """
+        if isinstance(self.terms.loss, Softmax) and type(self.risk) is Mean:
+            p = self.loss_slopes(F).copy()
+            p[np.arange(len(F)), self.terms.Y[:, 0].astype(np.intp)] += 1.0
+            weighted = p * change
+            bent = weighted - p * weighted.sum(axis=1, keepdims=True)
+            return np.asarray(self.terms.share[:, None] * bent)
         largest = float(np.abs(change).max())
         if largest == 0.0:
             return change
@@ -303,6 +312,10 @@ class RoundedTerms:
 
     def loss_curvature(self, F: Array, shared: bool = True) -> Array:
         """Return second derivatives of the losses, (n, q); see `curvature` for `shared`."""
+        if isinstance(self.terms.loss, Softmax):
+            size = np.abs(self.loss_slopes(F))  # p, or 1 − p at the label
+            curved = size * (1.0 - size)
+            return np.broadcast_to(curved.max(axis=1, keepdims=True), F.shape) if shared else curved
         step = self.step_of(F)
         if not self.terms.couples_outputs:
             return self._bent(F, step) / step

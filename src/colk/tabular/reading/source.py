@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self
 
+from colk.tabular.reading.batches import TableBatches
 from colk.tabular.reading.columnar import ParquetTable
 from colk.tabular.reading.compressed import without_compression
 from colk.tabular.reading.delimited import Delimited
@@ -128,6 +129,16 @@ class Source:
     def prefixes(self) -> list[Prefix]:
         """Return what identifies the rows of each file; nothing for a pipe."""
         return [] if self.waits else [Prefix.of_file(path) for path in self.paths]
+
+    def batches(self, target: str) -> TableBatches:
+        """Return the rows as batches of points and targets, such as `COLKRegressor.fit` reads.
+
+        Parameters
+        ----------
+        target : str
+            The column with the targets.
+        """
+        return TableBatches(self, target)
 
     def rows(self, wanted: Columns, start: Position = Position()) -> Iterator[Rows]:  # noqa: B008
         """Yield batches from the beginning, or from the start of a batch.
