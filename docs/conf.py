@@ -56,7 +56,6 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,
-    "copyfile_regex": r".*\.(gz|txt)$",
     "within_subsection_order": "titles.reading_order",
     "plot_gallery": "True",
     "write_computation_times": False,  # its page would fetch scripts from elsewhere

@@ -5,8 +5,6 @@ Adaptive intervals keep their coverage when a stream jumps: they grow if they mi
 and shrink if they miss too few.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -25,5 +23,5 @@ y[between] = 1.0 - 2.0 * f[between] + 0.5 * rng.normal(size=n // 3)
 
 learner = COLK(Gaussian(0.4), step_size=0.3, compressor=KOMP(eps=0.03), averaging=None)
 model = ConformalRegressor(learner, coverage=0.9)
-display = IntervalDisplay.from_stream(model, X, y, coverage=0.9)
-display.figure_.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+IntervalDisplay.from_stream(model, X, y, coverage=0.9)
+plt.show()

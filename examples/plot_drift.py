@@ -4,8 +4,6 @@
 On a drifting stream the last iterate follows the target. An average of all iterates lags behind.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -35,4 +33,4 @@ for name, model in models.items():
 ax.set(xlabel="samples", ylabel="error before learning, mean of 200")
 ax.axvline(3000, color="0.7", ls=":")
 ax.legend()
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

@@ -4,8 +4,6 @@
 Learn a noisy curve in one pass, with a few atoms.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -25,4 +23,4 @@ LearnedFunctionDisplay.from_estimator(model, X, y, ax=left)
 ModelOrderDisplay.from_estimator(model, X, y, ax=right)
 left.set_title(f"R² = {model.score(X, y):.3f}")
 right.set_title("the model order settles")
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

@@ -4,8 +4,6 @@
 With more samples the standard deviation shrinks. In a gap without samples it stays large.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -31,4 +29,4 @@ for axis, seen in zip(axes, (30, 300, 3000), strict=True):
     axis.set(title=f"{seen} samples, {model.n_atoms_} atoms", xlabel="x", ylim=(-2.5, 2.5))
     start = seen
 axes[0].legend(loc="lower left")
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

@@ -5,8 +5,6 @@ A grid search can set whole terms or their parameters. This one chooses the kern
 for a curve with a step.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import GridSearchCV
@@ -39,4 +37,4 @@ right.plot(X, y, ".", ms=3, color="0.75")
 right.plot(grid, search.predict(grid), color="tab:red", label=str(search.best_estimator_.kernel))
 right.set(xlabel="x", ylabel="y", title=f"best model: R² {search.best_score_:.3f}")
 right.legend()
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

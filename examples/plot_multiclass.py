@@ -4,8 +4,6 @@
 Classify three spirals with functions that share their atoms.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -25,4 +23,4 @@ model = COLKClassifier(kernel="gaussian", bandwidth=0.7, random_state=0).fit(X[:
 figure, ax = plt.subplots(figsize=(6, 5), layout="constrained")
 LearnedFunctionDisplay.from_estimator(model, X[2000:], y[2000:], ax=ax)
 ax.set_title(f"accuracy {model.score(X[2000:], y[2000:]):.3f} on new points")
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

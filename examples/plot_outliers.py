@@ -4,8 +4,6 @@
 Outliers change the fit of the squared loss much more than that of the Huber loss, the default.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -30,4 +28,4 @@ for loss, step_size in (("squared", 0.05), ("huber", 0.1), ("epsilon_insensitive
     ax.plot(grid, model.predict(grid), lw=2, label=f"{loss}: mean error {error:.2f}")
 ax.set_ylim(-1.5, 3)
 ax.legend()
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

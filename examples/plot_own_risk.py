@@ -4,8 +4,6 @@
 Define a risk by five functions: the mean plus the root of the second moment of the loss.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -35,4 +33,4 @@ for ax, choice, name in zip(axes, (Mean(), risk), ("mean", "mean + 2·root"), st
     )
     LossDistributionDisplay.from_estimator(model.fit(X, y), X, y, ax=ax)
     ax.set_title(name)
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

@@ -5,8 +5,6 @@ Learn the value function of a fixed policy for Gymnasium's pendulum from transit
 with rollouts from held-out states.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -36,4 +34,4 @@ truth, learned = found.monte_carlo.mean, learner.value(found.monte_carlo.states)
 right.plot([truth.min(), 0], [truth.min(), 0], ":", color="0.5")
 right.plot(truth, learned, ".")
 right.set(xlabel="value of rollouts", ylabel="learned value", title="held-out states")
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

@@ -4,8 +4,6 @@
 With skewed noise, a risk-averse model has smaller losses in the tail and a larger typical loss.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.base import clone
@@ -39,4 +37,4 @@ RiskTradeoffDisplay.from_estimator(
     risks=risks, labels=labels, tail_fraction=0.1, ax=right,
 )  # fmt: skip
 right.set_title("test data: mean and tail of each risk")
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

@@ -5,8 +5,6 @@ The path from the mean to CVaR, judged by samples that are left out. With skewed
 and the fit follows it. With normal noise there is nothing to gain, and the model of the mean stays.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -25,4 +23,4 @@ for ax, (name, noise) in zip(axes, noises.items(), strict=True):
     RiskPathDisplay.from_estimator(model, ax=ax)
     ax.set_title(name)
 axes[0].get_legend().remove()
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

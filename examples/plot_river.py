@@ -4,8 +4,6 @@
 Predict presidential approval before each poll is learned.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 from river import datasets, evaluate, linear_model, metrics, preprocessing, tree
 
@@ -29,4 +27,4 @@ for name, model in models.items():
     ax.plot(*zip(*path, strict=True), label=f"{name}: {path[-1][1]:.2f}")
 ax.set(xlabel="polls", ylabel="prequential MAE, in points", yscale="log")
 ax.legend()
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

@@ -5,7 +5,6 @@ Save a model in the middle of a stream, load it, and continue bit for bit. Expor
 and predict without colk.
 """
 
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -44,4 +43,4 @@ left.plot(grid, without_colk, "--", color="k", label="exported, without colk")
 left.legend()
 right.plot(grid, np.abs(without_colk - model.predict(grid[:, None])))
 right.set(title="error of the exported model", xlabel="x")
-figure.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()
+plt.show()

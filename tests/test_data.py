@@ -6,7 +6,7 @@ from importlib import resources
 
 import numpy as np
 
-from colk.data import load_lidar
+from colk.data import load_bike_rentals, load_lidar
 
 
 def test_lidar_is_the_file_that_its_note_describes():
@@ -22,3 +22,12 @@ def test_lidar_values():
     assert (np.diff(distance) > 0).all()
     assert log_ratio.min() == -0.9495535
     assert log_ratio.max() == 0.02690717
+
+
+def test_bike_rentals_are_whole_and_in_order():
+    samples = load_bike_rentals()
+    assert len(samples) == 8645
+    assert sum(count for _, count in samples) == 1243103
+    assert {len(features) for features, _ in samples} == {11}
+    months = [features["mnth"] for features, _ in samples]
+    assert months == sorted(months)

@@ -141,9 +141,14 @@ class Track:
 def cell(
     function: Callable[..., Result], problem: str, peer: str, seed: int, seconds: float, **more: Any
 ) -> Cell:
-    """Return a cell whose task gets the names of problem and peer, and the seed."""
+    """Return a cell whose task gets the names of problem and peer, and the seed.
+
+    Results of peers that are not of this package are kept when the package changes.
+    """
     settings = {"problem": problem, "peer": peer, "seed": seed, **more}
-    return Cell(problem, peer, seed, Task(function, settings, f"{peer} on {problem}", seconds))
+    is_ours = peer.startswith("colk") or peer == "the same method here"
+    task = Task(function, settings, f"{peer} on {problem}", seconds, uses_package=is_ours)
+    return Cell(problem, peer, seed, task)
 
 
 def measured(**values: float) -> Result:

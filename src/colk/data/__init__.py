@@ -1,13 +1,39 @@
 """Data that come with the package."""
 
 import csv
+import gzip
 from importlib import resources
 
 import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["load_lidar"]
+__all__ = ["load_bike_rentals", "load_lidar"]
+
+
+def load_bike_rentals() -> list[tuple[dict[str, float], float]]:
+    """Bike rentals in each hour of 2011 in Washington, with weather and calendar.
+
+    8645 samples in the order of time, as River uses them. `bike_2011.md` in the same folder names
+    their source.
+
+    Returns
+    -------
+    list of pairs
+        The features of an hour by name, and the number of rentals.
+
+    Examples
+    --------
+    >>> from colk.data import load_bike_rentals
+    >>> samples = load_bike_rentals()
+    >>> features, rentals = samples[0]
+    >>> len(samples), features["hr"], features["temp"], rentals
+    (8645, 0.0, 0.24, 16.0)
+    """
+    packed = resources.files("colk.data").joinpath("bike_2011.csv.gz").read_bytes()
+    rows = csv.DictReader(gzip.decompress(packed).decode().splitlines())
+    table = [{name: float(cell) for name, cell in row.items()} for row in rows]
+    return [(features, features.pop("cnt")) for features in table]
 
 
 def load_lidar() -> tuple[Array, Array]:

@@ -130,7 +130,8 @@ class Runner:
 
 
 def _arguments(task: Task) -> tuple[Callable[..., Result], Mapping[str, Any], str]:
-    return task.function, task.settings, fingerprint(task.function.__module__)
+    code = fingerprint(task.function.__module__, task.uses_package)
+    return task.function, task.settings, code
 
 
 def _call(function: Callable[..., Result], settings: Mapping[str, Any], code: str) -> Result:

@@ -32,6 +32,9 @@ class Task:
         What the task does, for the progress bar.
     seconds : float
         Rough processor time. It weighs the task in the progress bar and in the time left.
+    uses_package : bool
+        Whether the result depends on the package outside the task's own folder. A result that does
+        not is kept when the package changes.
 
     Examples
     --------
@@ -44,13 +47,14 @@ class Task:
     settings: Mapping[str, Any]
     name: str = ""
     seconds: float = 1.0
+    uses_package: bool = True
 
 
 Run = Callable[[Sequence[Task]], list[Result]]
 
 
 @cache
-def fingerprint(module: str) -> str:
+def fingerprint(module: str, uses_package: bool = True) -> str:
     """Hash the sources on which the tasks of a module depend.
 
     These are the library, the module itself, and the modules that draw data and make learners.
@@ -71,6 +75,8 @@ def fingerprint(module: str) -> str:
     for path in sorted(_PACKAGE.rglob("*.py")):
         name = path.relative_to(_PACKAGE).as_posix()
         if name.startswith(tuple(others)) and name not in used:
+            continue
+        if not uses_package and not name.startswith(own.partition("/")[0]):
             continue
         digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
