@@ -21,6 +21,8 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
     # The following are in docs/_ext.
     "mathml",
@@ -39,6 +41,10 @@ smartquotes = False
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]  # the order of the gallery is a function
+
+# What is copied has no prompts and no output.
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 
 autosummary_generate = False  # public_names writes the pages
 autodoc_typehints = "none"
