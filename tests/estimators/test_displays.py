@@ -61,10 +61,22 @@ def test_function_of_two_features_for_classes(labels):
     assert model.classes_[int(place)] == model.predict(point)[0]
 
 
-def test_more_features_cannot_be_drawn():
-    model = COLKRegressor().fit(np.column_stack([X, X]), Y)
-    with pytest.raises(ValueError, match="one or two features"):
-        LearnedFunctionDisplay.from_estimator(model, np.column_stack([X, X]), Y)
+def test_more_features_are_curves_of_mean_predictions():
+    wide = np.column_stack([X, X[::-1]])
+    model = COLKRegressor(random_state=0).fit(wide, Y)
+    display = LearnedFunctionDisplay.from_estimator(model, wide, Y, grid_resolution=7)
+    assert display.values.shape == (4, 7)
+    assert len(display.ax_) == 4
+    changed = wide[np.linspace(0, len(wide) - 1, 200).astype(int)]
+    changed[:, 1] = display.grid[1][3]
+    assert display.values[1, 3] == pytest.approx(model.predict(changed).mean(), abs=1e-12)
+
+
+def test_several_classes_of_more_features_have_no_curve():
+    wide = np.column_stack([X, X[::-1]])
+    model = COLKClassifier(random_state=0).fit(wide, np.digitize(Y, [-0.5, 0.5]))
+    with pytest.raises(ValueError, match="no curve to draw"):
+        LearnedFunctionDisplay.from_estimator(model, wide)
 
 
 def test_model_order_ends_where_one_pass_ends():

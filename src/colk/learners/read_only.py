@@ -4,6 +4,7 @@ from inspect import signature
 from typing import Any
 
 from colk._engine.terms import show
+from colk._notebook import facts_table
 from colk.schedules import PowerDecay
 
 __all__ = ["ReadOnly"]
@@ -25,13 +26,27 @@ class ReadOnly:
         for name, value in settings.items():
             object.__setattr__(self, name, value)  # `vars(self)` would slow down each attribute
 
+    def _repr_html_(self) -> str:
+        sizes = {"atoms": "n_atoms", "samples": "n_samples"}
+        learned = {
+            name: getattr(self, attribute)
+            for name, attribute in sizes.items()
+            if isinstance(getattr(self, attribute, None), int)
+        }
+        return facts_table(type(self).__name__, self._settings_shown() | learned)
+
     def __repr__(self) -> str:
-        shown = []
+        settings = ", ".join(f"{name}={text}" for name, text in self._settings_shown().items())
+        return f"{type(self).__name__}({settings})"
+
+    def _settings_shown(self) -> dict[str, Any]:
+        """Return the settings that differ from their defaults, as text."""
+        shown: dict[str, Any] = {}
         for name, parameter in signature(type(self)).parameters.items():
             default = parameter.default
             value = getattr(self, "is_traced" if name == "trace" else name, default)
             if isinstance(value, PowerDecay) and value.power == 0.0:
                 value = value.initial
             if value is not default and (default is parameter.empty or value != default):
-                shown.append(f"{name}={show(value)}")
-        return f"{type(self).__name__}({', '.join(shown)})"
+                shown[name] = show(value)
+        return shown

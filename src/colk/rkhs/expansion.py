@@ -14,6 +14,7 @@ from colk._engine.buffers import aligned, padded, plain
 from colk._engine.evaluation import evaluate
 from colk._engine.terms import check_term
 from colk._engine.thread_pool import each_in_threads
+from colk._notebook import facts_table
 from colk._validation import Array, check_count, check_number, check_points, check_rows
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
@@ -342,6 +343,47 @@ class KernelExpansion:
 
     def __reduce__(self) -> tuple[type["KernelExpansion"], tuple[Kernel, Array, Array]]:
         return KernelExpansion, (self._kernel, self._atoms, self._weights)
+
+    def plot(self, ax: Any = None, output: int = 0, resolution: int = 200) -> Any:
+        """Draw the function over the range of its atoms.
+
+        One feature is a curve, two are a map. For more features, each curve changes one feature
+        while the others stay at the mean atom.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on. Default: a new figure.
+        output : int
+            Which output to draw.
+        resolution : int
+            Grid points per feature.
+
+        Returns
+        -------
+        matplotlib axes
+
+        Examples
+        --------
+        >>> from colk import KernelExpansion
+        >>> from colk.kernels import Gaussian
+        >>> f = KernelExpansion(Gaussian(1.0), [[0.0], [2.0]], [1.0, -1.0])
+        >>> f.plot().get_ylabel()
+        'f(x)'
+        """
+        from colk.rkhs.drawing import plot_function
+
+        return plot_function(self, output, check_count(resolution, "resolution"), ax)
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "kernel": repr(self._kernel),
+            "atoms": self.n_atoms,
+            "features": self.n_features,
+            "outputs": self.n_outputs,
+            "H-norm": f"{float(np.linalg.norm(self.norm())):.4g}",
+        }
+        return facts_table("f = Σ w_j κ(d_j, ·)", facts)
 
     def __repr__(self) -> str:
         return (

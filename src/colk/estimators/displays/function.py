@@ -1,5 +1,6 @@
 """Display of the learned function with its atoms and the data."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -8,14 +9,24 @@ from sklearn.pipeline import Pipeline
 
 from colk._validation import Array
 from colk.estimators.displays.axes import axes_of
+from colk.estimators.displays.effects import partial_dependence, small_multiples
 from colk.estimators.displays.pipelines import unwrapped
 
 __all__ = ["LearnedFunctionDisplay"]
 
+# Grid points of each feature, if there are more than two features.
+_FEWER = 50
+
+# Values of points and their kind.
+_Predict = Callable[[Array], tuple[Array, Any]]
+
 
 @dataclass(eq=False)
 class LearnedFunctionDisplay:
-    """The learned function over one or two features, with its atoms and the data.
+    """The learned function over its features, with its atoms and the data.
+
+    One feature is a curve and two are a map. More features are curves of partial dependence: the
+    mean prediction if one feature is set to a value in all rows.
 
     Parameters
     ----------
@@ -23,6 +34,7 @@ class LearnedFunctionDisplay:
         Grid points of each feature.
     values : array
         Values on the grid: predictions, scores (two classes) or indices of labels (more classes).
+        For more than two features, of shape (p, G): mean predictions along each feature.
     atoms : array of shape (M, p)
         The atoms.
     X : array of shape (n, p)
@@ -38,7 +50,7 @@ class LearnedFunctionDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Axes and figure of `plot`.
+        Axes and figure of `plot`. For more than two features `ax_` is an array of axes.
 
     Examples
     --------
@@ -70,38 +82,39 @@ class LearnedFunctionDisplay:
         grid_resolution: int = 200,
         ax: Any = None,
     ) -> Self:
-        """Evaluate a fitted estimator of one or two features over the range of X and draw it.
+        """Evaluate a fitted estimator over the range of X and draw it.
 
         Parameters
         ----------
         estimator : COLKRegressor or COLKClassifier
             A fitted estimator, a pipeline that ends in one, or a fitted search. The atoms are drawn
             if the steps of the pipeline can be inverted.
-        X : array of shape (n, 1) or (n, 2)
+        X : array of shape (n, p)
             The data.
         y : array of shape (n,), optional
             The targets.
         grid_resolution : int
             Grid points per axis.
         ax : matplotlib axes, optional
-            Axes to draw on. Default: a new figure.
+            Axes to draw on, for one or two features. Default: a new figure.
         """
         estimator = unwrapped(estimator)
         names = [str(name) for name in getattr(X, "columns", [])]
         data = np.asarray(X, dtype=np.float64)
-        if data.ndim != 2 or data.shape[1] not in (1, 2):
-            raise ValueError(
-                f"X must have one or two features for this display, got shape {data.shape}; "
-                "fit an estimator on the features to draw"
-            )
-        grid = [np.linspace(low, high, grid_resolution) for low, high in _ranges(data)]
-        mesh = np.meshgrid(*grid, indexing="ij")
-        points = np.column_stack([axis.ravel() for axis in mesh])
-        frame = type(X)(points, columns=X.columns) if hasattr(X, "iloc") else points
-        values, kind = _evaluate(estimator, frame)
+        if data.ndim != 2 or data.shape[1] == 0:
+            raise ValueError(f"X must be a table with a column for each feature, got {data.shape}")
+
+        def predict(points: Array) -> tuple[Array, Any]:
+            frame = type(X)(points, columns=X.columns) if hasattr(X, "iloc") else points
+            return _evaluate(estimator, frame)
+
+        if data.shape[1] > 2:
+            grid, values, kind = _curves(predict, data, min(grid_resolution, _FEWER))
+        else:
+            grid, values, kind = _on_mesh(predict, data, grid_resolution)
         display = cls(
             grid,
-            values.reshape(mesh[0].shape),
+            values,
             _atoms(estimator, data.shape[1]),
             data,
             None if y is None else _places(estimator, y),
@@ -116,8 +129,12 @@ class LearnedFunctionDisplay:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Axes to draw on. Default: a new figure.
+            Axes to draw on, for one or two features. Default: a new figure.
         """
+        if len(self.grid) > 2:
+            self.figure_ = small_multiples(self.names, self.grid, self.values, self.X)
+            self.ax_ = np.array(self.figure_.axes)
+            return self
         self.ax_ = axes_of(ax)
         self.figure_ = self.ax_.figure
         if len(self.grid) == 1:
@@ -168,6 +185,26 @@ def _ranges(data: Array) -> Array:
     low, high = data.min(axis=0), data.max(axis=0)
     margin = 0.02 * (high - low)
     return np.column_stack([low - margin, high + margin])
+
+
+def _on_mesh(predict: _Predict, data: Array, resolution: int) -> tuple[list[Array], Array, Any]:
+    """Evaluate one or two features on all grid points."""
+    grid = [np.linspace(low, high, resolution) for low, high in _ranges(data)]
+    mesh = np.meshgrid(*grid, indexing="ij")
+    values, kind = predict(np.column_stack([axis.ravel() for axis in mesh]))
+    return grid, values.reshape(mesh[0].shape), kind
+
+
+def _curves(predict: _Predict, data: Array, resolution: int) -> tuple[list[Array], Array, Any]:
+    """Evaluate mean predictions along each feature."""
+    grid = [np.linspace(low, high, resolution) for low, high in _ranges(data)]
+    kind = predict(data[:1])[1]
+    if kind == "label":
+        raise ValueError(
+            "an estimator of several classes and more than two features has no curve to draw; "
+            "draw predict_proba with sklearn.inspection.PartialDependenceDisplay"
+        )
+    return grid, partial_dependence(lambda points: predict(points)[0], data, grid), kind
 
 
 def _evaluate(estimator: Any, points: Array) -> tuple[Array, Any]:
