@@ -133,7 +133,7 @@ class LearnedFunctionDisplay:
         """
         if len(self.grid) > 2:
             self.figure_ = small_multiples(self.names, self.grid, self.values, self.X)
-            self.ax_ = np.array(self.figure_.axes)
+            self.ax_: Any = np.array(self.figure_.axes)
             return self
         self.ax_ = axes_of(ax)
         self.figure_ = self.ax_.figure
