@@ -19,7 +19,7 @@ FIT = ("--features", "size,age,city", "--seed", "3")
 def good_rows(path):
     """Columns of the rows that can be used."""
     rows = [row for row in csv.DictReader(path.read_text().splitlines()) if row["kind"]]
-    rows = [row for row in rows if row["size"] not in ("?", "", None)]
+    rows = [row for row in rows if row["size"] not in ("?", "x", None)]
     numbers = {name: np.array([float(row[name]) for row in rows]) for name in ("size", "age")}
     texts = {name: np.array([row[name] for row in rows], dtype=object) for name in ("city", "kind")}
     return {**numbers, **texts, "price": np.array([float(row["price"]) for row in rows])}
@@ -76,7 +76,7 @@ def test_labels(colk, houses, tmp_path):
     shares, predicted = loaded.predict_proba(columns), loaded.predict(columns)
     places = np.argsort(loaded.labels)
     log_loss = sk.log_loss(columns["kind"], shares[:, places])
-    assert found["model"]["log loss"] == pytest.approx(log_loss, rel=1e-3)
+    assert found["model"]["log loss"] == pytest.approx(log_loss, abs=1e-4)
     accuracy = sk.accuracy_score(columns["kind"], predicted)
     assert found["model"]["accuracy"] == pytest.approx(accuracy, rel=1e-3)
     matrix = sk.confusion_matrix(columns["kind"], predicted, labels=["cheap", "dear"])

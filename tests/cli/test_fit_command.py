@@ -39,11 +39,11 @@ def test_rows_become_a_model(colk, houses, tmp_path):
         ["file", "line", "reason"],
         [str(houses), "12", "size is '?', not a number"],
         [str(houses), "702", "it has 2 cells, expected 5"],
-        [str(houses), "902", "size is missing"],
+        [str(houses), "902", "size is 'x', not a number"],
     ]
     model = package.load(tmp_path / "m.colk")
     table = pa.csv.read_csv(houses, parse_options=pa.csv.ParseOptions(invalid_row_handler=_skip))
-    good = [row for row in table.to_pylist() if row["size"] not in ("?", "")]
+    good = [row for row in table.to_pylist() if row["size"] not in ("?", "x")]
     columns = {name: [row[name] for row in good] for name in ("age", "city")}
     columns["size"] = [float(row["size"]) for row in good]
     residuals = model.predict(columns) - np.array([row["price"] for row in good])
@@ -57,7 +57,7 @@ def _skip(row):
 def usable(houses):
     """Columns and prices of the rows that can be used."""
     cells = [line.split(",") for line in houses.read_text().splitlines()[1:]]
-    good = [row for row in cells if len(row) == 5 and row[0] not in ("?", "")]
+    good = [row for row in cells if len(row) == 5 and row[0] not in ("?", "x")]
     size, age, price = (np.array([float(row[place]) for row in good]) for place in (0, 1, 3))
     return {"size": size, "age": age}, price
 
@@ -105,7 +105,7 @@ def test_a_pipe_is_learned_row_by_row(tmp_path, houses):
 @pytest.mark.parametrize("kind", ["jsonl", "parquet", "tsv"])
 def test_formats_make_the_same_model(colk, houses, tmp_path, kind):
     lines = [line.split(",") for line in houses.read_text().splitlines()]
-    head, rows = lines[0], [row for row in lines[1:] if len(row) == 5 and row[0] not in ("?", "")]
+    head, rows = lines[0], [row for row in lines[1:] if len(row) == 5 and row[0] not in ("?", "x")]
     columns = {
         name: [row[i] if name in ("city", "kind") else float(row[i]) for row in rows]
         for i, name in enumerate(head)
@@ -305,7 +305,7 @@ def test_data_that_teach_nothing(colk, tmp_path, name, text, message):
     options = ["--target", "y", "--task", "regression"] if name == "head.csv" else ["--target", "y"]
     if name == "bad.csv":
         options = ["--target", "y", "--features", "x"]
-        (tmp_path / name).write_text("x,y\n1,\n,3\n")
+        (tmp_path / name).write_text("x,y\n1,\n2,\n")
     code, _, error = colk("fit", tmp_path / name, *options, "--model", tmp_path / "m.colk")
     assert code == 2
     assert message in error

@@ -142,14 +142,17 @@ def test_a_stream_chooses_its_kernel(tmp_path):
     assert repr(copy.kernel) == repr(model.kernel)
 
 
-def test_categories_that_come_after_the_choice():
-    """A kernel with a bandwidth for each feature gets one more."""
+def test_gaps_that_come_after_the_choice():
+    """A kernel with a bandwidth for each number gets one more, for the mark of the gaps."""
     _, y, columns = rows(1200)
     columns["side"] = np.where(np.arange(1200) < 700, "left", "right").astype(object)
+    columns[NAMES[0]] = np.where(np.arange(1200) % 7 < 6, columns[NAMES[0]], np.nan)
+    columns[NAMES[0]][:700] = 0.0
     model = TableModel("y", [*NAMES, "side"], categorical=["side"])
     model.learn(columns, y)
     assert model.race.winner.scaled
-    assert len(model.kernel.bandwidth) == len(model.columns) == 7
+    assert model.columns == [*NAMES, "side", f"{NAMES[0]} is missing"]
+    assert len(model.kernel.bandwidth) == 6
     assert np.isfinite(model.predict(columns)).all()
 
 

@@ -11,7 +11,6 @@ import colk
 from colk._engine.running_scale import RunningScale
 from colk.recipe.defaults import eps_share
 from colk.tabular import TableModel
-from colk.tabular.indicators import MOST_CATEGORIES
 
 N = 300
 
@@ -35,7 +34,7 @@ MODELS = [
     ("regression", {}),
     ("regression", {"kernel": "gaussian", "risk": "variance", "averaging": False}),
     ("classification", {}),
-    ("regression", {"kernel": "linear", "step_size": 0.01}),
+    ("regression", {"kernel": "rational_quadratic", "step_size": 0.01}),
     ("regression", {"scale": False}),
     ("regression", {"solver": "newton", "risk": "variance"}),
     ("classification", {"solver": "newton", "forgetting": 0.99}),
@@ -113,11 +112,11 @@ def test_scales_are_those_of_all_rows():
     assert RunningScale(1).units == [1.0]
 
 
-def test_columns_that_never_end_are_bounded():
+def test_categories_have_no_limit_but_classes_have():
     model = TableModel("y", ["id"], categorical=["id"])
-    with pytest.warns(RuntimeWarning, match="'id' has more than 64 values"):
-        model.learn({"id": [str(number) for number in range(1000)]}, np.zeros(1000))
-    assert len(model.columns) == MOST_CATEGORIES
+    model.learn({"id": [str(number) for number in range(1000)]}, np.zeros(1000))
+    assert model.columns == ["id"]
+    assert model.category_values("id")[-1] == "999"
     with pytest.raises(ValueError, match="is it a regression"):
         TableModel("y", ["x"], task="classification").learn(
             {"x": np.arange(1000.0)}, [str(number) for number in range(1000)]
@@ -157,6 +156,7 @@ def test_compressed_models_predict():
         ({"loss": "hinge"}, "loss for classification"),
         ({"loss": "huber", "task": "classification"}, "loss for regression"),
         ({"bandwidth": -1.0}, "bandwidth"),
+        ({"dates": ["q"]}, "'q' is not among the features"),
     ],
 )
 def test_settings_that_make_no_model(arguments, message):
@@ -168,7 +168,8 @@ def test_settings_that_make_no_model(arguments, message):
     ("columns", "y", "message"),
     [
         ({}, [1.0], "column 'x' is missing"),
-        ({"x": [np.nan]}, [1.0], "missing or beyond"),
+        ({"x": [1e200]}, [1.0], "missing or beyond"),
+        ({"x": [np.nan]}, [np.nan], "missing or beyond"),
         ({"x": [1.0]}, [np.inf], "missing or beyond"),
         ({"x": [1.0]}, [1.0, 2.0], "expected 1"),
         ({"x": ["a"]}, [1.0], "column of numbers"),

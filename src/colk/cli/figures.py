@@ -23,6 +23,8 @@ _MOST_CLASSES = 6
 _COMPARED = 300
 _PROBES = 15
 _COLUMNS = 3
+# The most values of a category that are drawn.
+_MOST_VALUES = 12
 # Standard deviations on each side of the mean over which the function is drawn.
 _REACH = 2.5
 # Standard deviations beyond the outermost atoms.
@@ -134,7 +136,7 @@ def _most_varying(model: TableModel) -> list[str]:
     atoms, center, unit = model.function.atoms, model.center, model.unit
     ranges = {}
     for name in names[:_COMPARED]:
-        values: Any = [value for column, value in model.indicators if column == name]
+        values: Any = _shown_values(model, name) if name in model.categorical else ()
         if name not in model.categorical:
             low, high, _ = _reach(model, name, atoms, center, unit)
             values = np.linspace(low, high, _PROBES)
@@ -175,7 +177,7 @@ def _line(axes: "Axes", model: TableModel, name: str) -> None:
 
 
 def _bars(axes: "Axes", model: TableModel, name: str) -> None:
-    values = [value for column, value in model.indicators if column == name]
+    values = _shown_values(model, name)
     rows = _typical(model, len(values))
     rows[name] = values
     series = _values(model, rows)
@@ -187,6 +189,11 @@ def _bars(axes: "Axes", model: TableModel, name: str) -> None:
     axes.set_xlim(-0.5, len(values) - 0.5)
 
 
+def _shown_values(model: TableModel, name: str) -> list[str]:
+    """The first values of a category."""
+    return model.category_values(name)[:_MOST_VALUES]
+
+
 def _extent(model: TableModel, place: int, atoms: Array) -> tuple[float, float]:
     """Mean and standard deviation of a column, or of its atoms if columns are not scaled."""
     if model.scale:
@@ -196,10 +203,11 @@ def _extent(model: TableModel, place: int, atoms: Array) -> tuple[float, float]:
 
 def _typical(model: TableModel, size: int) -> dict[str, Any]:
     """Rows with numbers at their mean and categories at the first value seen."""
-    first = dict(reversed(model.indicators))
-    rows: dict[str, Any] = {name: [value] * size for name, value in first.items()}
+    rows: dict[str, Any] = {
+        name: [next(iter(model.category_values(name)), None)] * size for name in model.categorical
+    }
     for name, mean in zip(model.columns, model.center, strict=True):
-        if name in model.features:
+        if name in model.features and name not in model.categorical:
             rows[name] = np.full(size, mean)
     return rows
 

@@ -4,7 +4,6 @@ import argparse
 import signal
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -30,9 +29,9 @@ _DESCRIPTION = """\
 Learn a model from rows of CSV, Parquet, JSON lines or LIBSVM's format, in bounded
 memory. Files are read several times: for the scales of the columns and the choice
 of a kernel, for the atoms, and for the weights (--no-polish leaves that out).
-Standard input is read once, with --solver newton. Numbers are standardised, and
---categorical columns become indicators. The error shown is that of each row before
-it is learned. Ctrl-C saves what was learned.
+Standard input is read once, with --solver newton. Numbers are standardised, columns
+of text are categories, dates and missing cells are learned as well. The error shown
+is that of each row before it is learned. Ctrl-C saves what was learned.
 
     colk fit houses.csv --target price --model houses.colk --report houses.html
     tail -f log.jsonl | colk fit - --format jsonl --target ms --model ms.colk
@@ -124,9 +123,7 @@ def _prepared(
 def _learn(run: "Run", arguments: argparse.Namespace) -> None:
     model, began, rows = run.model, time.monotonic(), run.model.rows
     with _signals() as stopped:
-        with _progress(run) as show, warnings.catch_warnings():
-            # The summary tells it, with the number of rows.
-            warnings.filterwarnings("ignore", "column .* has more than .* values", RuntimeWarning)
+        with _progress(run) as show:
             finished = run.learn(stopped, show)
         if not finished and model.rows == 0:
             raise KeyboardInterrupt("stopped before a row was learned; no model was written")
@@ -196,8 +193,6 @@ def _tell(run: "Run", arguments: argparse.Namespace, rows: int, seconds: float) 
         lines["report"] = str(arguments.report.resolve())
     for name, text in {"model": str(arguments.model), **lines}.items():
         print(f"{name:<9}{text}")
-    if "warning" in lines:
-        print(f"colk: {lines['warning']}", file=sys.stderr)
     if run.rejects.count > run.model.rows:
         print("colk: more rows were rejected than learned", file=sys.stderr)
     if run.rejects.count and arguments.rejects is None:

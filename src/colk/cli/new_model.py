@@ -43,10 +43,20 @@ def new_model(arguments: argparse.Namespace, source: "Source") -> "TableModel":
         )
     if arguments.intervals is not None and schema.task != "regression":
         raise ValueError("--intervals needs a target of numbers")
-    model = TableModel(schema.target, schema.features, schema.categorical, schema.task, **settings)
+    model = TableModel(
+        schema.target,
+        schema.features,
+        schema.categorical,
+        schema.task,
+        dates=schema.dates,
+        **settings,
+    )
     model.notes = {"settings": stored(given(arguments)), "holdout": arguments.holdout or 0.0}
     if arguments.intervals is not None:
         model.notes["intervals"] = arguments.intervals
+    month_first = source.first_rows.month_first & set(schema.dates)
+    if month_first:
+        model.notes["month_first"] = sorted(month_first)
     if arguments.id is not None:
         model.notes["id"] = arguments.id
     for line in schema.lines():

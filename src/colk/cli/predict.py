@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,6 @@ def _run(arguments: argparse.Namespace) -> None:
     from colk.cli.models import load_table_model
     from colk.cli.writers import writer
     from colk.tabular.intervals import conformal_ends
-    from colk.tabular.reading import Columns
 
     check_file(arguments.out, "--out")
     check_file(arguments.rejects, "--rejects")
@@ -89,8 +89,8 @@ def _run(arguments: argparse.Namespace) -> None:
         writer(arguments.out, arguments.to, _texts(model, arguments, source)) as write,
     ):
         carried = _carried(model, arguments, source)
-        numbers = tuple(name for name in model.features if name not in model.categorical)
-        for rows in source.rows(Columns(numbers, model.categorical, carried)):
+        wanted = replace(model.wanted_features, carried=carried)
+        for rows in source.rows(wanted):
             rejects.add(source.paths[rows.start.file], rows.rejects)
             write(_predicted(model, rows, carried, coverage))
     if rejects.count:

@@ -159,10 +159,6 @@ class Record(Score):
         self.worst: list[tuple[Any, ...]] = [
             tuple(each) for each in _rows_of(state.get("worst", ()))
         ]
-        # Rows with a value that has no indicator, by column.
-        self.without_indicator = {
-            str(name): int(count) for name, count in state.get("without_indicator", {}).items()
-        }
         if min(self.rows, self.width - 1, self.stride - 1) < 0:
             raise ValueError("the record of a run has counts below 0")
 
@@ -178,7 +174,6 @@ class Record(Score):
             "stride": self.stride,
             "sample": _columns_of(self.sample),
             "worst": _columns_of(self.worst),
-            "without_indicator": dict(self.without_indicator),
         }
 
     @property
@@ -213,19 +208,6 @@ class Record(Score):
             self.sample, self.stride = self.sample[::2], 2 * self.stride
         self._extend(found.errors, model.n_atoms)
         return found
-
-    def count_categories(self, model: TableModel, columns: Mapping[str, Any]) -> None:
-        """Count rows, just learned, that have a value without an indicator.
-
-        Parameters
-        ----------
-        model : TableModel
-            The model after it has learned them.
-        columns : mapping of str to array
-            The rows.
-        """
-        for name, count in model.rows_without_indicator(columns).items():
-            self.without_indicator[name] = self.without_indicator.get(name, 0) + count
 
     def _keep_worst(self, sizes: Array, path: str, lines: Any, y: Any, predictions: Any) -> None:
         least = self.worst[0][0] if len(self.worst) == _WORST else -1.0

@@ -123,8 +123,9 @@ class Run:
         self.rejects, self.record, self.place = rejects, record, place
         self.left_out, self.every, self.path = left_out, every, path
         self.work_done = 0.0
+        self._has_scanned = False  # a scan of rows with gaps is made twice
         self._baselines = Baselines(
-            [name for name in model.features if name not in model.categorical],
+            model.wanted_features.numbers + model.dates,
             model.categorical,
             model.task == "classification",
         )
@@ -171,7 +172,7 @@ class Run:
         self, work_before: float, stopped: Callable[[], bool], show: Callable[[int], None]
     ) -> bool:
         """Read all rows for the scan or for the polish, which restart if they are interrupted."""
-        is_scan = self.fit.phase == "scan"
+        is_scan = self.fit.phase == "scan" and not self._has_scanned
         before = 0
         for rows in read_ahead(self._all_rows(), stopped):
             if is_scan:
@@ -185,6 +186,7 @@ class Run:
             show(0)
             if stopped():
                 return False
+        self._has_scanned = self._has_scanned or is_scan
         return True
 
     def _learning_pass(
@@ -226,8 +228,6 @@ class Run:
         y = columns[self.model.target]
         found = self.record.watch(self.model, columns, y, path, lines)
         self._feed(columns, path, lines)
-        if self.place.epoch == 0:
-            self.record.count_categories(self.model, columns)
         if self.source.waits:
             self._baselines.add(columns, y)
             self._remember(found, y)

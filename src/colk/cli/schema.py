@@ -42,8 +42,8 @@ class Schema:
     ----------
     target : str
         Column to predict.
-    features, categorical : tuple of str
-        Columns to predict it from, and those of them that hold categories.
+    features, categorical, dates : tuple of str
+        Columns to predict it from, and those of them that hold categories and dates.
     task : {"regression", "classification"}
         Whether targets are numbers or labels.
     columns : tuple of Column
@@ -53,6 +53,7 @@ class Schema:
     target: str
     features: tuple[str, ...]
     categorical: tuple[str, ...]
+    dates: tuple[str, ...]
     task: "Task"
     columns: tuple[Column, ...]
 
@@ -73,9 +74,12 @@ class Schema:
         features = tuple(arguments.features or (n for n in source.kinds if n not in left_out))
         if not features:
             raise ValueError(f"{source.paths[0]} has no column to predict {target} from")
-        _check_features(source, [n for n in features if n not in (arguments.categorical or ())])
         named = arguments.categorical or ()
-        categorical = tuple(n for n in features if n in named or source.kinds[n] == "text")
+        _check_features(source, [name for name in features if name not in named])
+        dates = tuple(n for n in features if n in first.dates and n not in named)
+        categorical = tuple(
+            n for n in features if n in named or (source.kinds[n] == "text" and n not in dates)
+        )
         stray = [name for name in named if name not in features]
         if stray:
             raise ValueError(f"categorical column {stray[0]!r} is not among the features")
@@ -88,12 +92,14 @@ class Schema:
         columns = []
         for name in source.kinds:
             use = "category" if name in categorical else "number, standardised"
+            if name in dates:
+                use = "date: trend, and time of day, of week and of year"
             if name == target:
                 use = f"target: {'labels' if task == 'classification' else 'numbers'}"
             elif name not in features:
                 use = f"left out: {left_out.get(name, 'not among --features')}"
             columns.append(Column(name, _kind(source, name), first.gaps(name), use))
-        return cls(target, features, categorical, task, tuple(columns))
+        return cls(target, features, categorical, dates, task, tuple(columns))
 
     def lines(self) -> list[str]:
         """Return the table as lines of text.
@@ -101,7 +107,7 @@ class Schema:
         Examples
         --------
         >>> size = Column("size", "numbers", 0.25, "number, standardised")
-        >>> Schema("price", ("size",), (), "regression", (size,)).lines()
+        >>> Schema("price", ("size",), (), (), "regression", (size,)).lines()
         ['column  kind     gaps  use', 'size    numbers  25 %  number, standardised', '']
         """
         shown = [
@@ -177,16 +183,10 @@ def _left_out(arguments: argparse.Namespace, source: "Source") -> dict[str, str]
 def _check_features(source: "Source", names: list[str]) -> None:
     """Raise if columns cannot be used; the message says what to do with them."""
     nested = [name for name in names if name in source.first_rows.unreadable]
-    dates = [name for name in names if name in source.first_rows.dates]
     if nested:
         raise ValueError(
             f"{_holding(nested)} lists, objects or bytes: make a column of each part, or choose "
             "other columns with --features"
-        )
-    if dates:
-        raise ValueError(
-            f"{_holding(dates)} dates or times: convert them to numbers, such as days since a date "
-            "and the hour, or choose other columns with --features"
         )
 
 

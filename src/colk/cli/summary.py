@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from colk.cli.record import Score
 from colk.rkhs.polishing import RiskPath
 from colk.tabular import TableModel
-from colk.tabular.indicators import MOST_CATEGORIES
 
 if TYPE_CHECKING:
     from colk.cli.run import Run
@@ -45,12 +44,6 @@ def summary(run: "Run") -> dict[str, str]:
     if run.left_out.holdout > 0.0:
         score = run.test()
         lines["holdout"] = f"{tell_score(score, model)} on {score.rows:,} rows never learned"
-    if record.without_indicator:
-        lines["warning"] = "; ".join(
-            f"{count:,} rows have a value of {name} after its first {MOST_CATEGORIES}, which have "
-            "no indicator: the model cannot tell them from one another"
-            for name, count in record.without_indicator.items()
-        )
     lines["atoms"] = f"{model.n_atoms} of {model.kernel}"
     if model.path is not None:
         lines["risk"] = tell_path(model.path)

@@ -34,13 +34,13 @@ _HOMES = {
     "colk.river": (
         "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "ConformalRegressor",
     ),
-    "colk.tabular": ("TableModel",),
+    "colk.tabular": ("TableEncoder", "TableModel"),
 }  # fmt: skip
 
 # Parts of models, which cannot be saved by themselves.
 _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
-    "AdaptiveInterval",
+    "AdaptiveInterval", "TableEncoder",
 )  # fmt: skip
 
 # Other types in pickles of models, besides terms and the classes above.
@@ -52,7 +52,7 @@ _PICKLED = (
     ("colk.rl.step", "ScalarTrackingStream"),
     ("colk.selection", "Entry"),
     ("colk.selection", "RecentSamples"),
-    ("colk.tabular.indicators", "IndicatorEncoder"),
+    ("colk.tabular", "Column"),
 )
 
 # Optional packages that a module needs.

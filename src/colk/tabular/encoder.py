@@ -187,6 +187,16 @@ class TableEncoder:
         for value in dict.fromkeys(values):
             codes.setdefault(value, float(len(codes)))
 
+    def values_of(self, name: str) -> list[str]:
+        """Return the values of a category so far, in the order of their codes.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        """
+        return [value for value in self._codes[name] if value is not None]
+
     def n_values(self, name: str) -> int:
         """Return the number of different values of a category so far.
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine.locks import locked
-from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array, check_count
 from colk.kernels import Kernel
 from colk.losses import Loss
@@ -18,7 +17,6 @@ from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.schedules import Averaging, Rate
 from colk.selection import KeptSamples, Race
 from colk.tabular.columns import check_names
-from colk.tabular.indicators import IndicatorEncoder
 from colk.tabular.prediction import TablePredictor
 from colk.tabular.stored import FIELDS, StoredTable
 
@@ -39,11 +37,14 @@ _TASKS = ("regression", "classification")
 class TableModel(TablePredictor, StoredTable):
     """COLK for the rows of a table, with everything that turns rows into points.
 
-    Numbers and targets are standardised, each value of a categorical column gets an indicator, and
-    each label becomes a class. `fit` reads the rows several times and gives the same model as
-    `COLKRegressor().fit` or `COLKClassifier().fit` on the encoded rows in their order; it needs the
-    memory of 20,000 rows at most. `learn` reads the rows once. It standardises each row by the mean
-    and the deviation of the rows so far, so that the size of the batches does not change the model.
+    Numbers and targets are standardised. Categories are compared by equality
+    (`colk.kernels.Mixed`), dates become a trend and places in the day, the week and the year. Any
+    feature may be missing (NaN or None): a missing category is a value of its own, a missing number
+    or date has a typical value and a mark. `fit` reads the rows several times and gives the same
+    model as `COLKRegressor().fit` or `COLKClassifier().fit` on the encoded rows in their order; it
+    needs the memory of 20,000 rows at most. `learn` reads the rows once. It
+    standardises each row by the mean and the deviation of the rows so far, so that the size of the
+    batches does not change the model.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class TableModel(TablePredictor, StoredTable):
     features : sequence of str
         Names of the columns to predict it from.
     categorical : sequence of str
-        The features that hold text.
+        The features that hold categories. They are compared by equality; there may be any number.
     task : {"regression", "classification"}
         Whether targets are numbers or labels.
     kernel : Kernel or str, default "auto"
@@ -81,6 +82,8 @@ class TableModel(TablePredictor, StoredTable):
         Whether the polish under a risk follows a path from the mean, as in `colk.COLKRegressor`.
     seed : int, default 0
         Seed for the rows that `fit` draws: those that choose the kernel, and a sample of 20,000.
+    dates : sequence of str
+        The features that hold dates or times: seconds since 1970, datetime64, or ISO 8601.
 
     Attributes
     ----------
@@ -133,10 +136,11 @@ class TableModel(TablePredictor, StoredTable):
         polish: bool = True,
         risk_path: bool = True,
         seed: int = 0,
+        dates: Sequence[str] = (),
     ) -> None:
         self.target, self.features = target, tuple(features)
-        self.categorical, self.task = tuple(categorical), task
-        check_names(self.target, self.features, self.categorical)
+        self.categorical, self.task, self.dates = tuple(categorical), task, tuple(dates)
+        check_names(self.target, self.features, (*self.categorical, *self.dates))
         if task not in _TASKS:
             raise ValueError(f"task must be one of {list(_TASKS)}, got {task!r}")
         self.scale, self.polish, self.risk_path = bool(scale), bool(polish), bool(risk_path)
@@ -159,16 +163,12 @@ class TableModel(TablePredictor, StoredTable):
 
     def _reset(self) -> None:
         """Forget all rows."""
-        self.recipe = Recipe.from_shape(self.settings, len(self.features))
+        self._start_encoder()
+        self.recipe = Recipe.from_shape(self.settings, self._encoder.width)
         self.rows = 0
         self.labels: list[str] = []
         self.race: Race | None = None
         self.path: RiskPath | None = None
-        numbers = [name for name in self.features if name not in self.categorical]
-        self._encoder = IndicatorEncoder(numbers, self.categorical)
-        self._inputs = RunningScale(len(numbers), COLUMNS)
-        self._targets = RunningScale(1)
-        self._has_fixed_scales = False
         self._fixed: KernelExpansion | None = None
         self.residuals = np.zeros(0)
         self._kept = KeptSamples() if self.settings.is_open else None
@@ -214,7 +214,7 @@ class TableModel(TablePredictor, StoredTable):
         Parameters
         ----------
         columns : mapping of str to array
-            The features by name: finite numbers, and text for categorical features.
+            The features by name: numbers, text for categories, and dates; NaN and None are gaps.
         y : array of shape (n,)
             Finite numbers, or labels, which are text.
         """
@@ -223,7 +223,10 @@ class TableModel(TablePredictor, StoredTable):
         X, targets = self._encoded(columns, y)
         if len(X) == 0:
             return self
-        (self.standardize if self._has_fixed_scales else self.update_scales)(X, targets)
+        if self._has_fixed_scales:
+            self.standardize(X, targets)
+        else:
+            self.update_scales(X, targets, np.isnan(self.measured(columns)))
         self._grow(self._learner.n_outputs or 1)
         if self.task == "regression":
             self._learn_rows(X, targets)
@@ -390,4 +393,5 @@ class TableModel(TablePredictor, StoredTable):
             "polish": self.polish,
             "risk_path": self.risk_path,
             "seed": self.seed,
+            "dates": self.dates,
         }

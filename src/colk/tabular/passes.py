@@ -1,7 +1,8 @@
 """Fitting a model for tables in passes over the rows, in bounded memory.
 
 1. "scan": the scales of the columns, their categories, the labels, and a uniform sample of at most
-   20,000 rows. At its end the sample chooses the kernel.
+   20,000 rows. At its end the sample chooses the kernel. If there are gaps or dates, the first such
+   pass finds the medians that fill them, and the cycles of dates, and it is made twice.
 2. "learn": COLK finds the atoms, one step a row. There may be several such passes.
 3. "collect": the sample is drawn again, if the fit was interrupted while it learned.
 4. "polish": the weights. On the sample they are found in memory; under a risk, along the path from
@@ -116,6 +117,8 @@ class TableFit:
         if phase == "polish":
             self._start_passes()
         self._sample = RowSample(seed=model.seed)
+        self._measured = RowSample(seed=model.seed)
+        self._has_medians = False
         self._sums: Sums | None = None
         self._block: list[tuple[Array, Array]] = []
 
@@ -142,10 +145,14 @@ class TableFit:
             self._sample.add(X, targets)
             if self.phase == "scan":
                 self._model.update_scales(X, targets)
+                if not self._has_medians:
+                    self._measured.add(self._model.measured(columns), targets[:, :0])
 
     def end_pass(self) -> None:
         """Finish the pass and start the next phase."""
-        if self.phase == "scan":
+        if self.phase == "scan" and not self._has_medians and self._model.needs_medians:
+            self._find_medians()
+        elif self.phase == "scan":
             self._choose_kernel()
             self.phase = "learn"
         elif self.phase == "learn":
@@ -165,6 +172,13 @@ class TableFit:
             self.phase = "collect"
         else:
             self._polish()
+
+    def _find_medians(self) -> None:
+        """Fix what fills gaps; then the pass is made again, for the scales."""
+        self._has_medians = True
+        self._model.find_medians(self._measured.arrays()[0])
+        self._sample = RowSample(seed=self._model.seed)
+        self._measured = RowSample(seed=self._model.seed)
 
     # -- the kernel --------------------------------------------------------------------------
 

@@ -2,143 +2,37 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from colk._engine.locks import Guarded, locked
-from colk._engine.running_scale import RunningScale
+from colk._engine.locks import locked
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss, Softmax
-from colk.recipe import Recipe, Settings, as_averaging
+from colk.recipe import Recipe, as_averaging
 from colk.risks import Risk
 from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Rate
 from colk.tabular.columns import check_numbers
-from colk.tabular.indicators import IndicatorEncoder
+from colk.tabular.encoding import TableRows
 from colk.tabular.intervals import conformal_ends
-
-if TYPE_CHECKING:
-    from colk.tabular.reading import Columns
 
 __all__ = ["TablePredictor"]
 
 
-class TablePredictor(Guarded):
+class TablePredictor(TableRows):
     """The part of `TableModel` that encodes rows, predicts and describes, without the learning."""
 
-    target: str
-    features: tuple[str, ...]
-    categorical: tuple[str, ...]
-    task: str
-    scale: bool
-    settings: Settings
     recipe: Recipe
     rows: int
-    labels: list[str]
-    notes: dict[str, Any]
-    _encoder: IndicatorEncoder
-    _inputs: RunningScale
-    _targets: RunningScale
     _learner: KernelLearner
     _fixed: KernelExpansion | None
     residuals: Array
 
-    # -- rows as numbers ---------------------------------------------------------------------
-
-    @property
-    def wanted(self) -> "Columns":
-        """The columns to read, as numbers and as text."""
-        from colk.tabular.reading import Columns
-
-        numbers = [name for name in self.features if name not in self.categorical]
-        texts = list(self.categorical)
-        (numbers if self.task == "regression" else texts).append(self.target)
-        return Columns(tuple(numbers), tuple(texts))
-
-    def _checked(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        missing = [name for name in self.features if name not in columns]
-        if missing:
-            raise ValueError(f"column {missing[0]!r} is missing")
-        return {
-            name: [str(value) for value in columns[name]]
-            if name in self.categorical
-            else check_numbers(columns[name], name)
-            for name in self.features
-        }
-
-    def _encoded(self, columns: Mapping[str, Any], y: Any) -> tuple[Array, Any]:
-        """Return checked rows as a matrix, and targets as a column of numbers or texts."""
-        known = self._checked(columns)
-        n = len(known[self.features[0]])
-        if self.task == "regression":
-            targets = check_numbers(y, self.target)[:, None].copy()
-        else:
-            targets = np.array([str(label) for label in y], dtype=object)[:, None]
-        if len(targets) != n:
-            raise ValueError(f"{self.target} has {len(targets)} rows, expected {n}")
-        self._encoder.admit(known)
-        return self._encoder.encode(known), targets
-
-    def rows_without_indicator(self, columns: Mapping[str, Any]) -> dict[str, int]:
-        """Return how many rows have a category that the model cannot tell from others, by column.
-
-        Parameters
-        ----------
-        columns : mapping of str to array
-            The features by name.
-        """
-        return self._encoder.without_indicator(columns)
-
-    def _class_targets(self, labels: Any) -> Array:
-        """Return classes as the loss takes them, of shape (n, 1)."""
-        places = {label: place for place, label in enumerate(self.labels)}
-        targets = np.array([places[label] for label in labels], dtype=np.float64)[:, None]
-        return 2.0 * targets - 1.0 if self.loss.kind == "binary" else targets
-
-    def update_scales(self, X: Array, targets: Array) -> None:
-        """Add rows to the means and deviations, and standardise them in place.
-
-        Parameters
-        ----------
-        X, targets : arrays
-            What `encode` returns.
-        """
-        if self.scale:
-            self._inputs.absorb(X)
-        if self.task == "regression":
-            self._targets.absorb(targets)
-
-    def standardize(self, X: Array, targets: Array) -> None:
-        """Standardise rows in place.
-
-        Parameters
-        ----------
-        X, targets : arrays
-            What `encode` returns.
-        """
-        if self.scale:
-            self._inputs.scale(X)
-        if self.task == "regression":
-            self._targets.scale(targets)
-
     # -- predicting --------------------------------------------------------------------------
-
-    def points(self, columns: Mapping[str, Any]) -> Array:
-        """Return rows as the learner sees them: encoded and standardised.
-
-        Parameters
-        ----------
-        columns : mapping of str to array
-            The features by name.
-        """
-        X = self._encoder.encode(self._checked(columns))
-        if self.scale:
-            self._inputs.scale(X)
-        return X
 
     @locked
     def _scores(self, columns: Mapping[str, Any]) -> Array:
@@ -277,10 +171,35 @@ class TablePredictor(Guarded):
         """Names of the columns that the learner sees."""
         return self._encoder.names
 
+    def category_values(self, name: str) -> list[str]:
+        """Return the values of a category that were seen, in the order of appearance.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        """
+        return self._encoder.values_of(name)
+
+    def unseen_categories(self, columns: Mapping[str, Any]) -> dict[str, int]:
+        """Return how many rows have a value that was never learned, for each such category.
+
+        Parameters
+        ----------
+        columns : mapping of str to array
+            The features by name.
+        """
+        return self._encoder.unknown(columns)
+
     @property
-    def indicators(self) -> list[tuple[str, str]]:
-        """Column and value of each indicator, in the order of appearance."""
-        return list(self._encoder.indicators)
+    def uses(self) -> list[tuple[str, str, str]]:
+        """Name, kind and use of each feature, as text."""
+        return self._encoder.description()
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the model only predicts, because it was compressed."""
+        return self._fixed is not None
 
     @property
     def function(self) -> KernelExpansion:
@@ -293,12 +212,12 @@ class TablePredictor(Guarded):
 
     @property
     def center(self) -> Array:
-        """Means of the columns that the learner sees; 0 for indicators."""
+        """Means of the columns that the learner sees; 0 unless they are numbers or dates."""
         return self._inputs_or(self._inputs.means, 0.0)
 
     @property
     def unit(self) -> Array:
-        """Standard deviations of the columns that the learner sees; 1 for indicators."""
+        """Deviations of the columns that the learner sees; 1 unless they are numbers or dates."""
         return self._inputs_or(self._inputs.units, 1.0)
 
     def _inputs_or(self, values: Array, otherwise: float) -> Array:

@@ -11,7 +11,7 @@ from colk.risks import Mean
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.selection import KeptSamples, Race
-from colk.tabular.indicators import IndicatorEncoder
+from colk.tabular.encoder import TableEncoder
 
 __all__ = ["FIELDS", "StoredTable"]
 
@@ -24,7 +24,7 @@ FIELDS: dict[str, stored.Field] = {
     "settings": stored.Anything(),
     "rows": stored.Count(at_most=MOST_ROWS),
     "labels": stored.ListOf(stored.Text()),
-    "indicators": stored.ListOf(stored.ListOf(stored.Text())),
+    "encoder": stored.Object(TableEncoder),
     "inputs": stored.Object(RunningScale),
     "targets": stored.Object(RunningScale),
     "learner": stored.Object(KernelLearner),
@@ -46,7 +46,7 @@ class StoredTable:
             "settings": self.parameters(),
             "rows": self.rows,
             "labels": self.labels,
-            "indicators": [list(pair) for pair in self.indicators],
+            "encoder": self._encoder,
             "inputs": self._inputs,
             "targets": self._targets,
             "learner": self._learner,
@@ -63,12 +63,11 @@ class StoredTable:
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Any:
         model: Any = cls(**values["settings"])
         model.rows, model.labels = values["rows"], _check_labels(values["labels"], model.task)
-        model._encoder = _encoder(values["indicators"], model._encoder)
+        if values["encoder"].columns != model._encoder.columns:
+            raise FileFormatError("the encoder is not that of the columns")
+        model._set_encoder(values["encoder"])
         model._inputs, model._targets = values["inputs"], values["targets"]
-        if (
-            len(model._inputs.means) != len(model._encoder.numbers)
-            or len(model._targets.means) != 1
-        ):
+        if len(model._inputs.means) != model._encoder.n_measured or len(model._targets.means) != 1:
             raise FileFormatError("the scales are not those of the columns")
         _check_learner(model, values["learner"])
         if values["fixed"] is not None:
@@ -88,13 +87,6 @@ def _check_labels(labels: list[str], task: str) -> list[str]:
     if len(set(labels)) < len(labels) or (labels and task == "regression"):
         raise FileFormatError("the labels must be different, and a regression has none")
     return labels
-
-
-def _encoder(indicators: list[list[str]], fresh: IndicatorEncoder) -> IndicatorEncoder:
-    pairs = [(name, value) for name, value in indicators]
-    if len(set(pairs)) < len(pairs):
-        raise FileFormatError("two indicators stand for the same value of a column")
-    return IndicatorEncoder(fresh.numbers, fresh.categorical, pairs)
 
 
 def _check_learner(model: Any, learner: KernelLearner) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from colk.tabular.reading.moments import as_moment
 from colk.tabular.reading.rows import Column, Columns
 
-__all__ = ["as_number", "column", "columns_from", "columns_of", "is_number"]
+__all__ = ["as_number", "column", "columns_from", "columns_of", "is_number", "moments"]
 
 # Values that pyarrow reads as missing.
 _MISSING = frozenset(pa.csv.ConvertOptions().null_values)
@@ -72,21 +73,34 @@ def columns_of(
     {'a': array([1.]), 'b': array(['x'], dtype=object)}
     """
     columns = {name: column(table[name]) for name in (*wanted.numbers, *wanted.texts)}
+    for name in wanted.dates:
+        columns[name] = moments(column(table[name]), name, wanted)
     return columns | {key: column(table[name]) for key, name in wanted.carried_keys.items()}
 
 
+def moments(texts: Column, name: str, wanted: Columns) -> Column:
+    """Return a column of dates in text as seconds since 1970.
+
+    Examples
+    --------
+    >>> moments(np.array(["1970-01-02", ""], dtype=object), "when", Columns((), dates=("when",)))
+    array([86400.,    nan])
+    """
+    day_first = name not in wanted.month_first
+    return np.array([as_moment(text, name, day_first) for text in texts], dtype=np.float64)
+
+
 def columns_from(rows: Sequence[Sequence[Any]], wanted: Columns) -> dict[str, Column]:
-    """Return the wanted columns of rows: first the numbers, then the texts, then those carried.
+    """Return the wanted columns of rows: numbers, dates, texts, and those carried.
 
     Examples
     --------
     >>> columns_from([[1.0, "x"], [2.0, "y"]], Columns(("a",), ("b",)))
     {'a': array([1., 2.]), 'b': array(['x', 'y'], dtype=object)}
     """
-    keys = (*wanted.numbers, *wanted.texts, *wanted.carried_keys)
+    keys = (*wanted.numbers, *wanted.dates, *wanted.texts, *wanted.carried_keys)
+    n_floats = len(wanted.numbers) + len(wanted.dates)
     return {
-        key: np.array(
-            [row[place] for row in rows], dtype=float if place < len(wanted.numbers) else object
-        )
+        key: np.array([row[place] for row in rows], dtype=float if place < n_floats else object)
         for place, key in enumerate(keys)
     }

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet
 
-from colk.tabular.reading.cells import column
+from colk.tabular.reading.cells import column, moments
 from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows
 from colk.tabular.reading.rows import Column, Columns, Kind, Position, Rows, sift
 
@@ -96,6 +96,7 @@ class ParquetTable:
     def _batch(self, batch: pa.RecordBatch, before: int, wanted: Columns, file: int) -> Rows:
         columns = {name: _read(batch, name, pa.float64()) for name in wanted.numbers}
         columns |= {name: _read(batch, name, pa.string()) for name in wanted.texts}
+        columns |= {name: _read_dates(batch, name, wanted) for name in wanted.dates}
         columns |= {
             key: _read(batch, name, pa.string()) for key, name in wanted.carried_keys.items()
         }
@@ -113,6 +114,21 @@ class ParquetTable:
 def _read(batch: pa.RecordBatch, name: str, kind: pa.DataType) -> Column:
     values = pa.compute.cast(batch.column(name), kind, safe=False)
     return column(pa.chunked_array([values]))
+
+
+def _read_dates(batch: pa.RecordBatch, name: str, wanted: Columns) -> Column:
+    """Return dates and times as seconds; those of a time or a duration begin at 0."""
+    values, types = batch.column(name), pa.types
+    if types.is_string(values.type) or types.is_large_string(values.type):
+        return moments(_read(batch, name, pa.string()), name, wanted)
+    if types.is_date(values.type):
+        values = pa.compute.cast(values, pa.timestamp("ms"))
+    if not types.is_temporal(values.type):
+        return _read(batch, name, pa.float64())
+    per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[values.type.unit]
+    whole = values.cast(pa.int32() if types.is_time32(values.type) else pa.int64())
+    seconds = pa.compute.divide(pa.compute.cast(whole, pa.float64()), per_second)
+    return column(pa.chunked_array([seconds]))
 
 
 def _is_number(kind: pa.DataType) -> bool:

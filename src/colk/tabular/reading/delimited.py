@@ -12,6 +12,7 @@ from colk.tabular.reading.blocks import Block
 from colk.tabular.reading.cells import as_number, columns_from, columns_of, is_number
 from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows, content_of
 from colk.tabular.reading.lines import Parsed
+from colk.tabular.reading.moments import as_moment
 from colk.tabular.reading.rows import Columns, Kind, Reject
 
 __all__ = ["Delimited"]
@@ -114,7 +115,7 @@ class Delimited:
         if data.count(b'"') % 2 or data.count(b"\r") != data.count(b"\r\n"):
             return None
         types = {name: pa.float64() for name in wanted.numbers}
-        types |= dict.fromkeys((*wanted.texts, *wanted.carried), pa.string())
+        types |= dict.fromkeys(wanted.all_texts, pa.string())
         if wanted.is_twofold:
             return None
         try:
@@ -136,7 +137,10 @@ class Delimited:
             return None
         if len(table) != block.n_lines:  # some lines are blank, or a record has several lines
             return None
-        columns = columns_of(table, wanted)
+        try:
+            columns = columns_of(table, wanted)
+        except ValueError:  # a cell is no date
+            return None
         return columns, np.arange(block.line, block.line + len(table)), []
 
     def _parse_records(self, block: Block, wanted: Columns) -> Parsed:
@@ -154,6 +158,9 @@ class Delimited:
                 numbers = [
                     as_number(self._point(cells[places[name]]), name) for name in wanted.numbers
                 ]
+                for name in wanted.dates:
+                    day_first = name not in wanted.month_first
+                    numbers.append(as_moment(cells[places[name]], name, day_first))
                 texts = [_decoded(cells[places[name]]) for name in wanted.texts]
             except ValueError as error:
                 rejects.append(Reject(line, _reason(error), tuple(carried)))

@@ -1,11 +1,11 @@
 """What the first rows of a table tell about its columns."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from colk.tabular.reading.cells import is_number
+from colk.tabular.reading.moments import is_day_first, is_moment
 from colk.tabular.reading.rows import Kind
 
 __all__ = ["LOOKED_AT", "FirstRows", "content_of"]
@@ -13,13 +13,9 @@ __all__ = ["LOOKED_AT", "FirstRows", "content_of"]
 # Number of rows that decide what the columns hold.
 LOOKED_AT = 1000
 # A column with values in a smaller share of the rows is no feature unless it is named.
-_SHARE = 0.5
+_SHARE = 0.02
 # Rows from which on a column of text in which no value occurs twice is no category.
 _MANY = 100
-
-_DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
-_TIME = r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([aApP][mM])?\s*(Z|UTC|[+-]\d{2}:?\d{2})?"
-_DATE = re.compile(rf"({_DAY}([T ]\s*{_TIME})?|{_TIME})", re.ASCII)
 
 
 def content_of(value: Any) -> str:
@@ -41,7 +37,7 @@ def content_of(value: Any) -> str:
         return ""
     if is_number(text):
         return "number"
-    return "date" if _DATE.fullmatch(text) else "text"
+    return "date" if is_moment(text) else "text"
 
 
 class FirstRows:
@@ -134,12 +130,22 @@ class FirstRows:
         return self._mostly("date")
 
     @property
+    def month_first(self) -> set[str]:
+        """Columns of dates in which 3/4/2026 is in March."""
+        texts = {name: self._values.get(name, set()) for name in self.dates}
+        return {
+            name
+            for name, values in texts.items()
+            if not is_day_first(value for value in values if isinstance(value, str))
+        }
+
+    @property
     def unreadable(self) -> set[str]:
         """Columns that hold neither numbers nor text: lists, objects or bytes."""
         return self._mostly("nested")
 
     @property
     def rare(self) -> dict[str, tuple[int, int]]:
-        """Columns with values in fewer than half of the rows: in how many, and of how many."""
+        """Columns with values in very few rows: in how many, and of how many."""
         found = {name: (counts.total(), self.n_rows) for name, counts in self._counts.items()}
         return {name: seen for name, seen in found.items() if seen[0] < _SHARE * seen[1]}

@@ -147,7 +147,7 @@ class LineTable:
         return blocks(self._stream, offset, line, self._parser.quoted)
 
     def _nothing(self, wanted: Columns) -> Parsed:
-        empty: dict[str, Any] = {name: np.empty(0) for name in wanted.numbers}
+        empty: dict[str, Any] = {name: np.empty(0) for name in (*wanted.numbers, *wanted.dates)}
         keys = (*wanted.texts, *wanted.carried_keys)
         empty |= {name: np.empty(0, dtype=object) for name in keys}
         return empty, np.empty(0, dtype=np.int64), []

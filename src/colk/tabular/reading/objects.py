@@ -13,6 +13,7 @@ from colk.tabular.reading.blocks import Block
 from colk.tabular.reading.cells import columns_from, columns_of, is_number
 from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows, content_of
 from colk.tabular.reading.lines import Parsed
+from colk.tabular.reading.moments import as_moment
 from colk.tabular.reading.rows import Columns, Kind, Reject
 
 __all__ = ["Objects"]
@@ -70,7 +71,7 @@ class Objects:
             return None
         schema = pa.schema(
             [(name, pa.float64()) for name in wanted.numbers]
-            + [(name, pa.string()) for name in (*wanted.texts, *wanted.carried)]
+            + [(name, pa.string()) for name in wanted.all_texts]
         )
         try:
             table = pa.json.read_json(
@@ -84,7 +85,10 @@ class Objects:
             return None
         if len(table) != block.n_lines:
             return None
-        columns = columns_of(table, wanted)
+        try:
+            columns = columns_of(table, wanted)
+        except ValueError:  # a value is no date
+            return None
         return columns, np.arange(block.line, block.line + len(table)), []
 
     def _parse_lines(self, block: Block, wanted: Columns) -> Parsed:
@@ -101,6 +105,9 @@ class Objects:
             carried = [_carried(values.get(name)) for name in wanted.carried]
             try:
                 numbers = [_number(values.get(name), name) for name in wanted.numbers]
+                for name in wanted.dates:
+                    day_first = name not in wanted.month_first
+                    numbers.append(_moment(values.get(name), name, day_first))
                 texts = [_text(values.get(name), name) for name in wanted.texts]
             except ValueError as error:
                 rejects.append(Reject(line, str(error), tuple(carried)))
@@ -147,6 +154,11 @@ def _number(value: Any, name: str) -> float:
         return float(value)
     except OverflowError:
         return math.inf
+
+
+def _moment(value: Any, name: str, day_first: bool) -> float:
+    """Return seconds since 1970 of a text, or of a number of seconds."""
+    return as_moment(value, name, day_first) if isinstance(value, str) else _number(value, name)
 
 
 def _text(value: Any, name: str) -> str:

@@ -25,6 +25,13 @@ class Columns:
         Names of the columns.
     carried : tuple of str
         Columns that are passed on as text, also those of rows that cannot be used.
+    dates : tuple of str
+        Columns to read as seconds since 1970.
+    required : tuple of str or None
+        Columns that must have a value; default: all but those that are passed on. In the others a
+        missing number or date is NaN, and a missing text is None.
+    month_first : tuple of str
+        The dates in which 3/4/2026 is in March.
 
     Examples
     --------
@@ -35,11 +42,30 @@ class Columns:
     numbers: tuple[str, ...]
     texts: tuple[str, ...] = ()
     carried: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    required: tuple[str, ...] | None = None
+    month_first: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """All names, those of numbers first."""
-        return tuple(dict.fromkeys(self.numbers + self.texts + self.carried))
+        read = self.numbers + self.texts + self.dates + self.carried
+        return tuple(dict.fromkeys(read))
+
+    @property
+    def all_texts(self) -> tuple[str, ...]:
+        """Columns whose cells a parser reads as text: texts, dates, and those carried."""
+        return tuple(dict.fromkeys(self.texts + self.dates + self.carried))
+
+    def needs(self, name: str) -> bool:
+        """Return whether a column must have a value.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        """
+        return self.required is None or name in self.required
 
     @property
     def carried_keys(self) -> dict[str, str]:
@@ -149,17 +175,22 @@ def sift(
     >>> sift(columns, np.array([2, 3]), Columns(("a",)))
     ({'a': array([1.])}, array([2]), [Reject(line=3, reason='a is missing', carried=())])
     """
+    columns = {name: _with_gaps(name, values, wanted) for name, values in columns.items()}
     bad = np.zeros(len(lines), dtype=bool)
-    for name in wanted.numbers:
-        bad |= ~(np.abs(columns[name]) <= LARGEST)
+    for name in (*wanted.numbers, *wanted.dates):
+        bad |= np.abs(columns[name]) > LARGEST
+        if wanted.needs(name):
+            bad |= np.isnan(columns[name])
     for name in wanted.texts:
-        bad |= np.fromiter((not value for value in columns[name]), bool, len(lines))
+        if wanted.needs(name):
+            bad |= np.fromiter((not value for value in columns[name]), bool, len(lines))
     if not bad.any():
-        return dict(columns), lines, []
+        return columns, lines, []
+    read = (*wanted.numbers, *wanted.texts, *wanted.dates)
     rejects = [
         Reject(
             int(lines[row]),
-            _reason({name: columns[name][row] for name in (*wanted.numbers, *wanted.texts)}),
+            _reason({name: columns[name][row] for name in read}, wanted),
             tuple(columns[key][row] for key in wanted.carried_keys),
         )
         for row in np.flatnonzero(bad)
@@ -168,13 +199,19 @@ def sift(
     return {name: values[good] for name, values in columns.items()}, lines[good], rejects
 
 
-def _reason(row: Mapping[str, Any]) -> str:
+def _with_gaps(name: str, values: Column, wanted: Columns) -> Column:
+    """Return a column in which a missing text is None, if the column may have gaps."""
+    if name not in wanted.texts or wanted.needs(name):
+        return values
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = [value or None for value in values]
+    return texts
+
+
+def _reason(row: Mapping[str, Any], wanted: Columns) -> str:
     for name, value in row.items():
-        if not isinstance(value, float):
-            if not value:
-                return f"{name} is missing"
-        elif np.isnan(value):
+        if wanted.needs(name) and (value is None or value != value or value == ""):
             return f"{name} is missing"
-        elif abs(value) > LARGEST:
+        if isinstance(value, float) and abs(value) > LARGEST:
             return f"{name} is {value:g}, beyond ±{LARGEST:g}"
     raise AssertionError(row)

@@ -1,0 +1,221 @@
+"""Rows of a table as points: encoded, with gaps filled, and standardised."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from colk._engine.locks import Guarded
+from colk._engine.running_scale import COLUMNS, RunningScale
+from colk._validation import Array
+from colk.recipe import Settings, as_loss
+from colk.tabular.columns import Column, as_numbers, as_seconds, check_numbers
+from colk.tabular.dates import CYCLES, cycles_in
+from colk.tabular.encoder import TableEncoder
+
+if TYPE_CHECKING:
+    from colk.tabular.reading import Columns
+
+__all__ = ["TableRows"]
+
+
+class TableRows(Guarded):
+    """The part of `TableModel` that turns rows into points.
+
+    `fit` finds the medians of the columns, which fill their gaps, and the cycles of dates before it
+    finds the scales. `learn` cannot know them: a gap has the mean of the rows so far, and dates
+    have all cycles.
+    """
+
+    target: str
+    features: tuple[str, ...]
+    categorical: tuple[str, ...]
+    dates: tuple[str, ...]
+    task: str
+    scale: bool
+    settings: Settings
+    labels: list[str]
+    notes: dict[str, Any]
+    _encoder: TableEncoder
+    _inputs: RunningScale
+    _targets: RunningScale
+    _has_fixed_scales: bool
+
+    @property
+    def wanted(self) -> "Columns":
+        """The columns to read; the target must be there."""
+        return self._wanted(with_target=True)
+
+    @property
+    def wanted_features(self) -> "Columns":
+        """The columns to read for predictions."""
+        return self._wanted(with_target=False)
+
+    def _wanted(self, with_target: bool) -> "Columns":
+        from colk.tabular.reading import Columns
+
+        numbers = [name for name, kind in self._table_columns() if kind == "number"]
+        texts = list(self.categorical)
+        if with_target:
+            (numbers if self.task == "regression" else texts).append(self.target)
+        required = (self.target,) if with_target else ()
+        return Columns(
+            tuple(numbers),
+            tuple(texts),
+            dates=self.dates,
+            required=required,
+            month_first=tuple(self.notes.get("month_first", ())),
+        )
+
+    def _table_columns(self) -> list[Column]:
+        kinds = {**dict.fromkeys(self.categorical, "category"), **dict.fromkeys(self.dates, "date")}
+        return [Column(name, kinds.get(name, "number")) for name in self.features]  # type: ignore[arg-type]
+
+    # -- the encoder -------------------------------------------------------------------------
+
+    def _start_encoder(self) -> None:
+        """Begin with an encoder that knows nothing about the rows."""
+        cycles = {name: tuple(CYCLES) for name in self.dates}
+        self._set_encoder(TableEncoder(self._table_columns(), cycles=cycles))
+        self._targets = RunningScale(1)
+        self._has_fixed_scales = False
+
+    def _set_encoder(self, encoder: TableEncoder) -> None:
+        self._encoder = encoder
+        self._inputs = RunningScale(encoder.n_measured, COLUMNS)
+        self.settings = replace(self.settings, categorical=encoder.categorical)
+
+    @property
+    def needs_medians(self) -> bool:
+        """Whether a fit must find medians and cycles before the scales: there are gaps or dates."""
+        return bool(self._encoder.gaps or self.dates)
+
+    def measured(self, columns: Mapping[str, Any]) -> Array:
+        """Return the numbers and dates of rows, NaN for gaps, of shape (n, m).
+
+        Parameters
+        ----------
+        columns : mapping of str to array
+            The features by name.
+        """
+        n = len(columns[self.features[0]])
+        parts = [
+            (as_seconds if kind == "date" else as_numbers)(columns[name], name)
+            for name, kind in self._table_columns()
+            if kind != "category"
+        ]
+        return np.column_stack(parts) if parts else np.zeros((n, 0))
+
+    def find_medians(self, measured: Array) -> None:
+        """Fix what fills the gaps, and the cycles of dates; the scales begin anew.
+
+        Parameters
+        ----------
+        measured : array of shape (n, m)
+            What `measured` returns for a sample of the rows.
+        """
+        before = self._encoder
+        typical, cycles = {}, {}
+        columns = [column for column in self._table_columns() if column.kind != "category"]
+        for (name, kind), values in zip(columns, measured.T, strict=True):
+            known = values[~np.isnan(values)]
+            typical[name] = float(np.median(known)) if len(known) else 0.0
+            if kind == "date":
+                cycles[name] = cycles_in(values)
+        values = {name: before.values_of(name) for name in self.categorical}
+        gaps = [name for name, _ in columns if name in before.gaps]
+        table = self._table_columns()
+        self._set_encoder(TableEncoder(table, typical, cycles, values, gaps))
+        self._targets = RunningScale(1)
+
+    # -- rows as numbers ---------------------------------------------------------------------
+
+    def _encoded(self, columns: Mapping[str, Any], y: Any) -> tuple[Array, Any]:
+        """Return checked rows as a matrix, and targets as a column of numbers or texts."""
+        if self.task == "regression":
+            targets = check_numbers(y, self.target)[:, None].copy()
+        else:
+            targets = np.array([str(label) for label in y], dtype=object)[:, None]
+        missing = [name for name in self.features if name not in columns]
+        if missing:
+            raise ValueError(f"column {missing[0]!r} is missing")
+        n = len(columns[self.features[0]])
+        if len(targets) != n:
+            raise ValueError(f"{self.target} has {len(targets)} rows, expected {n}")
+        self._encoder.admit(columns)
+        return self._encoder.encode(columns), targets
+
+    def _class_targets(self, labels: Any) -> Array:
+        """Return classes as the loss takes them, of shape (n, 1)."""
+        places = {label: place for place, label in enumerate(self.labels)}
+        targets = np.array([places[label] for label in labels], dtype=np.float64)[:, None]
+        return 2.0 * targets - 1.0 if as_loss(self.settings.loss).kind == "binary" else targets
+
+    def update_scales(self, X: Array, targets: Array, gaps: Array | None = None) -> None:
+        """Add rows to the means and deviations, and standardise them in place.
+
+        Parameters
+        ----------
+        X, targets : arrays
+            What `encode` returns.
+        gaps : array of shape (n, m), optional
+            Which numbers and dates are missing; they get the mean of the rows before.
+        """
+        if gaps is not None and gaps.any():
+            for piece, missing in _pieces(X, gaps):
+                if missing is not None:
+                    piece[0, missing] = self._inputs.means[missing]
+                self._absorb(piece)
+        else:
+            self._absorb(X)
+        if self.task == "regression":
+            self._targets.absorb(targets)
+
+    def _absorb(self, X: Array) -> None:
+        if self.scale:
+            self._inputs.absorb(X)
+        else:
+            self._inputs.absorb(X[:, : self._inputs.n_columns].copy())  # the means fill gaps
+
+    def standardize(self, X: Array, targets: Array) -> None:
+        """Standardise rows in place.
+
+        Parameters
+        ----------
+        X, targets : arrays
+            What `encode` returns.
+        """
+        if self.scale:
+            self._inputs.scale(X)
+        if self.task == "regression":
+            self._targets.scale(targets)
+
+    def points(self, columns: Mapping[str, Any]) -> Array:
+        """Return rows as the learner sees them: encoded and standardised.
+
+        Parameters
+        ----------
+        columns : mapping of str to array
+            The features by name.
+        """
+        X = self._encoder.encode(columns)
+        if not self._has_fixed_scales:
+            gaps = np.isnan(self.measured(columns))
+            rows, places = np.nonzero(gaps)
+            X[rows, places] = self._inputs.means[places]
+        if self.scale:
+            self._inputs.scale(X)
+        return X
+
+
+def _pieces(X: Array, gaps: Array) -> Iterator[tuple[Array, Any]]:
+    """Yield rows without gaps, as many as follow each other, and single rows with their gaps."""
+    start = 0
+    for row in np.flatnonzero(gaps.any(axis=1)).tolist():
+        if row > start:
+            yield X[start:row], None
+        yield X[row : row + 1], np.flatnonzero(gaps[row])
+        start = row + 1
+    if start < len(X):
+        yield X[start:], None
