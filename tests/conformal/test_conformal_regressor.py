@@ -199,7 +199,7 @@ def test_models_that_cannot_be_used_are_refused():
     with pytest.raises(TypeError, match="model must have the method predict, got int"):
         ConformalRegressor(3)
     with pytest.raises(ValueError, match="KernelRidge is not fitted and has neither"):
-        ConformalRegressor(KernelRidge())
+        ConformalRegressor(KernelRidge()).learn([[0.0]], [0.0])
     X, y = jumps(60)
     two = COLKRegressor().fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="COLKRegressor has 2 outputs"):

@@ -186,6 +186,10 @@ CASES |= {
         lambda: river.ConformalRegressor(river.COLKRegressor(), coverage=0.8),
         _by_name(Y),
     ),
+    "river.ConformalClassifier": (
+        lambda: river.ConformalClassifier(river.COLKClassifier(), by_class=True),
+        _by_name(LABELS),
+    ),
     "river.COLKQuantileRegressor": (
         lambda: river.COLKQuantileRegressor((0.1, 0.9), max_atoms=20),
         _by_name(Y),

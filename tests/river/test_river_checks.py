@@ -8,7 +8,13 @@ from river import checks
 
 from colk.kernels import Gaussian
 from colk.risks import Variance
-from colk.river import COLKClassifier, COLKQuantileRegressor, COLKRegressor, ConformalRegressor
+from colk.river import (
+    COLKClassifier,
+    COLKQuantileRegressor,
+    COLKRegressor,
+    ConformalClassifier,
+    ConformalRegressor,
+)
 
 MODELS = [
     COLKRegressor(max_atoms=50),
@@ -18,6 +24,7 @@ MODELS = [
     COLKRegressor(solver="newton", forgetting=0.99, max_atoms=50),
     COLKClassifier(solver="newton", max_atoms=50),
     ConformalRegressor(COLKRegressor(max_atoms=50)),
+    ConformalClassifier(COLKClassifier(max_atoms=50)),
     COLKQuantileRegressor((0.1, 0.5, 0.9), max_atoms=50),
 ]
 

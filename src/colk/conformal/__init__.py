@@ -1,6 +1,14 @@
 """Prediction intervals with guaranteed coverage on drifting streams."""
 
 from colk.conformal.adaptive import AdaptiveInterval
+from colk.conformal.labels import ConformalClassifier, ScoreThresholds
+from colk.conformal.local import ResidualQuantiles
 from colk.conformal.regressor import ConformalRegressor
 
-__all__ = ["AdaptiveInterval", "ConformalRegressor"]
+__all__ = [
+    "AdaptiveInterval",
+    "ConformalClassifier",
+    "ConformalRegressor",
+    "ResidualQuantiles",
+    "ScoreThresholds",
+]

@@ -203,6 +203,27 @@ class AdaptiveInterval:
         insort(self._below, pair[0])
         insort(self._above, pair[1])
 
+    def calibrate(self, below: Sequence[float], above: Sequence[float]) -> None:
+        """Start from the residuals of samples at rest, so that intervals are finite at once.
+
+        For n residuals of exchangeable samples, an interval goes to the residuals at the places
+        (n + 1)α/2 and (n + 1)(1 − α/2): it covers a new target with probability 1 − α or more, as
+        in split conformal prediction. The window grows to n.
+
+        Parameters
+        ----------
+        below, above : sequence of float
+            As in `update`.
+        """
+        self._recent, self._below, self._above = deque(), [], []
+        self.window = max(self.window, len(below))
+        for pair in zip(below, above, strict=True):
+            self._remember(pair)
+        n = len(self._recent)
+        for coverage, level in self._levels.items():
+            place = (n + 1) * (0.5 + 0.5 * coverage) - 1.0
+            level.aim = 2.0 * (1.0 - place / (n - 1)) if n > 1 else 0.0
+
     def observed_coverage(self, coverage: float) -> float:
         """Share of targets inside their finite intervals; NaN before the first of these.
 

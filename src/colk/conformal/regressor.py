@@ -10,6 +10,8 @@ from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
 from colk._validation import Array, check_points, check_vector
 from colk.conformal.adaptive import AdaptiveInterval, check_coverage
+from colk.conformal.left_out import has_closed_form, left_out_residuals
+from colk.conformal.local import ResidualQuantiles
 from colk.errors import FileFormatError
 
 __all__ = ["ConformalRegressor"]
@@ -22,6 +24,7 @@ _ROUND, _FIRST_ROUND = 500, 10
     model=stored.Anything(),
     coverage=stored.Number(),
     interval=stored.Object(AdaptiveInterval),
+    local=stored.Optional(stored.Object(ResidualQuantiles)),
     has_learned=stored.Flag(),
 )
 class ConformalRegressor(Guarded):
@@ -31,6 +34,10 @@ class ConformalRegressor(Guarded):
     learned after its interval was made, the intervals cover the nominal share of targets, even if
     the data drift or jump and even if the model is poor. A good model gives narrow intervals.
     `AdaptiveInterval` states the guarantee.
+
+    For data at rest, `fit` fits the model and calibrates the intervals on the same samples, without
+    their own sample, and `calibrate` uses samples that the model has not seen. Intervals are then
+    finite from the first prediction on.
 
     Parameters
     ----------
@@ -42,6 +49,10 @@ class ConformalRegressor(Guarded):
         Nominal coverage.
     rate, window
         As in `AdaptiveInterval`.
+    local : bool
+        Whether the width depends on x: the quantiles of the residuals are learned as functions of x
+        (`ResidualQuantiles`), and the adaptive intervals correct them. Set it if the noise is
+        larger in some regions than in others; X must be an array of numbers.
 
     Attributes
     ----------
@@ -71,7 +82,12 @@ class ConformalRegressor(Guarded):
     _changing = ("_interval", "model")
 
     def __init__(
-        self, model: Any, coverage: float = 0.9, rate: float = 0.01, window: int = 500
+        self,
+        model: Any,
+        coverage: float = 0.9,
+        rate: float = 0.01,
+        window: int = 500,
+        local: bool = False,
     ) -> None:
         if not callable(getattr(model, "predict", None)):
             raise TypeError(
@@ -82,18 +98,15 @@ class ConformalRegressor(Guarded):
         self.coverage = check_coverage(coverage)
         self._interval = AdaptiveInterval(rate, window)
         self._interval.follow(self.coverage)
+        self._local = ResidualQuantiles(self.coverage) if local else None
         self._has_learned = _has_learned(model)
-        if self._learns is None and not self._has_learned:
-            raise ValueError(
-                f"{type(model).__name__} is not fitted and has neither learn nor partial_fit; fit "
-                "it first, on other samples than those of the stream"
-            )
 
     def _to_file(self) -> dict[str, Any]:
         return {
             "model": self.model,
             "coverage": self.coverage,
             "interval": self._interval,
+            "local": self._local,
             "has_learned": self._has_learned,
         }
 
@@ -108,6 +121,7 @@ class ConformalRegressor(Guarded):
         if model.coverage not in interval.coverages:
             raise FileFormatError(f"no intervals of coverage {model.coverage} are stored")
         model._interval, model._has_learned = interval, values["has_learned"]
+        model._local = values["local"]
         return model
 
     @property
@@ -119,7 +133,7 @@ class ConformalRegressor(Guarded):
         rate, window = self._interval.rate, self._interval.window
         return (
             f"ConformalRegressor(model={self.model!r}, coverage={self.coverage}, rate={rate}, "
-            f"window={window})"
+            f"window={window}, local={self._local is not None})"
         )
 
     @locked
@@ -137,6 +151,11 @@ class ConformalRegressor(Guarded):
         y : array of shape (n,)
             Targets.
         """
+        if self._learns is None and not self._has_learned:
+            raise ValueError(
+                f"{type(self.model).__name__} is not fitted and has neither learn nor partial_fit; "
+                "fit it first, on other samples than those of the stream"
+            )
         n = len(check_points(np.asarray(X), None))
         targets = check_vector(y, n, "y")
         rows = X.iloc if hasattr(X, "iloc") else np.asarray(X)
@@ -154,7 +173,82 @@ class ConformalRegressor(Guarded):
             self._learns(X, y)
             self._has_learned = True
         if ends is not None:
-            self._interval.update((y - ends[:, 0]).tolist(), (y - ends[:, 1]).tolist())
+            points = np.asarray(X)
+            shifts = self._shifts(points)
+            below, above = (y - ends[:, c] - shifts[:, c] for c in range(2))
+            if self._local is not None:
+                self._local.update(points, y - ends.mean(axis=1))
+            self._interval.update(below.tolist(), above.tolist())
+
+    def _shifts(self, X: Array) -> Array:
+        """What the quantiles of the residuals add to the ends, of shape (n, 2)."""
+        return np.zeros((len(X), 2)) if self._local is None else self._local.predict(X)
+
+    @locked
+    def calibrate(self, X: Any, y: ArrayLike) -> Self:
+        """Make intervals from samples that a fitted model has not seen: split conformal prediction.
+
+        Exchangeable new targets lie in their intervals with the nominal probability or more, for
+        the coverage of the constructor. With `local`, every second sample teaches the quantiles of
+        the residuals, and the others calibrate. `learn` continues from here.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Targets.
+        """
+        if not self._has_learned:
+            raise ValueError("the model is not fitted; use fit, or fit the model first")
+        points = np.asarray(X)
+        targets = check_vector(y, len(points), "y")
+        ends = self._ends(X)
+        self._set(points, targets[:, None] - ends)
+        return self
+
+    @locked
+    def fit(self, X: Any, y: ArrayLike, random_state: Any = None) -> Self:
+        """Fit the model and calibrate the intervals.
+
+        A `colk.COLKRegressor` with one output and its polish is calibrated by the residuals of
+        predictions without the own sample, in closed form, so that all samples count for both. Any
+        other model is fitted to three quarters of the samples, drawn at random, and calibrated on
+        the others.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        y : array of shape (n,)
+            Targets.
+        random_state : int, RandomState or None
+            Seed for the draw.
+        """
+        points = np.asarray(X)
+        targets = check_vector(y, len(points), "y")
+        rows = X.iloc if hasattr(X, "iloc") else points
+        if has_closed_form(self.model):
+            self.model.fit(X, targets)
+            residuals = left_out_residuals(self.model, points, targets)
+            self._set(points, np.column_stack([residuals, residuals]))
+        else:
+            order = np.random.default_rng(random_state).permutation(len(points))
+            size = max(1, 3 * len(points) // 4)
+            self.model.fit(rows[order[:size]], targets[order[:size]])
+            rest = order[size:]
+            self._set(points[rest], targets[rest, None] - self._ends(rows[rest]))
+        self._has_learned = True
+        return self
+
+    def _set(self, points: Array, residuals: Array) -> None:
+        """Calibrate by residuals of the lower and the upper ends, of shape (n, 2)."""
+        if self._local is not None:
+            self._local = ResidualQuantiles(self.coverage)
+            self._local.update(points[::2], residuals[::2].mean(axis=1))
+            points, residuals = points[1::2], residuals[1::2]
+        residuals = residuals - self._shifts(points)
+        self._interval.calibrate(residuals[:, 0].tolist(), residuals[:, 1].tolist())
 
     def partial_fit(self, X: Any, y: ArrayLike) -> Self:
         """Same as `learn`, under scikit-learn's name.
@@ -209,7 +303,8 @@ class ConformalRegressor(Guarded):
         reach = self._interval.reach(level)
         if not self._has_learned:
             return np.tile(np.array(reach), (len(X), 1))
-        interval: Array = self._ends(X) + np.array(reach)
+        points = np.asarray(X)
+        interval: Array = self._ends(X) + self._shifts(points) + np.array(reach)
         return interval
 
     def observed_coverage(self, coverage: float | None = None) -> float:

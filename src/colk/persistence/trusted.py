@@ -30,9 +30,13 @@ _HOMES = {
     "colk.selection": ("Race", "KeptSamples"),
     "colk.recipe": ("Contest",),
     "colk._engine.running_scale": ("RunningScale",),
-    "colk.conformal": ("AdaptiveInterval", "ConformalRegressor"),
+    "colk.conformal": (
+        "AdaptiveInterval", "ConformalClassifier", "ConformalRegressor", "ResidualQuantiles",
+        "ScoreThresholds",
+    ),
     "colk.river": (
-        "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "ConformalRegressor",
+        "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "ConformalClassifier",
+        "ConformalRegressor",
     ),
     "colk.tabular": ("TableEncoder", "TableModel"),
 }  # fmt: skip
@@ -40,12 +44,13 @@ _HOMES = {
 # Parts of models, which cannot be saved by themselves.
 _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
-    "AdaptiveInterval", "TableEncoder",
+    "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
 )  # fmt: skip
 
 # Other types in pickles of models, besides terms and the classes above.
 _PICKLED = (
     ("colk.conformal.adaptive", "Level"),
+    ("colk.conformal.labels", "Threshold"),
     ("colk.learners.parametric", "TubeStream"),
     ("colk.rkhs.polishing", "PathPoint"),
     ("colk.rl.step", "FunctionTrackingStream"),

@@ -7,6 +7,7 @@ with needed_for("colk.river", extra="river"):
 
 from colk.river.classifier import COLKClassifier
 from colk.river.conformal import ConformalRegressor
+from colk.river.labels import ConformalClassifier
 from colk.river.metrics import ClassificationRisk, RegressionRisk
 from colk.river.quantiles import COLKQuantileRegressor
 from colk.river.regressor import COLKRegressor
@@ -16,6 +17,7 @@ __all__ = [
     "COLKQuantileRegressor",
     "COLKRegressor",
     "ClassificationRisk",
+    "ConformalClassifier",
     "ConformalRegressor",
     "RegressionRisk",
 ]
