@@ -1,5 +1,6 @@
 """Rows that scikit-learn's checks would not change skip these checks; others do not."""
 
+import copy
 import warnings
 
 import numpy as np
@@ -99,3 +100,37 @@ def test_a_refused_first_call_leaves_nothing_behind():
         model.fit(X[:3], [1.7e308, 1.7e308, -1.7e308])
     assert not hasattr(model, "n_features_in_")
     assert np.isfinite(model.fit(X, Y).predict(X)).all()
+
+
+def test_a_refused_row_leaves_the_scale_of_the_targets(monkeypatch):
+    model = COLKRegressor(kernel="laplacian").partial_fit(X[:200], Y[:200])
+    before = model.intercept_, model.target_scale_, model.predict(X).tolist()
+
+    def refused(*samples):
+        raise MemoryError
+
+    monkeypatch.setattr(type(model.learner_), "learn_checked", refused)
+    with pytest.raises(MemoryError):
+        model.partial_fit(X[200:201], np.array([9.0]))
+    monkeypatch.undo()
+    assert (model.intercept_, model.target_scale_, model.predict(X).tolist()) == before
+    for i in range(200, 300):
+        model.partial_fit(X[i : i + 1], Y[i : i + 1])
+    whole = COLKRegressor(kernel="laplacian").partial_fit(X[:200], Y[:200])
+    np.testing.assert_array_equal(whole.partial_fit(X[200:], Y[200:]).predict(X), model.predict(X))
+
+
+def test_a_row_that_cannot_be_scaled_leaves_the_scale():
+    model = COLKRegressor(kernel="laplacian").partial_fit(X[:2], [1.6e308, 1.7e308])
+    before = model.intercept_, model.target_scale_
+    with pytest.raises(ValueError, match="too large to be scaled"):
+        model.partial_fit(X[:1], np.array([-1.7e308]))
+    assert (model.intercept_, model.target_scale_) == before
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
+def test_a_copy_does_not_see_the_rows_of_the_original(duplicate):
+    model = COLKRegressor(kernel="laplacian").partial_fit(X[:200], Y[:200])
+    twin, before = duplicate(model), model.target_scale_
+    model.partial_fit(X[:1], np.array([4.0]))
+    assert twin.target_scale_ == before != model.target_scale_

@@ -245,6 +245,9 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         """
         if isinstance(self.risk_, GroupRisk):
             self.risk_.refuse()
+        if self._kept is None and self._contest is None:
+            self._pass(X, Y, weight)
+            return
         sums, start = np.zeros(2), 0
         if self._kept is not None:
             start = min(self._kept.lacking, len(X))
@@ -254,16 +257,14 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
             if self._kept.lacking == 0:
                 self._start_contest(self._kept)
         contest = self._contest
-        if contest is None:
-            sums += self._learn_part(X[start:], Y[start:], weight[start:])
-        else:
+        if contest is not None:
             for rows in contest.parts(start, len(X)):
                 sums += self._learn_part(X[rows], Y[rows], weight[rows])
                 contest.follow(X[rows], Y[rows], weight[rows])
                 if contest.is_block_full:
                     self._lead_on(contest.next_leader(self._learner, self._settings(self.loss_)))
                     self.race_ = contest.latest
-        self._note_loss(sums)
+        self._note_loss(*sums)
 
     def _start_contest(self, kept: KeptSamples) -> None:
         """Let the first samples of a stream choose what the settings leave open."""
@@ -283,17 +284,17 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
 
     def _pass(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn from valid samples in this order, and note their prequential loss."""
-        self._note_loss(self._learn_part(X, Y, weight))
+        self._note_loss(*self._learn_part(X, Y, weight))
 
-    def _learn_part(self, X: Array, Y: Array, weight: Array) -> Array:
+    def _learn_part(self, X: Array, Y: Array, weight: Array) -> tuple[float, float]:
         """Learn from valid samples; return the sums of their losses before, and of weights."""
-        before = self._learner.loss_sums
+        loss, seen = self._learner.loss_sums
         self._learner.learn_checked(X, Y, weight)
-        return np.subtract(self._learner.loss_sums, before)
+        loss_after, seen_after = self._learner.loss_sums
+        return loss_after - loss, seen_after - seen
 
-    def _note_loss(self, sums: Array) -> None:
+    def _note_loss(self, loss: float, seen: float) -> None:
         """Note the mean prequential loss of a pass or of a part of a stream."""
-        loss, seen = sums
         self.loss_curve_.append(float(loss / seen) if seen > 0.0 else float("nan"))
 
     def _is_valid(self, X: Any) -> bool:

@@ -187,6 +187,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     (True, True)
     """
 
+    _changing = (*EpochEstimator._changing, "_targets")
     _targets: RunningScale
 
     def __init__(
@@ -263,8 +264,12 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         with self._unchanged_on_error():
             first = not self.__sklearn_is_fitted__()
             X, targets, weight = self._checked(X, y, sample_weight, first)
-            scaled = (self._scale_all if first else self._scale_each)(targets, weight)
-            self._learn_on(X, scaled, weight)
+            if first:
+                self._learn_on(X, self._scale_all(targets, weight), weight)
+            elif targets.shape == (1,) and weight[0] > 0.0 and self.scale_targets:
+                self._learn_row(X, targets, weight)
+            else:
+                self._learn_on(X, self._scale_each(targets, weight), weight)
         return self
 
     def _prepare(
@@ -283,6 +288,15 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         if self.scale_targets:
             self._targets = self._targets.merged(targets, weight)
         return self._encode(targets)
+
+    def _learn_row(self, X: Array, target: Array, weight: Array) -> None:
+        """Learn one row. The scale changes in place, because a copy takes longer than a step."""
+        try:
+            scaled = self._targets.update(target[0], weight[0])
+            self._learn_on(X, np.array([scaled]), weight)
+        except Exception:
+            self._targets.undo()
+            raise
 
     def _scale_each(self, targets: Array, weight: Array) -> Array:
         """Update the scale with each target; return the target in the scale at its time."""
