@@ -177,9 +177,9 @@ class GradientStream(KernelStream):
         if not self.renews:
             return rate
         taken = self.squared_loss(self.averaged)
-        if self.squared_average > 0.0:
-            noise = 2.0 * max(self.dictionary.size, 1) * self.squared_average
-            rate = max(rate, min(math.sqrt(self.taken / noise), 1.0))
+        noise = 2.0 * max(self.dictionary.size, 1) * self.squared_average
+        if self.taken > rate * rate * noise > 0.0:
+            rate = min(math.sqrt(self.taken / noise), 1.0)
         self.taken += rate * (taken - self.taken)
         self.average_error = (1.0 - rate) * (self.average_error + math.sqrt(taken))
         if (self.steps + 1) % REVIEW == 0:

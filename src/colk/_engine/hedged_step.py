@@ -6,7 +6,6 @@ The companion (`risk_companion.py`) has its own slopes, and mixes the function t
 
 from typing import Any
 
-from colk import _stored as stored
 from colk._engine import inverse_curvature, risk_companion, stream
 from colk._engine.contracts import RiskContract, TrackerContract
 from colk._engine.gradient_step import GradientStream
@@ -46,21 +45,9 @@ class HedgedGradientStream(GradientStream):
         self.companion = RiskCompanion(
             self.loss, beside, tracker_beside, self.dictionary, self.window, self.averaged
         )
+        self.parts["companion"] = self.companion
         self.lines = self.companion.first_lines(len(TRACE))
         self.risk_step, self.shown = risk_step, self.companion.row_of(risk_companion.CANDIDATES)
-
-    def fields(self) -> dict[str, stored.Field]:
-        """Fields that `pack` returns for a stream of this shape."""
-        return {**super().fields(), "companion": self.companion.fields()}
-
-    def packed(self) -> dict[str, Any]:
-        """Body of `pack`; the caller holds the lock."""
-        return {**super().packed(), "companion": self.companion.pack()}
-
-    def unpack(self, packed: dict[str, Any]) -> None:
-        """Restore a packed state."""
-        super().unpack(packed)
-        self.companion.unpack(packed["companion"])
 
     def make_step(self) -> int:
         """Make a step and record it, with g and the outer value of the companion."""
@@ -126,22 +113,10 @@ class HedgedNewtonStream(NewtonStream):
         self.companion = RiskCompanion(
             self.loss, beside, tracker_beside, self.dictionary, self.window, self.averaged
         )
+        self.parts["companion"] = self.companion
         self.shown = self.companion.row_of(risk_companion.CANDIDATES)
         self.lines = self.companion.first_lines(len(TRACE))
         self.iterate.accompany(self.companion.first, self.shown - self.companion.first)
-
-    def fields(self) -> dict[str, stored.Field]:
-        """Fields that `pack` returns for a stream of this shape."""
-        return {**super().fields(), "companion": self.companion.fields()}
-
-    def packed(self) -> dict[str, Any]:
-        """Body of `pack`; the caller holds the lock."""
-        return {**super().packed(), "companion": self.companion.pack()}
-
-    def unpack(self, packed: dict[str, Any]) -> None:
-        """Restore a packed state."""
-        super().unpack(packed)
-        self.companion.unpack(packed["companion"])
 
     def make_step(self) -> int:
         """Make a step and record it, with g and the outer value of the companion."""

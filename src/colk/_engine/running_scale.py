@@ -114,9 +114,9 @@ class RunningScale:
 
     def limits(self) -> tuple[Array, Array]:
         """Return the smallest and the largest value of each column that is no outlier."""
-        columns = range(len(self._means))
-        low, high = self._sample.low, self._sample.high
-        return np.array([low(j) for j in columns]), np.array([high(j) for j in columns])
+        sample, columns = self._sample, range(len(self._means))
+        low = [sample.low(j) for j in columns]
+        return np.array(low), np.array([sample.high(j) for j in columns])
 
     # -- one value ---------------------------------------------------------------------------
 

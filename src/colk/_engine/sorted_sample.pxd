@@ -16,11 +16,12 @@ cdef class SortedSample:
     cpdef bint takes_next(self) noexcept
     @cython.locals(place=Py_ssize_t)
     cpdef void insert(self, Py_ssize_t column, double value, double weight) noexcept
-    @cython.locals(i=Py_ssize_t, place=Py_ssize_t)
-    cdef void _remove(self, Py_ssize_t column) noexcept
-    @cython.locals(i=Py_ssize_t)
+    @cython.locals(place=Py_ssize_t)
+    cdef Py_ssize_t _leaving(self, Py_ssize_t column) noexcept
+    @cython.locals(i=Py_ssize_t, largest=double)
     cdef void _find_largest(self) noexcept
-    cdef void _move(self, Py_ssize_t column, Py_ssize_t source, Py_ssize_t target) noexcept
+    @cython.final
+    cdef inline void _move(self, Py_ssize_t column, Py_ssize_t source, Py_ssize_t target) noexcept
     cpdef bint is_complete(self, Py_ssize_t n_seen) noexcept
     cpdef void uncount(self) noexcept
     cpdef double low(self, Py_ssize_t column) noexcept

@@ -76,13 +76,17 @@ class SortedSample:
         return self._key < self._largest
 
     def insert(self, column: int, value: float, weight: float) -> None:
-        """Insert the value of the row that was taken, and remove that of the row that leaves."""
-        if self._is_full:
-            self._remove(column)
-        place = self.size - 1
+        """Insert the value of the row that was taken, and remove that of the row that leaves.
+
+        The place that is free moves to where the value belongs, after values that are equal.
+        """
+        place = self._leaving(column) if self._is_full else self.size - 1
         while place > 0 and self.values[column, place - 1] > value:
             self._move(column, place - 1, place)
             place -= 1
+        while place < self.size - 1 and self.values[column, place + 1] <= value:
+            self._move(column, place + 1, place)
+            place += 1
         self.values[column, place], self.weights[column, place] = value, weight
         self.keys[column, place] = self._key
         self._limit(column)
@@ -95,19 +99,19 @@ class SortedSample:
         if not self._is_full:
             self.size -= 1
 
-    def _remove(self, column: int) -> None:
-        """Remove the value with the largest key; the last place is then free."""
+    def _leaving(self, column: int) -> int:
+        """Return the place of the value with the largest key."""
         place = 0
         while self.keys[column, place] != self._largest:
             place += 1
-        for i in range(place, self.size - 1):
-            self._move(column, i + 1, i)
+        return place
 
     def _find_largest(self) -> None:
         """Find the key of the row that leaves next."""
-        self._largest = 0.0
+        largest = 0.0
         for i in range(self.size):
-            self._largest = max(self._largest, self.keys[0, i])
+            largest = max(largest, self.keys[0, i])
+        self._largest = largest
 
     def _move(self, column: int, source: int, target: int) -> None:
         self.values[column, target] = self.values[column, source]

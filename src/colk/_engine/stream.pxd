@@ -13,6 +13,7 @@ cdef class Stream:
     cdef readonly Py_ssize_t n_outputs, averaged, shown, gained, kept
     cdef readonly Window window
     cdef readonly Dictionary dictionary
+    cdef readonly dict parts
     cdef readonly object lock
     cdef object postponed
     cdef readonly bint busy, diverged, traced, looks_ahead, is_guarded
@@ -24,6 +25,8 @@ cdef class Stream:
     cdef double[:, ::1] row, target
     cdef double[::1] weight
     cpdef int enter(self) except -1
+    cdef inline int begin(self) except -1
+    cdef inline int end(self) except -1
     cpdef int leave(self) except -1
     cpdef Py_ssize_t advance(self, const double[:, ::1] X, const double[:, ::1] Y,
                              const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1

@@ -54,7 +54,7 @@ class Stream:
         Whether every step writes a line to the trace.
     """
 
-    # Stored numbers besides window and dictionary, and their checks.
+    # Stored numbers besides the parts, and their checks.
     tallies: ClassVar[dict[str, stored.Field]] = {
         "steps": stored.Count(),
         "error_sum": stored.Number(finite=False),  # sums may overflow
@@ -64,6 +64,7 @@ class Stream:
     # Tallies that a file may lack, because it is older than they are; they start at 0.
     later_tallies: ClassVar[frozenset[str]] = frozenset()
 
+    parts: dict[str, Any]  # what is packed with the stream
     averaging: AveragingContract  # None without averaging
     averaged: int  # first row of the weights of the average; 0 without averaging
     shown: int  # first row of the weights of the function that predicts
@@ -86,6 +87,7 @@ class Stream:
         self.step_size, self.regularization = step_size, regularization
         self.averaging = averaging  # type: ignore[assignment]
         self.window, self.dictionary = window, dictionary
+        self.parts = {"window": window, "dictionary": dictionary}
         self.gained, self.kept, self.traced = gained, kept, traced
         self.n_outputs = self.window.predictions.shape[1]
         self.averaged = 0 if averaging is None else self.dictionary.n_fitted - self.n_outputs
@@ -102,11 +104,7 @@ class Stream:
 
     def fields(self) -> dict[str, stored.Field]:
         """Fields that `pack` returns for a stream of this shape."""
-        return {
-            "window": self.window.fields(),
-            "dictionary": self.dictionary.fields(),
-            **self.tallies,
-        }
+        return {**{name: part.fields() for name, part in self.parts.items()}, **self.tallies}
 
     def pack(self) -> dict[str, Any]:
         """Return numbers and arrays from which `unpack` restores the exact state."""
@@ -119,15 +117,14 @@ class Stream:
     def packed(self) -> dict[str, Any]:
         """Body of `pack`; the caller holds the lock."""
         return {
-            "window": self.window.pack(),
-            "dictionary": self.dictionary.pack(),
+            **{name: part.pack() for name, part in self.parts.items()},
             **{name: getattr(self, name) for name in self.tallies},
         }
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Restore a packed state."""
-        self.window.unpack(packed["window"])
-        self.dictionary.unpack(packed["dictionary"])
+        for name, part in self.parts.items():
+            part.unpack(packed[name])
         for name in self.tallies:
             setattr(
                 self, name, packed.get(name, 0.0) if name in self.later_tallies else packed[name]
@@ -138,8 +135,15 @@ class Stream:
     def enter(self) -> int:
         """Take the lock; other threads wait. A call from within a step raises."""
         self.lock.acquire()
-        if self.busy:
+        try:
+            return self.begin()
+        except RuntimeError:
             self.lock.release()
+            raise
+
+    def begin(self) -> int:
+        """Body of `enter`; the caller holds the lock, or one that guards the whole model."""
+        if self.busy:
             raise RuntimeError(
                 "a user's function called the learner from within its own step; "
                 "call it after the step"
@@ -147,9 +151,14 @@ class Stream:
         self.busy = True
         return 0
 
-    def leave(self) -> int:
-        """Release the lock."""
+    def end(self) -> int:
+        """Undo `begin`."""
         self.busy = False
+        return 0
+
+    def leave(self) -> int:
+        """Undo `enter`."""
+        self.end()
         self.lock.release()
         return 0
 

@@ -219,22 +219,10 @@ def drop_one(
     lifted = max(novelty, loops.NOVELTY_FLOOR * own, loops.SMALLEST_PIVOT)
     charged = lifted + loops.ROUNDING * own
     price = squares * charged
-    if d.n_priced == 1:
-        within = loops.atoms_within_one(
-            d.weights_t,
-            d.diagonal,
-            d.size,
-            s.solutions,
-            d.amounts[0, 0],
-            lifted,
-            price,
-            allowed - price,
-        )
-    else:
-        within = loops.atoms_within(
-            d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, s.solutions, 0, 0,
-            0.0, 1.0 / lifted, 0.0, price, allowed - price, 0.0,
-        )  # fmt: skip
+    within = loops.atoms_within_one(
+        d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, s.solutions,
+        lifted, price, allowed - price,
+    )  # fmt: skip
     atoms = d.size + 1
     stays = (within & 1) != 0 or atoms <= stop_at or (price > allowed and atoms <= at_most)
     if stays and novelty == lifted:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -42,7 +42,7 @@ _BY_NAME: dict[str, Callable[[Any], Term]] = {
 class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A COLK learner behind scikit-learn's face; subclasses say what targets are."""
 
-    _changing = ("_learner", "loss_curve_", "_contest")
+    _changing: ClassVar[tuple[str, ...]] = ("_learner", "loss_curve_", "_contest")
 
     n_jobs: int | None
 

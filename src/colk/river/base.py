@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 
 from colk._engine.gradient_step import KernelStream
-from colk._engine.locks import Guarded, Lock
+from colk._engine.locks import Guarded, Lock, locked
+from colk._engine.running_scale import RunningScale
 from colk._validation import (
     LARGEST_WEIGHT,
     Array,
@@ -59,6 +60,7 @@ class OnlineModel(Guarded, StoredModel):
 
     _changing = ("_learner", "_scale", "_contest")
     _own_lock: Lock  # what `_lock` returns, for one sample: a property takes longer than a lock
+    _scale: RunningScale | None = None  # of the targets
 
     _defaults: ClassVar[Settings]  # of the settings that are not parameters of the class
 
@@ -138,12 +140,11 @@ class OnlineModel(Guarded, StoredModel):
 
     def _learn_beside(self, contest: Contest, x: Features, y: float, w: float) -> int:
         """Learn a sample by the fast path, beside a rival; return what `Feed.learn` returns."""
-        with self._lock:
-            learned = cast(Feed, self._feed).learn(x, y, w)
-            if learned == 1:
-                row = np.array([[x[name] for name in self._names]], dtype=np.float64)
-                self._follow(contest, row, np.array([[y]]), np.array([w]))
-            return learned
+        learned = cast(Feed, self._feed).learn(x, y, w)
+        if learned == 1:
+            row = np.array([[x[name] for name in self._names]], dtype=np.float64)
+            self._follow(contest, row, np.array([[y]]), np.array([w]))
+        return learned
 
     def _learn_rows(self, X: Array, Y: Array, weight: Array, n_outputs: int) -> None:
         """Learn checked samples; the first ones make the learner and choose the kernel."""
@@ -176,11 +177,10 @@ class OnlineModel(Guarded, StoredModel):
 
     def _compete(self, contest: Contest, X: Array, Y: Array, weight: Array) -> None:
         """Learn checked samples beside a rival."""
-        with self._lock:
-            for rows in contest.parts(0, len(X)):
-                samples = X[rows], Y[rows], weight[rows]
-                cast(KernelLearner, self._learner).learn_checked(*samples)
-                self._follow(contest, *samples)
+        for rows in contest.parts(0, len(X)):
+            samples = X[rows], Y[rows], weight[rows]
+            cast(KernelLearner, self._learner).learn_checked(*samples)
+            self._follow(contest, *samples)
 
     def _follow(self, contest: Contest, X: Array, Y: Array, weight: Array) -> None:
         """Show the contest what the leader has learned; at the end of a block a rival may lead."""
@@ -192,10 +192,14 @@ class OnlineModel(Guarded, StoredModel):
                 self._connect()
 
     def _connect(self) -> None:
-        """Make the fast path for one sample."""
+        """Make the fast path for one sample; call it whenever learner, names or scale change."""
+        if self._feed is not None:
+            self._feed.disconnect()
         if self._learner is not None:
             stream = cast(KernelStream, self._learner.stream)
-            self._feed = Feed(stream, self._names, stream.shown)
+            is_alone = self._kept is None and self._contest is None
+            scale = self._scale if is_alone else None
+            self._feed = Feed(stream, self._names, stream.shown, self._own_lock, scale)
 
     def _grow(self, n_outputs: int) -> None:
         """Give the learner all columns and this many outputs."""
@@ -227,6 +231,8 @@ class OnlineModel(Guarded, StoredModel):
     def _unchanged_on_error(self) -> Iterator[None]:
         """Undo a mini-batch if it ends with an error or an interrupt."""
         with self._lock:
+            if self._feed is not None:
+                self._feed.disconnect()
             # The copies exist before anything changes, so that undoing needs no memory.
             before = {
                 **self.__dict__,
@@ -238,8 +244,9 @@ class OnlineModel(Guarded, StoredModel):
                 yield
             except BaseException:
                 self.__dict__.update(before)
-                self._connect()
                 raise
+            finally:
+                self._connect()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return everything but the fast path, which is made again."""
@@ -267,6 +274,7 @@ class OnlineModel(Guarded, StoredModel):
         return list(self._names)
 
     @property
+    @locked
     def function(self) -> KernelExpansion:
         """The learned function of the columns `feature_names`, in units of the scaled targets."""
         if self._learner is None:

@@ -1,11 +1,18 @@
 cimport cython
 from colk._engine.simd cimport maths as math
 from colk._engine.gradient_step cimport KernelStream
+from colk._engine.running_scale cimport RunningScale
 
 cdef class Feed:
     cdef readonly KernelStream stream
     cdef readonly list names
     cdef readonly Py_ssize_t first
+    cdef object lock
+    cdef RunningScale scale
+    cpdef bint learn_alone(self, x, double y, double weight) except -1
+    @cython.locals(learned=bint)
+    cdef bint scale_and_step(self, double y, double weight) except -1
+    cdef int step(self, double y, double weight) except -2
     cpdef int learn(self, x, double y, double weight) except -2
     cpdef list scores(self, x)
     @cython.locals(total=double, features=dict)

@@ -4,12 +4,17 @@ import math
 from typing import Any
 
 from colk._engine.gradient_step import KernelStream
+from colk._engine.locks import Lock
+from colk._engine.running_scale import RunningScale
 
 __all__ = ["Feed"]
 
 
 class Feed:
     """Writes samples, which are dictionaries, to a stream and reads predictions from it.
+
+    The lock of the model guards the stream, so that one sample takes one lock. The caller holds
+    it, except for `learn_alone`.
 
     Parameters
     ----------
@@ -19,14 +24,49 @@ class Feed:
         Names of the columns.
     first : int
         First row of the weights of the function that predicts.
+    lock : Lock
+        The lock of the model.
+    scale : RunningScale or None
+        The scale of the targets; None if `learn_alone` cannot be used.
     """
 
     stream: KernelStream
     names: list[Any]
     first: int
+    lock: Lock
+    scale: RunningScale  # None if other parts of the model learn as well, or if it has another feed
 
-    def __init__(self, stream: KernelStream, names: list[Any], first: int) -> None:
+    def __init__(
+        self,
+        stream: KernelStream,
+        names: list[Any],
+        first: int,
+        lock: Lock,
+        scale: RunningScale | None,
+    ) -> None:
         self.stream, self.names, self.first = stream, names, first
+        self.lock, self.scale = lock, scale  # type: ignore[assignment]
+
+    def disconnect(self) -> None:
+        """Let `learn_alone` do nothing from now on; the caller holds the lock."""
+        self.scale = None  # type: ignore[assignment]
+
+    def learn_alone(self, x: Any, y: float, weight: float) -> bool:
+        """Learn from a sample whose target and weight are checked, and scale its target.
+
+        Returns whether it was learned. If not, nothing has changed, and the model must do it.
+        """
+        self.lock.acquire()
+        try:
+            self.stream.begin()
+            try:
+                if self.scale is None or not self.place(x, True):
+                    return False
+                return self.scale_and_step(y, weight)
+            finally:
+                self.stream.end()
+        finally:
+            self.lock.release()
 
     def learn(self, x: Any, y: float, weight: float) -> int:
         """Learn from a sample whose target and weight are checked.
@@ -34,30 +74,42 @@ class Feed:
         Returns 1 after a step, and 0 if the step would diverge. Returns −1 and does nothing unless
         x is a dict of finite numbers with exactly the names of the columns.
         """
-        self.stream.enter()
+        self.stream.begin()
         try:
-            if not self.place(x, True):
-                return -1
-            self.stream.target[0, 0], self.stream.weight[0] = y, weight
-            return self.stream.advance_locked(
-                self.stream.row, self.stream.target, self.stream.weight, 0, 1
-            )
+            return self.step(y, weight) if self.place(x, True) else -1
         finally:
-            self.stream.leave()
+            self.stream.end()
+
+    def scale_and_step(self, y: float, weight: float) -> bool:
+        """Update the scale and make a step; undo the update if there is none."""
+        learned = False
+        try:
+            learned = self.step(self.scale.update(y, weight), weight) == 1
+        finally:
+            if not learned:
+                self.scale.undo()
+        return learned
+
+    def step(self, y: float, weight: float) -> int:
+        """Make a step with the features in the row; return 0 if it would diverge."""
+        self.stream.target[0, 0], self.stream.weight[0] = y, weight
+        return self.stream.advance_locked(
+            self.stream.row, self.stream.target, self.stream.weight, 0, 1
+        )
 
     def scores(self, x: Any) -> list[float] | None:
         """Return values of the learned function; None if x needs conversion.
 
         A missing feature counts as 0; a feature without a column is ignored.
         """
-        self.stream.enter()
+        self.stream.begin()
         try:
             if not self.place(x, False):
                 return None
             self.stream.evaluate_row(self.first)
             return [self.stream.values[c] for c in range(self.stream.n_outputs)]
         finally:
-            self.stream.leave()
+            self.stream.end()
 
     def place(self, x: Any, whole: bool) -> bool:
         """Write features to the row; return False if they need conversion.

@@ -88,6 +88,7 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
     """
 
     _defaults = RIVER_REGRESSOR
+    _scale: RunningScale
 
     def __init__(
         self,
@@ -168,6 +169,9 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
         if w == 0.0:
             with self._own_lock:
                 self._meet(x)
+            return
+        feed = self._feed
+        if feed is not None and feed.learn_alone(x, y, w):
             return
         with self._own_lock:
             try:

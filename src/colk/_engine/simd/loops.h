@@ -105,6 +105,7 @@ static columns_loop kernel_loop(const char *name)
 #define logarithm NAME(logarithm_)
 #define sum NAME(sum_)
 #define any_of NAME(any_of_)
+#define one_within NAME(one_within_)
 #define rows_within NAME(rows_within_)
 #define row_sums NAME(row_sums_)
 #define halve_rows NAME(halve_rows_)
@@ -371,6 +372,7 @@ LANES void NAME(price_mergers)(const double *restrict weights, const double *res
 #undef logarithm
 #undef sum
 #undef any_of
+#undef one_within
 #undef rows_within
 #undef row_sums
 #undef halve_rows

@@ -20,7 +20,7 @@ cdef extern from "loops.h" nogil:
     void _solve "solve"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double*, double*)
     void _rotate_out "rotate_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*)
     int _atoms_within "atoms_within"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, Py_ssize_t, double*, double*, double, double, double, double, double, double)
-    int _atoms_within_one "atoms_within_one"(double*, double*, Py_ssize_t, double*, double, double, double, double)
+    int _atoms_within_one "atoms_within_one"(double*, Py_ssize_t, Py_ssize_t, double*, double*, Py_ssize_t, double*, double, double, double)
     bint _any_within "any_within"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double)
     void _price_mergers "price_mergers"(double*, double*, double, double, double*, double*, double*, Py_ssize_t)
     void _halve "halve"(double*, Py_ssize_t, Py_ssize_t, double*, double*, int)
@@ -60,8 +60,8 @@ cdef inline void rotate_out(double[:, ::1] factor, Py_ssize_t n, Py_ssize_t j, d
     _rotate_out(&factor[0, 0], factor.shape[1], n, j, &carry[0], &diagonal[0])
 cdef inline int atoms_within(double[:, ::1] weights, Py_ssize_t n_priced, double[:, ::1] amounts, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, Py_ssize_t p, Py_ssize_t q, double c, double t_p, double t_q, double price, double later, double rest) noexcept nogil:
     return _atoms_within(&weights[0, 0], weights.shape[1], n_priced, &amounts[p, 0], &amounts[q, 0], &diagonal[0], n, &solutions[p, 0], &solutions[q, 0], c, t_p, t_q, price, later, rest)
-cdef inline int atoms_within_one(double[:, ::1] weights, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, double amount, double s, double price, double rest) noexcept nogil:
-    return _atoms_within_one(&weights[0, 0], &diagonal[0], n, &solutions[0, 0], amount, s, price, rest)
+cdef inline int atoms_within_one(double[:, ::1] weights, Py_ssize_t n_priced, double[:, ::1] amounts, double[::1] diagonal, Py_ssize_t n, double[:, ::1] solutions, double s, double price, double rest) noexcept nogil:
+    return _atoms_within_one(&weights[0, 0], weights.shape[1], n_priced, &amounts[0, 0], &diagonal[0], n, &solutions[0, 0], s, price, rest)
 cdef inline bint any_within(double[:, ::1] weights, Py_ssize_t n_priced, double[::1] diagonal, Py_ssize_t n, double price) noexcept nogil:
     return _any_within(&weights[0, 0], weights.shape[1], n_priced, &diagonal[0], n, price)
 cdef inline void price_mergers(double[:, ::1] weights, double[:, ::1] columns, double light, double own, double[:, ::1] out, Py_ssize_t decays, Py_ssize_t places, Py_ssize_t losses, Py_ssize_t n) noexcept nogil:

@@ -178,12 +178,13 @@ def atoms_within(
 
 
 def atoms_within_one(
-    weights: Array, diagonal: Array, n: int, solutions: Array, amount: float, s: float,
-    price: float, rest: float,
+    weights: Array, n_priced: int, amounts: Array, diagonal: Array, n: int, solutions: Array,
+    s: float, price: float, rest: float,
 ) -> int:  # fmt: skip
     """Return bits: 1: an atom costs ≤ `price` with a point of novelty s; 2: ≤ `rest` without it."""
-    v, w, d = solutions[0, :n], weights[0, :n], diagonal[:n]
-    now, then = s * w**2 <= price * (s * d + v * v), (w + amount * v) ** 2 <= rest * d
+    v, w, d, a = solutions[0, :n], weights[:n_priced, :n], diagonal[:n], amounts[0, :n_priced, None]
+    now = s * (w**2).sum(axis=0) <= price * (s * d + v * v)
+    then = ((w + a * v) ** 2).sum(axis=0) <= rest * d
     return int(now.any()) | int(then.any()) << 1
 
 

@@ -109,24 +109,36 @@ LANES void NAME(rotate_out)(double *restrict factor, ptrdiff_t stride, ptrdiff_t
 }
 
 /* Bit 0: an atom costs at most `price` with a new point of novelty s; bit 1: at most `rest`
- * without it. */
-LANES int NAME(atoms_within_one)(const double *restrict weights, const double *restrict diagonal,
-                                 ptrdiff_t n, const double *restrict v, double a, double s,
-                                 double price, double rest)
+ * without it. A cost is a sum over rows of weights. */
+LANES INLINE int one_within(const double *restrict weights, ptrdiff_t stride, ptrdiff_t rows,
+                            const double *restrict a, const double *restrict diagonal, ptrdiff_t n,
+                            const double *restrict v, double s, double price, double rest)
 {
     bits within = {0};
     for (ptrdiff_t j = 0; j < n; j += WIDTH) {
-        vector u = AT(v, j), w = AT(weights, j), moved = w + a * u, d = AT(diagonal, j);
-        within |= AT_MOST(s * (w * w), price * (s * d + u * u), 1)
-                  | AT_MOST(moved * moved, rest * d, 2);
+        vector u = AT(v, j), d = AT(diagonal, j), now = ALL(0.0), then = now;
+        for (ptrdiff_t row = 0; row < rows; row++) {
+            vector w = AT(weights, row * stride + j), moved = w + a[row] * u;
+            now += w * w, then += moved * moved;
+        }
+        within |= AT_MOST(s * now, price * (s * d + u * u), 1) | AT_MOST(then, rest * d, 2);
     }
     return any_of(within);
+}
+/* One and two rows, the iterate and its average, have loops of their own. */
+#define BY_ROWS(n, CALL) ((n) == 1 ? CALL(1) : (n) == 2 ? CALL(2) : CALL(n))
+LANES int NAME(atoms_within_one)(const double *weights, ptrdiff_t stride, ptrdiff_t n_priced,
+                                 const double *a, const double *diagonal, ptrdiff_t n,
+                                 const double *v, double s, double price, double rest)
+{
+#define ONE_OF(rows) one_within(weights, stride, rows, a, diagonal, n, v, s, price, rest)
+    return BY_ROWS(n_priced, ONE_OF);
 }
 
 /* Bit 0: an atom costs at most `price` with both new points p and q; bit 1: at most `later`
  * without p; bit 2: at most `rest` without both. c is the share of q in p, 1/t_p the
  * novelty of p given q, 1/t_q that of q. */
-LANES inline int rows_within(const double *restrict weights, ptrdiff_t stride, ptrdiff_t rows,
+LANES INLINE int rows_within(const double *restrict weights, ptrdiff_t stride, ptrdiff_t rows,
                              const double *a_p, const double *a_q, const double *restrict diagonal,
                              ptrdiff_t n, const double *v_p, const double *v_q, double c,
                              double t_p, double t_q, double price, double later, double rest)
@@ -153,7 +165,7 @@ LANES int NAME(atoms_within)(const double *weights, ptrdiff_t stride, ptrdiff_t 
 #define WITHIN_OF(rows)                                                                        \
     rows_within(weights, stride, rows, a_p, a_q, diagonal, n, v_p, v_q, c, t_p, t_q, price,    \
                 later, rest)
-    return n_priced == 1 ? WITHIN_OF(1) : WITHIN_OF(n_priced);
+    return BY_ROWS(n_priced, WITHIN_OF);
 }
 
 /* Whether some atom costs at most `price`. */
