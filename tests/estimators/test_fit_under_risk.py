@@ -107,7 +107,7 @@ def test_the_path_is_drawn():
     assert {"λ of the mean", "4 λ", "chosen", "model of the mean"} <= set(legend)
     chosen = next(line for line in display.ax_.lines if line.get_label() == "chosen")
     assert chosen.get_ydata()[0] == model.risk_path_.chosen.held_out
-    with pytest.raises(ValueError, match="followed no path"):
+    with pytest.raises(ValueError, match="has no risk_path_: call fit under a risk"):
         RiskPathDisplay.from_estimator(regressor().fit(X, y))
 
 

@@ -209,6 +209,20 @@ def test_every_averaging_is_accepted(averaging):
 # -- divergence ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("heavy", [1e12, 1e50, 1e99])
+def test_a_divergence_names_the_weight_that_caused_it(heavy):
+    X, weight = np.linspace(0.0, 1.0, 3000)[:, None], np.ones(3000)
+    weight[1500] = heavy
+    with pytest.raises(DivergenceError, match=r"weight 1e\+\d\d, .*divide all weights by their mean"):
+        COLK(Gaussian(0.3)).learn(X, np.sin(6.0 * X[:, 0]), weight)
+    with pytest.raises(DivergenceError, match="lower step_size"):
+        COLK(Gaussian(0.3), Squared(), step_size=100.0, gradient_bound=1e9).learn(X, X[:, 0])
+    learner = COLK(Gaussian(0.3)).learn(X[:9], X[:9, 0])
+    if heavy == 1e99:
+        with pytest.raises(DivergenceError, match="weight 1e"):
+            learner.learn_one(X[9], 5.0, heavy)
+
+
 def test_divergence_names_the_setting_and_keeps_the_last_good_state():
     X, y = stream(n=2000)
     learner = COLK(Gaussian(0.1), risk=CentralMoments(4, 0.1), gradient_bound=np.inf, trace=True)

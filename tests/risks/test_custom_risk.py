@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colk._engine.user_functions import compilation
-from colk.risks import CustomRisk, Variance
+from colk.risks import Composition, CustomRisk, Variance
 from colk.trackers import MovingAverage
 
 LOSSES = np.random.default_rng(10).exponential(size=50)
@@ -183,3 +183,12 @@ def test_bad_parameters_are_named():
         variance(outer=1.0)
     with pytest.raises(ValueError, match="n_inner must be at least 1"):
         variance().replace(n_inner=0)
+
+
+@pytest.mark.parametrize("make", [CustomRisk, Composition])
+def test_missing_functions_are_named(make):
+    functions = {"inner": lambda *args: args[0], "outer": lambda *args: args[0]}
+    with pytest.raises(TypeError, match=r"needs five functions.*missing: inner_slope, outer_slope"):
+        make(**functions)
+    with pytest.raises(TypeError, match="missing: outer, outer_slope"):
+        make(functions["inner"], functions["inner"])

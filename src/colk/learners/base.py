@@ -30,6 +30,9 @@ from colk.trackers import MovingAverage, Tracker
 
 __all__ = ["OnlineLearner"]
 
+# A weight above this is named as the cause of a divergence.
+HEAVY = 1e3
+
 # The settings that are passed to a stream unchanged.
 _TERMS = (
     "loss", "risk", "tracker", "step_size", "tracking_rate", "averaging", "regularization",
@@ -249,14 +252,14 @@ class OnlineLearner(StreamLearner):
                 if learned == 1:
                     return self
                 if learned == 0:
-                    raise self.divergence(0)
+                    raise self.divergence(0, sample_weight)
         check_number(sample_weight, "sample_weight", at_least=0.0)
         row = np.asarray(x)
         if row.ndim != 1:
             raise ValueError(f"x must be one point of shape (n_features,), got {row.shape}")
         return self.learn(row[None, :], np.asarray(y)[None], np.array([sample_weight]))
 
-    def divergence(self, sample: int = 0) -> DivergenceError:
+    def divergence(self, sample: int = 0, heaviest: float = 1.0) -> DivergenceError:
         """Return the error to raise if the step of this sample would diverge."""
         window = self._state().window
         largest, steepest = np.abs(window.predictions).max(), np.abs(window.coefficients).max()
@@ -268,6 +271,9 @@ class OnlineLearner(StreamLearner):
             cure = "set a finite gradient_bound, or scale features and targets"
         else:
             what, cure = f"predictions reached {largest:g}", self._cure()
+        if heaviest > HEAVY:
+            what += f", and a sample has the weight {heaviest:g}, which multiplies its step"
+            cure = "divide all weights by their mean, and limit the largest ones"
         return DivergenceError(
             f"{type(self).__name__} would diverge at step {self.steps} "
             f"(sample {sample} of this call): {what}; {cure}"

@@ -34,8 +34,11 @@ class StreamLearner(ReadOnly, StoredLearner, ABC):
     _records: list[Array] | None = None  # the lines of every block, if steps are traced
 
     @abstractmethod
-    def divergence(self, sample: int = 0) -> DivergenceError:
-        """Return the error to raise if the step of this sample would diverge."""
+    def divergence(self, sample: int = 0, heaviest: float = 1.0) -> DivergenceError:
+        """Return the error to raise if the step of this sample would diverge.
+
+        `heaviest` is the largest weight of the samples up to this one.
+        """
 
     @abstractmethod
     def empty_stream(self, n_features: int, packed: dict[str, Any]) -> Stream:
@@ -78,7 +81,9 @@ class StreamLearner(ReadOnly, StoredLearner, ABC):
                     if self._records is not None:
                         self._records.append(stream.close_trace())
                 if stream.diverged:
-                    raise self.divergence(start + taken)
+                    sample = start + taken
+                    heaviest = float(samples(slice(sample + 1))[2].max())
+                    raise self.divergence(sample, heaviest)
 
     def _held(self) -> AbstractContextManager[Any]:
         """Keep other threads from changing the state."""

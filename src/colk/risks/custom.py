@@ -1,6 +1,6 @@
 """Risks from plain Python functions of a loss, or of predictions and targets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import cython
@@ -20,6 +20,19 @@ from colk.risks.base import LossRisk, Risk, Rows, average, shares
 from colk.trackers import Momentum, Tracker
 
 Plain = Callable[..., Any]
+
+
+def check_given(
+    risk: str, names: Sequence[str], functions: Sequence[Plain | None]
+) -> tuple[Plain, ...]:
+    """Return the functions of a risk; raise TypeError that names the missing ones."""
+    missing = [name for name, each in zip(names, functions, strict=True) if each is None]
+    if missing:
+        raise TypeError(
+            f"{risk} needs five functions, {', '.join(names)}, because derivatives are not "
+            f"computed; missing: {', '.join(missing)}"
+        )
+    return tuple(each for each in functions if each is not None)
 
 
 class CustomRisk(LossRisk):
@@ -64,36 +77,37 @@ class CustomRisk(LossRisk):
     """
 
     __reduce__ = reduce_functions
+    _names = ("inner", "inner_slope", "outer", "outer_slope_loss", "outer_slope_inner")
     n_inner = n_expectations = claimed("n_inner")
     is_convex, is_monotone = claimed("is_convex"), claimed("is_monotone")
 
     def __init__(
         self,
-        inner: Plain,
-        inner_slope: Plain,
-        outer: Plain,
-        outer_slope_loss: Plain,
-        outer_slope_inner: Plain,
+        inner: Plain | None = None,
+        inner_slope: Plain | None = None,
+        outer: Plain | None = None,
+        outer_slope_loss: Plain | None = None,
+        outer_slope_inner: Plain | None = None,
         n_inner: int = 1,
         *,
         is_convex: bool = False,
         is_monotone: bool = False,
     ) -> None:
+        given = (inner, inner_slope, outer, outer_slope_loss, outer_slope_inner)
+        self.functions = check_given(type(self).__name__, self._names, given)
         m = check_count(n_inner, "n_inner")
         of_loss = Signature("loss", (m,), False, (0, 0, m))
         number = Signature("loss", (), True, (0, 0, m))
         numbers = Signature("loss", (m,), True, (0, 0, m))
-        self._inner = OfLoss(inner, of_loss, "inner")
-        self._inner_slope = OfLoss(inner_slope, of_loss, "inner_slope")
-        self._outer = OfLoss(outer, number, "outer")
-        self._outer_slope_loss = OfLoss(outer_slope_loss, number, "outer_slope_loss")
-        self._outer_slope_inner = OfLoss(outer_slope_inner, numbers, "outer_slope_inner")
-        self.functions = (inner, inner_slope, outer, outer_slope_loss, outer_slope_inner)
+        self._inner = OfLoss(self.functions[0], of_loss, "inner")
+        self._inner_slope = OfLoss(self.functions[1], of_loss, "inner_slope")
+        self._outer = OfLoss(self.functions[2], number, "outer")
+        self._outer_slope_loss = OfLoss(self.functions[3], number, "outer_slope_loss")
+        self._outer_slope_inner = OfLoss(self.functions[4], numbers, "outer_slope_inner")
         self._given = {"n_inner": m, "is_convex": bool(is_convex), "is_monotone": bool(is_monotone)}
 
     def _parameters(self) -> dict[str, Any]:
-        names = ("inner", "inner_slope", "outer", "outer_slope_loss", "outer_slope_inner")
-        return {**dict(zip(names, self.functions, strict=True)), **self._given}
+        return {**dict(zip(self._names, self.functions, strict=True)), **self._given}
 
     def track_at(
         self, tracker: TrackerContract, g: Array, i: int, before: float, now: float, rate: float
@@ -161,6 +175,7 @@ class Composition(Risk):
     """
 
     __reduce__ = reduce_functions
+    _names = ("inner", "inner_slope", "outer", "outer_slope_prediction", "outer_slope_inner")
     n_inner = claimed("n_inner")
     n_outputs: ClassVar[int] = claimed("n_outputs")
     n_targets: ClassVar[int] = claimed("n_targets")
@@ -169,17 +184,19 @@ class Composition(Risk):
 
     def __init__(
         self,
-        inner: Plain,
-        inner_slope: Plain,
-        outer: Plain,
-        outer_slope_prediction: Plain,
-        outer_slope_inner: Plain,
+        inner: Plain | None = None,
+        inner_slope: Plain | None = None,
+        outer: Plain | None = None,
+        outer_slope_prediction: Plain | None = None,
+        outer_slope_inner: Plain | None = None,
         n_inner: int = 1,
         n_outputs: int = 1,
         n_targets: int = 1,
         is_convex: bool = False,
         is_monotone: bool = False,
     ) -> None:
+        each = (inner, inner_slope, outer, outer_slope_prediction, outer_slope_inner)
+        functions = check_given(type(self).__name__, self._names, each)
         m = check_count(n_inner, "n_inner")
         q, r = check_count(n_outputs, "n_outputs"), check_count(n_targets, "n_targets")
 
@@ -187,11 +204,11 @@ class Composition(Risk):
             signature = Signature("arrays", shape, name.startswith("outer"), (q, r, m))
             return OfArrays(given, signature, name)
 
-        self._inner = function(inner, "inner", m)
-        self._inner_slope = function(inner_slope, "inner_slope", m, q)
-        self._outer = function(outer, "outer")
-        self._by_prediction = function(outer_slope_prediction, "outer_slope_prediction", q)
-        self._by_inner = function(outer_slope_inner, "outer_slope_inner", m)
+        self._inner = function(functions[0], "inner", m)
+        self._inner_slope = function(functions[1], "inner_slope", m, q)
+        self._outer = function(functions[2], "outer")
+        self._by_prediction = function(functions[3], "outer_slope_prediction", q)
+        self._by_inner = function(functions[4], "outer_slope_inner", m)
         self._given = {
             "n_inner": m,
             "n_outputs": q,

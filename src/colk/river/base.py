@@ -134,7 +134,7 @@ class OnlineModel(Guarded, StoredModel):
         if learned == 1:
             return
         if learned == 0:
-            raise cast(KernelLearner, self._learner).divergence()
+            raise cast(KernelLearner, self._learner).divergence(heaviest=w)
         self._meet(x)
         self._learn_rows(self._values(x), np.array([[y]]), np.array([w]), n_outputs)
 

@@ -164,7 +164,7 @@ class ValueLearner(ExpansionLearner):
         self._learn_in_blocks(self._state(), t.n_transitions, samples)
         return self
 
-    def divergence(self, sample: int = 0) -> DivergenceError:
+    def divergence(self, sample: int = 0, heaviest: float = 1.0) -> DivergenceError:
         """Return the error to raise if the step of this transition would diverge."""
         stream = self._state()
         if not stream.self_similarity < LARGEST:

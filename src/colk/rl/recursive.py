@@ -87,11 +87,11 @@ class KernelLSTD(ValueLearner):
     def _cure(self) -> str:
         return f"raise prior (now {self.prior:g})"
 
-    def divergence(self, sample: int = 0) -> DivergenceError:
+    def divergence(self, sample: int = 0, heaviest: float = 1.0) -> DivergenceError:
         """Return the error to raise if the system of this transition would be singular."""
         stream: Any = self._state()
         if not stream.is_singular:
-            return super().divergence(sample)
+            return super().divergence(sample, heaviest)
         return DivergenceError(
             f"{type(self).__name__} would diverge at step {self.steps} "
             f"(transition {sample} of this call): the system for V becomes singular; raise prior "

@@ -3,8 +3,9 @@
 from typing import Any
 
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["final", "prepared", "unwrapped"]
+__all__ = ["final", "found_by_fit", "prepared", "unwrapped"]
 
 
 def unwrapped(estimator: Any) -> Any:
@@ -31,6 +32,25 @@ def final(estimator: Any) -> Any:
     COLKRegressor(epochs=2)
     """
     return final(estimator[-1]) if isinstance(estimator, Pipeline) else estimator
+
+
+def found_by_fit(estimator: Any, name: str, advice: str) -> Any:
+    """Return an attribute of the final fitted estimator; raise with advice if it is None.
+
+    Examples
+    --------
+    >>> from colk import COLKRegressor
+    >>> model = COLKRegressor(kernel="laplacian").fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> found_by_fit(model, "race_", "set kernel='auto'")
+    Traceback (most recent call last):
+    ValueError: the estimator has no race_: set kernel='auto'
+    """
+    chosen = final(unwrapped(estimator))
+    check_is_fitted(chosen)
+    found = getattr(chosen, name, None)
+    if found is None:
+        raise ValueError(f"the estimator has no {name}: {advice}")
+    return found
 
 
 def prepared(estimator: Any, X: Any, y: Any = None, *, fit: bool = False) -> Any:

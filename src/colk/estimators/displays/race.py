@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from sklearn.utils.validation import check_is_fitted
-
 from colk.estimators.displays.axes import axes_of
-from colk.estimators.displays.pipelines import final, unwrapped
+from colk.estimators.displays.pipelines import found_by_fit
 from colk.selection import Race
 
 __all__ = ["RaceDisplay"]
@@ -54,15 +52,11 @@ class RaceDisplay:
         ax : matplotlib axes, optional
             Axes to draw on. Default: a new figure.
         """
-        chosen = final(unwrapped(estimator))
-        check_is_fitted(chosen)
-        race = getattr(chosen, "race_", None)
-        if race is None:
-            raise ValueError(
-                "the estimator has no race: set kernel='auto' or bandwidth='auto'; with "
-                "partial_fit the race runs after the first 500 samples"
-            )
-        return cls(race).plot(ax)
+        advice = (
+            "set kernel='auto' or bandwidth='auto'; with partial_fit the race runs after the "
+            "first 500 samples"
+        )
+        return cls(found_by_fit(estimator, "race_", advice)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from sklearn.utils.validation import check_is_fitted
-
 from colk.estimators.displays.axes import axes_of
-from colk.estimators.displays.pipelines import final, unwrapped
+from colk.estimators.displays.pipelines import found_by_fit
 from colk.rkhs.polishing import RiskPath
 
 __all__ = ["RiskPathDisplay"]
@@ -56,15 +54,8 @@ class RiskPathDisplay:
         ax : matplotlib axes, optional
             Axes to draw on. Default: a new figure.
         """
-        fitted = final(unwrapped(estimator))
-        check_is_fitted(fitted)
-        path = getattr(fitted, "risk_path_", None)
-        if path is None:
-            raise ValueError(
-                "the estimator followed no path: call fit under a risk other than the mean, with "
-                "polish=True and risk_path=True"
-            )
-        return cls(path).plot(ax)
+        advice = "call fit under a risk other than the mean, with polish=True and risk_path=True"
+        return cls(found_by_fit(estimator, "risk_path_", advice)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.
