@@ -230,7 +230,7 @@ def test_without_a_race_there_is_nothing_to_draw():
     with pytest.raises(ValueError, match="has no race"):
         RaceDisplay.from_estimator(model)
     assert model.feature_relevance_ is None
-    with pytest.raises(ValueError, match="has no feature relevance"):
+    with pytest.raises(ValueError, match="has no feature_relevance_"):
         FeatureRelevanceDisplay.from_estimator(model)
 
 

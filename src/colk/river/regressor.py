@@ -88,7 +88,6 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
     """
 
     _defaults = RIVER_REGRESSOR
-    _scale: RunningScale
 
     def __init__(
         self,

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from colk._validation import Array
 from colk.estimators.displays.axes import axes_of
-from colk.estimators.displays.pipelines import final, unwrapped
+from colk.estimators.displays.pipelines import final, found_by_fit, unwrapped
 
 __all__ = ["FeatureRelevanceDisplay"]
 
@@ -64,14 +63,12 @@ class FeatureRelevanceDisplay:
         ax : matplotlib axes, optional
             Axes to draw on. Default: a new figure.
         """
+        advice = (
+            "set kernel='auto' or bandwidth='auto', and fit two features or more and 30 samples "
+            "or more"
+        )
+        relevance = found_by_fit(estimator, "feature_relevance_", advice)
         chosen = final(unwrapped(estimator))
-        check_is_fitted(chosen)
-        relevance = getattr(chosen, "feature_relevance_", None)
-        if relevance is None:
-            raise ValueError(
-                "the estimator has no feature relevance: set kernel='auto' or bandwidth='auto', "
-                "and fit two features or more and 30 samples or more"
-            )
         given = getattr(chosen, "feature_names_in_", None)
         names = [f"feature {k}" for k in range(len(relevance))] if given is None else list(given)
         return cls(relevance, names, chosen.race_.winner.scaled).plot(max_features, ax)
