@@ -1,7 +1,6 @@
 """Online kernel regression under a risk, as a scikit-learn estimator."""
 
 import math
-from copy import copy
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.base import RegressorMixin
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
-from colk.estimators.fitting import EpochEstimator
+from colk.estimators.scaled_targets import ScaledTargets
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.learners import NewtonCOLK
@@ -25,7 +24,7 @@ __all__ = ["COLKRegressor"]
 
 
 @stored.stores(fields_of(_targets=TARGETS))
-class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel regression in bounded memory, under a risk of your choice.
 
     COLK learns f = Σ_j w_j κ(d_j, ·) with one step per sample and keeps a limited number of atoms
@@ -187,9 +186,6 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     (True, True)
     """
 
-    _changing = (*EpochEstimator._changing, "_targets")
-    _targets: RunningScale
-
     def __init__(
         self,
         *,
@@ -264,12 +260,7 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
         with self._unchanged_on_error():
             first = not self.__sklearn_is_fitted__()
             X, targets, weight = self._checked(X, y, sample_weight, first)
-            if first:
-                self._learn_on(X, self._scale_all(targets, weight), weight)
-            elif targets.shape == (1,) and weight[0] > 0.0 and self.scale_targets:
-                self._learn_row(X, targets, weight)
-            else:
-                self._learn_on(X, self._scale_each(targets, weight), weight)
+            self._learn_targets(X, targets, weight, first)
         return self
 
     def _prepare(
@@ -282,36 +273,6 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
     def _encoded(self, X: Any, y: Any, weight: Any) -> tuple[Array, Array, Array]:
         X, targets, weight = self._checked(X, y, weight, first=False)
         return X, self._encode(targets), weight
-
-    def _scale_all(self, targets: Array, weight: Array) -> Array:
-        """Update the scale with all targets; return them in the new scale."""
-        if self.scale_targets:
-            self._targets = self._targets.merged(targets, weight)
-        return self._encode(targets)
-
-    def _learn_row(self, X: Array, target: Array, weight: Array) -> None:
-        """Learn one row. The scale changes in place, because a copy takes longer than a step."""
-        try:
-            scaled = self._targets.update(target[0], weight[0])
-            self._learn_on(X, np.array([scaled]), weight)
-        except Exception:
-            self._targets.undo()
-            raise
-
-    def _scale_each(self, targets: Array, weight: Array) -> Array:
-        """Update the scale with each target; return the target in the scale at its time."""
-        if not self.scale_targets:
-            return targets
-        rows = targets.reshape(len(targets), -1).copy()
-        counted = weight > 0.0
-        self._targets = copy(self._targets)
-        if counted.all():
-            self._targets.absorb(rows, weight)
-        else:
-            scaled = rows[counted]
-            self._targets.absorb(scaled, weight[counted])
-            rows[counted] = scaled
-        return rows.reshape(targets.shape)
 
     def _checked(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
@@ -330,9 +291,6 @@ class COLKRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # sc
             expected, given = self._target_shape or (1,), targets.shape[1:] or (1,)
             raise ValueError(f"y has {given[0]} outputs, the model was fitted with {expected[0]}")
         return X, np.ascontiguousarray(targets), weight
-
-    def _encode(self, y: Any) -> Array:
-        return self._targets.scaled(np.asarray(y, dtype=np.float64, order="C"))
 
     @property
     def _target_shape(self) -> tuple[int, ...]:
