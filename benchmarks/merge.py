@@ -21,7 +21,7 @@ from colk.kernels import Gaussian, Kernel, Matern
 from colk.learners import NewtonCOLK
 from colk.losses import Huber, Logistic, Loss, Squared
 
-TRAINING, TEST, MOST_ATOMS = 6000, 4000, 200
+TRAINING, TEST, MOST_ATOMS = 6000, 4000, 100
 SHARDS = (2, 8, 32)
 
 

@@ -51,6 +51,7 @@ __all__ = [
 _MODULES = (
     "compressors",
     "conformal",
+    "distributed",
     "errors",
     "estimators",
     "experiments",

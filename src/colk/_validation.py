@@ -118,17 +118,20 @@ def check_count(value: Any, name: str, *, at_least: int = 1) -> int:
     return int(value)
 
 
-def reject_lazy(value: Any, name: str) -> None:
-    """Raise TypeError for a Dask collection, which NumPy would load into memory whole."""
+def reject_lazy(value: Any, name: str, instead: str = "colk.distributed") -> None:
+    """Raise TypeError for a Dask collection, which NumPy would load into memory whole.
+
+    `instead` is what takes such a collection.
+    """
     graph = getattr(value, "__dask_graph__", None)
     if not callable(graph) or isinstance(value, type):
         return
     # An object of xarray has the method too; it returns None if there is no Dask behind it.
     if type(value).__module__.partition(".")[0].startswith("dask") or graph() is not None:
         raise TypeError(
-            f"{name} is a Dask collection, and all of it would be loaded into memory: pass "
-            f"{name}.compute() of a sample, or one chunk after another (`partial_fit` learns from "
-            "chunks)"
+            f"{name} is a Dask collection, and all of it would be loaded into memory: use "
+            f"{instead}, or pass {name}.compute() of a sample, or one chunk after another "
+            "(`partial_fit` learns from chunks)"
         )
 
 

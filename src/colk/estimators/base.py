@@ -149,6 +149,17 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
     def _encode(self, y: Any) -> Array:
         """Return targets as the loss wants them."""
 
+    def encode_targets(self, y: Any) -> Array:
+        """Return targets in the units that the loss is minimised in.
+
+        Parameters
+        ----------
+        y : array of shape (n,) or (n, q)
+            Targets or labels, as `fit` takes them.
+        """
+        self._fitted()
+        return self._encode(np.asarray(y))
+
     # -- looking on --------------------------------------------------------------------------
 
     def _losses(self, X: Any, y: Any) -> Array:
@@ -324,8 +335,9 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
 
     def _validated(self, X: Any, y: Any = "no_validation", **checks: Any) -> Any:
         """scikit-learn's `validate_data`, but a Dask collection is not loaded."""
-        reject_lazy(X, "X")
-        reject_lazy(y, "y")
+        instead = f"colk.distributed.Dask{type(self).__name__}"
+        reject_lazy(X, "X", instead)
+        reject_lazy(y, "y", instead)
         return validate_data(self, X, y, dtype=np.float64, order="C", **checks)
 
     def _values(self, X: Any) -> Array:

@@ -347,6 +347,18 @@ class EpochEstimator(COLKEstimator):
         warn_of_loss(left_out, start, len(X), advice)
         return final
 
+    def adopt_polish(self, polished: Polished) -> None:
+        """Take other weights for the atoms of the model.
+
+        Parameters
+        ----------
+        polished : Polished
+            The weights and their accuracy, of encoded targets; see `encode_targets`.
+        """
+        with self._unchanged_on_error():
+            self.polished_ = polished
+            self._fitted().adopt(polished.function)
+
     def _take_risk(self, X: Array, Y: Array, weight: Array) -> None:
         """Go on under the risk that was asked for, if the atoms were found under the mean."""
         mean, self._learner = self._learner, self._recipe(X).learner(self._n_outputs)

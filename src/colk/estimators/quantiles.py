@@ -264,6 +264,31 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         self._learner = learner
 
     @property
+    def target_scale_(self) -> float:
+        """Standard deviation of the targets, without outliers, by which they are divided."""
+        self._fitted()
+        return float(self._targets.units[0])
+
+    def adopt_quantiles(
+        self, functions: list[KernelExpansion], constants: Array, regularizations: Array
+    ) -> None:
+        """Take other functions on the atoms of the model.
+
+        Parameters
+        ----------
+        functions : list of KernelExpansion
+            A function for each level, in the units of y.
+        constants : array of shape (Q,)
+            What is added to each function, in the units of encoded targets; see `encode_targets`.
+        regularizations : array of shape (Q,)
+            λ of each level.
+        """
+        with self._unchanged_on_error():
+            self._fitted()
+            self.functions_, self.regularizations_ = list(functions), regularizations
+            self.intercepts_ = np.array([self._targets.unscaled_one(each) for each in constants])
+
+    @property
     def function_(self) -> KernelExpansion:
         """All functions as one of several outputs, in the units of y, without the intercepts."""
         return self._fitted().function * float(self._targets.units[0])

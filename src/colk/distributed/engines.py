@@ -1,0 +1,254 @@
+"""Blocks on the workers of a Dask cluster, or of any executor of `concurrent.futures`.
+
+Sums are added in a tree whose shape depends on the number of partitions only, each task uses BLAS
+with one thread, and every task is a pure function: results are the same to the bit for any number
+of workers, and tasks of a worker that died run again elsewhere.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, Executor
+from dataclasses import dataclass, field
+from functools import lru_cache, partial, reduce
+from typing import Any, Protocol
+from uuid import uuid4
+
+from colk._engine.blas_threads import one_blas_thread
+from colk._engine.thread_pool import use_threads
+from colk.rkhs.polishing.blocks import add
+from colk.rkhs.polishing.row_terms import SumObjective
+
+__all__ = ["DaskParts", "ExecutorParts", "Parts", "Progress", "run_alone"]
+
+# Results that are added in one task.
+_FAN_IN = 8
+# Partitions that a process of an executor keeps in memory.
+_KEPT = 16
+
+Progress = Callable[[str, int, int], None]  # name of the pass, partitions done, partitions
+
+
+class Parts(Protocol):
+    """Partitions on workers: what `Blocks` offers, and new partitions from functions of them."""
+
+    def __len__(self) -> int: ...
+
+    def each(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> Any:
+        """As in `Blocks`."""
+
+    def total(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> Any:
+        """As in `Blocks`."""
+
+    def fetch(self, results: Any) -> list[Any]:
+        """As in `Blocks`."""
+
+    def derive(self, function: Callable[..., Any], *common: Any) -> "Parts":
+        """Return the partitions `function(part, *common)`, which stay on the workers."""
+
+    def chosen(self, places: Sequence[int]) -> "Parts":
+        """Return some of the partitions."""
+
+
+def run_alone(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a task in one thread, so that its bits do not depend on the cores of a worker."""
+    with one_blas_thread(), use_threads(1):
+        return function(*arguments)
+
+
+def _add_all(*results: Any) -> Any:
+    return reduce(add, results)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _tree(items: list[Any], join: Callable[..., Any]) -> Any:
+    """Join neighbours, a few at a time, until one is left."""
+    while len(items) > 1:
+        groups = [items[i : i + _FAN_IN] for i in range(0, len(items), _FAN_IN)]
+        items = [group[0] if len(group) == 1 else join(*group) for group in groups]
+    return items[0]
+
+
+class DaskParts:
+    """Partitions that are futures of a Dask client.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client.
+    parts : sequence of Future
+        A future of each partition, the result of a task, never scattered: scattered data die with
+        their worker.
+    progress : callable, optional
+        Called with the name of a pass, the partitions that are done, and their number.
+    """
+
+    def __init__(self, client: Any, parts: Sequence[Any], progress: Progress | None = None) -> None:
+        self._client, self._parts, self._progress = client, list(parts), progress
+        self._shared: tuple[Any, Any] = (None, None)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        # With pure=False, arguments are not hashed.
+        return self._client.submit(run_alone, function, *arguments, pure=False)
+
+    def _share(self, value: Any) -> Any:
+        """Return a future of an objective, which all tasks of a stage have in common."""
+        if not isinstance(value, SumObjective):
+            return value
+        if self._shared[0] is not value:
+            self._shared = value, self._submit(_same, value)
+        return self._shared[1]
+
+    def each(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> list[Any]:
+        """Return futures of `function(part, *own, *common)`."""
+        shared = [self._share(value) for value in common]
+        calls = zip(self._parts, *per_block, strict=True)
+        return [self._submit(function, *own, *shared) for own in calls]
+
+    def total(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> Any:
+        """Return the sum of the results, added in a tree on the workers."""
+        found = self.each(function, *common, per_block=per_block)
+        root = _tree(list(found), partial(self._submit, _add_all))
+        if self._progress is not None:
+            self._watch(function, found)
+        return self.fetch([root])[0]
+
+    def _watch(self, function: Callable[..., Any], futures: Sequence[Any]) -> None:
+        from distributed import as_completed
+
+        for done, _ in enumerate(as_completed(futures), 1):  # type: ignore[no-untyped-call]
+            assert self._progress is not None
+            self._progress(function.__name__, done, len(futures))
+
+    def fetch(self, results: Any) -> list[Any]:
+        """Wait for futures; errors of the cluster say what to do."""
+        return gathered(self._client, results)
+
+    def derive(self, function: Callable[..., Any], *common: Any) -> "DaskParts":
+        """Return futures of new partitions."""
+        parts = self.each(function, *[self._submit(_same, value) for value in common])
+        return DaskParts(self._client, parts, self._progress)
+
+    def chosen(self, places: Sequence[int]) -> "DaskParts":
+        """Return some of the partitions."""
+        return DaskParts(self._client, [self._parts[k] for k in places], self._progress)
+
+
+def gathered(client: Any, futures: Any) -> list[Any]:
+    """Return the results of futures; raise an error that a person understands."""
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    try:
+        return list(client.gather(list(futures)))
+    except KilledWorker as error:
+        raise MemoryError(
+            "workers died again and again in the same task, probably because they ran out of "
+            "memory: make partitions smaller, or give workers more memory"
+        ) from error
+    except (CancelledError, CommClosedError, TimeoutError) as error:
+        raise ConnectionError(
+            "the Dask scheduler is gone, or has lost the results; nothing was fitted"
+        ) from error
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A partition that a task computes: by a function without arguments, or from another one."""
+
+    compute: Callable[..., Any] = field(compare=False)
+    parent: "_Part | None" = field(default=None, compare=False)
+    common: tuple[Any, ...] = field(default=(), compare=False)
+    key: str = field(default_factory=lambda: uuid4().hex)  # equal in all processes
+
+
+@lru_cache(maxsize=_KEPT)
+def _computed(part: _Part) -> Any:
+    if part.parent is None:
+        return part.compute()
+    return part.compute(_computed(part.parent), *part.common)
+
+
+def _run_on(function: Callable[..., Any], part: _Part, *arguments: Any) -> Any:
+    return function(run_alone(_computed, part), *arguments)
+
+
+class ExecutorParts:
+    """Partitions that the tasks of an executor load; a process keeps the latest ones in memory.
+
+    Parameters
+    ----------
+    executor : concurrent.futures.Executor
+        A pool of processes, of threads, or of another library.
+    sources : sequence of callable
+        For each partition a function without arguments that loads it. Processes need functions
+        that can be pickled.
+    progress : callable, optional
+        As in `DaskParts`.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        sources: Sequence[Callable[[], Any]],
+        progress: Progress | None = None,
+    ) -> None:
+        parts = [each if isinstance(each, _Part) else _Part(each) for each in sources]
+        self._executor, self._parts, self._progress = executor, parts, progress
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def each(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> list[Any]:
+        """Return the results of `function(part, *own, *common)`."""
+        own = list(zip(*per_block, strict=True)) if per_block else [()] * len(self._parts)
+        results = []
+        try:
+            futures = [
+                self._executor.submit(run_alone, _run_on, function, part, *values, *common)
+                for part, values in zip(self._parts, own, strict=True)
+            ]
+            for done, future in enumerate(futures, 1):
+                results.append(future.result())
+                if self._progress is not None:
+                    self._progress(function.__name__, done, len(futures))
+        except BrokenExecutor as error:
+            raise MemoryError(
+                "a process of the executor died, probably because it ran out of memory: make "
+                "partitions smaller, or use fewer processes"
+            ) from error
+        return results
+
+    def total(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> Any:
+        """Return the sum of the results, added in the same tree as on a cluster."""
+        return _tree(self.each(function, *common, per_block=per_block), _add_all)
+
+    def fetch(self, results: Any) -> list[Any]:
+        """Return the results as a list."""
+        return list(results)
+
+    def derive(self, function: Callable[..., Any], *common: Any) -> "ExecutorParts":
+        """Return new partitions, which tasks compute from the old ones."""
+        parts = [_Part(function, part, common) for part in self._parts]
+        return ExecutorParts(self._executor, parts, self._progress)  # type: ignore[arg-type]
+
+    def chosen(self, places: Sequence[int]) -> "ExecutorParts":
+        """Return some of the partitions."""
+        parts = [self._parts[k] for k in places]
+        return ExecutorParts(self._executor, parts, self._progress)  # type: ignore[arg-type]

@@ -1,0 +1,299 @@
+"""Estimators with the parameters of their local namesakes, for rows on many machines."""
+
+from collections.abc import Callable
+from inspect import Parameter, Signature, signature
+from typing import Any, ClassVar, Self, TypeVar
+
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from colk._validation import Array, check_count
+from colk.distributed.connection import connected
+from colk.distributed.fitting import Drawn, draw, polish_by_sums, total_counts
+from colk.distributed.lazy import lazily
+from colk.distributed.quantiles import quantiles_by_sums
+from colk.distributed.sources import partitions_of
+from colk.estimators import COLKClassifier, COLKQuantileRegressor, COLKRegressor
+
+__all__ = ["DaskCOLKClassifier", "DaskCOLKQuantileRegressor", "DaskCOLKRegressor"]
+
+Class = TypeVar("Class", bound=type)
+
+_OWN = {"client": None, "sample_size": 20_000, "progress": None}
+
+
+def _with_parameters_of(local: type) -> Callable[[Class], Class]:
+    """Give a class the parameters of a local estimator, and its own, as scikit-learn reads them."""
+
+    def decorate(cls: Class) -> Class:
+        def __init__(self: Any, *args: Any, **given: Any) -> None:  # noqa: N807
+            bound = parameters.bind(self, *args, **given)
+            bound.apply_defaults()
+            for name, value in list(bound.arguments.items())[1:]:
+                setattr(self, name, value)
+
+        own = [Parameter(name, Parameter.KEYWORD_ONLY, default=v) for name, v in _OWN.items()]
+        here = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)]
+        parameters = Signature([*here, *signature(local).parameters.values(), *own])
+        __init__.__signature__ = parameters  # type: ignore[attr-defined]
+        cls.__init__ = __init__  # type: ignore[misc]
+        cls.local_type = local  # type: ignore[attr-defined]
+        return cls
+
+    return decorate
+
+
+def _local_has(name: str) -> Callable[[Any], bool]:
+    def check(self: Any) -> bool:
+        model = getattr(self, "local_", None)
+        return hasattr(self.local_type if model is None else model, name)
+
+    return check
+
+
+class _Distributed(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """What the estimators have in common."""
+
+    local_type: ClassVar[type]
+    _are_labels: ClassVar[bool] = False
+
+    client: Any
+    sample_size: int
+    progress: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model from scratch.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, array, or list of paths
+            Points. Partitions are the chunks of rows of a dask collection, byte ranges of CSV files
+            or row groups of Parquet files; the files must have equal columns.
+        y : dask array or series, array, or str
+            Targets, with the partitions of X; for files, the name of their column. All other
+            columns of the files are features.
+        sample_weight : dask array or series, array, or str, optional
+            Weights of the rows, as y; 0 skips a row.
+        """
+        size = check_count(self.sample_size, "sample_size")
+        if not getattr(self, "polish", True):
+            raise ValueError(
+                "polish=False has no meaning here: the weights of a fit over partitions are those "
+                "of the polish"
+            )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        with connected(self.client) as engine:
+            rows = partitions_of(X, y, sample_weight, engine, self._are_labels, self.progress)
+            drawn = draw(rows, size, seed, self._are_labels)
+            self.local_ = self._fitted(drawn, rows.names)
+        self.n_features_in_ = self.local_.n_features_in_
+        return self
+
+    def _fitted(self, drawn: Drawn, names: list[str] | None) -> Any:
+        """Fit the local estimator to the sample, then its weights to all rows."""
+        class_weight = self._class_weight(drawn)
+        settings = {name: getattr(self, name) for name in signature(self.local_type).parameters}
+        if class_weight is not None:
+            settings["class_weight"] = class_weight
+        local = self.local_type(**settings)
+        X = drawn.sample.points if names is None else _framed(drawn.sample.points, names)
+        local.fit(X, drawn.sample.targets, sample_weight=drawn.sample.weights)
+        if not drawn.is_whole and local.n_atoms_ > 0:
+            self._by_sums(local, drawn, class_weight)
+        return local
+
+    def _class_weight(self, drawn: Drawn) -> dict[Any, float] | None:
+        return None
+
+    def _by_sums(self, local: Any, drawn: Drawn, class_weight: dict[Any, float] | None) -> None:
+        polish_by_sums(local, drawn, class_weight)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "local_")
+
+    def predict(self, X: Any) -> Any:
+        """Return predictions, as the local estimator; lazy if X is a dask collection.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, or array
+            Points.
+        """
+        check_is_fitted(self)
+        return lazily(self.local_, "predict", X)
+
+    @available_if(_local_has("predict_interval"))  # type: ignore[untyped-decorator]
+    def predict_interval(self, X: Any) -> Any:
+        """Return prediction intervals, as the local estimator; lazy if X is a dask collection.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, or array
+            Points.
+        """
+        check_is_fitted(self)
+        return lazily(self.local_, "predict_interval", X)
+
+
+def _framed(points: Array, names: list[str]) -> Any:
+    import pandas
+
+    return pandas.DataFrame(points, columns=names)
+
+
+@_with_parameters_of(COLKRegressor)
+class DaskCOLKRegressor(RegressorMixin, _Distributed):  # type: ignore[misc]
+    """`COLKRegressor` for rows on many machines.
+
+    A sample of the rows is fitted on the machine of the caller: it chooses the scale of the
+    targets, the kernel, the atoms, λ, and how far a risk is followed. The weights minimise the
+    objective over all rows. Workers send sums of M or M² numbers for M atoms, for every loss and
+    risk; rows stay where they are. The result is the same to the bit for any number of workers,
+    and a worker that dies is replaced by the others.
+
+    Parameters
+    ----------
+    **parameters
+        Those of `COLKRegressor`.
+    client : distributed.Client, str, Executor or None, default=None
+        A Dask client, the address of a scheduler, or an executor of `concurrent.futures`. None: the
+        client of this process, or else a local cluster of processes. Processes are started by
+        importing the main module, so a script needs `if __name__ == "__main__":`.
+    sample_size : int, default=20000
+        Rows of the sample, drawn from all partitions in proportion to their rows.
+    progress : callable, optional
+        Called with the name of a pass, the partitions that are done, and their number.
+
+    Attributes
+    ----------
+    local_ : COLKRegressor
+        The fitted model: save it, export it, or go on with its `partial_fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from colk.distributed import DaskCOLKRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, size=(5000, 1))
+    >>> y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=5000)
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     model = DaskCOLKRegressor(client=pool, sample_size=1000, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95), type(model.local_).__name__
+    (True, 'COLKRegressor')
+    """
+
+
+@_with_parameters_of(COLKQuantileRegressor)
+class DaskCOLKQuantileRegressor(RegressorMixin, _Distributed):  # type: ignore[misc]
+    """`COLKQuantileRegressor` for rows on many machines, as `DaskCOLKRegressor`.
+
+    The constant of each level is the quantile of the residuals of all rows. These rows have also
+    determined the weights, so it is moved by the part of the sample in all rows times the
+    difference that leaving rows out makes in the sample.
+
+    Parameters
+    ----------
+    **parameters
+        Those of `COLKQuantileRegressor`.
+    client, sample_size, progress
+        As in `DaskCOLKRegressor`.
+
+    Attributes
+    ----------
+    local_ : COLKQuantileRegressor
+        The fitted model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from colk.distributed import DaskCOLKQuantileRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, size=(6000, 1))
+    >>> y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=6000)
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     model = DaskCOLKQuantileRegressor((0.1, 0.9), client=pool, sample_size=2000,
+    ...                                       random_state=0).fit(X, y)
+    >>> low, high = model.predict(X).T
+    >>> bool(abs(np.mean((low < y) & (y < high)) - 0.8) < 0.05)
+    True
+    """
+
+    def _by_sums(self, local: Any, drawn: Drawn, class_weight: dict[Any, float] | None) -> None:
+        quantiles_by_sums(local, drawn)
+
+
+@_with_parameters_of(COLKClassifier)
+class DaskCOLKClassifier(ClassifierMixin, _Distributed):  # type: ignore[misc]
+    """`COLKClassifier` for rows on many machines, as `DaskCOLKRegressor`.
+
+    The classes are those of all partitions. The sample has a row of each class of each partition.
+
+    Parameters
+    ----------
+    **parameters
+        Those of `COLKClassifier`. With `class_weight="balanced"` the rows of all partitions are
+        counted, and `local_` has the weights as a dictionary.
+    client, sample_size, progress
+        As in `DaskCOLKRegressor`.
+
+    Attributes
+    ----------
+    local_ : COLKClassifier
+        The fitted model.
+    classes_ : array of shape (C,)
+        The labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from colk.distributed import DaskCOLKClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(4000, 2))
+    >>> y = np.where((X**2).sum(axis=1) < 0.6, "in", "out")
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     model = DaskCOLKClassifier(client=pool, sample_size=800, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95), model.classes_.tolist()
+    (True, ['in', 'out'])
+    """
+
+    _are_labels = True
+
+    @property
+    def classes_(self) -> Any:
+        """The labels, of shape (C,)."""
+        check_is_fitted(self)
+        return self.local_.classes_
+
+    def _class_weight(self, drawn: Drawn) -> dict[Any, float] | None:
+        if self.class_weight != "balanced":
+            return self.class_weight  # type: ignore[no-any-return]
+        counts = total_counts(drawn.summaries)
+        n_rows = sum(counts.values())
+        return {label: n_rows / (len(counts) * count) for label, count in counts.items()}
+
+    def decision_function(self, X: Any) -> Any:
+        """Return scores, as the local estimator; lazy if X is a dask collection.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, or array
+            Points.
+        """
+        check_is_fitted(self)
+        return lazily(self.local_, "decision_function", X)
+
+    @available_if(_local_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Return class probabilities, as the local estimator; lazy if X is a dask collection.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, or array
+            Points.
+        """
+        check_is_fitted(self)
+        return lazily(self.local_, "predict_proba", X)

@@ -1,0 +1,101 @@
+"""Partitions of files: byte ranges of CSV files, row groups of Parquet files."""
+
+import io
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from colk.distributed.rows import PartitionError
+
+__all__ = ["FileRange", "file_ranges"]
+
+# Bytes per partition of a CSV file.
+_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True)
+class FileRange:
+    """A part of a file.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    kind : {"csv", "parquet"}
+        Its format.
+    names : tuple of str
+        Its columns.
+    start, stop : int
+        Bytes of a CSV file: the lines that begin there. Row groups of a Parquet file.
+    """
+
+    path: str
+    kind: str
+    names: tuple[str, ...]
+    start: int
+    stop: int
+
+    @cached_property
+    def place(self) -> str:
+        """How messages name the part."""
+        unit = "bytes" if self.kind == "csv" else "row groups"
+        return f"{self.path}, {unit} {self.start} to {self.stop}"
+
+    def read(self) -> dict[str, Any]:
+        """Return the columns; raise an error that names the part if they cannot be read."""
+        try:
+            return self._csv() if self.kind == "csv" else self._parquet()
+        except Exception as error:
+            raise PartitionError(f"{self.place} cannot be read: {error}") from error
+
+    def _csv(self) -> dict[str, Any]:
+        import pandas
+
+        with open(self.path, "rb") as file:
+            if self.start > 0:  # a line that begins before the range belongs to the one before
+                file.seek(self.start - 1)
+                file.readline()
+            else:
+                file.readline()  # the header
+            content = file.read(max(self.stop - file.tell(), 0))
+            if content and not content.endswith(b"\n"):
+                content += file.readline()
+        if not content:
+            return dict.fromkeys(self.names, ())
+        table = pandas.read_csv(
+            io.BytesIO(content),
+            header=None,
+            names=list(self.names),
+            index_col=False,
+            float_precision="round_trip",
+        )
+        return {name: table[name].to_numpy() for name in self.names}
+
+    def _parquet(self) -> dict[str, Any]:
+        from pyarrow.parquet import ParquetFile
+
+        with ParquetFile(self.path) as file:
+            table = file.read_row_groups(range(self.start, self.stop))
+        return {name: table[name].to_numpy() for name in self.names}
+
+
+def file_ranges(path: Path, n_bytes: int = _BYTES) -> list[FileRange]:
+    """Return the parts of a CSV or Parquet file.
+
+    Lines of a CSV file end where cells do: cells with line breaks are not supported.
+    """
+    if path.suffix == ".parquet":
+        from pyarrow.parquet import ParquetFile
+
+        with ParquetFile(path) as file:
+            names, groups = tuple(file.schema_arrow.names), file.num_row_groups
+        return [FileRange(str(path), "parquet", names, k, k + 1) for k in range(groups)]
+    if path.suffix != ".csv":
+        raise ValueError(f"{path} is neither a .csv nor a .parquet file")
+    import pandas
+
+    names = tuple(str(name) for name in pandas.read_csv(path, nrows=0).columns)
+    size = path.stat().st_size
+    starts = range(0, size, n_bytes)
+    return [FileRange(str(path), "csv", names, k, min(k + n_bytes, size)) for k in starts]

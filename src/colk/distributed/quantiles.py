@@ -1,0 +1,119 @@
+"""Quantile functions by sums over all rows, and their constants by counts."""
+
+from typing import Any
+
+import numpy as np
+
+from colk._validation import Array
+from colk.distributed.engines import Parts
+from colk.distributed.fitting import Drawn, encoded_blocks
+from colk.losses import Pinball
+from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing import Block, solve_by_sums
+
+__all__ = ["quantiles_by_sums", "weighted_quantile"]
+
+_TOLERANCE = 1e-3
+# Thresholds that are tried in a round, and rounds: 256⁷ is beyond the digits of a number.
+_SECTIONS, _ROUNDS = 256, 7
+
+
+def shifted_block(block: Block, centre: float) -> Block:
+    """Subtract a constant from the targets."""
+    return block._replace(targets=block.targets.reshape(-1) - centre)
+
+
+def residual_block(block: Block, function: KernelExpansion | None) -> Array:
+    """Return targets minus values."""
+    targets = block.targets.reshape(-1)
+    if function is None or len(targets) == 0:
+        return np.array(targets)
+    return np.asarray(targets - function(block.points))
+
+
+def ends_block(block: Block, values: Array) -> tuple[float, float]:
+    """Return the smallest and the largest value of rows that have a weight."""
+    counted = values[block.share > 0.0]
+    return float(counted.min(initial=np.inf)), float(counted.max(initial=-np.inf))
+
+
+def below_block(block: Block, values: Array, grid: Array) -> tuple[Array]:
+    """Return the shares of the values up to each number of an increasing grid."""
+    places = np.searchsorted(grid, values, side="left")
+    return (np.bincount(places, block.share, minlength=len(grid) + 1)[:-1].cumsum(),)
+
+
+def weighted_quantile(blocks: Parts, values: Any, level: float) -> float:
+    """Return the smallest number such that a share `level` of the values is at most as large.
+
+    Parameters
+    ----------
+    blocks : Parts
+        Blocks whose shares sum to 1.
+    values : object
+        The values of each block, a result of `blocks.each`.
+    level : float
+        The level, in (0, 1].
+    """
+    ends = blocks.fetch(blocks.each(ends_block, per_block=[values]))
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+    for _ in range(_ROUNDS):
+        if not low < high:
+            break
+        grid = np.unique(np.linspace(low, high, _SECTIONS))
+        below = blocks.total(below_block, grid, per_block=[values])[0]
+        at = int(np.searchsorted(below, level * (1.0 - 1e-12)))
+        at = min(at, len(grid) - 1)
+        if at == 0:
+            return float(grid[0])
+        low, high = float(grid[at - 1]), float(grid[at])
+        if np.nextafter(low, high) >= high:
+            break
+    return float(high)
+
+
+def quantiles_by_sums(estimator: Any, drawn: Drawn) -> None:
+    """Give the functions of all levels the weights and constants of all rows."""
+    blocks, total, _ = encoded_blocks(drawn, estimator, None)
+    part = float(np.sum(drawn.sample.weights)) / total
+    n_rows, unit = drawn.n_rows, float(estimator.target_scale_)
+    local = estimator.encode_targets(estimator.intercepts_)[:, 0]
+    targets = blocks.each(residual_block, None)
+    fitted = _own_rows(estimator, drawn)
+    functions, constants, decays = [], [], []
+    for k, level in enumerate(estimator.quantiles_):
+        centre = weighted_quantile(blocks, targets, level)
+        shifted = blocks.derive(shifted_block, centre)
+        start = estimator.functions_[k] / unit
+        decay = float(estimator.regularizations_[k]) * part
+        function, _ = solve_by_sums(
+            shifted, start, Pinball(level), None, decay, tolerance=_TOLERANCE
+        )
+        residuals = shifted.each(residual_block, function)
+        constant = centre + _conformal(shifted, residuals, level, n_rows)
+        # Rows that are left out lie further outside. That difference shrinks as 1/n.
+        constants.append(constant + part * (local[k] - fitted[k]))
+        functions.append(function * unit)
+        decays.append(decay)
+    estimator.adopt_quantiles(functions, np.array(constants), np.array(decays))
+
+
+def _own_rows(estimator: Any, drawn: Drawn) -> list[float]:
+    """Return the constant of each level that the rows of the sample would have given."""
+    rows, found = drawn.sample, []
+    targets = estimator.encode_targets(rows.targets)[:, 0]
+    for function, level in zip(estimator.functions_, estimator.quantiles_, strict=True):
+        residuals = targets - function(rows.points) / float(estimator.target_scale_)
+        order = np.argsort(residuals, kind="stable")
+        below = np.cumsum(rows.weights[order])
+        place = min(int(np.searchsorted(below, level * below[-1])), len(below) - 1)
+        found.append(float(residuals[order[place]]))
+    return found
+
+
+def _conformal(blocks: Parts, residuals: Any, level: float, n_rows: int) -> float:
+    """Return a quantile that a new residual lies below with probability `level`, or more."""
+    if level >= 0.5:
+        return weighted_quantile(blocks, residuals, min(level * (1.0 + 1.0 / n_rows), 1.0))
+    upper = min((1.0 - level) * (1.0 + 1.0 / n_rows), 1.0)
+    return weighted_quantile(blocks, residuals, max(1.0 - upper, 0.5 / n_rows))

@@ -1,0 +1,201 @@
+"""Partitions of dask collections, of arrays in memory and of files, each loaded by a task."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from colk.distributed.engines import DaskParts, ExecutorParts, Parts, Progress, run_alone
+from colk.distributed.files import FileRange, file_ranges
+from colk.distributed.rows import Rows, checked_rows
+
+__all__ = ["Partitions", "is_lazy", "partitions_of"]
+
+# Rows per partition of arrays in memory.
+_ROWS = 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class Partitions:
+    """Partitions on workers, and the names of their features, if there are names."""
+
+    parts: Parts
+    names: list[str] | None
+
+
+@dataclass(frozen=True)
+class _Arrays:
+    """A partition in memory."""
+
+    X: Any
+    y: Any
+    weights: Any
+    place: str
+    are_labels: bool
+
+    def __call__(self) -> Rows:
+        return checked_rows(self.X, self.y, self.weights, self.place, self.are_labels)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """A part of a file, whose column `target` is y."""
+
+    source: FileRange
+    target: str
+    weight: str | None
+    are_labels: bool
+
+    def __call__(self) -> Rows:
+        columns, place = self.source.read(), self.source.place
+        taken = {self.target, self.weight}
+        names = [name for name in columns if name not in taken]
+        n_rows = len(columns[self.target])
+        X = np.column_stack([columns[name] for name in names]) if names else np.empty((n_rows, 0))
+        weights = None if self.weight is None else columns[self.weight]
+        return checked_rows(X, columns[self.target], weights, place, self.are_labels)
+
+
+@dataclass(frozen=True)
+class _Pickled:
+    """A partition of a dask collection for a process without a cluster."""
+
+    content: bytes
+
+    def __call__(self) -> Rows:
+        import pickle
+
+        rows: Rows = pickle.loads(self.content).compute(scheduler="synchronous")
+        return rows
+
+
+def is_lazy(value: Any) -> bool:
+    """Return whether a value is a dask collection.
+
+    Examples
+    --------
+    >>> is_lazy(np.zeros(3))
+    False
+    """
+    return callable(getattr(value, "__dask_graph__", None)) and not isinstance(value, type)
+
+
+def partitions_of(
+    X: Any,
+    y: Any,
+    weights: Any,
+    engine: Any,
+    are_labels: bool,
+    progress: Progress | None = None,
+) -> Partitions:
+    """Return the partitions of the arguments of `fit` on an executor or a Dask client.
+
+    Parameters
+    ----------
+    X, y, weights
+        As in the estimators.
+    engine : concurrent.futures.Executor or distributed.Client
+        Where tasks run.
+    are_labels : bool
+        Whether targets are labels.
+    progress : callable, optional
+        As in `DaskParts`.
+    """
+    if is_lazy(X):
+        parts, names = _lazy_parts(X, y, weights, are_labels)
+        if isinstance(engine, Executor):
+            import cloudpickle
+
+            sources = [_Pickled(cloudpickle.dumps(part)) for part in parts]
+            return Partitions(ExecutorParts(engine, sources, progress), names)
+        return Partitions(DaskParts(engine, engine.compute(parts), progress), names)
+    if _are_files(X):
+        loads, names = _file_sources(X, y, weights, are_labels)
+    else:
+        loads, names = _array_sources(X, y, weights, are_labels), _names(X)
+    if isinstance(engine, Executor):
+        return Partitions(ExecutorParts(engine, loads, progress), names)
+    futures = [engine.submit(run_alone, load, pure=False) for load in loads]
+    return Partitions(DaskParts(engine, futures, progress), names)
+
+
+def _names(X: Any) -> list[str] | None:
+    columns = getattr(X, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
+def _lazy_parts(X: Any, y: Any, weights: Any, are_labels: bool) -> tuple[list[Any], Any]:
+    """Return delayed partitions of dask arrays or dataframes with equal chunks of rows."""
+    from dask.delayed import delayed
+
+    names = _names(X)
+    if names is None:
+        X = X.rechunk({1: -1})  # all features of a row in one chunk
+    blocks = [_delayed(X, X, "X"), _delayed(y, X, "y")]
+    blocks.append(
+        [None] * len(blocks[0]) if weights is None else _delayed(weights, X, "sample_weight")
+    )
+    task = delayed(checked_rows, pure=False)
+    calls = enumerate(zip(*blocks, strict=True))
+    return [task(*each, f"partition {k}", are_labels) for k, each in calls], names
+
+
+def _delayed(values: Any, like: Any, name: str) -> list[Any]:
+    """Return the chunks of rows of a collection, cut as those of X."""
+    if not is_lazy(values):
+        raise TypeError(f"{name} must be a dask collection, as X is, got {type(values).__name__}")
+    if hasattr(values, "rechunk"):
+        values = values.rechunk({1: -1}) if values.ndim > 1 else values
+        known = hasattr(like, "chunks") and not np.isnan(like.chunks[0]).any()
+        if known and not np.isnan(values.chunks[0]).any() and values.shape[0] == like.shape[0]:
+            values = values.rechunk({0: like.chunks[0]})
+    found = list(np.ravel(values.to_delayed()))
+    expected = like.npartitions if not hasattr(like, "chunks") else like.numblocks[0]
+    if len(found) != expected:
+        raise ValueError(
+            f"{name} has {len(found)} partitions and X has {expected}: repartition them alike"
+        )
+    return found
+
+
+def _are_files(X: Any) -> bool:
+    if isinstance(X, str | os.PathLike):
+        return True
+    return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], str | os.PathLike)
+
+
+def _file_sources(
+    files: Any, target: Any, weight: Any, are_labels: bool
+) -> tuple[list[Callable[[], Rows]], list[str]]:
+    paths = [files] if isinstance(files, str | os.PathLike) else list(files)
+    if not isinstance(target, str) or not (weight is None or isinstance(weight, str)):
+        raise TypeError("with files, y and sample_weight are names of columns")
+    ranges = [part for path in paths for part in file_ranges(Path(path))]
+    names = ranges[0].names
+    for name in (target, weight):
+        if name is not None and name not in names:
+            raise ValueError(f"{ranges[0].path} has no column {name!r}, only {', '.join(names)}")
+    features = [name for name in names if name not in (target, weight)]
+    return [_Columns(part, target, weight, are_labels) for part in ranges], features
+
+
+def _array_sources(X: Any, y: Any, weights: Any, are_labels: bool) -> list[Callable[[], Rows]]:
+    """Cut arrays in memory into partitions."""
+    X, y = np.asarray(X), np.asarray(y)
+    weights = None if weights is None else np.asarray(weights)
+    starts = range(0, max(len(X), 1), _ROWS)
+    rows = [slice(start, start + _ROWS) for start in starts]
+    return [
+        _Arrays(
+            X[some],
+            y[some],
+            None if weights is None else weights[some],
+            f"partition {k}",
+            are_labels,
+        )
+        for k, some in enumerate(rows)
+    ]

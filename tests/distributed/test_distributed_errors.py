@@ -1,0 +1,110 @@
+"""What goes wrong on a cluster is one clear error, and nothing is half fitted."""
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+import numpy as np
+import pytest
+
+import colk
+from colk.distributed import DaskCOLKClassifier, DaskCOLKRegressor
+from colk.distributed.connection import connected
+from colk.distributed.engines import ExecutorParts
+from colk.kernels import Gaussian
+from colk.risks import GroupRisk
+
+dask_array = pytest.importorskip("dask.array")
+
+X = np.random.default_rng(0).uniform(-1, 1, size=(400, 2))
+Y = X[:, 0] ** 2
+
+
+def regressor(**settings):
+    small = {"kernel": Gaussian(0.5), "max_atoms": 10, "sample_size": 100, "random_state": 0}
+    return DaskCOLKRegressor(**{**small, **settings})
+
+
+def lazy(*arrays, rows=100):
+    return [dask_array.from_array(a, chunks=(rows, *a.shape[1:])) for a in arrays]
+
+
+def test_no_scheduler(monkeypatch):
+    monkeypatch.setattr("colk.distributed.connection._PATIENCE", 1)
+    with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
+        regressor(client="tcp://127.0.0.1:9").fit(*lazy(X, Y))
+
+
+def test_something_else_than_a_client():
+    with pytest.raises(TypeError, match=r"client must be a distributed.Client"), connected(3):
+        pass
+
+
+def broken(block, place=2):
+    if block.shape[0] and block[0, 0] == X[200, 0]:
+        raise OSError("the disk is gone")
+    return block
+
+
+def test_a_partition_that_cannot_be_computed(client, pool):
+    points, targets = lazy(X, Y)
+    for engine in (client, pool):
+        model = regressor(client=engine)
+        with pytest.raises(OSError, match=r"the disk is gone"):
+            model.fit(points.map_blocks(broken, dtype=float, meta=X[:0]), targets)
+        assert not hasattr(model, "local_")
+
+
+def test_a_partition_with_bad_values_is_named(client, pool):
+    bad = X.copy()
+    bad[250, 1] = np.nan
+    for engine in (client, pool):
+        with pytest.raises(
+            ValueError, match=r"partition 2 cannot be used: .*NaN|partition 2 .*finite"
+        ):
+            regressor(client=engine).fit(*lazy(bad, Y))
+
+
+@pytest.mark.parametrize("content", [b"a,y\n1,2\n1,2,3,4\n", b"a,y\n1,cat\n"])
+def test_a_file_that_cannot_be_read_is_named(pool, tmp_path, content):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"bad.csv, bytes 0 to .* cannot be"):
+        regressor(client=pool).fit([path], "y")
+    with pytest.raises(ValueError, match=r"neither a .csv nor"):
+        regressor(client=pool).fit(["x.txt"], "y")
+
+
+def test_a_process_that_dies():
+    with (
+        ProcessPoolExecutor(1) as pool,
+        pytest.raises(MemoryError, match=r"a process of the executor died"),
+    ):
+        ExecutorParts(pool, [partial(os._exit, 9)]).each(len)
+
+
+def test_what_does_not_fit_together(pool):
+    points, targets = lazy(X, Y)
+    with pytest.raises(TypeError, match=r"y must be a dask collection"):
+        regressor(client=pool).fit(points, Y)
+    with pytest.raises(ValueError, match=r"repartition them alike"):
+        regressor(client=pool).fit(points, dask_array.from_array(Y[:200], chunks=100))
+    with pytest.raises(ValueError, match=r"no partition has a row"):
+        regressor(client=pool).fit(*lazy(X, Y), dask_array.zeros(400, chunks=100))
+    with pytest.raises(ValueError, match=r"polish=False has no meaning"):
+        regressor(client=pool, polish=False).fit(points, targets)
+    with pytest.raises(ValueError, match=r"one class"):
+        DaskCOLKClassifier(client=pool).fit(X, np.ones(400))
+
+
+def test_groups_are_refused(pool):
+    with pytest.raises((ValueError, TypeError), match=r"group"):
+        regressor(client=pool, risk=GroupRisk()).fit(*lazy(X, Y))
+
+
+def test_plain_estimators_name_the_class_to_use():
+    points, targets = lazy(X, Y)
+    for model in (colk.COLKRegressor(), colk.COLKClassifier(), colk.COLKQuantileRegressor()):
+        name = f"colk.distributed.Dask{type(model).__name__}"
+        with pytest.raises(TypeError, match=name):
+            model.fit(points, targets)
