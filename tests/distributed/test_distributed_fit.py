@@ -14,7 +14,7 @@ import colk
 from colk.distributed import DaskCOLKClassifier, DaskCOLKQuantileRegressor, DaskCOLKRegressor
 from colk.distributed.engines import ExecutorParts
 from colk.distributed.files import file_ranges
-from colk.distributed.quantiles import weighted_quantile
+from colk.distributed.quantiles import quantile_of_blocks
 from colk.distributed.rows import Rows
 from colk.kernels import Gaussian
 from colk.losses import Huber, Logistic, Squared
@@ -188,7 +188,7 @@ def test_quantiles_by_counts(pool, level):
     share = np.full(len(values), 1.0 / len(values))
     sources = [Stored(values[k::4, None], values[k::4], share[k::4]) for k in range(4)]
     blocks = ExecutorParts(pool, sources).derive(as_block)
-    found = weighted_quantile(blocks, [values[k::4] for k in range(4)], level)
+    found = quantile_of_blocks(blocks, [values[k::4] for k in range(4)], level)
     expected = np.sort(values)[int(np.ceil(level * len(values) - 1e-9)) - 1]
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-9)
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from colk import COLKQuantileRegressor
-from colk.estimators.quantiles import _conformal_quantile, _quantile
+from colk.estimators.coverage import conformal_quantile, weighted_quantile
 from colk.losses import Quantiles
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -87,11 +87,11 @@ def test_the_constant_counts_the_new_sample_too():
     """Of n values the one at place (n + 1)·level, and the weighted one if samples have weights."""
     values = np.arange(1.0, 40.0)
     for level, place in ((0.05, 2.0), (0.25, 10.0), (0.5, 20.0), (0.75, 30.0), (0.95, 38.0)):
-        assert _conformal_quantile(values, np.ones(39), level) == place
-    assert _conformal_quantile(values, np.ones(39), 0.96) == 39.0
+        assert conformal_quantile(values, np.ones(39), level) == place
+    assert conformal_quantile(values, np.ones(39), 0.96) == 39.0
     heavy = np.where(values == 7.0, 1e3, 1.0)
-    assert _conformal_quantile(values, heavy, 0.5) == 7.0
-    assert _quantile(values, heavy, 0.9) == 7.0
+    assert conformal_quantile(values, heavy, 0.5) == 7.0
+    assert weighted_quantile(values, heavy, 0.9) == 7.0
 
 
 @pytest.mark.parametrize("n", [200, 700])

@@ -4,6 +4,8 @@ import argparse
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +83,11 @@ def add_parser(commands: Any) -> None:
         metavar="DIR",
         help="folder of the report (default: results)",
     )
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="run on the workers of this Dask scheduler, which must see the folder of the report",
+    )
     parser.set_defaults(run=_run)
 
 
@@ -98,11 +105,26 @@ def _run(arguments: argparse.Namespace) -> None:
     check_file(arguments.out / "report.html", "the report")
     print(f"colk: reproducing {', '.join(names)} in {arguments.out}", file=sys.stderr)
     try:
-        with interruptible(), Progress(expected_seconds(names, plan, arguments.jobs)) as progress:
-            made = reproduce(names, plan, arguments.out, arguments.jobs, progress)
+        with interruptible(), _engine(arguments.dask) as backend:
+            seconds = expected_seconds(names, plan, arguments.jobs)
+            with Progress(seconds) as progress:
+                made = reproduce(names, plan, arguments.out, arguments.jobs, progress, backend)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; the same command continues the run") from None
     _summarise(made)
+
+
+@contextmanager
+def _engine(address: str | None) -> Iterator[str]:
+    """Connect to a scheduler if there is an address; return the backend of joblib."""
+    if address is None:
+        yield "loky"
+        return
+    from colk.distributed.connection import connected
+
+    with connected(address) as client:
+        print(f"colk: dashboard {client.dashboard_link}", file=sys.stderr)
+        yield "dask"
 
 
 def _choose(experiment: str, known: tuple[str, ...]) -> tuple[str, ...]:

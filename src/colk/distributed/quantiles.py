@@ -7,11 +7,12 @@ import numpy as np
 from colk._validation import Array
 from colk.distributed.engines import Parts
 from colk.distributed.fitting import Drawn, encoded_blocks
+from colk.estimators.coverage import weighted_quantile
 from colk.losses import Pinball
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import Block, solve_by_sums
 
-__all__ = ["quantiles_by_sums", "weighted_quantile"]
+__all__ = ["quantile_of_blocks", "quantiles_by_sums"]
 
 _TOLERANCE = 1e-3
 # Thresholds that are tried in a round, and rounds: 256⁷ is beyond the digits of a number.
@@ -43,7 +44,7 @@ def below_block(block: Block, values: Array, grid: Array) -> tuple[Array]:
     return (np.bincount(places, block.share, minlength=len(grid) + 1)[:-1].cumsum(),)
 
 
-def weighted_quantile(blocks: Parts, values: Any, level: float) -> float:
+def quantile_of_blocks(blocks: Parts, values: Any, level: float) -> float:
     """Return the smallest number such that a share `level` of the values is at most as large.
 
     Parameters
@@ -80,11 +81,12 @@ def quantiles_by_sums(estimator: Any, drawn: Drawn) -> None:
     local = estimator.encode_targets(estimator.intercepts_)[:, 0]
     targets = blocks.each(residual_block, None)
     fitted = _own_rows(estimator, drawn)
-    functions, constants, decays = [], [], []
+    weights, constants, decays = [], [], []
+    functions = estimator.functions_
     for k, level in enumerate(estimator.quantiles_):
-        centre = weighted_quantile(blocks, targets, level)
+        centre = quantile_of_blocks(blocks, targets, level)
         shifted = blocks.derive(shifted_block, centre)
-        start = estimator.functions_[k] / unit
+        start = functions[k] / unit
         decay = float(estimator.regularizations_[k]) * part
         function, _ = solve_by_sums(
             shifted, start, Pinball(level), None, decay, tolerance=_TOLERANCE
@@ -93,9 +95,15 @@ def quantiles_by_sums(estimator: Any, drawn: Drawn) -> None:
         constant = centre + _conformal(shifted, residuals, level, n_rows)
         # Rows that are left out lie further outside. That difference shrinks as 1/n.
         constants.append(constant + part * (local[k] - fitted[k]))
-        functions.append(function * unit)
+        weights.append(function.weights)
         decays.append(decay)
-    estimator.adopt_quantiles(functions, np.array(constants), np.array(decays))
+    estimator.adopt_quantiles(
+        np.column_stack(weights),
+        np.array(constants),
+        np.array(decays),
+        drawn.sample.points,
+        drawn.sample.targets,
+    )
 
 
 def _own_rows(estimator: Any, drawn: Drawn) -> list[float]:
@@ -104,16 +112,13 @@ def _own_rows(estimator: Any, drawn: Drawn) -> list[float]:
     targets = estimator.encode_targets(rows.targets)[:, 0]
     for function, level in zip(estimator.functions_, estimator.quantiles_, strict=True):
         residuals = targets - function(rows.points) / float(estimator.target_scale_)
-        order = np.argsort(residuals, kind="stable")
-        below = np.cumsum(rows.weights[order])
-        place = min(int(np.searchsorted(below, level * below[-1])), len(below) - 1)
-        found.append(float(residuals[order[place]]))
+        found.append(weighted_quantile(residuals, rows.weights, level))
     return found
 
 
 def _conformal(blocks: Parts, residuals: Any, level: float, n_rows: int) -> float:
     """Return a quantile that a new residual lies below with probability `level`, or more."""
     if level >= 0.5:
-        return weighted_quantile(blocks, residuals, min(level * (1.0 + 1.0 / n_rows), 1.0))
+        return quantile_of_blocks(blocks, residuals, min(level * (1.0 + 1.0 / n_rows), 1.0))
     upper = min((1.0 - level) * (1.0 + 1.0 / n_rows), 1.0)
-    return weighted_quantile(blocks, residuals, max(1.0 - upper, 0.5 / n_rows))
+    return quantile_of_blocks(blocks, residuals, max(1.0 - upper, 0.5 / n_rows))

@@ -1,6 +1,5 @@
 """Several quantiles with the same atoms, as a scikit-learn estimator."""
 
-import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
@@ -9,7 +8,6 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from colk import _stored as stored
@@ -17,6 +15,7 @@ from colk._engine.running_scale import RunningScale
 from colk._engine.thread_pool import map_in_threads, use_threads
 from colk._validation import Array, check_vector
 from colk.estimators.batches import Batches
+from colk.estimators.coverage import conformal_quantile, warn_of_levels, weighted_quantile
 from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags, Passes
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
@@ -240,27 +239,29 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
 
     def _finish(self, samples: "_CrossValidation | _LeaveOneOut") -> None:
         """Find the weights of each level, and the constant that gives it its coverage."""
-        _warn_of_levels(self.quantiles_, len(samples.judged))
+        warn_of_levels(self.quantiles_, len(samples.judged))
         shared = self._learner.function
         start = KernelExpansion(shared.kernel, shared.atoms, np.zeros(shared.n_atoms))
         least = max(self.regularization_, LEAST_REGULARIZATION)
 
         def fit(level: float) -> tuple[Array, float, float]:
             # Far from the atoms f is 0, so the prediction there is the quantile of all targets.
-            centre = _quantile(samples.y, samples.weight, level)
+            centre = weighted_quantile(samples.y, samples.weight, level)
             function, regularization, unseen = samples.fit(start, centre, level, least)
             residuals = (samples.y - centre - unseen)[samples.judged]
-            shift = _conformal_quantile(residuals, samples.weight[samples.judged], level)
+            shift = conformal_quantile(residuals, samples.weight[samples.judged], level)
             return function.weights, centre + shift, regularization
 
         weights, constants, chosen = zip(*map_in_threads(fit, self.quantiles_), strict=True)
         self.regularizations_ = np.array(chosen)
+        self._go_on(np.column_stack(weights), np.array(constants), samples.X, samples.y)
+
+    def _go_on(self, weights: Array, constants: Array, X: Array, y: Array) -> None:
+        """Make the learner of a stream that starts from these weights and constants."""
         self._is_stream = True
-        learner = self._recipe(samples.X).learner()
+        learner = self._recipe(X).learner()
         assert isinstance(learner, QuantileCOLK)
-        learner.start_from(
-            self._learner, np.column_stack(weights), np.array(constants), samples.X, samples.y
-        )
+        learner.start_from(self._learner, weights, constants, X, y)
         self._learner = learner
 
     @property
@@ -270,23 +271,25 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         return float(self._targets.units[0])
 
     def adopt_quantiles(
-        self, functions: list[KernelExpansion], constants: Array, regularizations: Array
+        self, weights: Array, constants: Array, regularizations: Array, X: Array, y: Array
     ) -> None:
-        """Take other functions on the atoms of the model.
+        """Take other weights for the atoms of a fitted model.
 
         Parameters
         ----------
-        functions : list of KernelExpansion
-            A function for each level, in the units of y.
+        weights : array of shape (M, Q)
+            Weights of each level, for encoded targets; see `encode_targets`.
         constants : array of shape (Q,)
-            What is added to each function, in the units of encoded targets; see `encode_targets`.
+            What is added to each function, for encoded targets.
         regularizations : array of shape (Q,)
             λ of each level.
+        X, y : arrays of shape (n, p) and (n,)
+            Samples that stand for those of the fit.
         """
         with self._unchanged_on_error():
             self._fitted()
-            self.functions_, self.regularizations_ = list(functions), regularizations
-            self.intercepts_ = np.array([self._targets.unscaled_one(each) for each in constants])
+            self.regularizations_ = regularizations
+            self._go_on(weights, constants, X, self._encode(y)[:, 0])
 
     @property
     def function_(self) -> KernelExpansion:
@@ -333,7 +336,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         predictions = self.predict(X)
         targets = np.asarray(y, dtype=np.float64)
         weight = self._weights(sample_weight, predictions)
-        constants = [_quantile(targets, weight, level) for level in self.quantiles_]
+        constants = [weighted_quantile(targets, weight, level) for level in self.quantiles_]
         found, least = (
             float(weight @ self.loss_.value(F, targets))
             for F in (predictions, np.tile(constants, (len(targets), 1)))
@@ -385,41 +388,3 @@ class _LeaveOneOut:
         function, chosen = found.function, found.regularization
         left_out = predict_left_out(function, self.X, y, loss, chosen, sample_weight=weight)
         return function, chosen, left_out
-
-
-def _warn_of_levels(levels: Sequence[float], n_samples: int) -> None:
-    """Warn if there are too few samples for the outermost level."""
-    tail = min(levels[0], 1.0 - levels[-1])
-    needed = int(np.ceil((1.0 - tail) / tail * (1.0 - 1e-12)))
-    if n_samples < needed:
-        warnings.warn(
-            f"quantiles with {tail:g} of the targets beyond them need {needed} samples, but "
-            f"{n_samples} determine their constants: more targets will lie beyond them. Fit more "
-            "samples, or take levels closer to 0.5",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
-
-
-def _quantile(values: Array, weight: Array, level: float) -> float:
-    """Return the smallest value such that a share `level` of the weight is at or below it."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    place = np.searchsorted(below, level * below[-1] * (1.0 - 1e-12))
-    return float(values[order[min(int(place), len(values) - 1)]])
-
-
-def _conformal_quantile(values: Array, weight: Array, level: float) -> float:
-    """Return a quantile that a new value lies below with probability `level`, or more.
-
-    Of n equally heavy values it is the one at place (n + 1)·level, rounded away from the median.
-
-    Examples
-    --------
-    >>> nineteen = np.arange(1.0, 20.0)
-    >>> [_conformal_quantile(nineteen, np.ones(19), level) for level in (0.05, 0.5, 0.95)]
-    [1.0, 10.0, 19.0]
-    """
-    if level < 0.5:
-        return -_conformal_quantile(-values, weight, 1.0 - level)
-    return _quantile(values, weight, min(level * (1.0 + 1.0 / len(values)), 1.0))

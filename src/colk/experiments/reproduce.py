@@ -79,6 +79,7 @@ def reproduce(
     out: str | os.PathLike[str] = "results",
     jobs: int = 1,
     watch: Watch | None = None,
+    backend: str = "loky",
 ) -> Reproduction:
     """Run the named experiments and write the report; continue them if they were interrupted.
 
@@ -94,6 +95,8 @@ def reproduce(
         Number of processes.
     watch : Watch, optional
         Is told which tasks run and which have finished.
+    backend : {"loky", "dask"}
+        As in `Runner`.
 
     Returns
     -------
@@ -111,7 +114,7 @@ def reproduce(
     if unknown:
         raise ValueError(f"no experiment {unknown[0]!r}; there are {', '.join(STUDIES)}")
     start, folder, watch = time.monotonic(), Path(out), watch or Watch()
-    run = Runner(folder / "cache", jobs, watch)
+    run = Runner(folder / "cache", jobs, watch, backend=backend)
     chapters = [STUDIES[name].chapter(plan, run) for name in names]
 
     def drawn(figure: Figure) -> None:

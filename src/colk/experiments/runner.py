@@ -46,6 +46,9 @@ class Runner:
     one_thread : bool
         Whether linear algebra runs on one thread. Otherwise one process runs the tasks, with the
         threads that a user has.
+    backend : {"loky", "dask"}
+        The backend of joblib: processes of this machine, or the workers of the Dask client of this
+        process, all of them, which must see the folder.
 
     Attributes
     ----------
@@ -69,9 +72,11 @@ class Runner:
         jobs: int = 1,
         watch: Watch | None = None,
         one_thread: bool = True,
+        backend: str = "loky",
     ) -> None:
         self.jobs = check_count(jobs, "jobs") if one_thread else 1
         self._threads = 1 if one_thread else None
+        self._backend = backend
         self.computed = 0
         self.found = 0
         self._watch = watch or Watch()
@@ -117,16 +122,22 @@ class Runner:
         with (
             warnings.catch_warnings(),
             threadpool_limits(self._threads),
-            parallel_config("loky", inner_max_num_threads=1, initializer=_start_worker),
+            self._configured(),
         ):
             _ignore_slow_disk()
             # Tasks that are lost by an interruption.
             warnings.filterwarnings("ignore", r"[\s\S]*adjusting the input task iterator")
-            with closing(Parallel(self.jobs, return_as="generator_unordered")(calls)) as outputs:
+            jobs = self.jobs if self._backend == "loky" else -1
+            with closing(Parallel(jobs, return_as="generator_unordered")(calls)) as outputs:
                 for place, result in outputs:
                     results[place] = result
                     self.computed += 1
                     self._watch.finish(tasks[place].name, tasks[place].seconds)
+
+    def _configured(self) -> Any:
+        if self._backend == "dask":
+            return parallel_config("dask")
+        return parallel_config("loky", inner_max_num_threads=1, initializer=_start_worker)
 
 
 def _arguments(task: Task) -> tuple[Callable[..., Result], Mapping[str, Any], str]:
