@@ -190,7 +190,7 @@ def _curves(found: dict, task: float, n_bytes: dict) -> dict[str, dict[int, floa
 def _large(n_rows: int, n_atoms: int) -> list[str]:
     """A data set that is larger than the memory limit of the workers."""
     n_bytes, parts_of = n_rows * (FEATURES + 2) * 8, 100
-    limit = max(int(n_bytes / 3), 300 * 2**20)
+    limit = max(int(n_bytes / 2.2), 400 * 2**20)
     with cluster(2, memory_limit=limit) as here, Client(here) as client:
         parts = blocks(client, n_rows, parts_of)
         seconds = parts.total(partial(timed, sums_block), None, *problem(n_atoms), None, False)[0]

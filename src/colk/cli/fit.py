@@ -68,6 +68,11 @@ def _run(arguments: argparse.Namespace) -> None:
         raise ValueError(
             f"{arguments.model} exists: continue it with --resume, or replace it with --overwrite"
         )
+    if arguments.dask is not None:
+        from colk.cli.fit_dask import fit_on_cluster
+
+        fit_on_cluster(arguments)
+        return
     with open_source(arguments) as source:
         if source.waits:
             for option in ("holdout", "epochs", "polish", "risk_path"):

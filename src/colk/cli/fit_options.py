@@ -196,6 +196,14 @@ def add_running(group: Any) -> None:
         action="store_true",
         help="with --resume: continue although the rows that were read have changed",
     )
+    group.add_argument(
+        "--dask",
+        nargs="?",
+        const="local",
+        metavar="ADDRESS",
+        help="fit on the workers of this Dask scheduler, which read the files; without ADDRESS, of "
+        "a local cluster",
+    )
     group.add_argument("--overwrite", action="store_true", help="replace an existing model")
     group.add_argument(
         "--report", type=Path, metavar="FILE", help="write a report (HTML) to this file"

@@ -20,7 +20,7 @@ from colk.distributed.rows import (
 )
 from colk.distributed.sources import Partitions
 from colk.losses import Huber, Loss
-from colk.risks import GroupRisk, Mean, Risk
+from colk.risks import AUC, GroupRisk, Mean, Risk
 from colk.rkhs.polishing import RowBlocks, solve_by_sums, starts_from_mean
 
 __all__ = ["Drawn", "draw", "encoded_blocks", "polish_by_sums", "total_counts"]
@@ -94,6 +94,8 @@ def encoded_blocks(
 def polish_by_sums(estimator: Any, drawn: Drawn, class_weight: dict[Any, float] | None) -> None:
     """Give the atoms of a fitted estimator the weights that are best for all rows."""
     found = estimator.polished_
+    if isinstance(estimator.risk_, AUC):  # the rarer class decides λ: the sample's weights stay
+        return
     loss, rule = _without_outliers(estimator, drawn.sample)
     blocks, total, left_out = encoded_blocks(drawn, estimator, class_weight, rule)
     few = encode_rows(drawn.sample, estimator, class_weight, rule)
@@ -101,7 +103,9 @@ def polish_by_sums(estimator: Any, drawn: Drawn, class_weight: dict[Any, float] 
     risk = _chosen_risk(estimator)
     # λ counts in samples: the sample has this part of the weight.
     regularization = found.regularization * part / total
-    sample = RowBlocks([normalise_block(few, part)]) if type(risk) is Mean else None
+    # A risk looks at few rows, of which a sample has fewer still.
+    is_plain = risk.n_inner == 0 and not loss.kinks
+    sample = RowBlocks([normalise_block(few, part)]) if is_plain else None
     function, solution = solve_by_sums(
         blocks,
         found.function,

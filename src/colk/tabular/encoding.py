@@ -191,6 +191,20 @@ class TableRows(Guarded):
         if self.task == "regression":
             self._targets.scale(targets)
 
+    def encode_targets(self, y: Any) -> Array:
+        """Return targets as the learner sees them, of shape (n, 1).
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+            Numbers, or labels that the model knows.
+        """
+        if self.task != "regression":
+            return self._class_targets([str(label) for label in y])
+        targets = check_numbers(y, self.target)[:, None].copy()
+        self._targets.scale(targets)
+        return targets
+
     def points(self, columns: Mapping[str, Any]) -> Array:
         """Return rows as the learner sees them: encoded and standardised.
 
