@@ -16,7 +16,7 @@ from colk._validation import Array
 from colk.kernels import Kernel
 from colk.rkhs.expansion import KernelExpansion
 
-__all__ = ["Information", "add", "carry", "gained", "inverse_curvature", "solve"]
+__all__ = ["Information", "add", "carry", "gained", "inverse_curvature", "solve", "useful_atoms"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +113,46 @@ def solve(info: Information, prior: float) -> Array:
     theta = cho_solve(cho_factor(J, lower=True), info.vector)
     L = _factor(info.kernel, info.atoms)
     return np.asarray(solve_triangular(L, theta, lower=True, trans="T"))
+
+
+def useful_atoms(info: Information, prior: float, size: int) -> Array:
+    """Return the atoms that remain if the least useful one is dropped again and again.
+
+    With H = λK + Σ b kkᵀ, dropping atom j and refitting the other weights to all samples raises the
+    objective by ‖w_j‖²/(2 (H⁻¹)_jj).
+
+    Parameters
+    ----------
+    info : Information
+        The information of all samples.
+    prior : float
+        λ.
+    size : int
+        Number of atoms that remain.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> atoms = np.array([[0.0], [1.0], [9.0]])
+    >>> info = Information(Gaussian(1.0), atoms, np.eye(3), np.array([[1.0], [1.0], [0.1]]))
+    >>> useful_atoms(info, prior=1.0, size=2)
+    array([[0.],
+           [1.]])
+    """
+    L = _factor(info.kernel, info.atoms)
+    J = info.curvature + prior * np.eye(len(L))
+    half = solve_triangular(L, np.eye(len(L)), lower=True)
+    inverse, w = half.T @ _inverse(J) @ half, solve(info, prior)
+    left, diagonal = np.ones(len(L), dtype=bool), np.diag(inverse).copy()
+    for _ in range(len(L) - size):
+        prices = np.full(len(L), np.inf)
+        np.divide((w**2).sum(axis=1), diagonal, out=prices, where=left)
+        j = int(np.argmin(prices))
+        row = inverse[j].copy()
+        w -= np.outer(row / row[j], w[j])
+        inverse -= np.outer(row / row[j], row)  # row and column j become 0
+        diagonal, left[j] = np.diag(inverse), False
+    return np.ascontiguousarray(info.atoms[left])
 
 
 def inverse_curvature(info: Information, prior: float) -> Array:

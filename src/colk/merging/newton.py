@@ -134,18 +134,28 @@ def _independent(kernel: Kernel, points: Array) -> Array:
 def _compressed(
     joint: Information, prior: float, eps: float | None, max_atoms: int | None
 ) -> tuple[Information, KernelExpansion, float]:
-    """Return the information on the atoms that KOMP keeps, the function, and what it lost.
+    """Return the information on the atoms that are kept, the function, and what it lost.
 
-    The function is the fit to all samples on these atoms. If that is farther than eps from the fit
-    on all atoms, it is the projection, which is not.
+    Without eps, atoms are dropped by what they cost in the objective of all samples, and the
+    function is the fit to all samples on the others. With eps, KOMP drops atoms, and the function
+    is that fit, or the projection if the fit is farther away than eps.
     """
     whole = KernelExpansion(joint.kernel, joint.atoms, information.solve(joint, prior))
     if eps is None and (max_atoms is None or whole.n_atoms <= max_atoms):
         return joint, whole, 0.0
+    if eps is None:
+        return _refitted(
+            joint, information.useful_atoms(joint, prior, max_atoms or 0), whole, prior
+        )
     found = compress(whole, eps=eps, max_atoms=max_atoms)
-    kept = information.carry(joint, np.array(found.function.atoms))
-    refitted = KernelExpansion(kept.kernel, kept.atoms, information.solve(kept, prior))
-    error = certified_distance(whole, refitted)
-    if eps is None or error <= eps:
-        return kept, refitted, error
-    return kept, found.function, found.error
+    kept, f, error = _refitted(joint, np.array(found.function.atoms), whole, prior)
+    return (kept, f, error) if error <= eps else (kept, found.function, found.error)
+
+
+def _refitted(
+    joint: Information, atoms: Array, whole: KernelExpansion, prior: float
+) -> tuple[Information, KernelExpansion, float]:
+    """Return the information and the fit on these atoms, and its distance from the whole."""
+    kept = information.carry(joint, atoms)
+    f = KernelExpansion(kept.kernel, kept.atoms, information.solve(kept, prior))
+    return kept, f, certified_distance(whole, f)
