@@ -25,6 +25,7 @@ TITLES = {
     "engines": "Speed of two builds",
     "headline": "One pass compared with a support vector machine",
     "lstd": "Policy evaluation",
+    "merge": "Merged learners compared with one learner",
     "newton_drift": "Newton steps: rounding errors",
     "newton_passes": "Newton steps: one pass compared with five gradient passes",
     "newton_speed": "Newton steps: time per step",
