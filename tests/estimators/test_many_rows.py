@@ -20,6 +20,7 @@ SETTINGS = {"kernel": "gaussian", "max_atoms": 40, "random_state": 0}
 @pytest.fixture
 def small_sample(monkeypatch):
     monkeypatch.setattr(fitting, "SAMPLE_SIZE", SIZE)
+    monkeypatch.setattr(fitting, "MANY_ROWS", 2 * SIZE)
 
 
 def test_the_weights_are_those_of_all_samples(small_sample):
@@ -39,7 +40,7 @@ def test_the_weights_are_those_of_all_samples(small_sample):
 
 def test_regularization_counts_in_samples(small_sample, monkeypatch):
     many = COLKRegressor(**SETTINGS).fit(X, Y)
-    monkeypatch.setattr(fitting, "SAMPLE_SIZE", N)
+    monkeypatch.setattr(fitting, "MANY_ROWS", N)
     all_rows = COLKRegressor(**SETTINGS).fit(X, Y)
     ratio = many.polished_.regularization / all_rows.polished_.regularization
     assert 0.05 < ratio < 20.0  # the choice is one of a few λ, in units of a sample
@@ -52,7 +53,7 @@ def test_regularization_counts_in_samples(small_sample, monkeypatch):
 @pytest.mark.parametrize("settings", [{}, {"risk": "variance"}, {"risk": "cvar"}], ids=str)
 def test_as_accurate_as_with_all_samples(small_sample, monkeypatch, settings):
     many = COLKRegressor(**SETTINGS, **settings).fit(X, Y).score(X, Y)
-    monkeypatch.setattr(fitting, "SAMPLE_SIZE", N)
+    monkeypatch.setattr(fitting, "MANY_ROWS", N)
     assert many > COLKRegressor(**SETTINGS, **settings).fit(X, Y).score(X, Y) - 0.01
 
 
@@ -120,6 +121,7 @@ class Stored:
 @pytest.fixture
 def small_batches(small_sample, monkeypatch):
     monkeypatch.setattr(batches, "SAMPLE_SIZE", SIZE)
+    monkeypatch.setattr(batches, "MANY_ROWS", 2 * SIZE)
 
 
 def test_few_batches_are_the_arrays():

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk._validation import Array
-from colk.rkhs.polishing import SAMPLE_SIZE
+from colk.rkhs.polishing import MANY_ROWS, SAMPLE_SIZE
 
 __all__ = ["Batch", "Batches", "RowSample"]
 
@@ -112,12 +112,13 @@ class RowSample:
         self._parts.append(tuple(array.copy() for array in part))
         self.n_rows += len(X)
         self.weight += float(weight.sum())
-        if sum(len(each[0]) for each in self._parts) > 2 * SAMPLE_SIZE:
+        if sum(len(each[0]) for each in self._parts) > 2 * MANY_ROWS:
             self._parts = [self._drawn()]
 
     def _drawn(self) -> tuple[NDArray[Any], ...]:
+        """Return all rows, or a sample if there are many."""
         joined = [np.concatenate(arrays) for arrays in zip(*self._parts, strict=True)]
-        if len(joined[0]) > SAMPLE_SIZE:
+        if self.n_rows > MANY_ROWS:
             chosen = np.argpartition(joined[0], SAMPLE_SIZE - 1)[:SAMPLE_SIZE]
             joined = [array[chosen] for array in joined]
         return tuple(joined)

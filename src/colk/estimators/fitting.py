@@ -23,6 +23,7 @@ from colk.estimators.convergence import (
 )
 from colk.risks import GroupRisk, Mean
 from colk.rkhs.polishing import (
+    MANY_ROWS,
     SAMPLE_SIZE,
     Block,
     FinalPolish,
@@ -239,7 +240,7 @@ class EpochEstimator(COLKEstimator):
     def _learn_all(self, X: Array, Y: Array, weight: Array) -> Flags | None:
         """Learn from all samples of a `fit`; return the outliers that the polish left out."""
         passes = Passes.of(self)
-        if passes.polish and np.count_nonzero(weight) > SAMPLE_SIZE:
+        if passes.polish and np.count_nonzero(weight) > MANY_ROWS:
             return self._learn_sample(passes, X, Y, weight)
         final = self._epochs(X, Y, weight)
         return None if final is None else final.outliers

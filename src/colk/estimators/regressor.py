@@ -109,7 +109,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         see the result of the stream alone. `partial_fit` continues from the polished weights. With
         the default loss and risk, `fit` starts again without samples whose residuals show gross
         outliers; `polished_.n_outliers` counts them. With more than 20,000 samples, a stratified
-        sample of 20,000 finds the kernel, the atoms and λ, and all samples find the weights.
+        sample of 10,000 finds the kernel, the atoms and λ, and all samples find the weights.
     risk_path : bool, default=True
         Whether `fit` with a `polish` under a risk other than the mean follows a path from the model
         of the mean to that risk, with smaller weights and larger λ, and takes the point with the

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk import _stored as stored
+from colk._engine.blas_threads import one_blas_thread
 from colk._validation import Array, check_count, check_number
 from colk.compressors import pursuit
 from colk.rkhs.certificate import certified_norm, exact_sums
@@ -67,6 +68,7 @@ class Compression:
         return f"Compression({before} → {len(self.kept)} atoms, error={self.error:.4g})"
 
 
+@one_blas_thread()
 def compress(
     f: KernelExpansion, *, eps: float | None = None, max_atoms: int | None = None
 ) -> Compression:

@@ -1,6 +1,11 @@
 """Optimal weights on given atoms over all data, by Newton's method."""
 
-from colk.rkhs.polishing.all_rows import SAMPLE_SIZE, polish_all_rows, stratified_rows
+from colk.rkhs.polishing.all_rows import (
+    MANY_ROWS,
+    SAMPLE_SIZE,
+    polish_all_rows,
+    stratified_rows,
+)
 from colk.rkhs.polishing.blocks import Block, Blocks, RowBlocks
 from colk.rkhs.polishing.final import FinalPolish, final_polish
 from colk.rkhs.polishing.folds import CrossPolished, cross_polish
@@ -12,6 +17,7 @@ from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
 from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 
 __all__ = [
+    "MANY_ROWS",
     "SAMPLE_SIZE",
     "Block",
     "Blocks",

@@ -12,10 +12,11 @@ from colk.rkhs.polishing.final import FinalPolish
 from colk.rkhs.polishing.sum_solver import solve_by_sums
 from colk.rkhs.polishing.weights import Polished
 
-__all__ = ["SAMPLE_SIZE", "polish_all_rows", "stratified_rows"]
+__all__ = ["MANY_ROWS", "SAMPLE_SIZE", "polish_all_rows", "stratified_rows"]
 
-# Rows of a sample. With more rows than this, `fit` finds kernel, atoms and λ on a sample.
-SAMPLE_SIZE = 20_000
+# With more rows than this, `fit` finds kernel, atoms and λ on a sample of SAMPLE_SIZE rows.
+MANY_ROWS = 20_000
+SAMPLE_SIZE = 10_000
 
 
 def stratified_rows(

@@ -10,6 +10,7 @@ from typing import cast
 
 import numpy as np
 
+from colk._engine.blas_threads import one_blas_thread
 from colk._validation import Array
 from colk.losses import Huber, LogCosh, Loss, Squared
 from colk.risks import CVaR, LossRisk, Mean, Risk
@@ -39,6 +40,7 @@ _NOISE = 1e-13
 _ROUGH = 1e-2
 
 
+@one_blas_thread()
 def solve_by_sums(
     blocks: Blocks,
     function: KernelExpansion,

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk import _stored as stored
+from colk._engine.blas_threads import one_blas_thread
 from colk._validation import Array, check_count, check_number, check_points
 from colk.losses import Loss
 from colk.risks import Mean, Risk
@@ -97,6 +98,7 @@ _LOOKED_AT = 2.5
 _FEWEST, _MOST = 500, 1000
 
 
+@one_blas_thread()
 def polish(
     function: KernelExpansion,
     X: ArrayLike,
@@ -217,6 +219,7 @@ def chosen(
     )
 
 
+@one_blas_thread()
 def predict_left_out(
     function: KernelExpansion,
     X: ArrayLike,
