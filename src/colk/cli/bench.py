@@ -8,7 +8,7 @@ from typing import Any
 
 from colk.cli.interrupts import interruptible
 from colk.cli.options import need
-from colk.cli.paths import check_file, check_folder
+from colk.cli.paths import check_file, check_folder, open_page
 
 __all__ = ["add_parser"]
 
@@ -63,6 +63,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("bench"), metavar="DIR", help="folder (default: bench)"
     )
+    parser.add_argument(
+        "--open", action="store_true", help="open the page in the browser at the end"
+    )
     parser.set_defaults(run=_run)
 
 
@@ -84,3 +87,5 @@ def _run(arguments: argparse.Namespace) -> None:
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; the same command continues the run") from None
     print(f"table: {made.table.resolve()}\npage: {made.page.resolve()}")
+    if arguments.open:
+        open_page(made.page)

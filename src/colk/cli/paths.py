@@ -1,11 +1,13 @@
-"""Checks of output paths before the work begins."""
+"""Output paths: checks before the work begins, and pages in the browser at its end."""
 
 import os
 import secrets
+import sys
+import webbrowser
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-__all__ = ["check_apart", "check_file", "check_folder"]
+__all__ = ["check_apart", "check_file", "check_folder", "open_page"]
 
 
 def check_apart(written: Sequence[tuple[Path | None, str]], read: Iterable[str | Path]) -> None:
@@ -98,3 +100,9 @@ def _try(folder: Path, what: str) -> None:
         raise OSError(f"{what} cannot be written: {error.strerror}") from error
     finally:
         probe.unlink(missing_ok=True)
+
+
+def open_page(path: Path) -> None:
+    """Open a page in the browser; say so if there is none."""
+    if not webbrowser.open(path.resolve().as_uri()):
+        print(f"colk: there is no browser; open {path.resolve()} yourself", file=sys.stderr)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from colk.cli.interrupts import interruptible
 from colk.cli.options import need
-from colk.cli.paths import check_file, check_folder
+from colk.cli.paths import check_file, check_folder, open_page
 
 if TYPE_CHECKING:
     from colk.experiments.reproduce import Reproduction
@@ -88,6 +88,9 @@ def add_parser(commands: Any) -> None:
         metavar="ADDRESS",
         help="run on the workers of this Dask scheduler, which must see the folder of the report",
     )
+    parser.add_argument(
+        "--open", action="store_true", help="open the report in the browser at the end"
+    )
     parser.set_defaults(run=_run)
 
 
@@ -112,6 +115,8 @@ def _run(arguments: argparse.Namespace) -> None:
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; the same command continues the run") from None
     _summarise(made)
+    if arguments.open:
+        open_page(made.report)
 
 
 @contextmanager
