@@ -98,7 +98,7 @@ def test_the_child_predicts_learns_and_saves(alone):
         thread = threading.Thread(target=go_on)
         thread.start()
         try:
-            for _ in range(5):
+            for _ in range(3):
                 time.sleep(0.01)
                 child(work)
         finally:
@@ -130,7 +130,7 @@ def test_two_threads_fork_while_two_learn(alone):
 
     def fork():
         try:
-            for _ in range(10):
+            for _ in range(5):
                 child(lambda: [model.predict(X[:5]) for model in models])
         except BaseException as error:
             failed.append(error)

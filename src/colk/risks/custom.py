@@ -240,16 +240,9 @@ class Composition(Risk):
         return 0
 
     def track_at_row(
-        self,
-        F: Array,
-        before: Array,
-        Y: Array,
-        xi: int,
-        g: Array,
-        tracker: TrackerContract,
-        rate: float,
-        work: Array,
-    ) -> int:
+        self, F: Array, before: Array, Y: Array, xi: int, g: Array, tracker: TrackerContract,
+        rate: float, work: Array,
+    ) -> int:  # fmt: skip
         if rate >= 1.0:
             return self.start_at(F, Y, xi, g)
         m = g.shape[0]

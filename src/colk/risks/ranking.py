@@ -61,16 +61,9 @@ class AUC(Risk):
         return 0
 
     def track_at_row(
-        self,
-        F: Array,
-        before: Array,
-        Y: Array,
-        xi: int,
-        g: Array,
-        tracker: TrackerContract,
-        rate: float,
-        work: Array,
-    ) -> int:
+        self, F: Array, before: Array, Y: Array, xi: int, g: Array, tracker: TrackerContract,
+        rate: float, work: Array,
+    ) -> int:  # fmt: skip
         if rate >= 1.0:
             return self.start_at(F, Y, xi, g)
         if Y[xi, 0] > 0.0:
