@@ -220,5 +220,5 @@ def test_sizes_that_do_not_fit_are_refused():
         risk.value_at(Squared(), [[1.0]], [[1.0, 2.0]])
     with pytest.raises(ValueError, match="g has 1 entries, expected 2"):
         risk.tabulate("outer", [[1.0, 1.0]], [[1.0, 2.0]], [1.0])
-    with pytest.raises(TypeError, match="inner must be a function, got NoneType"):
-        Composition(None, None, None, None, None)
+    with pytest.raises(TypeError, match="inner must be a function, got float"):
+        Composition(1.0, abs, abs, abs, abs)
