@@ -38,8 +38,8 @@ except ModuleNotFoundError:  # versions before colk.rkhs, to compare with
 # No case may be slower than this, relative to the other installation.
 REQUIRED = 0.97
 
-# Small models with an average: KOMP prices an atom by what the iterate and the average lose, and keeps
-# more atoms (24 → 27). Version 606f900 priced the iterate alone.
+# Small models with an average: KOMP prices an atom by what the iterate and the average lose, and
+# keeps more atoms (24 → 27). An older version may price the iterate alone.
 AVERAGED = 0.85
 
 # Chunks between the end of a warm-up and the first repetition.
