@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from colk.cli import record as record_module
 from colk.cli.left_out import LeftOut
-from colk.cli.record import Record, Score
+from colk.tabular import record as record_module
 from colk.tabular.passes import TableFit
+from colk.tabular.record import Record, Score
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_the_curve_has_equal_segments_whatever_the_chunks(chunk):
     errors = np.random.default_rng(0).uniform(size=3001)
     record = Record()
     for start in range(0, len(errors), chunk):
-        record._extend(errors[start : start + chunk], n_atoms=start)
+        record.extend(errors[start : start + chunk], n_atoms=start)
     width = record.width
     assert width == 16  # the least power of two that gives at most 200 segments
     assert len(record.curve) <= record_module._STRETCHES
@@ -75,5 +75,5 @@ def test_the_curve_has_equal_segments_whatever_the_chunks(chunk):
 
 def test_the_first_segments_are_single_rows():
     record = Record()
-    record._extend(np.ones(3), n_atoms=1)
+    record.extend(np.ones(3), n_atoms=1)
     assert [each[0] for each in record.curve] == [1.0, 1.0, 1.0]

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from colk.cli.metrics import ClassMetrics, NumberMetrics
-from colk.cli.record import Predicted, Record
 from colk.tabular import TableModel
 from colk.tabular.baselines import LinearBaseline
+from colk.tabular.record import Predicted, Record
 
 __all__ = ["Evaluation"]
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from colk._pages.colors import PALETTE
 from colk._validation import Array
-from colk.cli.record import Record
 from colk.tabular import TableModel
+from colk.tabular.record import Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from colk.cli.fit_options import add_running, add_settings
 from colk.cli.interrupts import interruptible
 from colk.cli.left_out import CALIBRATION, LeftOut
 from colk.cli.new_model import new_model
-from colk.cli.options import Rejects, add_data, need, open_source
+from colk.cli.options import Rejects, add_data, need, need_serve, open_source
 from colk.cli.paths import check_apart, check_file
 from colk.cli.resumed_model import resumed_model
 
@@ -55,6 +55,8 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     page = ("jinja2", "latex2mathml", "matplotlib") if arguments.report else ()
     need("fit", "pyarrow", "rich", *page)
+    if arguments.live is not None:
+        need_serve("fit --live")
     written = (
         (arguments.model, "--model"),
         (arguments.report, "--report"),
@@ -92,9 +94,9 @@ def _prepared(
     model: "TableModel", source: "Source", arguments: argparse.Namespace, goes_on: bool
 ) -> Iterator["Run"]:
     """Make the run: a new one, or one that continues as the notes of the model say."""
-    from colk.cli.record import Record
     from colk.cli.run import Place, Run
     from colk.tabular.passes import TableFit
+    from colk.tabular.record import Record
 
     notes, place, record = model.notes, Place(counts_rejects=source.waits), Record()
     size = count = 0
@@ -128,8 +130,13 @@ def _prepared(
 def _learn(run: "Run", arguments: argparse.Namespace) -> None:
     model, began, rows = run.model, time.monotonic(), run.model.rows
     with _signals() as stopped:
-        with _progress(run) as show:
-            finished = run.learn(stopped, show)
+        with _progress(run) as show, _live(run, arguments.live) as publish:
+
+            def tell(rows: int) -> None:
+                show(rows)
+                publish()
+
+            finished = run.learn(stopped, tell)
         if not finished and model.rows == 0:
             raise KeyboardInterrupt("stopped before a row was learned; no model was written")
         if model.rows == 0:
@@ -161,6 +168,19 @@ def _progress(run: "Run") -> Iterator[Callable[[int], None]]:
             line.show(run.fit.phase, rows, run.work_done, error, atoms)
 
         yield show
+
+
+@contextmanager
+def _live(run: "Run", port: int | None) -> Iterator[Callable[[], None]]:
+    """Serve a page of the run, if it is wanted."""
+    if port is None:
+        yield lambda: None
+        return
+    from colk.cli.live_state import live_page
+
+    with live_page(run, port) as (at, publish):
+        print(f"colk: http://127.0.0.1:{at}/ shows the run", file=sys.stderr, flush=True)
+        yield publish
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from colk.cli.options import count, names, share
+from colk.cli.options import count, names, port, share
 
 __all__ = ["SETTINGS", "add_running", "add_settings", "given", "stored"]
 
@@ -203,6 +203,14 @@ def add_running(group: Any) -> None:
         metavar="ADDRESS",
         help="fit on the workers of this Dask scheduler, which read the files; without ADDRESS, of "
         "a local cluster",
+    )
+    group.add_argument(
+        "--live",
+        type=port,
+        nargs="?",
+        const=8766,
+        metavar="PORT",
+        help="show the run on a page that this machine can open (default port: 8766)",
     )
     group.add_argument("--overwrite", action="store_true", help="replace an existing model")
     group.add_argument(

@@ -19,6 +19,8 @@ _COMMANDS = {
     "fit": "learn a model from a table",
     "predict": "predict the rows of a table",
     "evaluate": "measure a model on rows with known targets",
+    "serve": "answer requests for predictions over HTTP",
+    "watch": "show a model while it is learned",
     "show": "describe a model",
     "compress": "make a model smaller, with a bound on the error",
     "merge": "merge models that learned from different samples",

@@ -13,7 +13,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from colk.tabular.reading import Reject, Source
 
-__all__ = ["Rejects", "add_data", "count", "names", "need", "open_source", "share"]
+__all__ = [
+    "Rejects",
+    "add_data",
+    "count",
+    "names",
+    "need",
+    "need_serve",
+    "open_source",
+    "port",
+    "share",
+]
+
+
+# Packages of the extra `serve`.
+_SERVING = ("jinja2", "latex2mathml", "starlette", "uvicorn")
 
 
 def need(command: str, *packages: str, extra: str = "cli") -> None:
@@ -27,6 +41,14 @@ def need(command: str, *packages: str, extra: str = "cli") -> None:
     if missing:
         packages_missing = " and ".join(missing)
         raise ImportError(f"colk {command} needs {packages_missing}: pip install 'colk[{extra}]'")
+
+
+def need_serve(command: str) -> None:
+    """Raise if a package that serves pages is not installed."""
+    missing = [name for name in _SERVING if importlib.util.find_spec(name) is None]
+    if missing:
+        told = " and ".join(missing)
+        raise ImportError(f"colk {command} needs {told}: pip install 'colk[serve]'")
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -51,6 +73,19 @@ def count(text: str) -> int:
     """
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text}")
+    return int(text)
+
+
+def port(text: str) -> int:
+    """Return the number of a port.
+
+    Examples
+    --------
+    >>> port("8765")
+    8765
+    """
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"must be a port from 0 to 65535, got {text}")
     return int(text)
 
 

@@ -8,9 +8,9 @@ from colk._pages.drawing import draw
 from colk._pages.render import inline, render
 from colk._version import __version__
 from colk.cli.figures import features, predictions, stream
-from colk.cli.record import Record
 from colk.persistence.atomic import write_whole
 from colk.tabular import TableModel
+from colk.tabular.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from colk.cli.left_out import LeftOut
 from colk.cli.options import Rejects
 from colk.cli.reader_thread import read_ahead
-from colk.cli.record import Predicted, Record, Score
 from colk.persistence import save
 from colk.tabular import TableModel
 from colk.tabular.baselines import Baselines
 from colk.tabular.passes import TableFit
 from colk.tabular.reading import Position, Rows, Source
+from colk.tabular.record import Predicted, Record, Score
 from colk.tabular.sample import RowSample
 
 __all__ = ["Place", "Run"]
@@ -123,6 +123,7 @@ class Run:
         self.rejects, self.record, self.place = rejects, record, place
         self.left_out, self.every, self.path = left_out, every, path
         self.work_done = 0.0
+        self.on_drift: Callable[[int], None] | None = None
         self._has_scanned = False  # a scan of rows with gaps is made twice
         self._baselines = Baselines(
             model.wanted_features.numbers + model.dates,
@@ -228,6 +229,8 @@ class Run:
         y = columns[self.model.target]
         found = self.record.watch(self.model, columns, y, path, lines)
         self._feed(columns, path, lines)
+        if self.on_drift is not None and self.model.drift_detected:
+            self.on_drift(self.model.rows)
         if self.source.waits:
             self._baselines.add(columns, y)
             self._remember(found, y)

@@ -53,8 +53,8 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _table(model: "TableModel") -> dict[str, str]:
-    from colk.cli.record import Record
     from colk.cli.summary import tell_score
+    from colk.tabular.record import Record
 
     told = {"task": model.task, "target": model.target}
     if model.task == "regression":

@@ -3,9 +3,9 @@
 import math
 from typing import TYPE_CHECKING
 
-from colk.cli.record import Score
 from colk.rkhs.polishing import RiskPath
 from colk.tabular import TableModel
+from colk.tabular.record import Score
 
 if TYPE_CHECKING:
     from colk.cli.run import Run

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from colk.tabular.reading.moments import as_moment
+from colk.tabular.moments import as_moment
 from colk.tabular.reading.rows import Column, Columns
 
 __all__ = ["as_number", "column", "columns_from", "columns_of", "is_number", "moments"]

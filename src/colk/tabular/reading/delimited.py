@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from colk.tabular.moments import as_moment
 from colk.tabular.reading.blocks import Block
 from colk.tabular.reading.cells import as_number, columns_from, columns_of, is_number
 from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows, content_of
 from colk.tabular.reading.lines import Parsed
-from colk.tabular.reading.moments import as_moment
 from colk.tabular.reading.rows import Columns, Kind, Reject
 
 __all__ = ["Delimited"]

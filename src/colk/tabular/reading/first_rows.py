@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from colk.tabular.moments import is_day_first, is_moment
 from colk.tabular.reading.cells import is_number
-from colk.tabular.reading.moments import is_day_first, is_moment
 from colk.tabular.reading.rows import Kind
 
 __all__ = ["LOOKED_AT", "FirstRows", "content_of"]

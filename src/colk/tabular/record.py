@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from colk._validation import Array
-from colk.tabular import TableModel
+from colk.tabular.model import TableModel
 
 __all__ = ["Predicted", "Record", "Score"]
 
@@ -206,7 +206,7 @@ class Record(Score):
             self.sample.append([_plain(y[row]), _plain(found.values[row])])
         while len(self.sample) > _SAMPLE:
             self.sample, self.stride = self.sample[::2], 2 * self.stride
-        self._extend(found.errors, model.n_atoms)
+        self.extend(found.errors, model.n_atoms)
         return found
 
     def _keep_worst(self, sizes: Array, path: str, lines: Any, y: Any, predictions: Any) -> None:
@@ -224,7 +224,16 @@ class Record(Score):
             else:
                 heapq.heappushpop(self.worst, told)
 
-    def _extend(self, errors: Array, n_atoms: int) -> None:
+    def extend(self, errors: Array, n_atoms: int) -> None:
+        """Continue the curve with the errors of rows.
+
+        Parameters
+        ----------
+        errors : array of shape (n,)
+            The error of each row.
+        n_atoms : int
+            Atoms of the model.
+        """
         start = 0
         while start < len(errors):
             if not self.curve or self.curve[-1][0] >= self.width:

@@ -1,0 +1,30 @@
+"""Models over HTTP: predictions, learning, and a page that shows a running stream.
+
+It needs `pip install "colk[serve]"`. The commands `colk serve`, `colk watch` and `colk fit --live`
+use it.
+"""
+
+from typing import TYPE_CHECKING
+
+from colk._lazy import lazy_attributes
+
+if TYPE_CHECKING:
+    from colk.serving.app import make_app
+    from colk.serving.feed import Feed
+    from colk.serving.service import RequestError, Service
+
+__all__ = ["Feed", "RequestError", "Service", "make_app"]
+
+__getattr__ = lazy_attributes(
+    "colk.serving",
+    {
+        "Feed": "colk.serving.feed",
+        "RequestError": "colk.serving.service",
+        "Service": "colk.serving.service",
+        "make_app": "colk.serving.app",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

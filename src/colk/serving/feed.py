@@ -1,0 +1,87 @@
+"""The state of a running stream, for pages that watch it."""
+
+import json
+import threading
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["Feed"]
+
+# Marks of drift that are kept.
+_MARKS = 200
+
+
+class Feed:
+    """Hands the latest state of a stream to any number of readers, in any thread.
+
+    Examples
+    --------
+    >>> feed = Feed()
+    >>> feed.publish({"rows": 10})
+    >>> feed.after(0, timeout=0.0)
+    (1, '{"rows": 10, "drifts": []}')
+    >>> feed.mark_drift(8)
+    >>> feed.after(1, timeout=0.0)
+    (2, '{"rows": 10, "drifts": [8]}')
+    >>> feed.after(2, timeout=0.0) is None
+    True
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._number = 0
+        self._state: dict[str, Any] = {}
+        self._drifts: deque[int] = deque(maxlen=_MARKS)
+        self.is_closed = False
+
+    def publish(self, state: Mapping[str, Any]) -> None:
+        """Replace the state.
+
+        Parameters
+        ----------
+        state : mapping
+            Numbers, texts and lists of them.
+        """
+        with self._changed:
+            self._state = dict(state)
+            self._tell()
+
+    def mark_drift(self, row: int) -> None:
+        """Note that a drift was detected.
+
+        Parameters
+        ----------
+        row : int
+            Rows learned before it.
+        """
+        with self._changed:
+            self._drifts.append(int(row))
+            self._tell()
+
+    def _tell(self) -> None:
+        self._number += 1
+        self._changed.notify_all()
+
+    def after(self, number: int, timeout: float) -> tuple[int, str] | None:
+        """Return the number of the latest state and the state as JSON, if it is newer.
+
+        Parameters
+        ----------
+        number : int
+            The number of the state that the reader has; 0 for none.
+        timeout : float
+            Seconds to wait for a newer one; then the result is None.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._number > number or self.is_closed, timeout)
+            if self._number <= number or not self._state:
+                return None
+            state = {**self._state, "drifts": list(self._drifts)}
+            return self._number, json.dumps(state, allow_nan=False)
+
+    def close(self) -> None:
+        """Let all readers end."""
+        with self._changed:
+            self.is_closed = True
+            self._changed.notify_all()

@@ -1,0 +1,298 @@
+"""Requests to a model as rows, and its answers."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from colk._engine.locks import held
+from colk.persistence import save
+from colk.tabular import TableModel
+from colk.tabular.intervals import conformal_ends
+from colk.tabular.moments import as_moment
+from colk.tabular.record import Record
+
+__all__ = ["MOST_ROWS", "RequestError", "Service"]
+
+# The most rows of one request.
+MOST_ROWS = 10_000
+# The latest residuals, each of a row before it was learned, that calibrate intervals.
+_LATEST = 1000
+
+
+class RequestError(ValueError):
+    """A request that cannot be answered; the message says why.
+
+    Parameters
+    ----------
+    message : str
+        What was wrong.
+    status : int
+        Status of the HTTP response.
+
+    Examples
+    --------
+    >>> RequestError("row 1: size is missing").status
+    422
+    """
+
+    def __init__(self, message: str, status: int = 422) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Service:
+    """A model that answers requests, one change at a time.
+
+    Every answer belongs to one state of the model: `rows` in it says how many rows this state has
+    learned.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model.
+    path : Path, optional
+        File to save the model to.
+    learns : bool
+        Whether requests may change the model.
+    every : int, optional
+        Save the model after this many rows, besides the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(0.0, 6.0, 200)
+    >>> model = TableModel("y", ["x"], solver="newton", polish=False).learn({"x": x}, np.sin(x))
+    >>> service = Service(model, learns=True)
+    >>> service.predict({"rows": [{"x": 1.5}]})["rows"]
+    200
+    >>> service.learn({"rows": [{"x": 1.5, "y": 1.0}]})["rows"]
+    201
+    """
+
+    def __init__(
+        self,
+        model: TableModel,
+        path: Path | None = None,
+        learns: bool = False,
+        every: int | None = None,
+    ) -> None:
+        self.model, self.learns = model, learns
+        self._path, self._every = path, every
+        self._saved = model.rows
+        self.record = Record(model.notes.get("record") if learns else None)
+        self.on_drift: Callable[[int], None] = _ignore
+
+    # -- requests ----------------------------------------------------------------------------
+
+    def predict(self, request: Any) -> dict[str, Any]:
+        """Answer a request for predictions.
+
+        Parameters
+        ----------
+        request : mapping
+            "rows", a list of objects with the features, and optionally "coverage".
+        """
+        rows, coverage = _rows(request, {"rows", "coverage"}), request.get("coverage")
+        if coverage is not None and (not _is_number(coverage) or not 0.0 < coverage < 1.0):
+            raise RequestError("coverage must be a number between 0 and 1")
+        columns = self._columns(rows)
+        with held(self.model):
+            self._check_intervals(coverage)
+            try:
+                answer = self._predicted(columns, coverage)
+            except ValueError as error:
+                raise RequestError(str(error)) from error
+            return {"rows": self.model.rows, **answer}
+
+    def _check_intervals(self, coverage: float | None) -> None:
+        """Raise if the model has too few residuals for intervals."""
+        if coverage is not None:
+            try:
+                conformal_ends(self.model.residuals, coverage)
+            except ValueError as error:
+                raise RequestError(str(error), 409) from error
+
+    def _predicted(self, columns: dict[str, Any], coverage: float | None) -> dict[str, Any]:
+        model = self.model
+        answer: dict[str, Any] = {"predictions": model.predict(columns).tolist()}
+        if coverage is None and len(model.residuals):
+            coverage = model.notes.get("intervals")
+        if coverage is not None:
+            low, high = model.predict_interval(columns, coverage)
+            answer |= {"lower": low.tolist(), "upper": high.tolist()}
+        if model.task == "classification" and model.loss.kind == "multiclass":
+            shares = model.predict_proba(columns).tolist()
+            answer["probabilities"] = [dict(zip(model.labels, row, strict=True)) for row in shares]
+        return answer
+
+    def learn(self, request: Any) -> dict[str, Any]:
+        """Answer a request to learn: predict the rows, then learn them.
+
+        Parameters
+        ----------
+        request : mapping
+            "rows", a list of objects with the features and the target.
+        """
+        if not self.learns:
+            raise RequestError("this server does not learn; start it with --learn", 403)
+        rows = _rows(request, {"rows"})
+        columns, y = self._columns(rows), self._targets(rows)
+        model = self.model
+        with held(model):
+            try:
+                before = model.predict(columns) if model.rows else None
+                model.learn(columns, y)
+            except (ValueError, ArithmeticError) as error:
+                raise RequestError(str(error)) from error
+            if before is not None:
+                self._count(before, y)
+            if model.drift_detected:
+                self.on_drift(model.rows)
+            predictions = None if before is None else before.tolist()
+            answer = {"rows": model.rows, "learned": len(rows), "predictions": predictions}
+        if self._every is not None and model.rows - self._saved >= self._every:
+            self.save()
+        return answer
+
+    def _count(self, before: Any, y: Any) -> None:
+        """Record the errors of rows before they were learned, and calibrate the intervals."""
+        if self.model.task == "classification":
+            self.record.extend(np.asarray(before != y, dtype=np.float64), self.model.n_atoms)
+            return
+        residuals = y - before
+        self.record.extend(np.abs(residuals), self.model.n_atoms)
+        if self.model.notes.get("intervals") is not None:
+            self.model.calibrate(np.concatenate([self.model.residuals, residuals])[-_LATEST:])
+
+    # -- rows --------------------------------------------------------------------------------
+
+    def _columns(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the features of rows as columns; raise if a cell is wrong."""
+        model = self.model
+        known = {*model.features, model.target}
+        for number, row in enumerate(rows, 1):
+            stray = [name for name in row if name not in known]
+            if stray:
+                raise RequestError(f"row {number}: {stray[0]!r} is not a feature of the model")
+        columns: dict[str, Any] = {}
+        for name in model.features:
+            cells = [row.get(name) for row in rows]
+            columns[name] = self._column(name, cells)
+        return columns
+
+    def _column(self, name: str, cells: list[Any]) -> Any:
+        if name in self.model.categorical:
+            texts = [_text(cell, name, number) for number, cell in enumerate(cells, 1)]
+            return np.array(texts, dtype=object)
+        read = _moment if name in self.model.dates else _number
+        return np.array([read(cell, name, number) for number, cell in enumerate(cells, 1)])
+
+    def _targets(self, rows: Sequence[Mapping[str, Any]]) -> Any:
+        name = self.model.target
+        cells = [row.get(name) for row in rows]
+        missing = [number for number, cell in enumerate(cells, 1) if cell is None]
+        if missing:
+            raise RequestError(f"row {missing[0]}: the target {name!r} is missing")
+        if self.model.task == "regression":
+            return np.array([_number(cell, name, number) for number, cell in enumerate(cells, 1)])
+        texts = [_text(cell, name, number) for number, cell in enumerate(cells, 1)]
+        return np.array(texts, dtype=object)
+
+    # -- the model ---------------------------------------------------------------------------
+
+    def save(self) -> bool:
+        """Write the model, whole or not at all, if it has learned; return whether it did."""
+        if self._path is None or self.model.rows == self._saved:
+            return False
+        with held(self.model):
+            self.model.notes = {**self.model.notes, "record": self.record.state}
+            save(self.model, self._path)
+            self._saved = self.model.rows
+        return True
+
+    def whole(self, read: Callable[[], Any]) -> Any:
+        """Return what a function reads, while the model does not change.
+
+        Parameters
+        ----------
+        read : callable
+            Reads the model or its record.
+        """
+        with held(self.model):
+            return read()
+
+    def state(self) -> dict[str, Any]:
+        """Return what is known about the model, for a monitor."""
+        return dict(self.whole(self._state))
+
+    def _state(self) -> dict[str, Any]:
+        model, error = self.model, self.record.recent
+        return {
+            "target": model.target,
+            "task": model.task,
+            "features": list(model.features),
+            "learns": self.learns,
+            "rows": model.rows,
+            "atoms": model.n_atoms,
+            "error": None if math.isnan(error) else error,
+        }
+
+
+def _ignore(row: int) -> None:
+    """Do nothing about a drift."""
+
+
+def _rows(request: Any, known: set[str]) -> Sequence[Mapping[str, Any]]:
+    """Return the rows of a request; raise if it has none."""
+    if not isinstance(request, Mapping):
+        raise RequestError("the body must be a JSON object with a list of rows")
+    stray = [name for name in request if name not in known]
+    if stray:
+        raise RequestError(f"the body has a field {stray[0]!r}; known are {sorted(known)}")
+    rows = request.get("rows")
+    if not isinstance(rows, list) or not rows:
+        raise RequestError("rows must be a list of at least one object")
+    if len(rows) > MOST_ROWS:
+        raise RequestError(f"there are {len(rows):,} rows, at most {MOST_ROWS:,} are allowed", 413)
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise RequestError(f"row {number} must be an object of columns")
+    return rows
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def _number(cell: Any, name: str, row: int) -> float:
+    if cell is None:
+        return math.nan
+    if not _is_number(cell):
+        raise RequestError(f"row {row}: {name} must be a number")
+    try:
+        return float(cell)
+    except OverflowError as error:
+        raise RequestError(f"row {row}: {name} is too large") from error
+
+
+def _moment(cell: Any, name: str, row: int) -> float:
+    """Return the seconds since 1970 of a date, which is a text or a number of seconds."""
+    if not isinstance(cell, str):
+        return _number(cell, name, row)
+    try:
+        return as_moment(cell, name)
+    except ValueError as error:
+        raise RequestError(f"row {row} holds no date: {error}") from error
+
+
+def _text(cell: Any, name: str, row: int) -> str | None:
+    if cell is None:
+        return None
+    if isinstance(cell, list | dict):
+        raise RequestError(f"row {row}: {name} must be a text")
+    if isinstance(cell, str):
+        return cell
+    return str(cell).lower() if isinstance(cell, bool) else str(cell)

@@ -1,0 +1,188 @@
+"""Requests to the application, without a server."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+from serving_cases import rows, stream_model
+
+from colk.serving import Feed, Service, make_app
+from colk.serving.app import LARGEST_BODY
+from colk.serving.server import LOOPBACK_NAMES
+
+
+def made(learns=True, **options):
+    service = Service(stream_model(), learns=learns)
+    return service, make_app(Feed(), "Model of y", service, **options)
+
+
+def test_predictions_are_those_of_the_model(client):
+    service, app = made(learns=False)
+    answer = client(app, "POST", "/predict", json={"rows": rows(5, seed=1)})
+    assert answer.status_code == 200
+    table = rows(5, seed=1)
+    columns = {
+        "x": [np.nan if row["x"] is None else row["x"] for row in table],
+        "city": [row["city"] for row in table],
+    }
+    assert answer.json() == {"rows": 300, "predictions": service.model.predict(columns).tolist()}
+    assert client(app, "POST", "/learn", json={"rows": rows(1)}).status_code == 404
+
+
+def test_learning_is_that_of_the_model(client):
+    service, app = made()
+    twin = stream_model()
+    table = rows(40, seed=2)
+    for row in table:
+        answer = client(app, "POST", "/learn", json={"rows": [row]}).json()
+        x = np.array([np.nan if row["x"] is None else row["x"]])
+        columns = {"x": x, "city": np.array([row["city"]], dtype=object)}
+        assert answer["predictions"] == twin.predict(columns).tolist()
+        twin.learn(columns, np.array([row["y"]]))
+    assert answer["rows"] == service.model.rows == twin.rows == 340
+    assert np.array_equal(service.model.function.weights, twin.function.weights)
+    state = client(app, "GET", "/model").json()
+    assert (state["rows"], state["learns"]) == (340, True)
+    assert state["error"] > 0.0
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        (b"{", 400, "not JSON"),
+        (b"[" * 100_000, 400, "not JSON"),
+        (b'{"rows": [{"x": NaN}]}', 400, "not JSON"),
+        (b"[]", 422, "a JSON object"),
+        (b"{}", 422, "rows must be a list"),
+        (b'{"rows": []}', 422, "rows must be a list"),
+        (b'{"rows": [1]}', 422, "row 1 must be an object"),
+        (b'{"rows": [{"q": 1}]}', 422, "row 1: 'q' is not a feature"),
+        (b'{"rows": [{}, {"x": "1"}]}', 422, "row 2: x must be a number"),
+        (b'{"rows": [{"x": true}]}', 422, "row 1: x must be a number"),
+        (b'{"rows": [{"x": 1' + b"0" * 400 + b"}]}", 422, "row 1: x is too large"),
+        (b'{"rows": [{"x": 1e300}]}', 422, "x has values"),
+        (b'{"rows": [{"city": []}]}', 422, "row 1: city must be a text"),
+        (b'{"rows": [{}], "more": 1}', 422, "a field 'more'"),
+        (b'{"rows": [{}], "coverage": 1}', 422, "coverage must be a number between 0 and 1"),
+        (b'{"rows": [{}], "coverage": 0.9}', 409, "the model has no intervals"),
+        (json.dumps({"rows": [{}] * 10_001}).encode(), 413, "10,001 rows"),
+        (b" " * (LARGEST_BODY + 1), 413, "longer than"),
+    ],
+)
+def test_bad_bodies_get_one_clear_message(client, body, status, message):
+    service, app = made()
+    before = service.model.function.weights
+    headers = {"content-type": "application/json"}
+    answer = client(app, "POST", "/predict", content=body, headers=headers)
+    assert answer.status_code == status
+    assert message in answer.json()["error"]
+    assert np.array_equal(service.model.function.weights, before)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"x": 1.0}, "row 1: the target 'y' is missing"),
+        ({"x": 1.0, "y": "much"}, "row 1: y must be a number"),
+        ({"x": 1.0, "y": 1e200}, "y has values that are missing or beyond"),
+    ],
+)
+def test_bad_rows_are_not_learned(client, row, message):
+    service, app = made()
+    answer = client(app, "POST", "/learn", json={"rows": [row]})
+    assert answer.status_code == 422
+    assert message in answer.json()["error"]
+    assert service.model.rows == 300
+
+
+def test_other_requests(client):
+    _, app = made()
+    assert client(app, "POST", "/predict", content=b"{}").status_code == 415
+    assert client(app, "GET", "/predict").status_code == 405
+    assert client(app, "GET", "/nothing").json() == {"error": "not found"}
+    assert client(app, "GET", "/health").json() == {"status": "ok"}
+    paths = client(app, "GET", "/openapi.json").json()["paths"]
+    assert set(paths) == {"/health", "/model", "/predict", "/learn"}
+
+
+def test_a_token_is_needed(client):
+    _, app = made(token="a long and secret text")
+    body = {"rows": [{"x": 1.0}]}
+    for given in ({}, {"Authorization": "Bearer another"}, {"Authorization": "bearer x"}):
+        for method, path in (("POST", "/predict"), ("GET", "/"), ("GET", "/health")):
+            assert client(app, method, path, headers=given).status_code == 401
+    good = {"Authorization": "Bearer a long and secret text"}
+    assert client(app, "POST", "/predict", json=body, headers=good).status_code == 200
+    scheme = client(app, "GET", "/openapi.json", headers=good).json()["components"]
+    assert scheme["securitySchemes"]["token"]["scheme"] == "bearer"
+
+
+def test_other_names_of_the_server_are_refused(client):
+    """A page of another site could have a name that points to this machine."""
+    _, app = made(hosts=LOOPBACK_NAMES)
+    for name, status in (
+        ("http://evil.example", 421),
+        ("http://127.0.0.1.evil.example:80", 421),
+        ("http://localhost:123", 200),
+        ("http://127.0.0.1:8765", 200),
+        ("http://[::1]:8765", 200),
+    ):
+        assert client(app, "GET", "/health", base_url=name).status_code == status
+
+
+def test_a_page_fetches_nothing_from_elsewhere(client):
+    _, app = made()
+    answer = client(app, "GET", "/")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "connect-src 'self'" in policy
+    assert "http://" not in answer.text.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in answer.text
+
+
+def test_answers_belong_to_one_state_of_the_model():
+    """Threads ask while another learns: each answer is that of the model after `rows` rows."""
+    service = Service(stream_model(50), learns=True)
+    asked, answers = {"rows": rows(3, seed=5)}, []
+    done = threading.Event()
+
+    def ask():
+        while not done.is_set():
+            answers.append(service.predict(asked))
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    table = rows(120, seed=6)
+    for row in table:
+        service.learn({"rows": [row]})
+    done.set()
+    for thread in threads:
+        thread.join()
+    twin = Service(stream_model(50), learns=True)
+    expected = {50: twin.predict(asked)["predictions"]}
+    for row in table:
+        n = twin.learn({"rows": [row]})["rows"]
+        expected[n] = twin.predict(asked)["predictions"]
+    assert len({answer["rows"] for answer in answers}) > 5
+    assert all(answer["predictions"] == expected[answer["rows"]] for answer in answers)
+
+
+def test_a_feed_wakes_its_readers():
+    feed, seen = Feed(), []
+
+    def read():
+        number = 0
+        while (found := feed.after(number, 5.0)) is not None:
+            number, state = found
+            seen.append(json.loads(state)["rows"])
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    for n in range(5):
+        feed.publish({"rows": n})
+    feed.close()
+    thread.join(10.0)
+    assert not thread.is_alive()
+    assert seen == sorted(seen)
