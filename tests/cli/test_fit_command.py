@@ -222,12 +222,14 @@ def test_the_page_stands_alone(colk, houses, tmp_path, target):
     links.feed(page.read_text())
     assert links.fetched == []
     assert links.pictures == 3
+    has_relevance = package.load(tmp_path / "m.colk").race.relevance is not None
     assert links.headings == [
         "Error and size during learning",
         "Predictions and targets",
         "Largest residuals",
         "Rejected rows",
         "The learned function",
+        *(["Relevance"] if has_relevance else []),
         "Settings",
     ]
     assert "prefers-color-scheme: dark" in page.read_text()

@@ -25,6 +25,7 @@ _PROBES = 15
 _COLUMNS = 3
 # The most values of a category that are drawn.
 _MOST_VALUES = 12
+_ONE_DAY = 86400.0
 # Standard deviations on each side of the mean over which the function is drawn.
 _REACH = 2.5
 # Standard deviations beyond the outermost atoms.
@@ -165,6 +166,10 @@ def _line(axes: "Axes", model: TableModel, name: str) -> None:
     rows[name] = grid
     for label, values, color in _values(model, rows):
         axes.plot(grid, values, color=color, label=label)
+    if name in model.dates:
+        axes.locator_params(axis="x", nbins=3)
+        axes.xaxis.set_major_formatter(lambda value, _: _day(value))
+        axes.tick_params(axis="x", rotation=30)
     inside = atoms[(atoms >= low) & (atoms <= high)]
     axes.plot(
         inside,
@@ -176,6 +181,13 @@ def _line(axes: "Axes", model: TableModel, name: str) -> None:
     )
 
 
+def _day(seconds: float) -> str:
+    """Return the day of a time, or the time itself if there is no day."""
+    moment = np.datetime64(round(seconds), "s")
+    shown = np.datetime_as_string(moment, unit="m")
+    return str(shown[:10]) if abs(seconds) > _ONE_DAY else str(shown[11:])
+
+
 def _bars(axes: "Axes", model: TableModel, name: str) -> None:
     values = _shown_values(model, name)
     rows = _typical(model, len(values))
@@ -185,7 +197,7 @@ def _bars(axes: "Axes", model: TableModel, name: str) -> None:
     for place, (label, heights, color) in enumerate(series):
         left = np.arange(len(values)) + (place - (len(series) - 1) / 2.0) * width
         axes.plot(left, heights, "o", color=color, label=label, markersize=5)
-    axes.set_xticks(range(len(values)), values, rotation=30 if len(values) > 4 else 0)
+    axes.set_xticks(range(len(values)), values, rotation=60 if len(values) > 4 else 0)
     axes.set_xlim(-0.5, len(values) - 0.5)
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from colk._pages.drawing import draw
 from colk._pages.render import inline, render
 from colk._version import __version__
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["figure", "worst_rows", "write_page"]
 
+# The most features in the table of relevance.
+_MOST_RELEVANT = 30
 # Inches: the width of the page's column.
 _WIDTH = 7.4
 
@@ -83,6 +87,7 @@ def write_page(
         summary=lines,
         figures=figures,
         worst=worst_rows(model, record) if record.rows else None,
+        relevance=_relevance(model),
         rejects=rejects,
         settings=_settings(model),
     )
@@ -119,6 +124,17 @@ def figure(
         "svg": inline(svg, name, title),
         "narrow": width < _WIDTH,
     }
+
+
+def _relevance(model: TableModel) -> list[tuple[str, str]]:
+    """Features and how much the kernel counts them, largest first; the largest is 1."""
+    found = None if model.race is None else model.race.relevance
+    if found is None or not np.max(found, initial=0.0) > 0.0:
+        return []
+    shares = np.asarray(found) / np.max(found)
+    named = zip(model.columns, shares.tolist(), strict=False)
+    most = sorted(named, key=lambda each: -each[1])[:_MOST_RELEVANT]
+    return [(name, f"{share:.3f}") for name, share in most]
 
 
 def worst_rows(model: TableModel, record: Record) -> dict[str, Any]:

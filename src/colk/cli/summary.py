@@ -1,6 +1,7 @@
 """The summary of a run."""
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from colk.rkhs.polishing import RiskPath
@@ -10,7 +11,7 @@ from colk.tabular.record import Score
 if TYPE_CHECKING:
     from colk.cli.run import Run
 
-__all__ = ["summary", "tell_path", "tell_score"]
+__all__ = ["shortened", "summary", "tell_path", "tell_score"]
 
 
 def tell_score(score: Score, model: TableModel) -> str:
@@ -44,10 +45,23 @@ def summary(run: "Run") -> dict[str, str]:
     if run.left_out.holdout > 0.0:
         score = run.test()
         lines["holdout"] = f"{tell_score(score, model)} on {score.rows:,} rows never learned"
-    lines["atoms"] = f"{model.n_atoms} of {model.kernel}"
+    lines["atoms"] = f"{model.n_atoms} of {shortened(str(model.kernel))}"
+    if model.n_atoms == model.settings.max_atoms:
+        lines["atoms"] += "; this is the limit, and a larger --max-atoms may lower the error"
     if model.path is not None:
         lines["risk"] = tell_path(model.path)
     return lines
+
+
+def shortened(text: str) -> str:
+    """Return a text with numbers of four digits.
+
+    Examples
+    --------
+    >>> shortened("Gaussian(bandwidth=1.2345678)")
+    'Gaussian(bandwidth=1.235)'
+    """
+    return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
 
 
 def tell_path(path: RiskPath) -> str:

@@ -50,7 +50,7 @@ class FirstRows:
     ...     rows.add([("when", "date", when), ("size", "number", "3.5")])
     >>> rows.add([("size", "number", "1"), ("extra", "number", "1")])
     >>> rows.kinds, rows.dates, rows.rare
-    ({'when': 'text', 'size': 'number', 'extra': 'number'}, {'when'}, {'extra': (1, 4)})
+    ({'when': 'text', 'size': 'number', 'extra': 'number'}, {'when'}, {})
     >>> rows.gaps("extra"), rows.n_values("when")
     (0.75, 3)
     """
