@@ -27,7 +27,13 @@ LONGEST = 20.0  # seconds for one file, on a machine that does other things too
 MEMORY = 150.0  # megabytes that all files together may add
 
 TABLE = [
-    {"a": 0.5 * i, "b": (-1) ** i * 1.25e-3, "city": ["Bonn", "Rome"][i % 2], "y": i % 7}
+    {
+        "a": 0.5 * i if i % 9 else None,
+        "b": (-1) ** i * 1.25e-3,
+        "city": ["Bonn", "Rome", None][i % 3],
+        "when": f"2026-{1 + i % 12:02}-{1 + i % 28:02}T{i % 24:02}:30" if i % 11 else None,
+        "y": i % 7,
+    }
     for i in range(40)
 ]
 
@@ -35,12 +41,28 @@ TABLE = [
 def clean(kind: str) -> bytes:
     if kind == "jsonl":
         return "".join(json.dumps(row) + "\n" for row in TABLE).encode()
-    rows = [",".join(map(str, row.values())) for row in TABLE]
+    rows = [",".join("" if cell is None else str(cell) for cell in row.values()) for row in TABLE]
     return "\n".join([",".join(TABLE[0]), *rows, ""]).encode()
 
 
 SPLINTERS = {
-    "csv": [b'"', b'""', b"\r", b"\n", b",", b",,", b"\x00", b"\xff\xfe", b"nan", b"1e999"],
+    "csv": [
+        b'"',
+        b'""',
+        b"\r",
+        b"\n",
+        b",",
+        b",,",
+        b"\x00",
+        b"\xff\xfe",
+        b"nan",
+        b"1e999",
+        b"2026-02-30",
+        b"13/13/26",
+        b"25:61",
+        b"9999-12-31",
+        b"0001-01-01",
+    ],
     "jsonl": [b'"', b"{", b"}", b"[" * 3000, b"\\u", b"\n", b"\x00", b"NaN", b"1e999", b"9" * 400],
 }
 SHARED = [b"-", b"\xef\xbb\xbf", "ä".encode(), b"9" * 100, b"a" * 5000, b" ", b"true", b"null"]
@@ -74,7 +96,7 @@ def check(path: Path, model: Path) -> int:
     """Fit a file; returns the exit code."""
     out, error = io.StringIO(), io.StringIO()
     model.unlink(missing_ok=True)
-    options = ["--target", "y", "--features", "a,b,city", "--categorical", "city"]
+    options = ["--target", "y", "--task", "regression"]
     began = time.monotonic()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
         code = run(["fit", str(path), *options, "--model", str(model)])
@@ -96,11 +118,14 @@ def read(path: Path) -> int:
     began, rows = time.monotonic(), 0
     try:
         with Source([str(path)]) as source:
-            for batch in source.rows(Columns(("a", "b", "y"), ("city",))):
+            wanted = Columns(("a", "b", "y"), ("city",), ("city",), ("when",), ("y",))
+            for batch in source.rows(wanted):
                 rows += len(batch)
-                numbers = [batch.columns[name] for name in ("a", "b", "y")]
-                assert np.isfinite(numbers).all()
-                assert all(batch.columns["city"])
+                numbers = [batch.columns[name] for name in ("a", "b", "y", "when")]
+                assert not np.isinf(numbers).any()
+                assert np.isfinite(batch.columns["y"]).all()
+                assert "" not in batch.columns["city"]
+                assert len(batch.carried["city"]) == len(batch)
                 assert all(reject.reason for reject in batch.rejects)
     except ValueError as error:
         if len(str(error)) > 2000:

@@ -218,9 +218,10 @@ def _tell(run: "Run", arguments: argparse.Namespace, rows: int, seconds: float) 
         lines["report"] = str(arguments.report.resolve())
     for name, text in {"model": str(arguments.model), **lines}.items():
         print(f"{name:<9}{text}")
+    told = []
     if run.rejects.count > run.model.rows:
-        print("colk: more rows were rejected than learned", file=sys.stderr)
+        told.append("more rows were rejected than learned")
     if run.rejects.count and arguments.rejects is None:
-        print(
-            f"colk: rejected, first: {run.rejects.first}; --rejects FILE lists all", file=sys.stderr
-        )
+        told.append(f"rejected, first: {run.rejects.first}; --rejects FILE lists all")
+    if told:
+        print(f"colk: {'; '.join(told)}", file=sys.stderr)
