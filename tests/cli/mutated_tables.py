@@ -96,7 +96,7 @@ def check(path: Path, model: Path) -> int:
     """Fit a file; returns the exit code."""
     out, error = io.StringIO(), io.StringIO()
     model.unlink(missing_ok=True)
-    options = ["--target", "y", "--task", "regression"]
+    options = ["--target", "y", "--task", "regression", "--features", "a,b,city,when"]
     began = time.monotonic()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
         code = run(["fit", str(path), *options, "--model", str(model)])
