@@ -24,7 +24,7 @@ import httpx
 import numpy as np
 
 import colk
-from colk.serving import Service
+from colk.cli.serving import Service
 from colk.tabular import TableModel
 
 ASKED = {"rows": [{"x": 0.5, "city": "Rome"}, {"x": -1.0, "city": None}, {"x": None}]}

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from serving_cases import rows, stream_model
 
-from colk.serving import Feed, Service, make_app
-from colk.serving.app import LARGEST_BODY
-from colk.serving.server import LOOPBACK_NAMES
+from colk.cli.serving import Feed, Service, make_app
+from colk.cli.serving.app import LARGEST_BODY
+from colk.cli.serving.server import LOOPBACK_NAMES
 
 
 def made(learns=True, **options):

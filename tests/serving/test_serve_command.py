@@ -9,7 +9,7 @@ from serving_cases import rows
 
 import colk
 from colk.cli import main
-from colk.serving import Service
+from colk.cli.serving import Service
 
 
 def test_it_learns_and_saves_on_ctrl_c(start, model_file, tmp_path):

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from colk.cli.serving.feed import Feed
 from colk.persistence import load
-from colk.serving.feed import Feed
 from colk.tabular import TableModel
 from colk.tabular.record import Record
 
 if TYPE_CHECKING:
     from colk.cli.run import Run
-    from colk.serving.service import Service
+    from colk.cli.serving.service import Service
 
 __all__ = ["FileState", "ServiceState", "live_page"]
 
@@ -177,8 +177,8 @@ def live_page(run: "Run", port: int) -> Iterator[Any]:
     port : int
         Port on this machine; 0 takes a free one.
     """
-    from colk.serving.app import make_app
-    from colk.serving.server import LOOPBACK_NAMES, listening, running
+    from colk.cli.serving.app import make_app
+    from colk.cli.serving.server import LOOPBACK_NAMES, listening, running
 
     feed, speed = Feed(), _Speed()
     shown = [0.0]

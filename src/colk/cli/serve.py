@@ -61,10 +61,10 @@ def _run(arguments: argparse.Namespace) -> None:
     need_serve("serve")
     from colk.cli.live_state import ServiceState
     from colk.cli.models import load_table_model
-    from colk.serving.app import make_app
-    from colk.serving.feed import Feed
-    from colk.serving.server import LOOPBACK_NAMES, is_loopback, listening, serve
-    from colk.serving.service import Service
+    from colk.cli.serving.app import make_app
+    from colk.cli.serving.feed import Feed
+    from colk.cli.serving.server import LOOPBACK_NAMES, is_loopback, listening, serve
+    from colk.cli.serving.service import Service
 
     token, is_local = _token(arguments), is_loopback(arguments.host)
     if token is None and not is_local:

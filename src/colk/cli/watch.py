@@ -35,9 +35,9 @@ def _run(arguments: argparse.Namespace) -> None:
     need_serve("watch")
     from colk.cli.live_state import FileState
     from colk.cli.models import load_table_model
-    from colk.serving.app import make_app
-    from colk.serving.feed import Feed
-    from colk.serving.server import LOOPBACK_NAMES, listening, serve
+    from colk.cli.serving.app import make_app
+    from colk.cli.serving.feed import Feed
+    from colk.cli.serving.server import LOOPBACK_NAMES, listening, serve
 
     model = load_table_model(arguments.model)
     feed = Feed()

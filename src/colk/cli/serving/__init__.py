@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 from colk._lazy import lazy_attributes
 
 if TYPE_CHECKING:
-    from colk.serving.app import make_app
-    from colk.serving.feed import Feed
-    from colk.serving.service import RequestError, Service
+    from colk.cli.serving.app import make_app
+    from colk.cli.serving.feed import Feed
+    from colk.cli.serving.service import RequestError, Service
 
 __all__ = ["Feed", "RequestError", "Service", "make_app"]
 
 __getattr__ = lazy_attributes(
-    "colk.serving",
+    "colk.cli.serving",
     {
-        "Feed": "colk.serving.feed",
-        "RequestError": "colk.serving.service",
-        "Service": "colk.serving.service",
-        "make_app": "colk.serving.app",
+        "Feed": "colk.cli.serving.feed",
+        "RequestError": "colk.cli.serving.service",
+        "Service": "colk.cli.serving.service",
+        "make_app": "colk.cli.serving.app",
     },
 )
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from colk._extras import needed_for
 from colk._pages.render import render
-from colk.serving.feed import Feed
-from colk.serving.openapi import describe
-from colk.serving.service import RequestError, Service
+from colk.cli.serving.feed import Feed
+from colk.cli.serving.openapi import describe
+from colk.cli.serving.service import RequestError, Service
 
 with needed_for("serving a model", extra="serve"):
     from starlette.applications import Starlette

@@ -3,7 +3,7 @@
 from typing import Any
 
 from colk._version import __version__
-from colk.serving.service import MOST_ROWS, Service
+from colk.cli.serving.service import MOST_ROWS, Service
 from colk.tabular import TableModel
 from colk.tabular.columns import LARGEST
 
