@@ -131,7 +131,10 @@ def add_settings(group: Any) -> None:
         help="H-norm that one step may drop (default: 0.05 times the RMS step norm)",
     )
     group.add_argument(
-        "--max-atoms", type=count, metavar="M", help="most atoms of the model (default: 400)"
+        "--max-atoms",
+        type=count,
+        metavar="M",
+        help="most atoms of the model (default: 400 to 1600, as many as pay)",
     )
     group.add_argument(
         "--averaging",

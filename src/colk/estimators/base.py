@@ -197,11 +197,13 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
                 raise
 
     def _settings(self, loss: Loss) -> Settings:
-        """The settings of the learner, with the loss of this task."""
-        return replace(Settings.of(self), loss=loss)
+        """The settings of the learner, with the loss of this task and the atoms in use."""
+        return replace(Settings.of(self), loss=loss, max_atoms=self.max_atoms_)
 
     def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
         """Make the learner; some defaults depend on the points X."""
+        self.max_atoms_ = Settings.of(self).atom_limit
+        self.growth_ = np.zeros((0, 3))
         settings = self._settings(loss)
         as_risk(settings.risk).check_loss(loss)
         self._n_outputs = n_outputs

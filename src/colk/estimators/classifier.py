@@ -125,7 +125,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         random_state: Any = None,
         verbose: bool = False,
         eps: float | None = None,
-        max_atoms: int | None = 400,
+        max_atoms: int | Literal["auto"] | None = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel

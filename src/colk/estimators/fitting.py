@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
@@ -21,6 +22,7 @@ from colk.estimators.convergence import (
     warn_of_loss,
     warn_of_nothing,
 )
+from colk.recipe import Settings, grown
 from colk.risks import GroupRisk, Mean
 from colk.rkhs.polishing import (
     MANY_ROWS,
@@ -310,7 +312,7 @@ class EpochEstimator(COLKEstimator):
         else:
             shorter = "lower step_size" if is_gradient else "raise prior"
             eps = self.eps if is_gradient else self.eps_
-            warn_of_atoms(lost, eps, self._learner.step_length, self.max_atoms, shorter)
+            warn_of_atoms(lost, eps, self._learner.step_length, self.max_atoms_, shorter)
             advice = f"{shorter} or eps, raise epochs, or set polish=True"
             warn_of_loss(self.loss_curve_[-1], constant, len(X), advice)
         return None
@@ -346,7 +348,22 @@ class EpochEstimator(COLKEstimator):
         if self.race_ is None:
             advice += ' with this kernel: set kernel="auto", which finds the features that matter'
         warn_of_loss(left_out, start, len(X), advice)
-        return final
+        return self._grow(passes, final, X, Y, weight) if Settings.of(self).grows else final
+
+    def _grow(
+        self, passes: Passes, final: FinalPolish, X: Array, Y: Array, weight: Array
+    ) -> FinalPolish:
+        """Add atoms while they pay; a learner of this size goes on."""
+        growth = grown(final, X, Y, weight, partial(self._report, passes))
+        self.growth_ = growth.tried
+        if growth.n_atoms > self.n_atoms_:
+            self.max_atoms_, self.polished_ = growth.n_atoms, growth.final.polished
+            small, recipe = self._learner, self._recipe(X)
+            if small.risk != self.risk_:
+                recipe = recipe.for_mean()
+            self._learner = recipe.learner(self._n_outputs)
+            self._learner.enlarge_from(small, self.polished_.function)
+        return growth.final
 
     def adopt_polish(self, polished: Polished) -> None:
         """Take other weights for the atoms of the model.

@@ -75,8 +75,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         levels. `partial_fit` does not use regularization, step_size, averaging, epochs and shuffle.
     forgetting : float or "auto", default="auto"
         How fast `partial_fit` forgets, as in `COLKRegressor`; `fit` does not use it.
-    max_atoms : int or None, default=400
-        As in `COLKRegressor`.
+    max_atoms : int, "auto" or None, default="auto"
+        Largest number of atoms. "auto" is 400.
     n_jobs : int or None, default=None
         As in `COLKRegressor`.
 
@@ -131,7 +131,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         shuffle: bool = True,
         random_state: Any = None,
         eps: float | None = None,
-        max_atoms: int | None = 400,
+        max_atoms: int | Literal["auto"] | None = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.quantiles = quantiles

@@ -128,9 +128,12 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         deviation. None: 0.05 × the RMS step norm (0.5 × for two classes, 0.3 × for more), times
         E[κ(x, x)]²/E[κ(x, x)²]; with `solver="newton"` 0.05/√κ. Lower it for more atoms and a
         smaller error, raise it for fewer atoms.
-    max_atoms : int or None, default=400
-        Largest number of atoms; None is no limit. A step takes O(max_atoms²) time. Raise it if a
-        warning tells you that it makes steps lose too much, lower it for speed.
+    max_atoms : int, "auto" or None, default="auto"
+        Largest number of atoms; None is no limit. "auto" begins with 400. At the end of `fit` with
+        a `polish`, it adds atoms up to 800 and 1600 while left-out predictions of the residuals
+        show that they pay, and there are five samples for each atom; `growth_` tells what was
+        tried. `partial_fit` and `solver="newton"` keep to 400. A step takes O(max_atoms²) time.
+        Raise it if a warning tells you that it makes steps lose too much, lower it for speed.
     n_jobs : int or None, default=None
         Number of threads of `fit` and `predict`. None: the number of cores, and 1 in a worker of
         joblib; −1: all cores. The result does not depend on it.
@@ -169,6 +172,11 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     risk_path_ : RiskPath or None
         What the last `fit` tried between the mean and the risk, and what it chose; None for the
         mean, and without a `polish` or a `risk_path`.
+    max_atoms_ : int or None
+        The largest number of atoms in use.
+    growth_ : array of shape (k, 3)
+        What `max_atoms="auto"` tried: the number of atoms, the share of the squared residuals that
+        the new atoms explain on samples that are left out, and the standard error of this share.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
@@ -211,7 +219,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         random_state: Any = None,
         verbose: bool = False,
         eps: float | None = None,
-        max_atoms: int | None = 400,
+        max_atoms: int | Literal["auto"] | None = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel

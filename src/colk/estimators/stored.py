@@ -49,6 +49,8 @@ _FITTED: dict[str, stored.Field] = {
     "gradient_bound_": stored.Optional(_POSITIVE),
     "prior_": stored.Optional(stored.Either(stored.Choice("auto"), _POSITIVE)),
     "loss_curve_": stored.ListOf(stored.Number(finite=False)),
+    "max_atoms_": stored.Optional(stored.Count(1, 2**31)),
+    "growth_": stored.Array("n_tried", 3),
     "race_": stored.Optional(stored.Object(Race)),
     "polished_": stored.Object(Polished),
     "risk_path_": stored.Optional(stored.Object(RiskPath)),

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg.lapack import dtrtri
 
 from colk._engine.dictionary import Dictionary
 from colk._engine.gradient_step import GradientStream
@@ -142,6 +143,47 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         n_rows = stream.dictionary.n_rows
         dictionary["weights"] = np.zeros((n_rows, function.n_atoms))
         dictionary["ghosts"] = np.zeros((other.n_features + n_rows, 0))
+        stream.unpack(packed)
+        self._is_vector = other.is_vector
+        self.adopt(function)
+
+    def enlarge_from(self, other: "KernelLearner", function: KernelExpansion) -> None:
+        """Take over the state of a learner, with a function on its atoms and on others.
+
+        Parameters
+        ----------
+        other : KernelLearner
+            A learner by gradient steps that has seen a sample; its settings differ in the
+            compressor only.
+        function : KernelExpansion
+            The function. Its Gram matrix must not be singular.
+
+        Examples
+        --------
+        >>> from colk.kernels import Gaussian
+        >>> from colk.learners import COLK
+        >>> small = COLK(Gaussian(1.0)).learn([[0.0], [1.0]], [0.0, 1.0])
+        >>> large = COLK(Gaussian(1.0))
+        >>> large.enlarge_from(small, KernelExpansion(Gaussian(1.0), [[0.0], [5.0]], [1.0, 2.0]))
+        >>> large.steps, large.n_atoms, float(large.predict([[5.0]]).round(3)[0])
+        (2, 2, 2.0)
+        """
+        packed = other.stream.pack()
+        dictionary, n_atoms = packed["dictionary"], function.n_atoms
+        stream = self.empty_stream(other.n_features, packed)
+        n_rows = stream.dictionary.n_rows
+        gram = function.kernel.gram(function.atoms)
+        factor, failed = dtrtri(np.linalg.cholesky(gram), lower=True)
+        if failed:
+            raise ValueError("the atoms of the function are equal, or nearly equal")
+        dictionary.update(
+            atoms=np.ascontiguousarray(function.atoms.T),
+            weights=np.zeros((n_rows, n_atoms)),
+            own=gram.diagonal().copy(),
+            diagonal=np.einsum("ij,ij->j", factor, factor),
+            factor=np.ascontiguousarray(factor),
+            ghosts=np.zeros((other.n_features + n_rows, 0)),
+        )
         stream.unpack(packed)
         self._is_vector = other.is_vector
         self.adopt(function)

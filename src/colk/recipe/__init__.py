@@ -1,6 +1,7 @@
 """From settings to a learner: the same for every class that has these settings."""
 
 from colk.recipe.contest import Contest
+from colk.recipe.growth import Growth, grown
 from colk.recipe.recipe import Recipe, has_solver
 from colk.recipe.settings import (
     CLASSIFIER,
@@ -29,6 +30,7 @@ __all__ = [
     "RIVER_CLASSIFIER",
     "RIVER_REGRESSOR",
     "Contest",
+    "Growth",
     "Recipe",
     "RiverSolver",
     "Settings",
@@ -37,6 +39,7 @@ __all__ = [
     "as_loss",
     "as_risk",
     "classification_loss",
+    "grown",
     "has_solver",
     "regression_loss",
     "table_loss",

@@ -159,7 +159,7 @@ class Recipe:
     @property
     def compressor(self) -> KOMP:
         """The compressor."""
-        eps, max_atoms = self.settings.eps, self.settings.max_atoms
+        eps, max_atoms = self.settings.eps, self.settings.atom_limit
         if self.is_newton:
             return default_newton_compressor(eps, max_atoms, self.kernel_scale.mean)
         return default_compressor(eps, max_atoms, self.loss, self.kernel_scale.evenness)

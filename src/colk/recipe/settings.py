@@ -26,6 +26,9 @@ __all__ = [
 Solver = Literal["gradient", "newton"]
 RiverSolver = Literal["auto", "gradient", "newton"]
 
+# max_atoms="auto" begins with this many atoms, and a stream keeps to it.
+FIRST_ATOMS = 400
+
 # Settings that the other solver would ignore.
 _SOLVER_SETTINGS = {"gradient": ("step_size", "gradient_bound"), "newton": ("prior", "forgetting")}
 
@@ -57,7 +60,7 @@ class Settings:
     tracking_rate: Rate = 0.1
     regularization: float | None = None
     eps: float | None = None
-    max_atoms: int | None = 400
+    max_atoms: int | Literal["auto"] | None = "auto"
     pairing: Pairing = "overlap"
     averaging: Averaging | bool = True
     gradient_bound: float | None = None
@@ -75,6 +78,21 @@ class Settings:
             if hasattr(model, field.name)
         }
         return cls(**found) if defaults is None else replace(defaults, **found)
+
+    @property
+    def atom_limit(self) -> int | None:
+        """The largest number of atoms of the learner; "auto" begins with 400."""
+        limit = self.max_atoms
+        if isinstance(limit, str):
+            if limit != "auto":
+                raise ValueError(f"max_atoms must be a number, None or 'auto', got {limit!r}")
+            return FIRST_ATOMS
+        return limit
+
+    @property
+    def grows(self) -> bool:
+        """Whether `fit` adds atoms while they pay: by gradient steps only."""
+        return isinstance(self.max_atoms, str) and self.solver == "gradient"
 
     @property
     def is_open(self) -> bool:

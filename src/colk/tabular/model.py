@@ -1,6 +1,7 @@
 """A model for tables: named columns in, predicted numbers or labels out."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -127,7 +128,7 @@ class TableModel(TablePredictor, StoredTable):
         risk: Risk | str = "mean",
         step_size: Rate | None = None,
         eps: float | None = None,
-        max_atoms: int | None = 400,
+        max_atoms: int | Literal["auto"] | None = "auto",
         averaging: Averaging | bool = True,
         scale: bool = True,
         solver: Solver = "gradient",
@@ -158,11 +159,13 @@ class TableModel(TablePredictor, StoredTable):
             forgetting=forgetting,
         )
         self.seed = check_count(seed, "seed", at_least=0)
+        self._max_atoms = max_atoms
         self.notes: dict[str, Any] = {}
         self._reset()
 
     def _reset(self) -> None:
         """Forget all rows."""
+        self.settings = replace(self.settings, max_atoms=self._max_atoms)
         self._start_encoder()
         self.recipe = Recipe.from_shape(self.settings, self._encoder.width)
         self.rows = 0

@@ -12,12 +12,14 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from colk._validation import Array
 from colk.losses import Huber, Loss
+from colk.recipe import grown
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import final_polish
 from colk.rkhs.polishing.passes import Iterate, PassNewton, Sums
@@ -220,7 +222,12 @@ class TableFit:
             path=model.risk_path,
             tolerance=_TOLERANCE,
         )
+        if model.settings.grows:
+            final = grown(final, X, targets[:, 0], np.ones(len(X))).final
         found, self._loss, model.path = final.polished, final.loss, final.path
+        if found.function.n_atoms > function.n_atoms:
+            function = found.function
+            _enlarge(model, function)
         model.set_weights(found.function.weights)
         model.take_risk(X, targets)
         is_mean = model.risk.n_inner == 0 or (model.path is not None and model.path.kept_the_mean)
@@ -283,6 +290,16 @@ class TableFit:
             "regularization": self._decay,
             "threshold": getattr(self._loss, "threshold", None),
         }
+
+
+def _enlarge(model: "TableModel", function: KernelExpansion) -> None:
+    """Go on from a function on the atoms of the model and on others; their number is the limit."""
+    model.settings = replace(model.settings, max_atoms=function.n_atoms)
+    model.recipe = replace(model.recipe, settings=model.settings)
+    small = model._learner
+    recipe = model.recipe if small.risk == model.risk else model.recipe.for_mean()
+    model._learner = recipe.learner(small.n_outputs)
+    model._learner.enlarge_from(small, function)
 
 
 def _restored_loss(state: Mapping[str, Any], model: "TableModel") -> Loss:

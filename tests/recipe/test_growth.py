@@ -1,0 +1,92 @@
+"""max_atoms="auto" adds atoms if left-out residuals say so, and everything goes on as before."""
+
+import numpy as np
+import pytest
+
+import colk
+from colk import COLKClassifier, COLKRegressor
+from colk.kernels import Gaussian
+from colk.losses import Squared
+from colk.recipe import Settings, grown, growth
+from colk.risks import Mean
+from colk.rkhs import KernelExpansion
+from colk.rkhs.polishing import final_polish
+from colk.tabular import TableModel
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-3.0, 3.0, size=(600, 2))
+Y = np.sin(3.0 * X[:, 0]) * np.cos(3.0 * X[:, 1])
+NOISE = RNG.normal(size=600)
+
+
+@pytest.fixture(autouse=True)
+def small_steps(monkeypatch):
+    monkeypatch.setattr(growth, "_STEPS", (60, 120))
+    monkeypatch.setattr("colk.recipe.settings.FIRST_ATOMS", 30)
+
+
+def polished(targets, n_atoms=30):
+    f = KernelExpansion(Gaussian(0.7), X[:n_atoms], np.zeros(n_atoms))
+    return final_polish(f, X, targets, Squared(), Mean(), 1e-6)
+
+
+def test_atoms_are_added_where_they_pay_and_only_there():
+    signal = grown(polished(Y), X, Y, np.ones(600))
+    assert signal.n_atoms == 120
+    np.testing.assert_array_equal(signal.tried[:, 0], [60.0, 120.0])
+    assert (signal.tried[:, 1] > 2.0 * signal.tried[:, 2]).all()
+    noise = grown(polished(NOISE), X, NOISE, np.ones(600))
+    assert noise.n_atoms == 30
+    assert len(noise.tried) == 1
+
+
+def test_weights_are_the_optimum_on_all_atoms():
+    found = grown(polished(Y), X, Y, np.ones(600)).final.polished
+    f, decay = found.function, found.regularization
+    table = f.kernel.gram(X, f.atoms)
+    A = 2.0 * table.T @ table / 600 + decay * f.kernel.gram(f.atoms)
+    best = table @ np.linalg.lstsq(A, 2.0 * table.T @ Y / 600, rcond=None)[0]
+    assert np.mean((f(X) - best) ** 2) < 1e-3 * np.mean((Y - best) ** 2) + 1e-8
+
+
+def test_few_samples_and_samples_of_weight_0_do_not_add_atoms():
+    weight = np.zeros(600)
+    weight[:250] = 1.0
+    assert grown(polished(Y), X, Y, weight).n_atoms == 30
+
+
+def test_an_estimator_goes_on_with_the_larger_model(tmp_path):
+    model = COLKRegressor(kernel=Gaussian(0.7), random_state=0).fit(X, Y)
+    fixed = COLKRegressor(kernel=Gaussian(0.7), random_state=0, max_atoms=30).fit(X, Y)
+    assert fixed.n_atoms_ == 30 < model.n_atoms_ == model.max_atoms_ <= 120
+    assert len(fixed.growth_) == 0 < len(model.growth_)
+    assert np.mean((model.predict(X) - Y) ** 2) < 0.5 * np.mean((fixed.predict(X) - Y) ** 2)
+    colk.save(model, tmp_path / "model.colk")
+    loaded = colk.load(tmp_path / "model.colk")
+    for one in (model, loaded):
+        one.partial_fit(X[:50], Y[:50])
+        assert one.n_atoms_ > 60
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.growth_, model.growth_)
+
+
+def test_risks_labels_and_tables_grow_too():
+    averse = COLKRegressor(kernel=Gaussian(0.7), risk="cvar", random_state=0).fit(X, Y)
+    assert averse.n_atoms_ > 30
+    averse.partial_fit(X[:20], Y[:20])
+    labels = COLKClassifier(kernel=Gaussian(0.7), random_state=0, eps=1e-3).fit(X, Y > 0.0)
+    assert labels.n_atoms_ > 30
+    table = TableModel("y", ["a", "b"], kernel=Gaussian(0.4)).fit(
+        [({"a": X[:, 0], "b": X[:, 1]}, Y)]
+    )
+    assert table.n_atoms > 30
+    assert table.settings.max_atoms == table.n_atoms
+
+
+def test_streams_newton_steps_and_a_given_number_do_not_grow():
+    assert Settings().grows
+    assert not Settings(max_atoms=30).grows
+    assert not Settings(solver="newton").grows
+    with pytest.raises(ValueError, match="'many'"):
+        COLKRegressor(max_atoms="many").fit(X, Y)
+    assert COLKRegressor().partial_fit(X, Y).max_atoms_ == 30
