@@ -173,9 +173,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         stream = self.empty_stream(other.n_features, packed)
         n_rows = stream.dictionary.n_rows
         gram = function.kernel.gram(function.atoms)
-        factor, failed = dtrtri(np.linalg.cholesky(gram), lower=True)
-        if failed:
-            raise ValueError("the atoms of the function are equal, or nearly equal")
+        factor, _ = dtrtri(np.linalg.cholesky(gram), lower=True)
         dictionary.update(
             atoms=np.ascontiguousarray(function.atoms.T),
             weights=np.zeros((n_rows, n_atoms)),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from colk._validation import Array
@@ -113,6 +113,8 @@ def grown(
             break
         residuals = _residuals(final.loss, function, X, Y)
         larger = _with_more_atoms(function, X, residuals, weight, size, random)
+        if larger.n_atoms == function.n_atoms:
+            break
         order = random.permutation(len(X))
         for per_atom in _JUDGES:
             rows = order[: int(per_atom * size)]
@@ -152,9 +154,11 @@ def _with_more_atoms(
         return function
     drawn = X[random.choice(len(X), wanted, replace=False, p=chances / chances.sum())]
     kernel, atoms = function.kernel, function.atoms
-    gram = kernel.gram(atoms)
-    gram[np.diag_indices_from(gram)] *= 1.0 + 1e-10
-    known = solve_triangular(cholesky(gram, lower=True), kernel.gram(atoms, drawn), lower=True)
+    try:
+        factor = cholesky(kernel.gram(atoms), lower=True)
+    except LinAlgError:  # the atoms are nearly dependent already
+        return function
+    known = solve_triangular(factor, kernel.gram(atoms, drawn), lower=True)
     novel = kernel.gram(drawn) - known.T @ known
     least = _NOVELTY * float(kernel.diagonal(drawn).max())
     _, order, n_novel, _ = dpstrf(novel, lower=1, tol=least)
