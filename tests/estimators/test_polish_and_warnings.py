@@ -100,7 +100,7 @@ def test_a_budget_that_forgets_more_than_eps_is_reported():
 def test_classifiers_are_polished_too():
     labels = np.digitize(X[:, 0] * X[:, 1], [-0.3, 0.3])
     for loss in ("logistic", "hinge"):
-        settings = {"loss": loss, "epochs": 1, "random_state": 0}
+        settings = {"loss": loss, "epochs": 1, "random_state": 0, "max_atoms": 20}
         plain = COLKClassifier(polish=False, **settings).fit(X, labels)
         polished = COLKClassifier(**settings).fit(X, labels)
         assert polished.score(X, labels) > plain.score(X, labels)

@@ -91,7 +91,7 @@ class Contest:
     --------
     >>> settings = Settings(loss="squared")
     >>> X = np.random.default_rng(0).normal(size=(3000, 4))
-    >>> y = np.where(np.arange(3000) < 1500, X[:, 0], X[:, 3]) ** 2  # another feature counts
+    >>> y = np.where(np.arange(3000) < 1200, X[:, 0], X[:, 3]) ** 2  # another feature counts
     >>> default = Recipe.from_data(settings, X[:500]).learner().learn(X[:500], y[:500])
     >>> first = settings.race(X[:500], y[:500], np.ones(500), 1)
     >>> contest = Contest(RecentSamples(X[:500], y[:500], np.ones(500)), default.kernel, first)

@@ -91,7 +91,7 @@ class Field:
     >>> field = Field(samples, contenders_for("gaussian"), [1.0], 100)
     >>> field.run_all({})
     >>> sorted(factor for _, factor, _ in field.losses)
-    [1.0, 1.7, 2.8]
+    [0.6, 1.0, 1.7]
     """
 
     def __init__(

@@ -94,7 +94,7 @@ def race(
     >>> from colk.selection import contenders_for
     >>> X = np.random.default_rng(0).uniform(-2.0, 2.0, size=(500, 1))
     >>> race(X, np.sin(3.0 * X), contenders_for("auto")).winner.name
-    'matern 3/2'
+    'matern 5/2'
     """
     counts = np.ones(len(X)) if weight is None else weight
     whole = _samples(X, Y, counts, are_labels, contenders[0].categorical)

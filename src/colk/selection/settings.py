@@ -100,7 +100,7 @@ def choose(
     >>> X = np.random.default_rng(0).uniform(-2.0, 2.0, size=(500, 1))
     >>> y = np.sin(3.0 * X[:, 0])
     >>> choose("auto", "auto", X, y, np.ones(500), Huber()).winner.name
-    'matern 3/2'
+    'matern 5/2'
     """
     targets = Y.reshape(len(Y), -1)
     are_labels = loss.kind != "regression"
