@@ -144,7 +144,8 @@ def test_a_stream_chooses_its_kernel(tmp_path):
 
 def test_gaps_that_come_after_the_choice():
     """A kernel with a bandwidth for each number gets one more, for the mark of the gaps."""
-    _, y, columns = rows(1200)
+    _, _, columns = rows(1200)
+    y = np.sin(columns[NAMES[1]] * 3.0 / np.std(columns[NAMES[1]]))
     columns["side"] = np.where(np.arange(1200) < 700, "left", "right").astype(object)
     columns[NAMES[0]] = np.where(np.arange(1200) % 7 < 6, columns[NAMES[0]], np.nan)
     columns[NAMES[0]][:700] = 0.0
