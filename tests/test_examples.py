@@ -11,7 +11,12 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 # Examples that fit many models.
-SLOW = {"plot_bike_stream_against_a_tree", "plot_frontier", "plot_model_selection"}
+SLOW = {
+    "plot_bike_stream_against_a_tree",
+    "plot_frontier",
+    "plot_intervals_and_drift",
+    "plot_model_selection",
+}
 EXAMPLES = [
     pytest.param(path, marks=[pytest.mark.slow] if path.stem in SLOW else [], id=path.stem)
     for path in sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))

@@ -52,6 +52,7 @@ _MODULES = (
     "compressors",
     "conformal",
     "distributed",
+    "drift",
     "errors",
     "estimators",
     "experiments",

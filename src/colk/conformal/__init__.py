@@ -4,6 +4,7 @@ from colk.conformal.adaptive import AdaptiveInterval
 from colk.conformal.labels import ConformalClassifier, ScoreThresholds
 from colk.conformal.local import ResidualQuantiles
 from colk.conformal.regressor import ConformalRegressor
+from colk.conformal.scores import interval_score, quantile_crps
 
 __all__ = [
     "AdaptiveInterval",
@@ -11,4 +12,6 @@ __all__ = [
     "ConformalRegressor",
     "ResidualQuantiles",
     "ScoreThresholds",
+    "interval_score",
+    "quantile_crps",
 ]

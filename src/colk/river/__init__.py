@@ -7,17 +7,24 @@ with needed_for("colk.river", extra="river"):
 
 from colk.river.classifier import COLKClassifier
 from colk.river.conformal import ConformalRegressor
+from colk.river.drift import DriftDetector, DriftWatch
 from colk.river.labels import ConformalClassifier
 from colk.river.metrics import ClassificationRisk, RegressionRisk
 from colk.river.quantiles import COLKQuantileRegressor
 from colk.river.regressor import COLKRegressor
+from colk.river.scores import CRPS, IntervalScore, PinballLoss
 
 __all__ = [
+    "CRPS",
     "COLKClassifier",
     "COLKQuantileRegressor",
     "COLKRegressor",
     "ClassificationRisk",
     "ConformalClassifier",
     "ConformalRegressor",
+    "DriftDetector",
+    "DriftWatch",
+    "IntervalScore",
+    "PinballLoss",
     "RegressionRisk",
 ]

@@ -1,0 +1,116 @@
+"""Scores of quantiles and intervals, as metrics for River."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from river import metrics
+
+from colk.conformal.adaptive import check_coverage
+from colk.conformal.scores import interval_score, quantile_crps
+from colk.losses import Pinball
+
+__all__ = ["CRPS", "IntervalScore", "PinballLoss"]
+
+
+class _MeanScore(metrics.base.RegressionMetric):
+    """A metric that is the weighted mean of a score."""
+
+    _total = 0.0
+    _weight = 0.0
+
+    def _score(self, y_true: float, y_pred: Any) -> float:
+        raise NotImplementedError
+
+    def update(self, y_true: float, y_pred: Any, w: float = 1.0) -> None:
+        """Add a prediction."""
+        self._total += w * self._score(y_true, y_pred)
+        self._weight += w
+
+    def revert(self, y_true: float, y_pred: Any, w: float = 1.0) -> None:
+        """Remove a prediction."""
+        self._total -= w * self._score(y_true, y_pred)
+        self._weight -= w
+
+    def get(self) -> float:
+        """Return the mean score; 0 before the first prediction."""
+        return self._total / self._weight if self._weight > 0.0 else 0.0
+
+    @property
+    def bigger_is_better(self) -> bool:
+        """False: a score is better if it is smaller."""
+        return False
+
+
+class PinballLoss(_MeanScore):
+    """Mean pinball loss of a quantile.
+
+    Parameters
+    ----------
+    quantile : float
+        The level. A prediction is a number, or a dict of numbers by level that has it.
+
+    Examples
+    --------
+    >>> from colk.river import PinballLoss
+    >>> metric = PinballLoss(0.9)
+    >>> metric.update(y_true=1.0, y_pred=0.0)
+    >>> metric.get()
+    0.9
+    """
+
+    def __init__(self, quantile: float = 0.5) -> None:
+        self.quantile = quantile
+        self._loss = Pinball(quantile)
+
+    def _score(self, y_true: float, y_pred: Any) -> float:
+        value = y_pred[self.quantile] if isinstance(y_pred, Mapping) else y_pred
+        return float(self._loss.value([float(value)], [float(y_true)])[0])
+
+
+class IntervalScore(_MeanScore):
+    """Mean interval score, see `colk.conformal.interval_score`.
+
+    Parameters
+    ----------
+    coverage : float
+        Nominal coverage. A prediction is a `river.conf.Interval`, such as `predict_interval`
+        returns; a number is an interval of width 0.
+
+    Examples
+    --------
+    >>> from river import conf
+    >>> from colk.river import IntervalScore
+    >>> metric = IntervalScore(coverage=0.5)
+    >>> metric.update(y_true=3.0, y_pred=conf.interval.Interval(0.0, 2.0))
+    >>> metric.get()
+    6.0
+    """
+
+    def __init__(self, coverage: float = 0.9) -> None:
+        self.coverage = check_coverage(coverage)
+
+    def _score(self, y_true: float, y_pred: Any) -> float:
+        low, high = getattr(y_pred, "lower", y_pred), getattr(y_pred, "upper", y_pred)
+        return interval_score([float(y_true)], [low], [high], self.coverage)
+
+
+class CRPS(_MeanScore):
+    """Mean continuous ranked probability score of quantiles, see `colk.conformal.quantile_crps`.
+
+    A prediction is a dict of numbers by level, such as `COLKQuantileRegressor.predict_quantiles`
+    returns; a number is the median.
+
+    Examples
+    --------
+    >>> from colk.river import CRPS
+    >>> metric = CRPS()
+    >>> metric.update(y_true=1.0, y_pred={0.25: 0.0, 0.75: 1.0})
+    >>> metric.get()
+    0.25
+    """
+
+    def _score(self, y_true: float, y_pred: Any) -> float:
+        known = y_pred if isinstance(y_pred, Mapping) else {0.5: y_pred}
+        levels = sorted(known)
+        values = [[float(known[level]) for level in levels]]
+        return quantile_crps([float(y_true)], values, levels)

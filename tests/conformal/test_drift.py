@@ -1,0 +1,101 @@
+"""Drift as events: found soon, never on still streams, with severity and features."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from river import linear_model
+
+from colk import river
+from colk.drift import DriftDetector
+
+
+def losses(n, seed=0):
+    return np.abs(np.random.default_rng(seed).normal(size=n))
+
+
+def run(detector, values):
+    for value in values.tolist():
+        detector.update(value)
+    return detector.events
+
+
+def test_a_rise_is_found_and_measured():
+    values = losses(6000)
+    values[5000:] *= 3.0
+    (event,) = run(DriftDetector(), values)
+    assert 5000 < event.time <= 5100
+    assert 1.0 < event.severity < 3.0
+    assert event.features == {}
+
+
+def test_a_fall_is_no_drift():
+    values = losses(6000)
+    values[3000:] *= 0.2
+    assert run(DriftDetector(), values) == []
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy", "wrong"])
+def test_still_streams_raise_no_alarm(kind):
+    rng = np.random.default_rng(3)
+    draws = {
+        "normal": np.abs(rng.normal(size=30_000)),
+        "heavy": np.abs(rng.standard_t(1.2, size=30_000)),
+        "wrong": (rng.random(30_000) < 0.1).astype(float),
+    }
+    assert run(DriftDetector(), draws[kind]) == []
+    assert run(DriftDetector(threshold=2.0), draws[kind]) != []  # the threshold matters
+
+
+def test_it_begins_anew_after_an_alarm():
+    values = losses(12_000)
+    values[4000:] *= 3.0
+    values[9000:] *= 3.0
+    assert [event.time // 1000 for event in run(DriftDetector(), values)] == [4, 9]
+
+
+def test_a_copy_goes_on():
+    values = losses(6000)
+    values[5000:] *= 3.0
+    whole = run(DriftDetector(), values)
+    half = DriftDetector()
+    run(half, values[:2345])
+    for twin in (copy.deepcopy(half), pickle.loads(pickle.dumps(half))):
+        assert run(twin, values[2345:]) == whole
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_a_watched_model_names_the_features(labels):
+    rng = np.random.default_rng(0)
+    if labels:
+        model = river.DriftWatch(linear_model.LogisticRegression())
+    else:
+        model = river.DriftWatch(linear_model.LinearRegression())
+    times = []
+    for t in range(5000):
+        x = {"a": rng.normal(), "b": rng.normal() + 2.0 * (t >= 4000), "c": rng.normal()}
+        if labels:
+            y = (x["a"] > 0.0) != (t >= 4000)
+        else:
+            y = x["a"] + x["b"] ** 2 + 0.1 * rng.normal()
+        model.learn_one(x, y)
+        if model.drift_detected:
+            times.append(t + 1)
+    assert [event.time for event in model.events] in (times, [t - 1 for t in times])
+    assert 4000 < times[0] < 4300
+    assert next(iter(model.events[0].features)) == "b"
+    assert "c" not in model.events[0].features
+
+
+def test_rivers_detector():
+    detector = river.DriftDetector()
+    values = losses(6000)
+    values[5000:] *= 3.0
+    found = []
+    for t, value in enumerate(values):
+        detector.update(value)
+        if detector.drift_detected:
+            found.append(t)
+    assert [event.time - 1 for event in detector.events] == found
+    assert detector.clone().events == []

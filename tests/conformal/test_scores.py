@@ -1,0 +1,45 @@
+"""Interval score, CRPS and pinball loss: against their definitions."""
+
+import numpy as np
+import pytest
+from river import conf
+from scipy.stats import norm
+
+from colk.conformal import interval_score, quantile_crps
+from colk.river import CRPS, IntervalScore, PinballLoss
+
+Y = np.random.default_rng(0).normal(size=200)
+
+
+def test_the_interval_score_is_least_for_the_quantiles():
+    ends = [(low, high) for low in np.linspace(-2.5, 0.0, 26) for high in np.linspace(0.0, 2.5, 26)]
+    y = norm.ppf(np.linspace(0.001, 0.999, 999))
+    scores = [interval_score(y, np.full(999, a), np.full(999, b), 0.8) for a, b in ends]
+    assert ends[int(np.argmin(scores))] == pytest.approx((-1.3, 1.3))  # the deciles are ±1.28
+
+
+def test_crps_of_the_normal_law():
+    levels = np.linspace(0.005, 0.995, 199)
+    found = quantile_crps(Y, np.tile(norm.ppf(levels), (200, 1)), levels)
+    exact = Y * (2 * norm.cdf(Y) - 1) + 2 * norm.pdf(Y) - 1 / np.sqrt(np.pi)
+    assert found == pytest.approx(exact.mean(), rel=0.01)
+    weights = np.arange(200.0)
+    weighted = quantile_crps(Y, np.tile(norm.ppf(levels), (200, 1)), levels, weights)
+    assert weighted == pytest.approx(np.average(exact, weights=weights), rel=0.01)
+
+
+def test_metrics_are_means_and_can_be_reverted():
+    cases = [
+        (PinballLoss(0.9), 0.5, 0.45),
+        (PinballLoss(0.9), {0.9: 2.0}, 0.1),
+        (IntervalScore(0.8), conf.interval.Interval(0.0, 0.5), 0.5 + 10.0 * 0.5),
+        (CRPS(), 0.0, 1.0),
+        (CRPS(), {0.5: 3.0, 0.1: 0.0}, 2.0 * (0.3 * 0.1 + 0.7 * 1.0)),
+    ]
+    for metric, predicted, expected in cases:
+        metric.update(1.0, predicted)
+        assert metric.get() == pytest.approx(expected)
+        metric.update(7.0, predicted, w=3.0)
+        metric.revert(7.0, predicted, w=3.0)
+        assert metric.get() == pytest.approx(expected)
+        assert not metric.bigger_is_better
