@@ -75,11 +75,8 @@ def test_a_watched_model_names_the_features(labels):
     times = []
     for t in range(5000):
         x = {"a": rng.normal(), "b": rng.normal() + 2.0 * (t >= 4000), "c": rng.normal()}
-        if labels:
-            y = (x["a"] > 0.0) != (t >= 4000)
-        else:
-            y = x["a"] + x["b"] ** 2 + 0.1 * rng.normal()
-        model.learn_one(x, y)
+        late = t >= 4000
+        model.learn_one(x, (x["a"] > 0.0) != late if labels else x["a"] + x["b"] ** 2)
         if model.drift_detected:
             times.append(t + 1)
     assert [event.time for event in model.events] in (times, [t - 1 for t in times])
