@@ -17,7 +17,7 @@ import numpy as np
 from river import drift
 from tables import publish
 
-from colk.drift import DriftDetector
+from colk.learners import DriftDetector
 
 BEFORE, AFTER = 10_000, 5000
 

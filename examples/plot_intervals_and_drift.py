@@ -11,7 +11,7 @@ import numpy as np
 from river import preprocessing
 
 from colk.data import load_bike_rentals
-from colk.drift import DriftDetector
+from colk.learners import DriftDetector
 from colk.river import COLKQuantileRegressor
 
 scaler, model = preprocessing.StandardScaler(), COLKQuantileRegressor((0.05, 0.5, 0.95))

@@ -52,7 +52,6 @@ _MODULES = (
     "compressors",
     "conformal",
     "distributed",
-    "drift",
     "errors",
     "estimators",
     "experiments",

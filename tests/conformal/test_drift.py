@@ -8,7 +8,7 @@ import pytest
 from river import linear_model
 
 from colk import river
-from colk.drift import DriftDetector
+from colk.learners import DriftDetector
 
 
 def losses(n, seed=0):

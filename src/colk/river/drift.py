@@ -5,8 +5,8 @@ from typing import Any
 
 from river import base
 
-from colk.drift import DriftDetector as LossDrift
-from colk.drift import DriftEvent
+from colk.learners.drift import DriftDetector as LossDrift
+from colk.learners.drift import DriftEvent
 from colk.river.base import Features
 from colk.river.regressor import COLKRegressor
 
@@ -14,7 +14,7 @@ __all__ = ["DriftDetector", "DriftWatch"]
 
 
 class DriftDetector(base.DriftDetector):  # type: ignore[misc,unused-ignore]
-    """`colk.drift.DriftDetector` with River's interface: it detects rising losses.
+    """`colk.learners.DriftDetector` with River's interface: it detects rising losses.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class DriftDetector:
     Examples
     --------
     >>> import numpy as np
-    >>> from colk.drift import DriftDetector
+    >>> from colk.learners import DriftDetector
     >>> rng = np.random.default_rng(0)
     >>> detector = DriftDetector()
     >>> for t in range(4000):
