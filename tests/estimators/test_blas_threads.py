@@ -63,8 +63,8 @@ def test_overlapping_contexts_restore_the_count():
 
 
 def test_an_error_restores_the_count():
-    with pytest.raises(ValueError, match="NaN"):
-        COLKRegressor().fit([[np.nan]], [1.0])
+    with pytest.raises(ValueError, match="infinity"):
+        COLKRegressor().fit([[np.inf]], [1.0])
     assert counts() == {4}
 
 

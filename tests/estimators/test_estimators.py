@@ -216,13 +216,12 @@ def test_averaging_is_a_choice():
 
 
 BAD_SAMPLES = {
-    "NaN in X": (np.where(X[3, 1] == X, np.nan, X), Y, "NaN"),
     "infinity in X": (np.where(X[3, 1] == X, np.inf, X), Y, "infinity"),
     "NaN in y": (X, np.where(Y[5] == Y, np.nan, Y), "NaN"),
     "sparse X": (csr_array(X), Y, "[Ss]parse"),
     "vector X": (X[:, 0], Y, "2D array"),
     "complex X": (X + 1j, Y, "[Cc]omplex"),
-    "strings in X": (np.full((300, 2), "a"), Y, "convert"),
+    "lists in X": (np.array([[{}, 1.0]] * 300, dtype=object), Y, "a string or a number"),
     "lengths": (X, Y[:-1], "inconsistent"),
     "no samples": (X[:0], Y[:0], "0 sample"),
     "strings in y": (X, np.full(300, "a"), "convert"),

@@ -59,9 +59,10 @@ def test_the_first_gap_of_a_column_adds_a_mark_at_the_end():
     before = encoder.encode(full)
     gap = {"when": [np.nan], "city": ["Bonn"], "size": [2.0]}
     encoder.admit(gap, grows=False)
-    assert encoder.encode(gap).tolist() == [[4.0, 2.0, 1.0]]
+    median = before[4, 0]
+    assert encoder.encode(gap).tolist() == [[median, 2.0, 1.0]]
     encoder.admit(gap)
-    assert encoder.encode(gap).tolist() == [[4.0, 2.0, 1.0, 1.0]]
+    assert encoder.encode(gap).tolist() == [[median, 2.0, 1.0, 1.0]]
     np.testing.assert_array_equal(encoder.encode(full), np.column_stack([before, np.zeros(9)]))
 
 

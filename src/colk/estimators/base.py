@@ -9,15 +9,16 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from colk._engine.locks import Guarded
 from colk._engine.terms import Term, with_parameters
 from colk._engine.thread_pool import use_threads
-from colk._validation import Array, check_weight_range, reject_lazy
+from colk._validation import Array
 from colk.compressors import KOMP
 from colk.estimators.feature_scales import warn_of_scales
 from colk.estimators.stored import StoredEstimator
+from colk.estimators.table_input import TableInput
 from colk.kernels.bandwidth import as_kernel, takes_bandwidth
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss
@@ -39,7 +40,7 @@ _BY_NAME: dict[str, Callable[[Any], Term]] = {
 }
 
 
-class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A COLK learner behind scikit-learn's face; subclasses say what targets are."""
 
     _changing: ClassVar[tuple[str, ...]] = ("_learner", "loss_curve_", "_contest")
@@ -72,8 +73,11 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
 
     @property
     def function_(self) -> KernelExpansion:
-        """The learned function in the units of the targets, without the intercept."""
-        return self._fitted().function
+        """The learned function in the units of the targets, without the intercept.
+
+        Its points are rows of X, or of a table that `encoder_` has encoded.
+        """
+        return self._inputs.in_units(self._fitted().function)
 
     @property
     def feature_relevance_(self) -> Array | None:
@@ -99,6 +103,8 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         tags = super().__sklearn_tags__()
         tags.non_deterministic = False
         tags.input_tags.sparse = False
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         return tags
 
     # -- settings ----------------------------------------------------------------------------
@@ -198,7 +204,8 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
 
     def _settings(self, loss: Loss) -> Settings:
         """The settings of the learner, with the loss of this task and the atoms in use."""
-        return replace(Settings.of(self), loss=loss, max_atoms=self.max_atoms_)
+        found = replace(Settings.of(self), loss=loss, max_atoms=self.max_atoms_)
+        return replace(found, categorical=self.encoder_.categorical)
 
     def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
         """Make the learner; some defaults depend on the points X."""
@@ -208,7 +215,8 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         as_risk(settings.risk).check_loss(loss)
         self._n_outputs = n_outputs
         self._use(Recipe.from_data(settings, X))
-        if not settings.is_open and isinstance(self.bandwidth_, float):
+        is_plain = not settings.is_open and self._inputs.is_plain
+        if is_plain and isinstance(self.bandwidth_, float):
             warn_of_scales(X, getattr(self, "feature_names_in_", None))
         self.loss_curve_: list[float] = []
         self.race_: Race | None = None
@@ -310,38 +318,6 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
         """Note the mean prequential loss of a pass or of a part of a stream."""
         self.loss_curve_.append(float(loss / seen) if seen > 0.0 else float("nan"))
 
-    def _is_valid(self, X: Any) -> bool:
-        """Whether X is a finite array that needs no conversion.
-
-        scikit-learn's own validation takes 200 µs, longer than learning a row. The model must be
-        fitted, and without feature names.
-        """
-        return (
-            type(X) is np.ndarray
-            and X.ndim == 2
-            and X.dtype == np.float64
-            and X.flags.c_contiguous
-            and len(X) > 0
-            and X.shape[1] == self.n_features_in_
-            and not hasattr(self, "feature_names_in_")
-            and bool(np.isfinite(X).all())
-        )
-
-    def _points(self, X: Any) -> Array:
-        """Points to predict at, checked."""
-        if self._is_valid(X):
-            valid: Array = X
-            return valid
-        points: Array = self._validated(X, reset=False)
-        return points
-
-    def _validated(self, X: Any, y: Any = "no_validation", **checks: Any) -> Any:
-        """scikit-learn's `validate_data`, but a Dask collection is not loaded."""
-        instead = f"colk.distributed.Dask{type(self).__name__}"
-        reject_lazy(X, "X", instead)
-        reject_lazy(y, "y", instead)
-        return validate_data(self, X, y, dtype=np.float64, order="C", **checks)
-
     def _values(self, X: Any) -> Array:
         """Values of the learned function at points to be checked, of shape (n,) or (n, q)."""
         learner, points = self._fitted(), self._points(X)
@@ -351,12 +327,3 @@ class COLKEstimator(Guarded, StoredEstimator, BaseEstimator):  # type: ignore[mi
             with use_threads(self.n_jobs):
                 values = learner.function(points).reshape(len(points), -1)
         return values[:, 0] if learner.is_vector else values
-
-    def _weights(self, sample_weight: Any, X: Array) -> Array:
-        if sample_weight is None:
-            return np.ones(len(X))
-        reject_lazy(sample_weight, "sample_weight")
-        weight: Array = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
-        return check_weight_range(np.ascontiguousarray(weight), "sample_weight")

@@ -46,12 +46,12 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
     Two classes share one function, whose sign is the prediction. More classes have a function each
     on the same atoms, and the largest value is the prediction. Standardise the features first.
 
-    The parameters below are in four groups. Model: `kernel`, `bandwidth`. Objective: `loss` to
+    The parameters below are in four groups. Model: `kernel` to `standardize`. Objective: `loss` to
     `regularization`. Optimiser: `solver` to `verbose`. Size and threads: `eps` to `n_jobs`.
 
     Parameters
     ----------
-    kernel, bandwidth
+    kernel, bandwidth, standardize
         As in `COLKRegressor`.
     loss : Loss or str, default="logistic"
         The loss of one prediction. "logistic" becomes the softmax loss for more than two classes.
@@ -105,6 +105,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         *,
         kernel: Kernel | str = "auto",
         bandwidth: Literal["auto", "scale", "median"] | float = "scale",
+        standardize: bool | Literal["auto"] = "auto",
         loss: Loss | str = "logistic",
         risk: Risk | str = "mean",
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
@@ -130,6 +131,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
+        self.standardize = standardize
         self.loss = loss
         self.risk = risk
         self.class_weight = class_weight

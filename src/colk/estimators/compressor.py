@@ -325,6 +325,11 @@ def _read(estimator: Any) -> Affine:
     estimator = _inside(estimator)
     if not isinstance(estimator, COLKEstimator):
         return from_sklearn(estimator)
+    if not estimator.encoder_.is_plain:
+        raise TypeError(
+            "KernelCompressor takes models of numbers without gaps; of a model of a table, "
+            "compress function_ with colk.compress"
+        )
     function = estimator.function_
     if hasattr(estimator, "classes_") and function.weights.shape[1:] == (2,):
         # With two classes only the difference of the two functions matters.

@@ -70,7 +70,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         Levels, strictly between 0 and 1 and increasing.
     kernel : Kernel or str, default="auto"
         As in `COLKRegressor`.
-    bandwidth, regularization, step_size, averaging, epochs, shuffle, random_state, eps
+    bandwidth, standardize, regularization, step_size, averaging, epochs, shuffle, random_state, eps
         As in `COLKRegressor`. The scale s of the loss is the larger of level and 1 − level over all
         levels. `partial_fit` does not use regularization, step_size, averaging, epochs and shuffle.
     forgetting : float or "auto", default="auto"
@@ -123,6 +123,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         *,
         kernel: Kernel | str = "auto",
         bandwidth: Literal["auto", "scale", "median"] | float = "scale",
+        standardize: bool | Literal["auto"] = "auto",
         regularization: float | None = None,
         step_size: Rate | None = None,
         averaging: Averaging | bool = True,
@@ -137,6 +138,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         self.quantiles = quantiles
         self.kernel = kernel
         self.bandwidth = bandwidth
+        self.standardize = standardize
         self.regularization = regularization
         self.step_size = step_size
         self.averaging = averaging
@@ -294,7 +296,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
     @property
     def function_(self) -> KernelExpansion:
         """All functions as one of several outputs, in the units of y, without the intercepts."""
-        return self._fitted().function * float(self._targets.units[0])
+        scaled = self._fitted().function * float(self._targets.units[0])
+        return self._inputs.in_units(scaled)
 
     @property
     def functions_(self) -> list[KernelExpansion]:
@@ -316,9 +319,9 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         X : array of shape (n, p)
             Points.
         """
-        self._fitted()
+        function = self._fitted().function * float(self._targets.units[0])
         with use_threads(self.n_jobs):
-            values = self.function_(self._points(X))
+            values = function(self._points(X))
         return np.sort(values + self.intercepts_, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:

@@ -29,7 +29,8 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
 
     COLK learns f = Σ_j w_j κ(d_j, ·) with one step per sample and keeps a limited number of atoms
     d_j. By default it minimises the mean of the Huber loss. Another `risk` also penalises the
-    spread or the tail of the losses. Standardise the features first; targets are scaled inside.
+    spread or the tail of the losses. Features and targets are scaled inside. X may be a data frame
+    of pandas, polars or pyarrow with numbers, categories and dates, and cells may be missing.
 
     The parameters below are in four groups. Model: `kernel` to `scale_targets`. Objective: `loss`
     to `regularization`. Optimiser: `solver` to `verbose`. Size and threads: `eps` to `n_jobs`. Most
@@ -52,6 +53,12 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         Bandwidth of a kernel that is given by name; an object has its own. "scale" is √(p·var(X)/2)
         for p features, as scikit-learn's gamma="scale", and p·std(X)/2 for the Laplacian; "median"
         is the median distance; both use the first data. "auto" lets the data choose, as above.
+    standardize : bool or "auto", default="auto"
+        Whether to scale numbers to mean 0 and standard deviation 1, where outliers do not count.
+        "auto" does it for a table with gaps, categories or dates, and for numbers whose scales
+        differ by more than a factor of 10 in the first data, unless the kernel is an object or the
+        bandwidth a number: they are in units of X. See `colk.tabular.TableEncoder` for what becomes
+        of the columns.
     scale_targets : bool, default=True
         Whether to learn (y − mean)/std instead of y, where outliers do not count: targets further
         than 5 robust standard deviations from the median are moved there first. `fit` and the first
@@ -199,6 +206,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         *,
         kernel: Kernel | str = "auto",
         bandwidth: Literal["auto", "scale", "median"] | float = "scale",
+        standardize: bool | Literal["auto"] = "auto",
         scale_targets: bool = True,
         loss: Loss | str = "huber",
         risk: Risk | str = "mean",
@@ -224,6 +232,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
+        self.standardize = standardize
         self.scale_targets = scale_targets
         self.loss = loss
         self.risk = risk
@@ -320,7 +329,8 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     def function_(self) -> KernelExpansion:
         """The learned function in the units of y: predictions are `function_(X) + intercept_`."""
         f = self._fitted().function
-        return KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
+        scaled = KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
+        return self._inputs.in_units(scaled)
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...

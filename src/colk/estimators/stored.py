@@ -8,6 +8,7 @@ from colk import _stored as stored
 from colk._engine.locks import LOCK
 from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
+from colk.estimators.inputs import Inputs
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.learners.quantiles import QuantileCOLK
@@ -38,8 +39,9 @@ class Labels(stored.Field):
 
 # Attributes of every fitted estimator.
 _FITTED: dict[str, stored.Field] = {
-    "n_features_in_": stored.Count(1, 2**31, same="n_features"),
-    "feature_names_in_": stored.Texts("n_features"),
+    "n_features_in_": stored.Count(1, 2**31, same="n_columns"),
+    "feature_names_in_": stored.Texts("n_columns"),
+    "_inputs": stored.Object(Inputs, attributes={"n_columns": "n_columns", "width": "n_features"}),
     "kernel_": stored.Object(Kernel, same="kernel"),
     "loss_": stored.Object(Loss, same="loss"),
     "risk_": stored.Object(Risk, same="risk"),
@@ -128,7 +130,8 @@ def _count_outputs(fitted: dict[str, Any]) -> int:
 def _check_choice(fitted: dict[str, Any], solver: str) -> None:
     """Check the race that chose the kernel, the contest of kernels, or the samples for a race."""
     race, kept, contest = fitted["race_"], fitted["_kept"], fitted["_contest"]
-    if race is not None and (kept is not None or len(race.scales) != fitted["n_features_in_"]):
+    width = fitted["_inputs"].width
+    if race is not None and (kept is not None or len(race.scales) != width):
         raise FileFormatError("the race does not have the features of the model")
     if contest is not None:
         if race is None:
@@ -140,7 +143,7 @@ def _check_choice(fitted: dict[str, Any], solver: str) -> None:
         return
     points, targets, _ = kept.arrays()
     fitted["loss_"].check_targets(targets, fitted["_learner"].n_outputs, len(points))
-    if points.shape[1] != fitted["n_features_in_"]:
+    if points.shape[1] != width:
         raise FileFormatError("the samples that are kept have other features than the model")
     learner = fitted["_learner"]
     shape = () if learner.is_vector else (learner.n_outputs,)

@@ -186,18 +186,19 @@ def _of_evaluator(model: Any) -> Formula | None:
 def _of_estimator(model: Any) -> Formula | None:
     if not _is_from(model, "colk.estimators.base"):
         return None
-    formula = _of_learner(model.learner_)
+    formula = _of_function(model.function_)
     if hasattr(model, "functions_"):  # of quantiles: the learner has found their atoms
         formula = replace(read(Affine(model.function_, model.intercepts_)), is_sorted=True)
-    if hasattr(model, "feature_names_in_"):
+    if not model.encoder_.is_plain:
+        formula = replace(formula, names=tuple(model.encoder_.names))
+    elif hasattr(model, "feature_names_in_"):
         formula = replace(formula, names=tuple(model.feature_names_in_.tolist()))
     if formula.is_sorted:
         return formula
     if hasattr(model, "classes_"):
         return _classifying(formula, model.classes_, model.loss_)
-    terms = (model.target_scale_, model.intercept_)
-    unit, center = (np.atleast_1d(np.asarray(v, float)) for v in terms)
-    return replace(formula, unit=unit, center=center)
+    center = np.atleast_1d(np.asarray(model.intercept_, float))
+    return replace(formula, center=center)
 
 
 def _classifying(formula: Formula, classes: NDArray[Any], loss: Any) -> Formula:

@@ -39,12 +39,14 @@ _HOMES = {
         "ConformalRegressor",
     ),
     "colk.tabular": ("TableEncoder", "TableModel"),
+    "colk.estimators.inputs": ("Inputs",),
 }  # fmt: skip
 
 # Parts of models, which cannot be saved by themselves.
 _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
     "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
+    "Inputs",
 )  # fmt: skip
 
 # Other types in pickles of models, besides terms and the classes above.

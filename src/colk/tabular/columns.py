@@ -168,5 +168,8 @@ def kind_of_objects(values: Sequence[Any]) -> Kind:
     ('number', 'category')
     """
     kinds = {type(value) for value in values if not is_missing(value)}
+    strange = kinds & {dict, list, set, tuple, bytes, complex}
+    if strange:
+        raise TypeError(f"argument must be a string or a number, got {strange.pop().__name__}")
     is_number = all(issubclass(kind, (int, float, np.number, np.bool_)) for kind in kinds)
     return "number" if is_number else "category"

@@ -4,12 +4,14 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["CYCLES", "cycles_in", "on_circle"]
+__all__ = ["CYCLES", "cycles_in", "on_circle", "years_of"]
 
 _DAY = 86400.0
 
 # Length of each cycle in seconds.
 CYCLES = {"day": _DAY, "week": 7.0 * _DAY, "year": 365.2425 * _DAY}
+
+_YEAR_2000 = 946684800.0
 
 # A cycle is used if the dates span this many of its periods.
 _PERIODS = 1.5
@@ -36,6 +38,17 @@ def cycles_in(seconds: Array) -> tuple[str, ...]:
     if "day" in found and np.ptp(known % _DAY) == 0.0:
         found.remove("day")
     return tuple(found)
+
+
+def years_of(seconds: Array) -> Array:
+    """Return seconds since 1970 as years since 2000.
+
+    Examples
+    --------
+    >>> years_of(np.array([946684800.0]))
+    array([0.])
+    """
+    return np.asarray((seconds - _YEAR_2000) / CYCLES["year"])
 
 
 def on_circle(seconds: Array, cycle: str) -> Array:

@@ -1,5 +1,6 @@
 """Columns with gaps, categories and dates as rows of numbers that a kernel can compare."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from colk import _stored as stored
 from colk._validation import Array
 from colk.errors import FileFormatError
 from colk.tabular.columns import Column, as_numbers, as_seconds, as_texts
-from colk.tabular.dates import CYCLES, cycles_in, on_circle
+from colk.tabular.dates import CYCLES, cycles_in, on_circle, years_of
 
 __all__ = ["MISSING", "OTHER", "TableEncoder"]
 
@@ -33,7 +34,7 @@ class TableEncoder:
 
     The columns of an encoded row are, in this order:
 
-    - each number, and the seconds of each date. A gap is filled with the median of the column;
+    - each number, and each date in years since 2000. A gap is filled with the median of the column;
     - for each date and each of its cycles (day, week, year) the place on a circle, two numbers;
     - for each category a code. Codes are compared by equality (`colk.kernels.Mixed`). A gap has the
       code 0, the values are 1, 2, … in the order of appearance, and a value that was not admitted
@@ -220,7 +221,8 @@ class TableEncoder:
         known = _checked(self.columns, table)
         parts: list[Any] = []
         for name, typical in self._typical.items():
-            parts.append(np.where(np.isnan(known[name]), typical, known[name]))
+            filled = np.where(np.isnan(known[name]), typical, known[name])
+            parts.append(years_of(filled) if name in self._cycles else filled)
         for name, cycles in self._cycles.items():
             parts += [on_circle(known[name], cycle) for cycle in cycles]
         for name, codes in self._codes.items():
@@ -228,6 +230,47 @@ class TableEncoder:
             parts.append(np.fromiter(found, np.float64, len(known[name])))
         parts += [np.isnan(known[name]).astype(np.float64) for name in self.gaps]
         return np.ascontiguousarray(np.column_stack(parts))
+
+    @classmethod
+    def of_matrix(cls, X: Array, names: Sequence[str]) -> "TableEncoder":
+        """Return the encoder of a matrix of numbers, with NaN for gaps.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            The matrix.
+        names : sequence of str
+            Names of its columns.
+        """
+        some = X[:: -(-len(X) // _TYPICAL_ROWS) or 1]
+        is_gap: list[bool] = np.asarray(np.isnan(X).any(axis=0)).tolist()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a column may have gaps only
+            medians = np.nan_to_num(np.nanmedian(some, axis=0))
+        columns = [Column(name, "number") for name in names]
+        gaps = [name for name, gap in zip(names, is_gap, strict=True) if gap]
+        return cls(columns, dict(zip(names, medians.tolist(), strict=True)), gaps=gaps)
+
+    def encode_matrix(self, X: Array) -> Array:
+        """Return the encoded rows of a matrix of numbers, with NaN for gaps.
+
+        It is X itself if there are no gaps, now and before.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            The columns, in their order.
+        """
+        is_gap = np.isnan(X)
+        if is_gap.any():
+            X = np.where(is_gap, np.array(list(self._typical.values())), X)
+        if not self.gaps:
+            return X
+        places = [name in self.gaps for name in self._typical]
+        order = [self.gaps.index(name) for name in self._typical if name in self.gaps]
+        marks = np.empty((len(X), len(self.gaps)))
+        marks[:, order] = is_gap[:, places]
+        return np.ascontiguousarray(np.column_stack([X, marks]))
 
     def unknown(self, table: Mapping[str, Any]) -> dict[str, int]:
         """Return how many rows have a value that was not admitted, for each such category.

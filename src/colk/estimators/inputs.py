@@ -1,0 +1,223 @@
+"""Rows of X as the learner takes them: encoded, and scaled if they need it."""
+
+from collections.abc import Sequence
+from copy import copy, deepcopy
+from typing import Any
+
+import numpy as np
+
+from colk import _stored as stored
+from colk._engine.running_scale import COLUMNS, RunningScale
+from colk._validation import Array
+from colk.kernels import Mixed
+from colk.rkhs.expansion import KernelExpansion
+from colk.tabular.columns import Column, is_missing
+from colk.tabular.encoder import TableEncoder
+from colk.tabular.frames import names_of
+
+__all__ = ["Inputs", "are_scaled"]
+
+# Numbers are scaled already if no column is smaller than another by this factor, both in standard
+# deviation and in range. With fewer rows their scales are not known.
+_APART = 10.0
+_FEWEST = 30
+
+Table = tuple[list[Column], dict[str, Any]]
+
+
+def are_scaled(X: Array) -> bool:
+    """Return whether the columns of X have about the same scale, or too few rows to tell.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> are_scaled(X), are_scaled(X * [1.0, 100.0])
+    (True, False)
+    """
+    if len(X) < _FEWEST:
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviations, ranges = X.std(axis=0), np.ptp(X, axis=0)
+    varies = ranges > 0.0
+    if not varies.any():
+        return True
+    small = (deviations * _APART < deviations.max()) & (ranges * _APART < ranges.max())
+    return not bool((small & varies).any())
+
+
+@stored.stores(
+    encoder=stored.Object(TableEncoder),
+    scale=stored.Optional(stored.Object(RunningScale)),
+)
+class Inputs:
+    """An encoder of the columns of X, and the scale of its numbers.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        The encoder.
+    scale : RunningScale, optional
+        The scale of the columns with units; by default they stay as they are.
+
+    Attributes
+    ----------
+    is_plain : bool
+        Whether the learner takes rows of finite numbers as they are.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, np.nan], [2.0, 6.0], [3.0, 8.0]])
+    >>> inputs, rows = Inputs.of(X, None)
+    >>> rows
+    array([[1., 7., 1.],
+           [2., 6., 0.],
+           [3., 8., 0.]])
+    """
+
+    def __init__(self, encoder: TableEncoder, scale: RunningScale | None = None) -> None:
+        self.encoder, self.scale = encoder, scale
+        self.is_plain = scale is None and encoder.is_plain
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of X."""
+        return self.encoder.n_columns
+
+    @property
+    def width(self) -> int:
+        """Number of features that the learner sees."""
+        return self.encoder.width
+
+    @classmethod
+    def of(cls, source: Array | Table, names: Sequence[str] | None) -> tuple["Inputs", Array]:
+        """Return the inputs of the first data, without a scale, and the encoded rows.
+
+        Parameters
+        ----------
+        source : array of shape (n, p), or columns and their values by name
+            The data.
+        names : sequence of str, optional
+            Names of the columns of an array.
+        """
+        if isinstance(source, tuple):
+            inputs = cls(TableEncoder.of(*source))
+        else:
+            known = names_of(source.shape[1]) if names is None else names
+            inputs = cls(TableEncoder.of_matrix(source, known))
+        return inputs, inputs.encode(source)
+
+    def scaled(self, rows: Array) -> tuple["Inputs", Array]:
+        """Return the inputs with the scale of these encoded rows, and the rows scaled.
+
+        Parameters
+        ----------
+        rows : array of shape (n, width)
+            What `of` returns.
+        """
+        measured = rows[:, : self.encoder.n_measured]
+        if measured.shape[1] == 0:
+            return self, rows
+        scale = RunningScale(measured.shape[1], COLUMNS).merged(measured, np.ones(len(rows)))
+        rows = rows.copy()
+        scale.scale(rows)
+        return Inputs(self.encoder, scale), rows
+
+    def encode(self, source: Array | Table) -> Array:
+        """Return data as the learner takes them.
+
+        Parameters
+        ----------
+        source : array of shape (n, p), or columns and their values by name
+            The data.
+        """
+        rows = self._encoded(source, self.encoder)
+        if self.scale is not None:
+            rows = rows.copy() if rows is source else rows
+            self.scale.scale(rows)
+        return rows
+
+    @property
+    def center(self) -> Array:
+        """What is subtracted from each column of an encoded row."""
+        center = np.zeros(self.width)
+        if self.scale is not None:
+            center[: self.encoder.n_measured] = self.scale.means
+        return center
+
+    @property
+    def unit(self) -> Array:
+        """The divisor of each column of an encoded row."""
+        unit = np.ones(self.width)
+        if self.scale is not None:
+            unit[: self.encoder.n_measured] = self.scale.units
+        return unit
+
+    def in_units(self, function: KernelExpansion) -> KernelExpansion:
+        """Return a function of scaled rows as a function of encoded rows.
+
+        Parameters
+        ----------
+        function : KernelExpansion
+            A function whose kernel has a bandwidth.
+        """
+        if self.scale is None:
+            return function
+        kernel, unit = function.kernel, self.unit
+        atoms = np.asarray(function.atoms) * unit + self.center
+        numbers = kernel.kernel if isinstance(kernel, Mixed) else kernel
+        if not hasattr(numbers, "bandwidth"):
+            raise TypeError(
+                f"{type(kernel).__name__} has no bandwidth that can take the units of X: use "
+                "learner_.function, whose points are scaled, or standardize=False"
+            )
+        if isinstance(kernel, Mixed):
+            unit = np.delete(unit, kernel.categorical)
+        if len(unit):
+            spread = tuple((np.asarray(numbers.bandwidth) * unit).tolist())
+            numbers = numbers.replace(bandwidth=spread)
+        is_mixed = isinstance(kernel, Mixed)
+        kernel = kernel.replace(kernel=numbers) if is_mixed else numbers
+        return KernelExpansion(kernel, atoms, function.weights)
+
+    def learned(self, source: Array | Table) -> tuple["Inputs", Array]:
+        """Return the inputs after more data of a stream, and the data as the learner takes them.
+
+        New values of categories are known from now on, and the scale is that of all data so far.
+
+        Parameters
+        ----------
+        source : array of shape (n, p), or columns and their values by name
+            The data.
+        """
+        encoder = self.encoder
+        if isinstance(source, tuple) and encoder.unknown(source[1]):
+            encoder = deepcopy(encoder)
+            encoder.admit(source[1], grows=False)
+        rows = self._encoded(source, encoder)
+        if self.scale is None:
+            return Inputs(encoder), rows
+        rows, scale = rows.copy(), copy(self.scale)
+        scale.absorb(rows)
+        return Inputs(encoder, scale), rows
+
+    def _encoded(self, source: Array | Table, encoder: TableEncoder) -> Array:
+        if isinstance(source, tuple):
+            self._check_kinds(*source)
+            return encoder.encode(source[1])
+        if any(kind != "number" for _, kind in encoder.columns):
+            raise ValueError(
+                "the model was fitted with a table of numbers, categories or dates, so X must be "
+                "such a table, not an array of numbers"
+            )
+        return encoder.encode_matrix(source)
+
+    def _check_kinds(self, columns: Sequence[Column], table: dict[str, Any]) -> None:
+        """Raise if a column holds something else than in the first data; gaps fit every kind."""
+        known = dict(self.encoder.columns)
+        for name, kind in columns:
+            differs = known.get(name, kind) != kind
+            if differs and not all(is_missing(value) for value in table[name]):
+                raise ValueError(
+                    f"column {name!r} holds values of the kind {kind!r}, but the model was fitted "
+                    f"with {known[name]!r}"
+                )
