@@ -57,8 +57,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         Whether to scale numbers to mean 0 and standard deviation 1, where outliers do not count.
         "auto" does it for a table with gaps, categories or dates, and for numbers whose scales
         differ by more than a factor of 10 in the first data, unless the kernel is an object or the
-        bandwidth a number: they are in units of X. See `colk.tabular.TableEncoder` for what becomes
-        of the columns.
+        bandwidth a number: they are in units of X.
     scale_targets : bool, default=True
         Whether to learn (y − mean)/std instead of y, where outliers do not count: targets further
         than 5 robust standard deviations from the median are moved there first. `fit` and the first
@@ -328,9 +327,8 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     @property
     def function_(self) -> KernelExpansion:
         """The learned function in the units of y: predictions are `function_(X) + intercept_`."""
-        f = self._fitted().function
-        scaled = KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
-        return self._inputs.in_units(scaled)
+        f = self._inputs.in_units(self._fitted().function)
+        return KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...
