@@ -39,6 +39,7 @@ _HOMES = {
         "ConformalRegressor",
     ),
     "colk.tabular": ("TableEncoder", "TableModel"),
+    "colk.tabular.gaps": ("GapFiller",),
     "colk.estimators.inputs": ("Inputs",),
 }  # fmt: skip
 
@@ -46,7 +47,7 @@ _HOMES = {
 _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
     "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
-    "Inputs",
+    "Inputs", "GapFiller",
 )  # fmt: skip
 
 # Other types in pickles of models, besides terms and the classes above.

@@ -52,7 +52,7 @@ def years_of(seconds: Array) -> Array:
 
 
 def on_circle(seconds: Array, cycle: str) -> Array:
-    """Return the place in a cycle as points of a circle, of shape (n, 2); a gap is its center.
+    """Return the place in a cycle as points of a circle, of shape (n, 2); a gap stays NaN.
 
     The coordinates have a standard deviation of 1. All times of a day have the same place in the
     week.
@@ -69,10 +69,9 @@ def on_circle(seconds: Array, cycle: str) -> Array:
     >>> on_circle(np.array([0.0, 43200.0, np.nan]), "day").round(3) + 0.0
     array([[ 0.   ,  1.414],
            [ 0.   , -1.414],
-           [ 0.   ,  0.   ]])
+           [   nan,    nan]])
     """
     if cycle == "week":
         seconds = np.floor(seconds / _DAY) * _DAY
     angles = 2.0 * np.pi * (seconds / CYCLES[cycle])
-    points = np.sqrt(2.0) * np.column_stack([np.sin(angles), np.cos(angles)])
-    return np.asarray(np.nan_to_num(points))
+    return np.asarray(np.sqrt(2.0) * np.column_stack([np.sin(angles), np.cos(angles)]))

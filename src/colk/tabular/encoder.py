@@ -8,9 +8,10 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._validation import Array
-from colk.errors import FileFormatError
 from colk.tabular.columns import Column, as_numbers, as_seconds, as_texts
-from colk.tabular.dates import CYCLES, cycles_in, on_circle, years_of
+from colk.tabular.dates import cycles_in, on_circle, years_of
+from colk.tabular.encoder_file import FEW_VALUES, FIELDS, StoredEncoder
+from colk.tabular.gaps import FEWEST_ROWS, MOST_COLUMNS, GapFiller
 
 __all__ = ["MISSING", "OTHER", "TableEncoder"]
 
@@ -21,26 +22,23 @@ MISSING, OTHER = 0.0, -1.0
 _TYPICAL_ROWS = 20_000
 
 
-@stored.stores(
-    names=stored.ListOf(stored.Text(), size="n_columns", at_least=1),
-    kinds=stored.ListOf(stored.Text(), size="n_columns"),
-    typical=stored.ListOf(stored.Number()),
-    cycles=stored.ListOf(stored.ListOf(stored.Choice(*CYCLES))),
-    values=stored.ListOf(stored.ListOf(stored.Text())),
-    gaps=stored.ListOf(stored.Text()),
-)
-class TableEncoder:
+@stored.stores(FIELDS)
+class TableEncoder(StoredEncoder):
     """Makes rows of numbers from columns of numbers, categories and dates.
 
     The columns of an encoded row are, in this order:
 
-    - each number, and each date in years since 2000. A gap is filled with the median of the column;
+    - each number, and each date in years since 2000;
     - for each date and each of its cycles (day, week, year) the place on a circle, two numbers;
     - for each category a code. Codes are compared by equality (`colk.kernels.Mixed`). A gap has the
       code 0, the values are 1, 2, … in the order of appearance, and a value that was not admitted
       has the code −1;
     - for each column of numbers or dates with gaps a number that is 1 in a gap and else 0, in the
       order in which the columns first had a gap.
+
+    Gaps of numbers and dates are filled with what the other cells of the row make likely
+    (`colk.tabular.gaps`), if the first data had gaps, 30 rows or more and at most 60 columns, where
+    a value of a category counts as a column. Otherwise the median of the column fills them.
 
     New values of a category get new codes, and a first gap in a column adds a number to the row, at
     its end; it is 0 in all rows before.
@@ -57,6 +55,11 @@ class TableEncoder:
         Values of each category so far.
     gaps : sequence of str
         Columns of numbers and dates that have had a gap.
+    filler : GapFiller, optional
+        Fills gaps from the other cells of a row: of numbers and circles, and of the values of
+        categories that are named here.
+    predictors : mapping of str to int, optional
+        How many values of each category the filler uses.
 
     Examples
     --------
@@ -82,6 +85,8 @@ class TableEncoder:
         cycles: Mapping[str, Sequence[str]] | None = None,
         values: Mapping[str, Sequence[str]] | None = None,
         gaps: Sequence[str] = (),
+        filler: GapFiller | None = None,
+        predictors: Mapping[str, int] | None = None,
     ) -> None:
         self.columns = tuple(Column(*column).check() for column in columns)
         if not columns or len({column.name for column in columns}) < len(columns):
@@ -94,6 +99,7 @@ class TableEncoder:
             self._codes[name] = {None: MISSING}
             self._admit_values(name, (values or {}).get(name, ()))
         self.gaps = list(gaps)
+        self._filler, self._predictors = filler, dict(predictors or {})
 
     @classmethod
     def of(cls, columns: Sequence[Column], table: Mapping[str, Any]) -> "TableEncoder":
@@ -115,7 +121,18 @@ class TableEncoder:
                 cycles[name] = cycles_in(known[name])
         encoder = cls(columns, typical, cycles)
         encoder.admit(known)
+        if encoder.gaps:
+            encoder._find_filler(known)
         return encoder
+
+    def _find_filler(self, known: Mapping[str, Any]) -> None:
+        """Learn how the cells of a row depend on each other."""
+        counts = {name: self.n_values(name) for name in self._codes}
+        self._predictors = {name: n for name, n in counts.items() if 1 < n <= FEW_VALUES}
+        n_cells = self.n_measured + 2 * self._n_circles + sum(self._predictors.values())
+        cells = self._cells(known)
+        if 1 < n_cells <= MOST_COLUMNS and len(cells) >= FEWEST_ROWS:
+            self._filler = GapFiller.of(cells)
 
     def _of(self, kind: str) -> list[str]:
         return [column.name for column in self.columns if column.kind == kind]
@@ -219,17 +236,41 @@ class TableEncoder:
             The columns by name. Further columns are ignored.
         """
         known = _checked(self.columns, table)
-        parts: list[Any] = []
-        for name, typical in self._typical.items():
-            filled = np.where(np.isnan(known[name]), typical, known[name])
-            parts.append(years_of(filled) if name in self._cycles else filled)
-        for name, cycles in self._cycles.items():
-            parts += [on_circle(known[name], cycle) for cycle in cycles]
-        for name, codes in self._codes.items():
-            found = (codes.get(value, OTHER) for value in known[name])
-            parts.append(np.fromiter(found, np.float64, len(known[name])))
+        parts: list[Any] = [self._filled(self._cells(known))]
+        parts += [self._coded(name, known[name]) for name in self._codes]
         parts += [np.isnan(known[name]).astype(np.float64) for name in self.gaps]
         return np.ascontiguousarray(np.column_stack(parts))
+
+    def _coded(self, name: str, values: Any) -> Array:
+        codes = self._codes[name]
+        return np.fromiter((codes.get(value, OTHER) for value in values), np.float64, len(values))
+
+    def _cells(self, known: Mapping[str, Any]) -> Array:
+        """Return numbers, dates and circles with their gaps, and what else the filler uses."""
+        n_rows = len(known[self.columns[0].name])
+        parts: list[Any] = [np.empty((n_rows, 0))]
+        parts += [
+            years_of(known[name]) if name in self._cycles else known[name] for name in self._typical
+        ]
+        for name, cycles in self._cycles.items():
+            parts += [on_circle(known[name], cycle) for cycle in cycles]
+        for name, n_values in self._predictors.items():
+            codes = self._coded(name, known[name])[:, None]
+            indicators = codes == np.arange(1, n_values + 1)
+            parts.append(np.where(codes == MISSING, np.nan, indicators))
+        return np.column_stack(parts)
+
+    def _filled(self, cells: Array) -> Array:
+        """Return numbers, dates and circles without gaps."""
+        n_kept = self.n_measured + 2 * self._n_circles
+        if self._filler is not None and np.isnan(cells).any():
+            return self._filler.filled(cells)[:, :n_kept]
+        kept, typical = cells[:, :n_kept], np.zeros(n_kept)
+        typical[: self.n_measured] = [
+            float(years_of(np.array(value))) if name in self._cycles else value
+            for name, value in self._typical.items()
+        ]
+        return np.where(np.isnan(kept), typical, kept)
 
     @classmethod
     def of_matrix(cls, X: Array, names: Sequence[str]) -> "TableEncoder":
@@ -249,7 +290,10 @@ class TableEncoder:
             medians = np.nan_to_num(np.nanmedian(some, axis=0))
         columns = [Column(name, "number") for name in names]
         gaps = [name for name, gap in zip(names, is_gap, strict=True) if gap]
-        return cls(columns, dict(zip(names, medians.tolist(), strict=True)), gaps=gaps)
+        has_filler = bool(gaps) and 1 < len(names) <= MOST_COLUMNS and len(X) >= FEWEST_ROWS
+        filler = GapFiller.of(X) if has_filler else None
+        typical = dict(zip(names, medians.tolist(), strict=True))
+        return cls(columns, typical, gaps=gaps, filler=filler)
 
     def encode_matrix(self, X: Array) -> Array:
         """Return the encoded rows of a matrix of numbers, with NaN for gaps.
@@ -263,7 +307,7 @@ class TableEncoder:
         """
         is_gap = np.isnan(X)
         if is_gap.any():
-            X = np.where(is_gap, np.array(list(self._typical.values())), X)
+            X = self._filled(X)
         if not self.gaps:
             return X
         places = [name in self.gaps for name in self._typical]
@@ -296,40 +340,8 @@ class TableEncoder:
         uses = ["a number"] if kind == "number" else ["trend"]
         uses += [f"time of {cycle}" for cycle in self._cycles.get(name, ())]
         if name in self.gaps:
-            uses.append("gaps: the median, and a mark")
+            uses.append("gaps are filled and marked")
         return ", ".join(uses)
-
-    # -- files -------------------------------------------------------------------------------
-
-    def _to_file(self) -> dict[str, Any]:
-        return {
-            "names": [column.name for column in self.columns],
-            "kinds": [column.kind for column in self.columns],
-            "typical": list(self._typical.values()),
-            "cycles": [list(cycles) for cycles in self._cycles.values()],
-            "values": [list(codes)[1:] for codes in self._codes.values()],
-            "gaps": self.gaps,
-        }
-
-    @classmethod
-    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "TableEncoder":
-        try:
-            columns = [Column(*pair) for pair in zip(values["names"], values["kinds"], strict=True)]
-            plain = cls(columns)
-            encoder = cls(
-                columns,
-                dict(zip(plain._typical, values["typical"], strict=True)),
-                dict(zip(plain._cycles, values["cycles"], strict=True)),
-                dict(zip(plain._codes, values["values"], strict=True)),
-                values["gaps"],
-            )
-        except ValueError as error:
-            raise FileFormatError(f"the columns of a table do not fit: {error}") from None
-        is_other = any(len(set(one)) < len(one) for one in (*values["values"], *values["cycles"]))
-        is_other |= not set(values["gaps"]) <= set(plain._typical)
-        if is_other or len(set(values["gaps"])) < len(values["gaps"]):
-            raise FileFormatError("values, cycles and gaps of columns must be different")
-        return encoder
 
 
 _READERS = {"number": as_numbers, "category": as_texts, "date": as_seconds}

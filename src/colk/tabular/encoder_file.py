@@ -1,0 +1,69 @@
+"""The stored fields of a TableEncoder."""
+
+from typing import Any
+
+import numpy as np
+
+from colk import _stored as stored
+from colk.errors import FileFormatError
+from colk.tabular.columns import Column
+from colk.tabular.dates import CYCLES
+from colk.tabular.gaps import GapFiller
+
+__all__ = ["FEW_VALUES", "FIELDS", "StoredEncoder"]
+
+# Categories with more values do not help to fill gaps.
+FEW_VALUES = 10
+
+FIELDS: dict[str, stored.Field] = {
+    "names": stored.ListOf(stored.Text(), size="n_columns", at_least=1),
+    "kinds": stored.ListOf(stored.Text(), size="n_columns"),
+    "typical": stored.ListOf(stored.Number()),
+    "cycles": stored.ListOf(stored.ListOf(stored.Choice(*CYCLES))),
+    "values": stored.ListOf(stored.ListOf(stored.Text())),
+    "gaps": stored.ListOf(stored.Text()),
+    "filler": stored.Optional(stored.Object(GapFiller)),
+    "predictors": stored.ListOf(stored.Count(at_most=FEW_VALUES)),
+}
+
+
+class StoredEncoder:
+    """Mixin that converts a TableEncoder to stored fields and back."""
+
+    def _to_file(self: Any) -> dict[str, Any]:
+        return {
+            "names": [column.name for column in self.columns],
+            "kinds": [column.kind for column in self.columns],
+            "typical": list(self._typical.values()),
+            "cycles": [list(cycles) for cycles in self._cycles.values()],
+            "values": [list(codes)[1:] for codes in self._codes.values()],
+            "gaps": self.gaps,
+            "filler": self._filler,
+            "predictors": [self._predictors.get(name, 0) for name in self._codes],
+        }
+
+    @classmethod
+    def _from_file(cls: Any, values: dict[str, Any], budget: stored.Budget) -> Any:
+        try:
+            columns = [Column(*pair) for pair in zip(values["names"], values["kinds"], strict=True)]
+            plain = cls(columns)
+            predictors = zip(plain._codes, values["predictors"], strict=True)
+            encoder = cls(
+                columns,
+                dict(zip(plain._typical, values["typical"], strict=True)),
+                dict(zip(plain._cycles, values["cycles"], strict=True)),
+                dict(zip(plain._codes, values["values"], strict=True)),
+                values["gaps"],
+                values["filler"],
+                {name: count for name, count in predictors if count},
+            )
+        except ValueError as error:
+            raise FileFormatError(f"the columns of a table do not fit: {error}") from None
+        is_other = any(len(set(one)) < len(one) for one in (*values["values"], *values["cycles"]))
+        is_other |= not set(values["gaps"]) <= set(plain._typical)
+        if is_other or len(set(values["gaps"])) < len(values["gaps"]):
+            raise FileFormatError("values, cycles and gaps of columns must be different")
+        n_cells = encoder._cells({name: np.empty(0) for name, _ in columns}).shape[1]
+        if encoder._filler is not None and len(encoder._filler.unit) != n_cells:
+            raise FileFormatError("gaps are filled from other columns than the table has")
+        return encoder
