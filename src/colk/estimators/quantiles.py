@@ -194,9 +194,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         settings = super()._settings(loss)
         if not self._is_stream:
             return replace(settings, forgetting=Settings.forgetting)
-        return replace(
-            settings, solver="newton", step_size=None, averaging=True, regularization=None
-        )
+        settings = replace(settings, solver="newton", step_size=None, averaging=True)
+        return replace(settings, regularization=None)
 
     def _stored_solver(self) -> str:
         return "newton"
@@ -296,8 +295,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
     @property
     def function_(self) -> KernelExpansion:
         """All functions as one of several outputs, in the units of y, without the intercepts."""
-        scaled = self._fitted().function * float(self._targets.units[0])
-        return self._inputs.in_units(scaled)
+        return self._inputs.in_units(self._fitted().function) * float(self._targets.units[0])
 
     @property
     def functions_(self) -> list[KernelExpansion]:
@@ -319,9 +317,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         X : array of shape (n, p)
             Points.
         """
-        function = self._fitted().function * float(self._targets.units[0])
         with use_threads(self.n_jobs):
-            values = function(self._points(X))
+            values = self._fitted().function(self._points(X)) * self._targets.units[0]
         return np.sort(values + self.intercepts_, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
