@@ -318,7 +318,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
             Points.
         """
         with use_threads(self.n_jobs):
-            values = self._fitted().function(self._points(X)) * self._targets.units[0]
+            values = (self._fitted().function * float(self._targets.units[0]))(self._points(X))
         return np.sort(values + self.intercepts_, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
