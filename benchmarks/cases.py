@@ -38,10 +38,6 @@ except ModuleNotFoundError:  # versions before colk.rkhs, to compare with
 # No case may be slower than this, relative to the other installation.
 REQUIRED = 0.97
 
-# Small models with an average: KOMP prices an atom by what the iterate and the average lose, and
-# keeps more atoms (24 → 27). An older version may price the iterate alone.
-AVERAGED = 0.85
-
 # Chunks between the end of a warm-up and the first repetition.
 CHUNKS = 20
 
@@ -123,8 +119,7 @@ def small() -> Iterator[Case]:
             for tail, settings in (("", {}), (", no averaging", {"averaging": None})):
                 name = f"M ≈ 24, {word}, {type(loss).__name__}{tail}"
                 make = partial(small_learner, loss, risk, **settings)
-                asked = REQUIRED if settings else AVERAGED
-                yield Case(name, asked, lambda make=make: learning(make(), wave, 10_000, 2000))
+                yield Case(name, REQUIRED, lambda make=make: learning(make(), wave, 10_000, 2000))
 
 
 def large() -> Iterator[Case]:
@@ -156,12 +151,12 @@ def outputs() -> Iterator[Case]:
         five = partial(COLK, Gaussian(0.15), Softmax(), risk, compressor=komp, n_outputs=5)
         yield Case(
             f"3 outputs, M = 50, {word}",
-            AVERAGED,
+            REQUIRED,
             lambda make=three: learning(make(), three_outputs, 3000, 1000),
         )
         yield Case(
             f"softmax of 5 classes, M = 50, {word}",
-            AVERAGED,
+            REQUIRED,
             lambda make=five: learning(make(), five_classes, 3000, 1000),
         )
 
@@ -196,7 +191,7 @@ def kernels() -> Iterator[Case]:
         make = partial(kernel_learner, kernel, p)
         yield Case(
             f"kernel {name}",
-            AVERAGED,
+            REQUIRED,
             lambda make=make, p=p: learning(make(), cube_of(p), 3000, 1000),
         )
 
@@ -237,7 +232,7 @@ def methods(size: int = 50) -> Iterator[Case]:
     for name in sorted(makers):
         yield Case(
             f"{name}, M = {size}",
-            AVERAGED if name in ("COLK", "POLK") else REQUIRED,
+            REQUIRED,
             lambda make=makers[name]: learning(make(), cube_of(2), 2000, 1000),
         )
     yield Case(f"DoublySGD, {4 * size} steps", REQUIRED, lambda: doubly(4 * size))
@@ -279,7 +274,7 @@ def predictions() -> Iterator[Case]:
     yield Case(
         "predict 10⁵ points, 1 feature, M ≈ 24",
         REQUIRED,
-        lambda: predicting(small_learner(averaging=None), wave, 10_000),
+        lambda: predicting(small_learner(), wave, 10_000),
     )
     yield Case(
         "predict 10⁵ points, 8 features, M = 200",
@@ -293,7 +288,7 @@ def predictions() -> Iterator[Case]:
 
 def learn_one(chunk: int = 500) -> Ready:
     X, y = wave(10_000 + CHUNKS * chunk)
-    learner = small_learner(averaging=None).learn(X[:10_000], y[:10_000])
+    learner = small_learner().learn(X[:10_000], y[:10_000])
     samples = list(zip(X[10_000:], y[10_000:].tolist(), strict=True))
     return single_samples(learner.learn_one, samples, learner, chunk)
 
