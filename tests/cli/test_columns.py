@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 import colk as package
+from colk.tabular.dates import years_of
 
 
 def fit(colk, path, *options):
@@ -71,8 +72,8 @@ def test_dates_are_read_whatever_their_form(colk, tmp_path, form):
     assert re.search(r"when +dates +0 % +date: ", out)
     found = package.load(model)
     assert found.dates == ("when",)
-    expected = np.mean([day.replace(tzinfo=datetime.UTC).timestamp() for day in DAYS])
-    assert found.center[0] == pytest.approx(expected)
+    seconds = [day.replace(tzinfo=datetime.UTC).timestamp() for day in DAYS]
+    assert found.center[0] == pytest.approx(np.mean(years_of(np.array(seconds))))
     (tmp_path / "new.csv").write_text(f"when\n{DAYS[8].strftime(form)}\nnever\n")
     out = colk("predict", model, tmp_path / "new.csv", "--rejects", tmp_path / "r.csv")[1]
     assert float(out.splitlines()[1]) == pytest.approx(8.0, abs=2.0)
@@ -84,12 +85,14 @@ def test_parquet_and_json_say_what_a_column_holds(colk, tmp_path):
     path = tmp_path / "t.parquet"
     y = pa.array(np.arange(50.0))
     hours = [datetime.time(i % 24, 30) for i in range(50)]
-    for values in (pa.array(DAYS), pa.array([day.date() for day in DAYS]), pa.array(hours)):
-        pa.parquet.write_table(pa.table({"when": values, "y": y}), path)
+    days = [day.date() for day in DAYS]
+    # Years since 2000; a time of day is one of the first day of 1970.
+    for values, years in ((DAYS, 26.07), (days, 26.07), (hours, -30.0)):
+        pa.parquet.write_table(pa.table({"when": pa.array(values), "y": y}), path)
         code, out, _, model = fit(colk, path)
         assert code == 0
         assert re.search(r"when +dates +0 % +date: ", out)
-        assert package.load(model).center[0] > 0.0
+        assert package.load(model).center[0] == pytest.approx(years, abs=0.01)
     for values in (pa.array([[1.0, 2.0]] * 50), pa.array([b"x"] * 50)):
         pa.parquet.write_table(pa.table({"when": values, "y": y}), path)
         code, _, error, _ = fit(colk, path, "--features", "when")
