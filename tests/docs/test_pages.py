@@ -27,6 +27,9 @@ def pages_with_code():
     for page in PAGES:
         if ">>>" in page.read_text("utf-8"):
             marks = [pytest.mark.slow] if page.stem in SLOW else []
+            if page.stem == "machines":  # distributed leaves the sockets of a scheduler to Python
+                warning = "ignore::pytest.PytestUnraisableExceptionWarning"
+                marks.append(pytest.mark.filterwarnings(warning))
             yield pytest.param(page, marks=marks, id=name_of(page))
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 from colk.experiments.laws import signal_on_grid
 from colk.experiments.runner import Runner, Watch
-from colk.experiments.tasks import Task
+from colk.experiments.tasks import Task, fingerprint
 
 
 def fail_after_two(number):
@@ -57,9 +58,23 @@ def test_a_result_is_found_by_its_settings_in_any_order(tmp_path):
 def test_changed_code_is_run_again(tmp_path, monkeypatch):
     run = Runner(tmp_path)
     run(grids(3))
-    monkeypatch.setattr("colk.experiments.runner.fingerprint", lambda module: "changed")
+    monkeypatch.setattr("colk.experiments.runner.fingerprint", lambda *of: "changed")
     run(grids(3))
     assert (run.computed, run.found) == (2, 0)
+
+
+def test_results_of_other_methods_outlive_a_change_of_the_package(tmp_path, monkeypatch):
+    (task,) = grids(3)
+    tasks = [task, replace(task, settings={**task.settings, "n": 4}, uses_package=False)]
+    Runner(tmp_path)(tasks)
+
+    def changed(module, uses_package):
+        return "changed" if uses_package else fingerprint(module, uses_package)
+
+    monkeypatch.setattr("colk.experiments.runner.fingerprint", changed)
+    run = Runner(tmp_path)
+    run(tasks)
+    assert (run.computed, run.found) == (1, 1)
 
 
 def test_a_damaged_file_is_computed_again(tmp_path):
