@@ -105,7 +105,7 @@ def wall(parts: DaskParts, function, *arguments, repeat: int = 3) -> tuple[float
 
 def cluster(n_workers: int, **settings) -> LocalCluster:
     return LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, dashboard_address=None, **settings
+        n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", **settings
     )
 
 

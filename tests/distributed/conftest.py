@@ -16,6 +16,6 @@ def client():
     distributed = pytest.importorskip("distributed")
     os.environ.setdefault("DASK_DISTRIBUTED__ADMIN__LOG_LENGTH", "0")
     with distributed.Client(
-        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None
+        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"
     ) as client:
         yield client

@@ -43,7 +43,7 @@ def fitted(client, **settings):
 
 def cluster(n_workers):
     return distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
 
 

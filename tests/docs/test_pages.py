@@ -1,6 +1,7 @@
 """Code on the pages runs, links and pictures exist, and every public name has a docstring."""
 
 import doctest
+import gc
 import re
 from importlib import import_module
 from pathlib import Path
@@ -46,6 +47,8 @@ def test_code_runs(page, pytestconfig):
     test = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), 0)
     report = []
     doctest.DocTestRunner(optionflags=flags, verbose=False).run(test, out=report.append)
+    del test, names
+    gc.collect()  # what the page leaves open belongs to this test
     assert not report, "".join(report)
 
 
