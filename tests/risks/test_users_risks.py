@@ -211,7 +211,7 @@ def test_sizes_that_do_not_fit_meet_one_clear_error():
 def test_functions_that_are_none_are_named():
     with pytest.raises(TypeError, match="outer must be a function"):
         changed(outer=1.0)
-    with pytest.raises(TypeError, match="inner must be a function"):
+    with pytest.raises(TypeError, match="missing: inner, inner_slope"):
         Composition(None, None, None, None, None)
     with pytest.raises(TypeError, match="inner must return"):
         changed(inner=lambda loss: str(loss)).value([1.0])
