@@ -141,6 +141,8 @@ static void try_rows(ptrdiff_t n)
     ROW("approach", approach(now, u, 0.3, n), was[j] + 0.3 * (u[j] - was[j]));
     ROW("multiply", multiply(now, u, n), was[j] * u[j]);
     ROW("scale", scale(now, 0.3, n), was[j] * 0.3);
+    double code = n > 0 ? u[0] : 0.0;
+    ROW("overlap", overlap(now, u, code, 0.3, n), was[j] * (u[j] == code ? 1.0 : 0.3));
     ROW("keep_and_scale", keep_and_scale(v, now, 0.3, n), was[j] * 0.3 + (v[j] - was[j]));
     ROW("cosines", cosines(now, 0.3, n), 0.3 * cos(6.283185307179586 * was[j]));
     free(u), free(v), free(w);

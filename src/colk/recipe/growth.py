@@ -59,6 +59,15 @@ class Growth:
     tried : array of shape (k, 3)
         For each number of atoms that was tried: this number, the share of the squared residuals
         that left-out predictions explained, and the standard error of the share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk import COLKRegressor
+    >>> X = np.linspace(-1.0, 1.0, 200)[:, None]
+    >>> model = COLKRegressor(random_state=0).fit(X, np.sin(3.0 * X[:, 0]))
+    >>> model.n_atoms_ <= model.max_atoms_
+    True
     """
 
     final: FinalPolish
