@@ -166,6 +166,7 @@ def test_newton_steps_of_the_risk_divide_by_the_curvature_of_the_mean():
     np.testing.assert_allclose(found[:2], twin.values[:2, n:], atol=1e-3)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("kind", [HedgedCOLK, HedgedNewtonCOLK])
 @pytest.mark.parametrize("risk", [CVaR(0.2), Semivariance(1.0)], ids=str)
 def test_the_average_under_a_risk_comes_close_to_the_optimum_on_its_atoms(kind, risk):
