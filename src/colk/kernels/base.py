@@ -12,7 +12,7 @@ from colk._engine.contracts import KernelContract
 from colk._engine.simd import loops
 from colk._engine.terms import overridden
 from colk._validation import Array, check_points, check_vector
-from colk.kernels.formulas import Expression
+from colk.kernels.formulas import Expression, without_columns
 
 __all__ = ["FormulaKernel", "Kernel", "tabulate"]
 
@@ -227,9 +227,13 @@ class FormulaKernel(Kernel):
     def _scales_of(self, n_features: int) -> Array:
         return np.ones(n_features)
 
-    def _take(self, scales: Array) -> None:
+    def _take(self, scales: Array, ignored: tuple[int, ...] = ()) -> None:
+        """Take the scales; a formula ignores some columns, a loop those whose scale is 0."""
         self.n_bound, self.scales = len(scales), scales
-        self.bound_formula = None if self.loop else self.formula  # type: ignore[assignment]
+        formula = None if self.loop else self.formula
+        if formula is not None and ignored:
+            formula = without_columns(formula, ignored)
+        self.bound_formula = formula  # type: ignore[assignment]
 
     def bind(self, n_features: int) -> Kernel:
         bound = self.replace()

@@ -16,7 +16,6 @@ from colk.kernels.formulas import (
     minimum,
     sqrt,
     squared_distance,
-    without_columns,
 )
 
 __all__ = ["Gaussian", "Laplacian", "Matern", "RationalQuadratic"]
@@ -83,9 +82,7 @@ class Stationary(FormulaKernel):
         scales = np.zeros(n_features)
         scales[counted] = self._scales_of(len(counted))
         bound = self.replace()
-        bound._take(scales)
-        if not self.loop:
-            bound.bound_formula = without_columns(self.formula, columns)
+        bound._take(scales, columns)
         return bound
 
     def slopes(self, U: Array, V: Array) -> Array:
