@@ -96,7 +96,7 @@ def by_hand(table: pd.DataFrame) -> pd.DataFrame:
         numbers[f"{name} days"] = (when - pd.Timestamp("2000-01-01")).dt.days
         numbers[f"{name} hour"] = when.dt.hour + when.dt.minute / 60.0
         numbers[f"{name} weekday"] = when.dt.dayofweek
-        numbers[f"{name} day"] = when.dt.dayofyear
+        numbers[f"{name} day"] = when.dt.day_of_year
     return numbers
 
 

@@ -34,7 +34,7 @@ def frame(seed=0, gaps=0.1):
         }
     )
     sign = np.where(table.city == "Bonn", 1.0, -1.0)
-    season = np.sin(2.0 * np.pi * table.when.dt.dayofyear / 365.25)
+    season = np.sin(2.0 * np.pi * table.when.dt.day_of_year / 365.25)
     y = sign * table["size"] / 300.0 + season + table.open
     for name in ("size", "city", "when"):
         table.loc[rng.random(N) < gaps, name] = None
