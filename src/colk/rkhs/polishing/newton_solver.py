@@ -17,6 +17,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from colk._validation import Array
+from colk.rkhs.polishing.conjugate_gradients import conjugate_gradients
 from colk.rkhs.polishing.interior_point import follow_path
 from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
 from colk.rkhs.polishing.span import Solver, Span
@@ -320,28 +321,16 @@ def _conjugate(
     accuracy: float,
     steps: int,
 ) -> tuple[Array, int]:
-    """Run preconditioned conjugate gradients; return the step and the number of iterations.
+    """Return the step of conjugate gradients and the number of iterations.
 
-    `bend` multiplies a change of the predictions by the second derivative. If the curvature becomes
-    negative, the current step is returned.
+    `bend` multiplies a change of the predictions by the second derivative.
     """
-    total, residual = np.zeros_like(gradient), -gradient
-    helped = factor(residual)
-    direction, size = helped, float(np.sum(residual * helped))
-    end = accuracy * accuracy * size
-    for step in range(steps):
-        product = point.span.gather(bend(point.span.predict(direction))) + point.decay * direction
-        bent = float(np.sum(direction * product))
-        if bent <= 0.0:
-            return (direction if step == 0 else total), steps
-        total = total + size / bent * direction
-        residual = residual - size / bent * product
-        helped = factor(residual)
-        before, size = size, float(np.sum(residual * helped))
-        if size <= end:
-            return total, step + 1
-        direction = helped + size / before * direction
-    return total, steps
+
+    def product(direction: Array) -> Array:
+        moved = point.span.gather(bend(point.span.predict(direction)))
+        return moved + point.decay * direction
+
+    return conjugate_gradients(factor, product, gradient, accuracy, steps)
 
 
 def _search(

@@ -16,6 +16,7 @@ from colk.losses import Huber, LogCosh, Loss, Squared
 from colk.risks import CVaR, LossRisk, Mean, Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing.blocks import Blocks
+from colk.rkhs.polishing.conjugate_gradients import conjugate_gradients
 from colk.rkhs.polishing.newton_solver import Solution, line_search, smoothing_stages
 from colk.rkhs.polishing.row_terms import SumObjective
 from colk.rkhs.polishing.span import Solver, Span
@@ -250,7 +251,7 @@ class _SumSearch:
         else:
             steps = _CONJUGATE_STEPS if is_new or self.is_uneven else _FEW_STEPS
             product = self._product(here, joined)
-            direction, used = _conjugate(helper, product, gradient, accuracy, steps)
+            direction, used = conjugate_gradients(helper, product, gradient, accuracy, steps)
             if used >= steps:
                 self.factor = None
         # Rounding errors of the correction may spoil it.
@@ -301,30 +302,3 @@ def _corrected(factor: Solver, U: Array, c: Array) -> Callable[[Array], Array]:
         return np.asarray(plain - helped @ np.linalg.solve(inner, U.T @ plain))
 
     return solve
-
-
-def _conjugate(
-    helper: Callable[[Array], Array],
-    product: Callable[[Array], Array],
-    gradient: Array,
-    accuracy: float,
-    steps: int,
-) -> tuple[Array, int]:
-    """Run preconditioned conjugate gradients; return the step and the number of iterations."""
-    total, residual = np.zeros_like(gradient), -gradient
-    helped = helper(residual)
-    direction, size = helped, float(np.sum(residual * helped))
-    end = accuracy * accuracy * size
-    for step in range(steps):
-        bent = product(direction)
-        curved = float(np.sum(direction * bent))
-        if curved <= 0.0:
-            return (direction if step == 0 else total), steps
-        total = total + size / curved * direction
-        residual = residual - size / curved * bent
-        helped = helper(residual)
-        before, size = size, float(np.sum(residual * helped))
-        if size <= end:
-            return total, step + 1
-        direction = helped + size / before * direction
-    return total, steps
