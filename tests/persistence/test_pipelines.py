@@ -180,6 +180,7 @@ def fitted(kind):
         "n_clusters": 3,
         "n_quantiles": 10,
         "n_estimators": 2,
+        "n_features": 16,  # of hashes
     }
     accepted = inspect.signature(kind).parameters
     data = data_for(kind)

@@ -99,6 +99,7 @@ def area_of(X, y, n, **settings):
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_rare_class_is_ranked_better_than_by_the_logistic_fit():
     gains = []
     for seed in range(200, 210):

@@ -212,11 +212,11 @@ class DaskCOLKQuantileRegressor(RegressorMixin, _Distributed):  # type: ignore[m
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from colk.distributed import DaskCOLKQuantileRegressor
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-2, 2, size=(6000, 1))
-    >>> y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=6000)
+    >>> X = rng.uniform(-2, 2, size=(3000, 1))
+    >>> y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=3000)
     >>> with ThreadPoolExecutor(2) as pool:
-    ...     model = DaskCOLKQuantileRegressor((0.1, 0.9), client=pool, sample_size=2000,
-    ...                                       random_state=0).fit(X, y)
+    ...     model = DaskCOLKQuantileRegressor((0.1, 0.9), client=pool, sample_size=1000,
+    ...                                       max_atoms=30, random_state=0).fit(X, y)
     >>> low, high = model.predict(X).T
     >>> bool(abs(np.mean((low < y) & (y < high)) - 0.8) < 0.05)
     True
