@@ -32,8 +32,9 @@ _SAMPLES_PER_ATOM = 5
 # samples judge only if the first ones are not clear: few samples underrate many atoms.
 _JUDGES = (2.5, 5.0, 10.0)
 _RIDGE = 0.3
-# New atoms that lose this share with the first samples do not gain with more of them.
-_LOST = 0.03
+# New atoms that lose this share with the first samples do not gain with more of them. With twice
+# as many samples any loss tells that.
+_LOST = (0.03, 0.0, 0.0)
 
 # What a step must gain: in standard errors, and as a share of the squared residuals.
 _ERRORS = 2.0
@@ -125,11 +126,11 @@ def grown(
         if larger.n_atoms == function.n_atoms:
             break
         order = random.permutation(len(X))
-        for per_atom in _JUDGES:
+        for per_atom, lost in zip(_JUDGES, _LOST, strict=True):
             rows = order[: int(per_atom * size)]
             gain, error = _gain(larger, X[rows], residuals[rows], weight[rows])
             pays = gain > max(_ERRORS * error, _SHARE)
-            if pays or gain < -_LOST - _ERRORS * error or len(rows) == len(X):
+            if pays or gain < -lost - _ERRORS * error or len(rows) == len(X):
                 break
         tried.append((float(larger.n_atoms), gain, error))
         report(

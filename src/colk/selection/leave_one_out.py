@@ -7,6 +7,7 @@ from scipy.linalg import cholesky
 from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dtrtri
 
+from colk._engine.thread_pool import map_in_threads
 from colk._validation import Array
 from colk.kernels import Kernel
 
@@ -14,6 +15,8 @@ __all__ = ["LeftOut", "leave_one_out"]
 
 # Share that is added to the diagonal, because rounding errors matter if atoms coincide.
 _JITTER = 1e-10
+# Samples of a block; threads share the blocks.
+_BLOCK = 2048
 
 
 class LeftOut(NamedTuple):
@@ -59,17 +62,29 @@ def leave_one_out(
     >>> left_out.residuals.round(3).ravel(), left_out.weights.round(3).ravel()
     (array([1., 2.]), array([0.5, 1. ]))
     """
-    table = kernel.gram(X, atoms)
     roots = np.sqrt(weight)[:, None]
-    table *= roots
-    A = table.T @ table
+    targets = roots * Y
+    blocks = [slice(k, k + _BLOCK) for k in range(0, len(X), _BLOCK)]
+
+    def table_and_square(rows: slice) -> tuple[Array, Array]:
+        table = kernel.gram(X[rows], atoms)
+        table *= roots[rows]
+        return table, table.T @ table
+
+    tables, squares = zip(*map_in_threads(table_and_square, blocks), strict=True)
+    A = sum(squares[1:], start=squares[0])
     A += ridge * kernel.gram(atoms)
     A[np.diag_indices_from(A)] *= 1.0 + _JITTER
     # A product with the inverse takes half the time of a solve for this many samples.
     inverse, _ = dtrtri(cholesky(A, lower=True, check_finite=False), lower=True)
-    Q = dtrmm(1.0, inverse, table.T, lower=True, overwrite_b=True).T
-    shares = np.minimum(np.einsum("ij,ij->i", Q, Q), 1.0 - _JITTER)
-    targets = roots * Y
-    fitted = Q.T @ targets
-    residuals = (targets - Q @ fitted) / ((1.0 - shares)[:, None] * roots)
-    return LeftOut(residuals, inverse.T @ fitted)
+
+    def whitened(table: Array) -> Array:
+        return dtrmm(1.0, inverse, table.T, lower=True, overwrite_b=True).T
+
+    Qs = map_in_threads(whitened, tables)
+    parts = [Q.T @ targets[rows] for Q, rows in zip(Qs, blocks, strict=True)]
+    fitted = sum(parts[1:], start=parts[0])
+    shares = np.concatenate([np.einsum("ij,ij->i", Q, Q) for Q in Qs])
+    rest = targets - np.concatenate([Q @ fitted for Q in Qs])
+    shares = np.minimum(shares, 1.0 - _JITTER)[:, None]
+    return LeftOut(rest / ((1.0 - shares) * roots), inverse.T @ fitted)
