@@ -18,6 +18,7 @@ def waves(n, seed=0):
     return X, np.sin(9.0 * X[:, 0]), np.sin(9.0 * X[:, 0]) + 0.5 * rng.normal(size=n)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("size", [{"eps": 0.4}, {"eps": 0.3, "max_atoms": 6}])
 def test_average_equals_the_reference_beyond_a_review(size):
     """The floor on the rate acts from some step on, at the earliest from step 1,000 on."""

@@ -97,6 +97,7 @@ def test_the_polish_finds_the_minimum(risk):
     assert objective(found.function.weights) <= from_zero.fun * (1.0 + 1e-4)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("risk", [ChiSquareDRO(0.5), KLDRO(0.2)], ids=repr)
 def test_steps_approach_the_minimum(risk):
     X, y = small_problem()

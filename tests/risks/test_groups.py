@@ -107,6 +107,7 @@ def test_worst_group_gains_on_new_samples(n_seeds):
     assert np.mean(ratios) < 0.7
 
 
+@pytest.mark.compiled
 def test_classifier_takes_groups():
     X, y, groups = draw(3)
     labels = y > 0.0
@@ -120,6 +121,7 @@ def test_classifier_takes_groups():
     assert worst(fair) < 0.8 * worst(mean)
 
 
+@pytest.mark.compiled
 def test_fitted_model_is_saved(tmp_path):
     X, y, groups = draw(0, 300)
     model = COLKRegressor(risk=GroupRisk(0.5), random_state=0).fit(X, y, groups=groups)
@@ -146,6 +148,7 @@ def test_groups_are_needed_and_checked():
         TableModel(["a", "b"], "y", risk="group")
 
 
+@pytest.mark.compiled
 def test_fitted_model_does_not_go_on_under_the_mean():
     X, y, groups = draw(0, 200)
     model = COLKRegressor(risk="group").fit(X, y, groups=groups)
