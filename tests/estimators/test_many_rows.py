@@ -145,6 +145,18 @@ def test_weights_of_many_batches(small_batches, size):
     assert model.score(X, Y) > 0.9
 
 
+@pytest.mark.parametrize("size", [33, 5000])
+def test_every_pass_has_the_scale_of_the_inputs_that_predicts(small_batches, size):
+    rows = X * [1.0, 1000.0] * np.linspace(0.5, 2.0, N)[:, None]
+    model = COLKRegressor(**SETTINGS).fit(Stored(rows, Y, size))
+    found, predicted = model.polished_, model.predict(rows)
+    losses = Huber().value(
+        model.encode_targets(predicted)[:, None], model.encode_targets(Y)[:, None]
+    )
+    penalty = 0.5 * found.regularization * found.function.norm() ** 2
+    assert found.value == pytest.approx(losses.mean() + penalty, rel=1e-6)
+
+
 def test_classes_and_outliers_in_batches(small_batches):
     labels = np.array(["a", "b", "c"])[np.digitize(Y, [-0.5, 0.5])].astype(object)
     labels[3] = "rare"

@@ -215,6 +215,10 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         targets = self._encode(np.asarray(y))
         return X, targets, weight * self._class_weights(np.asarray(y), weight)
 
+    def _encoded(self, X: Any, y: Any, weight: Any) -> tuple[Array, Array, Array]:
+        points, targets, weight = super()._encoded(X, y, weight)
+        return points, targets, weight * self._class_weights(np.asarray(y), weight)
+
     def _class_weights(self, y: Any, weight: Array) -> Array | float:
         """Weights of samples with these labels, as scikit-learn computes them."""
         if self.class_weight is None:

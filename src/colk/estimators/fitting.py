@@ -207,8 +207,10 @@ class EpochEstimator(COLKEstimator):
                 yield Block(X[some], Y[some], weight[some] / total)
 
     def _encoded(self, X: Any, y: Any, weight: Any) -> tuple[Array, Array, Array]:
-        """Return more samples as the learner sees them."""
-        return self._prepare(X, y, weight, first=False)
+        """Return more samples as the learner sees them; all scales stay as they are."""
+        points = self._points(X)
+        check_consistent_length(points, y)
+        return points, self._encode(np.asarray(y)), self._weights(weight, points)
 
     def _checked_groups(self, groups: ArrayLike | None, X: Array) -> NDArray[Any] | None:
         """Return the groups that the risk needs, or None if it needs none."""

@@ -286,10 +286,6 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         X, targets, weight = self._checked(X, y, sample_weight, first)
         return X, self._scale_all(targets, weight), weight
 
-    def _encoded(self, X: Any, y: Any, weight: Any) -> tuple[Array, Array, Array]:
-        X, targets, weight = self._checked(X, y, weight, first=False)
-        return X, self._encode(targets), weight
-
     def _checked(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
     ) -> tuple[Array, Array, Array]:
