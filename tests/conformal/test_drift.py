@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from river import linear_model
 
+import colk
 from colk import river
 from colk.learners import DriftDetector
 
@@ -63,6 +64,25 @@ def test_a_copy_goes_on():
     run(half, values[:2345])
     for twin in (copy.deepcopy(half), pickle.loads(pickle.dumps(half))):
         assert run(twin, values[2345:]) == whole
+
+
+def test_a_watched_model_goes_on_from_its_file(tmp_path):
+    rng = np.random.default_rng(0)
+    model, path = river.DriftWatch(river.COLKRegressor(kernel="laplacian")), tmp_path / "watch"
+    for t in range(3000):
+        if t == 1234:
+            colk.save(model, path)
+            twin = colk.load(path)
+        x = {"a": rng.normal(), "b": None if t % 7 == 0 else rng.normal() + 3.0 * (t >= 2000)}
+        y = x["a"] + 0.3 * rng.normal() * (1.0 + 3.0 * (t >= 2000))
+        for each in (model,) if t < 1234 else (model, twin):
+            each.learn_one(x, y)
+    assert twin.events == model.events
+    (event,) = model.events
+    assert 2000 < event.time < 2100
+    assert event.features["b"] == pytest.approx(3.0, abs=0.7)
+    colk.save(model, path)
+    assert colk.load(path).events == model.events
 
 
 @pytest.mark.parametrize("labels", [False, True])

@@ -190,6 +190,7 @@ CASES |= {
         lambda: river.ConformalClassifier(river.COLKClassifier(), by_class=True),
         _by_name(LABELS),
     ),
+    "river.DriftWatch": (lambda: river.DriftWatch(river.COLKRegressor()), _by_name(Y)),
     "river.COLKQuantileRegressor": (
         lambda: river.COLKQuantileRegressor((0.1, 0.9), max_atoms=20),
         _by_name(Y),

@@ -174,8 +174,7 @@ def test_files_hold_every_public_class():
     names |= {
         f"river.{name}"
         for name in river_classes.__all__
-        # DriftWatch has no file: save the model that it watches.
-        if hasattr(getattr(river_classes, name), "learn_one") and name != "DriftWatch"
+        if hasattr(getattr(river_classes, name), "learn_one")
     }
     names |= {"ConformalRegressor"}
     assert all(is_model(name) for name in names)

@@ -2,28 +2,31 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from collections import deque
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from colk._validation import Array, check_number
+from colk import _stored as stored
+from colk._validation import check_number
+from colk.errors import FileFormatError
+from colk.learners.feature_drift import FeatureMeans
 
 __all__ = ["DriftDetector", "DriftEvent"]
 
 # Samples are summed in blocks. The latest WINDOWS blocks are compared with those before, of which
 # there are at most MOST, and at least FEWEST.
-BLOCK, WINDOWS, FEWEST, MOST = 10, (3, 6, 12, 25, 50, 100, 200), 30, 2000
+BLOCK, FEWEST, MOST = 10, 30, 2000
+WINDOWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 200)
 
 # The ranks are those among REFERENCE losses. The latest ones are taken again at twice, four times …
 # as many samples, up to LAST, because a model that learns makes its losses smaller. The ranks of
 # the KEPT latest losses are then computed again.
 REFERENCE, LAST, KEPT = 500, 8000, 2000
 
-# A feature has changed if its mean differs by this many standard errors.
-CLEAR = 5.0
+# −log of the share of larger losses, by rank in steps of one half: about exponential with mean 1.
+_SCORES = [-math.log1p(-k / (2.0 * REFERENCE + 1.0)) for k in range(2 * REFERENCE + 1)]
 
 
 @dataclass(frozen=True)
@@ -49,20 +52,57 @@ class DriftEvent:
     severity: float
     features: dict[Hashable, float] = field(default_factory=dict)
 
+    @property
+    def state(self) -> list[Any]:
+        """The event as numbers and names."""
+        return [self.time, self.severity, list(self.features), list(self.features.values())]
 
+    @classmethod
+    def of(cls, state: Any) -> "DriftEvent":
+        """Return the event of a state.
+
+        Parameters
+        ----------
+        state : list
+            What `state` returns.
+        """
+        try:
+            time, severity, names, changes = state
+            found = zip(names, map(float, changes), strict=True)
+            return cls(int(time), float(severity), dict(found))
+        except (TypeError, ValueError) as error:
+            raise FileFormatError("an event of a drift has a time, a severity and names") from error
+
+
+@stored.stores(
+    threshold=stored.Number(above=0.0),
+    events=stored.ListOf(stored.Anything(), size="n_events"),
+    seen=stored.Count(),
+    since=stored.Count(),
+    recent=stored.Array(stored.Size("n_recent", at_most=LAST), finite=False),
+    reference=stored.Array(stored.Size("n_reference", at_most=REFERENCE), finite=False),
+    due=stored.Count(REFERENCE),
+    block=stored.Array(3, finite=False),
+    filled=stored.Count(at_most=BLOCK - 1),
+    scores=stored.Array(stored.Size("n_sums", at_least=1, at_most=MOST + WINDOWS[-1] + 2)),
+    losses=stored.Array("n_sums", finite=False),
+    squares=stored.Number(),
+    features=stored.Object(FeatureMeans),
+)
 class DriftDetector:
     """Detects that the losses of a stream rise.
 
-    A loss counts by its rank among 500 earlier ones, so heavy tails do no harm. The mean rank of
-    the latest 30, 60, … 2000 samples is compared with that of up to 20,000 samples before; an alarm
-    needs a difference of `threshold` standard errors in one of these seven windows. Falling losses
-    are no drift: the model learns. After an alarm the detector begins anew.
+    A loss counts by its rank among 500 earlier ones, so heavy tails do no harm: its score is −log
+    of the share of larger losses. The mean score of the latest 10, 20, … 2000 samples is compared
+    with that of up to 20,000 samples before, in fifteen windows. Falling losses are no drift: the
+    model learns. After an alarm the detector begins anew.
 
     Parameters
     ----------
     threshold : float
-        Standard errors of an alarm. Bernstein's inequality bounds the probability that a window of
-        a still stream exceeds t of them by exp(−t²/2), which is 1.5e-8 for 6.0.
+        Standard errors of an alarm. The scores are about exponentially distributed, so Bernstein's
+        inequality bounds the probability that a window of a still stream exceeds t of them by
+        exp(−t²/2), which is 1.5e-8 for 6.0.
 
     Attributes
     ----------
@@ -79,7 +119,7 @@ class DriftDetector:
     >>> detector = DriftDetector()
     >>> for t in range(4000):
     ...     detector.update(float(abs(rng.normal())) * (1.0 if t < 2000 else 2.0))
-    >>> [2000 < event.time < 2200 for event in detector.events]
+    >>> [2000 < event.time < 2100 for event in detector.events]
     [True]
     """
 
@@ -93,24 +133,22 @@ class DriftDetector:
     def _begin(self) -> None:
         """Forget everything but the events."""
         self._since = 0  # samples since the last alarm
-        self._recent: deque[float] = deque(maxlen=KEPT)  # losses, until the last reference
+        self._recent: list[float] = []  # losses, until the last reference
         self._ordered: list[float] = []  # the reference
         self._due = REFERENCE
-        self._names: list[Hashable] = []
-        self._feature_sum: Array | None = None
-        self._features: list[Array] = []  # sums over blocks
+        self._features = FeatureMeans()
         self._clear_blocks()
 
     def _clear_blocks(self) -> None:
-        self._rank_sum = self._square_sum = self._loss_sum = 0.0
+        self._block = [0.0, 0.0, 0.0]  # sums of scores, their squares and losses
         self._filled = 0
-        self._ranks: list[float] = []  # sums over blocks
-        self._losses: list[float] = []
-        self._total = self._squares = 0.0  # of the ranks in the blocks
+        self._scores, self._losses = [0.0], [0.0]  # sums over all blocks up to each
+        self._squares = 0.0  # of the scores in the blocks
 
     def _renew(self) -> None:
         """Take the latest losses as the reference, and rank the kept ones among them."""
-        self._ordered = sorted(list(self._recent)[-REFERENCE:])
+        self._ordered = sorted(self._recent[-REFERENCE:])
+        del self._recent[:-KEPT]
         self._clear_blocks()
         for loss in self._recent:
             self._add(loss)
@@ -124,105 +162,106 @@ class DriftDetector:
         loss : float
             The loss.
         features : dict, optional
-            Numbers by name. An alarm then names the features whose means changed.
+            Numbers by name; NaN is a gap. An alarm then names the features whose means changed.
         """
         self.drift_detected = False
         self.n_seen += 1
         self._since += 1
         if features is not None:
-            self._add_features(features)
+            self._features.add(features)
         if self._due <= LAST:
             self._recent.append(loss)
         if self._ordered:
             self._add(loss)
         if self._since % BLOCK == 0:
-            self._keep_features()
-        if self._filled == 0 and self._ranks:
+            self._features.close_block()
+        if self._filled == 0 and len(self._scores) > 1:
             self._compare()
         if self._since == self._due and self._due <= LAST:
             self._renew()
 
     def _add(self, loss: float) -> None:
-        """Add a loss and its rank to the sums."""
+        """Add a loss and its score to the sums."""
         low = bisect_left(self._ordered, loss)
-        rank = (low + bisect_right(self._ordered, loss, low)) / (2.0 * REFERENCE)
-        self._rank_sum += rank
-        self._square_sum += rank * rank
-        self._loss_sum += loss
+        score = _SCORES[low + bisect_right(self._ordered, loss, low)]
+        block = self._block
+        block[0] += score
+        block[1] += score * score
+        block[2] += loss
         self._filled += 1
         if self._filled == BLOCK:
-            self._close_block()
-
-    def _add_features(self, features: Mapping[Any, float]) -> None:
-        """Add numbers to the sums of a block; the first sample names the features."""
-        if self._feature_sum is None:
-            self._names = list(features)
-            self._feature_sum = np.zeros(len(self._names))
-        self._feature_sum += [float(features.get(name, 0.0)) for name in self._names]
-
-    def _keep_features(self) -> None:
-        """Keep the sums of a block."""
-        if self._feature_sum is not None:
-            self._features.append(self._feature_sum)
-            self._feature_sum = np.zeros(len(self._names))
-
-    def _close_block(self) -> None:
-        """Keep the sums of a block."""
-        self._ranks.append(self._rank_sum)
-        self._losses.append(self._loss_sum)
-        self._total += self._rank_sum
-        self._squares += self._square_sum
-        self._rank_sum = self._square_sum = self._loss_sum = 0.0
-        self._filled = 0
+            self._scores.append(self._scores[-1] + block[0])
+            self._squares += block[1]
+            self._losses.append(self._losses[-1] + block[2])
+            self._block, self._filled = [0.0, 0.0, 0.0], 0
 
     def _compare(self) -> None:
         """Compare the latest blocks with those before."""
-        size = len(self._ranks)
+        sums = self._scores
+        size = len(sums) - 1
         if size > MOST + WINDOWS[-1]:
             self._trim()
-            size = len(self._ranks)
-        mean = self._total / (BLOCK * size)
+            sums = self._scores
+            size = len(sums) - 1
+        total = sums[-1]
+        mean = total / (BLOCK * size)
         variance = max(self._squares / (BLOCK * size) - mean * mean, 1e-6)
-        recent, taken = 0.0, 0
+        doubt = 0.5 * self.threshold * self.threshold  # −log of the probability
         for window in WINDOWS:
-            if size - window < FEWEST:
+            before = size - window
+            if before < FEWEST:
                 break
-            recent += sum(self._ranks[size - window : size - taken])
-            taken, before = window, size - window
-            gap = (recent / window - (self._total - recent) / before) / BLOCK
-            if gap <= 0.0:
-                continue
-            # Bernstein's inequality: the second term counts for short windows and skewed ranks.
-            spread = variance + (1.0 - mean) * gap / 3.0
-            if gap > self.threshold * math.sqrt(spread * (1.0 / window + 1.0 / before) / BLOCK):
+            gap = ((total - sums[before]) / window - sums[before] / before) / BLOCK
+            # Bernstein's inequality: the second term counts for short windows.
+            tail = doubt / (BLOCK * window)
+            if gap > tail + math.sqrt(2.0 * variance * tail * (1.0 + window / before)):
                 self._alarm(window)
                 return
 
     def _trim(self) -> None:
         """Drop the oldest half of the blocks."""
-        half = len(self._ranks) // 2
-        kept = sum(self._ranks[half:])
-        self._squares *= (len(self._ranks) - half) / len(self._ranks)
-        self._total = kept
-        for blocks in (self._ranks, self._losses):
-            del blocks[:half]
-        del self._features[: len(self._features) - len(self._ranks)]
+        size = len(self._scores) - 1
+        half = size // 2
+        self._squares *= (size - half) / size
+        self._scores = [each - self._scores[half] for each in self._scores[half:]]
+        self._losses = [each - self._losses[half] for each in self._losses[half:]]
+        self._features.keep(size - half)
 
     def _alarm(self, window: int) -> None:
-        new, old = self._losses[-window:], self._losses[:-window]
-        before = sum(old) / len(old)
-        severity = sum(new) / len(new) / before - 1.0 if before > 0.0 else math.inf
-        self.events.append(DriftEvent(self.n_seen, severity, self._changed(window)))
+        sums, before = self._losses, len(self._losses) - 1 - window
+        old, new = sums[before] / before, (sums[-1] - sums[before]) / window
+        severity = new / old - 1.0 if old > 0.0 else math.inf
+        self.events.append(DriftEvent(self.n_seen, severity, self._features.changed(window)))
         self._begin()
         self.drift_detected = True
 
-    def _changed(self, window: int) -> dict[Hashable, float]:
-        """The features whose means changed, and by how many standard deviations of a sample."""
-        if len(self._features) <= window + FEWEST:
-            return {}
-        new, old = np.array(self._features[-window:]), np.array(self._features[:-window])
-        spread = old.std(axis=0) / math.sqrt(BLOCK) + 1e-12  # of one sample
-        gaps = (new.mean(axis=0) - old.mean(axis=0)) / BLOCK / spread
-        clear = np.abs(gaps) > CLEAR / math.sqrt(BLOCK * window)
-        order = np.argsort(-np.abs(gaps))
-        return {self._names[k]: float(gaps[k]) for k in order if clear[k]}
+    def _to_file(self) -> dict[str, Any]:
+        return {
+            "threshold": self.threshold,
+            "events": [event.state for event in self.events],
+            "seen": self.n_seen,
+            "since": self._since,
+            "recent": np.array(self._recent),
+            "reference": np.array(self._ordered),
+            "due": self._due,
+            "block": np.array(self._block),
+            "filled": self._filled,
+            "scores": np.array(self._scores),
+            "losses": np.array(self._losses),
+            "squares": self._squares,
+            "features": self._features,
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "DriftDetector":
+        detector = cls(values["threshold"])
+        detector.events = [DriftEvent.of(state) for state in values["events"]]
+        detector.n_seen, detector._since = values["seen"], values["since"]
+        detector._recent.extend(values["recent"].tolist())
+        detector._ordered, detector._due = values["reference"].tolist(), values["due"]
+        if len(detector._ordered) not in (0, REFERENCE):
+            raise FileFormatError(f"a detector of drifts ranks losses among {REFERENCE} others")
+        detector._block, detector._filled = values["block"].tolist(), values["filled"]
+        detector._scores, detector._losses = values["scores"].tolist(), values["losses"].tolist()
+        detector._squares, detector._features = values["squares"], values["features"]
+        return detector

@@ -21,8 +21,9 @@ _HOMES = {
     "colk.learners": (
         "COLK", "POLK", "NewtonCOLK", "HedgedCOLK", "HedgedNewtonCOLK", "QuantileCOLK", "BSGD",
         "CompositionalBSGD", "NPBSGD", "NORMA", "DoublySGD", "RandomFeatureSGD", "SCGD",
-        "AcceleratedSCGD", "NASA",
+        "AcceleratedSCGD", "NASA", "DriftDetector",
     ),
+    "colk.learners.feature_drift": ("FeatureMeans",),
     "colk.rl": ("PolicyEvaluator", "KernelTD", "KernelLSTD", "ResidualGradient", "TDC"),
     "colk.estimators": (
         "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "KernelCompressor",
@@ -36,7 +37,7 @@ _HOMES = {
     ),
     "colk.river": (
         "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "ConformalClassifier",
-        "ConformalRegressor",
+        "ConformalRegressor", "DriftWatch",
     ),
     "colk.tabular": ("TableEncoder", "TableModel"),
     "colk.tabular.gaps": ("GapFiller",),
@@ -47,13 +48,14 @@ _HOMES = {
 _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
     "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
-    "Inputs", "GapFiller",
+    "Inputs", "GapFiller", "DriftDetector", "FeatureMeans",
 )  # fmt: skip
 
 # Other types in pickles of models, besides terms and the classes above.
 _PICKLED = (
     ("colk.conformal.adaptive", "Level"),
     ("colk.conformal.labels", "Threshold"),
+    ("colk.learners", "DriftEvent"),
     ("colk.learners.parametric", "TubeStream"),
     ("colk.rkhs.polishing", "PathPoint"),
     ("colk.rl.step", "FunctionTrackingStream"),

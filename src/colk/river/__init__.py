@@ -8,6 +8,7 @@ with needed_for("colk.river", extra="river"):
 from colk.river.classifier import COLKClassifier
 from colk.river.conformal import ConformalRegressor
 from colk.river.drift import DriftDetector, DriftWatch
+from colk.river.features import drop_missing
 from colk.river.labels import ConformalClassifier
 from colk.river.metrics import ClassificationRisk, RegressionRisk
 from colk.river.quantiles import COLKQuantileRegressor
@@ -27,4 +28,5 @@ __all__ = [
     "IntervalScore",
     "PinballLoss",
     "RegressionRisk",
+    "drop_missing",
 ]

@@ -1,8 +1,7 @@
 """Base of River's classes: features by name, and a fast path for one sample."""
 
-import math
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import replace
@@ -25,22 +24,22 @@ from colk.learners.colk import KernelLearner
 from colk.losses import Loss
 from colk.recipe import Contest, Recipe, RiverSolver, Settings
 from colk.risks import Risk
+from colk.river.features import Features, checked_features, column_of
 from colk.river.feed import Feed
 from colk.river.stored import StoredModel
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Pairing, Rate
 from colk.selection import KeptSamples, Race, RecentSamples
 
-__all__ = ["Features", "OnlineModel", "check_weight", "check_weights"]
-
-Features = Mapping[Hashable, Any]
+__all__ = ["OnlineModel", "check_weight", "check_weights"]
 
 
 class OnlineModel(Guarded, StoredModel):
     """A model whose samples are dictionaries.
 
-    A feature gets a column when it first appears, and counts as 0 if it is missing. Features that
-    appear together are sorted by name, so the order of a dictionary does not matter.
+    A feature gets a column when it first has a value. In a sample without it, and where it is None
+    or NaN, it counts as 0. Features that appear together are sorted by name, so the order of a
+    dictionary does not matter.
     """
 
     kernel: Kernel | str
@@ -90,8 +89,8 @@ class OnlineModel(Guarded, StoredModel):
 
     def _values(self, x: Features) -> Array:
         """Return the features that have a column as a checked row, of shape (1, p)."""
-        _check_values(x)
-        return np.array([[float(x.get(name, 0.0)) for name in self._names]])
+        known = checked_features(x)
+        return np.array([[known.get(name, 0.0) for name in self._names]])
 
     def _admit(self, names: Iterable[Hashable]) -> None:
         """Add columns for new names."""
@@ -106,20 +105,17 @@ class OnlineModel(Guarded, StoredModel):
         table = np.zeros((len(X), len(self._names)))
         for column, name in enumerate(self._names):
             if name in X.columns:
-                table[:, column] = _check_column(X[name], name)
+                table[:, column] = np.nan_to_num(column_of(X[name], name))
         return table
 
     def _place_many(self, X: Any) -> Array:
         """Return a data frame as an array; add columns for new features."""
-        for name in X.columns:
-            _check_column(X[name], name)
-        self._admit(X.columns)
+        self._admit(name for name in X.columns if not np.isnan(column_of(X[name], name)).all())
         return self._matrix(X)
 
     def _meet(self, x: Features) -> None:
         """Add columns for the features of a sample."""
-        _check_values(x)
-        self._admit(x)
+        self._admit(checked_features(x))
 
     # -- learning and predicting -------------------------------------------------------------
 
@@ -142,8 +138,8 @@ class OnlineModel(Guarded, StoredModel):
         """Learn a sample by the fast path, beside a rival; return what `Feed.learn` returns."""
         learned = cast(Feed, self._feed).learn(x, y, w)
         if learned == 1:
-            row = np.array([[x[name] for name in self._names]], dtype=np.float64)
-            self._follow(contest, row, np.array([[y]]), np.array([w]))
+            row = cast(Feed, self._feed).placed()
+            self._follow(contest, np.array([row]), np.array([[y]]), np.array([w]))
         return learned
 
     def _learn_rows(self, X: Array, Y: Array, weight: Array, n_outputs: int) -> None:
@@ -280,23 +276,6 @@ class OnlineModel(Guarded, StoredModel):
         if self._learner is None:
             raise ValueError(f"this {type(self).__name__} has not seen a sample yet")
         return self._learner.function
-
-
-def _check_values(x: Features) -> None:
-    """Raise if a value is not a finite number."""
-    for name, value in x.items():
-        if type(value) is not float or not math.isfinite(value):
-            truth = isinstance(value, (bool, np.bool_))
-            check_number(float(value) if truth else value, repr(name))
-
-
-def _check_column(column: Any, name: Hashable) -> Array:
-    values = np.asarray(column)
-    if values.dtype.kind not in "fiub":
-        raise TypeError(f"feature {name!r} must hold real numbers, got dtype {values.dtype}")
-    if not np.isfinite(values).all():
-        raise ValueError(f"feature {name!r} contains NaN or infinity; impute such values first")
-    return values.astype(np.float64)
 
 
 def check_weight(w: Any) -> float:

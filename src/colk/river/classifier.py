@@ -15,7 +15,8 @@ from colk.kernels import Kernel
 from colk.losses import Loss, Softmax
 from colk.recipe import RIVER_CLASSIFIER, RiverSolver
 from colk.risks import Risk
-from colk.river.base import Features, OnlineModel, check_weight, check_weights
+from colk.river.base import OnlineModel, check_weight, check_weights
+from colk.river.features import Features
 from colk.river.stored import FIELDS
 from colk.schedules import Averaging, Pairing, Rate
 

@@ -11,7 +11,7 @@ from colk._validation import check_number
 from colk.conformal import AdaptiveInterval
 from colk.conformal.adaptive import check_coverage
 from colk.errors import FileFormatError
-from colk.river.base import Features
+from colk.river.features import Features
 from colk.river.regressor import COLKRegressor
 
 __all__ = ["ConformalRegressor"]

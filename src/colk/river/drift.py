@@ -5,9 +5,10 @@ from typing import Any
 
 from river import base
 
+from colk import _stored as stored
 from colk.learners.drift import DriftDetector as LossDrift
 from colk.learners.drift import DriftEvent
-from colk.river.base import Features
+from colk.river.features import Features
 from colk.river.regressor import COLKRegressor
 
 __all__ = ["DriftDetector", "DriftWatch"]
@@ -64,6 +65,7 @@ class DriftDetector(base.DriftDetector):  # type: ignore[misc,unused-ignore]
         return list(self._detector.events)
 
 
+@stored.stores(model=stored.Object(base.Estimator), detector=stored.Object(LossDrift))
 class DriftWatch(base.Wrapper, base.Estimator):  # type: ignore[type-arg,unused-ignore]
     """A regressor or classifier that reports drift.
 
@@ -98,6 +100,15 @@ class DriftWatch(base.Wrapper, base.Estimator):  # type: ignore[type-arg,unused-
         self.threshold = threshold
         self._detector = LossDrift(threshold)
 
+    def _to_file(self) -> dict[str, Any]:
+        return {"model": self.model, "detector": self._detector}
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "DriftWatch":
+        watch = cls(values["model"], values["detector"].threshold)
+        watch._detector = values["detector"]
+        return watch
+
     @property
     def _wrapped_model(self) -> Any:
         return self.model
@@ -125,8 +136,8 @@ class DriftWatch(base.Wrapper, base.Estimator):  # type: ignore[type-arg,unused-
             loss = abs(float(y) - self.model.predict_one(x))
         self.model.learn_one(x, y, **settings)
         if loss is not None:
-            numbers = {k: float(v) for k, v in x.items() if isinstance(v, int | float)}
-            self._detector.update(loss, numbers)
+            known = {name: v for name, v in x.items() if isinstance(v, int | float)}
+            self._detector.update(loss, known)
 
     def predict_one(self, x: Features, **settings: Any) -> Any:
         """Return the prediction of the model.

@@ -15,5 +15,6 @@ cdef class Feed:
     cdef int step(self, double y, double weight) except -2
     cpdef int learn(self, x, double y, double weight) except -2
     cpdef list scores(self, x)
-    @cython.locals(total=double, features=dict)
+    cpdef list placed(self)
+    @cython.locals(total=double, number=double, features=dict, n_found=Py_ssize_t)
     cdef bint place(self, x, bint whole) except -1

@@ -72,7 +72,7 @@ class Feed:
         """Learn from a sample whose target and weight are checked.
 
         Returns 1 after a step, and 0 if the step would diverge. Returns −1 and does nothing unless
-        x is a dict of finite numbers with exactly the names of the columns.
+        x is a dict of finite numbers and gaps whose names all have columns.
         """
         self.stream.begin()
         try:
@@ -100,7 +100,7 @@ class Feed:
     def scores(self, x: Any) -> list[float] | None:
         """Return values of the learned function; None if x needs conversion.
 
-        A missing feature counts as 0; a feature without a column is ignored.
+        A gap counts as 0; a feature without a column is ignored.
         """
         self.stream.begin()
         try:
@@ -111,20 +111,30 @@ class Feed:
         finally:
             self.stream.end()
 
-    def place(self, x: Any, whole: bool) -> bool:
-        """Write features to the row; return False if they need conversion.
+    def placed(self) -> list[float]:
+        """Return the row of the latest sample."""
+        return [self.stream.row[0, column] for column in range(len(self.names))]
 
-        With `whole`, x must have exactly the names of the columns.
+    def place(self, x: Any, whole: bool) -> bool:
+        """Write features to the row, 0 for a gap; return False if they need conversion.
+
+        With `whole`, all features of x must have columns.
         """
-        if type(x) is not dict or (whole and len(x) != len(self.names)):
+        if type(x) is not dict:
             return False
-        features, total = x, 0.0
+        features, n_found, total = x, 0, 0.0
         for column in range(len(self.names)):
             value = features.get(self.names[column])
-            if value is None and not whole and self.names[column] not in features:
+            if value is None:
+                n_found += self.names[column] in features
                 value = 0.0
-            if not isinstance(value, (float, int)):
+            elif isinstance(value, (float, int)):
+                n_found += 1
+            else:
                 return False
-            self.stream.row[0, column] = value
-            total += self.stream.row[0, column]
-        return math.isfinite(total)
+            number = float(value)
+            if number != number:
+                number = 0.0
+            self.stream.row[0, column] = number
+            total += number
+        return math.isfinite(total) and (not whole or n_found == len(features))

@@ -8,8 +8,8 @@ from river import base
 from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
 from colk.conformal import ScoreThresholds
-from colk.river.base import Features
 from colk.river.classifier import COLKClassifier
+from colk.river.features import Features
 
 __all__ = ["ConformalClassifier"]
 

@@ -14,7 +14,8 @@ from colk.kernels import Kernel
 from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Loss, Quantiles
 from colk.recipe import RIVER_REGRESSOR
-from colk.river.base import Features, check_weight
+from colk.river.base import check_weight
+from colk.river.features import Features
 from colk.river.numbers import NumberModel
 from colk.river.stored import FIELDS
 

@@ -14,7 +14,8 @@ from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.recipe import RIVER_REGRESSOR, RiverSolver, regression_loss
 from colk.risks import Risk
-from colk.river.base import Features, check_weight
+from colk.river.base import check_weight
+from colk.river.features import Features
 from colk.river.numbers import NumberModel
 from colk.river.stored import FIELDS
 from colk.schedules import Averaging, Pairing, Rate
@@ -27,8 +28,11 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
     """Online kernel regression in bounded memory, under a risk of your choice.
 
     Put `preprocessing.StandardScaler` before it. Targets are scaled inside by their running mean
-    and standard deviation, without outliers. Features may appear and disappear; a missing feature
-    counts as 0, which is its mean after a scaler.
+    and standard deviation, without outliers.
+
+    Features may appear, vanish, and be None or NaN at any time. A feature gets a column when it
+    first has a value. Where it is missing it counts as 0, which is its mean after a scaler. A NaN
+    spoils the scalers of River, so put `drop_missing` before them if there are any.
 
     The parameters below are in four groups. Model: `kernel`, `bandwidth`. Objective: `loss` to
     `regularization`. Optimiser: `solver` to `forgetting`. Size: `eps` and `max_atoms`. The formulas
