@@ -62,6 +62,7 @@ class Filler:
         self.expected: GapFiller | None = None
 
     def __call__(self, x: dict[str, float]) -> dict[str, float]:
+        """Return the sample without gaps, and learn from it."""
         row = np.array([x.get(name, np.nan) for name in self.names])
         self._learn(row)
         if self.method == "colk":

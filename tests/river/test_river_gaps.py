@@ -79,7 +79,7 @@ def test_a_feature_without_a_value_gets_no_column():
 
 
 def test_texts_are_refused_with_advice():
-    with pytest.raises(TypeError, match="put preprocessing.OneHotEncoder before"):
+    with pytest.raises(TypeError, match=r"put preprocessing\.OneHotEncoder before"):
         COLKRegressor().learn_one({"city": "Bonn"}, 1.0)
 
 
