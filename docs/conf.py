@@ -57,6 +57,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
+    "ignore_pattern": r"stream_worker\.py",  # a script that the guide includes
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,

@@ -1,5 +1,5 @@
 """Bike rentals with intervals and drift marks
-==========================================
+===========================================
 
 Quantiles of the bike rentals of a year, learned hour by hour: the band leaves out a tenth of the
 hours, and is wider at hours with more rentals. A detector marks the days on which the errors of the

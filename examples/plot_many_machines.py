@@ -1,5 +1,5 @@
 """Learners of different machines
-=============================
+==============================
 
 Four machines see different regions. The mean of their functions is wrong almost everywhere. Merged
 in information form, each learner counts where it has seen samples.

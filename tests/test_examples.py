@@ -28,6 +28,8 @@ def test_example(example, tmp_path, monkeypatch):
     """Run it as a notebook does: in an empty folder, with a kernel's arguments, without a path."""
     text = example.read_text()
     assert len(text.splitlines()) < 50
+    title, line = text.splitlines()[:2]
+    assert line == "=" * len(title.removeprefix('"""')), "the line below the title is too short"
     assert text.endswith("\nplt.show()\n")
     shown = []
 

@@ -21,6 +21,17 @@ from sphinx.errors import ExtensionError
 import colk
 
 FOLDER = Path(__file__).parents[1] / "api"
+# What most programs need, under the names that they import, and the pages.
+FIRST = {
+    "colk.COLKRegressor": "colk.estimators.COLKRegressor",
+    "colk.COLKClassifier": "colk.estimators.COLKClassifier",
+    "colk.COLKQuantileRegressor": "colk.estimators.COLKQuantileRegressor",
+    "colk.ConformalRegressor": "colk.conformal.ConformalRegressor",
+    "colk.river.COLKRegressor": "colk.river.COLKRegressor",
+    "colk.tabular.TableModel": "colk.tabular.TableModel",
+    "colk.COLK": "colk.learners.COLK",
+    "colk.KernelExpansion": "colk.rkhs.KernelExpansion",
+}
 
 
 def title(text: str) -> str:
@@ -61,13 +72,23 @@ def page_of_name(module: ModuleType, name: str) -> str:
     return f"{head}.. auto{kind}:: {full}\n"
 
 
+def first_names() -> str:
+    """Return the table of the names in `FIRST`, with the first lines of their docstrings."""
+    lines = [".. list-table::", "   :widths: auto", ""]
+    for imported, page in FIRST.items():
+        module, _, name = imported.rpartition(".")
+        summary = inspect.getdoc(getattr(import_module(module), name)).partition("\n")[0]
+        lines += [f"   * - :py:class:`{imported} <{page}>`", f"     - {summary}"]
+    return "\n".join(lines) + "\n\n"
+
+
 def page_of_modules(modules: list[ModuleType]) -> str:
-    """Return the page that lists all modules."""
+    """Return the page of the names that people need first, and of all modules."""
     names = [module.__name__ for module in modules]
     listed = "\n".join(f"   {name}" for name in names)
     return (
-        f"{title('API')}Every public name has a page. Most programs need only :py:mod:`colk`: "
-        "the estimators\nfor scikit-learn, COLK, functions, saving and loading.\n\n"
+        f"{title('API')}The classes that most programs need, under the names that they import:\n\n"
+        f"{first_names()}Every public name has a page. These are the modules:\n\n"
         f".. autosummary::\n   :nosignatures:\n\n{listed}\n\n"
         f".. toctree::\n   :hidden:\n\n{listed}\n"
     )

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("lightgbm")
 
-from colk.bench import TRACKS, Cell, Measure, Plan, Track
+from colk.bench import TRACKS, Cell, Measure, Plan, Track, page
 from colk.bench.batch_peers import BATCH_PEERS
 from colk.bench.bench import bench, expected_seconds
 from colk.bench.cells import Score
@@ -17,6 +17,7 @@ from colk.bench.problems import CLASSIFICATION, REGRESSION
 from colk.bench.scores import behind, read_csv, summarise, to_csv
 from colk.bench.stream_peers import STREAM_PEERS
 from colk.bench.stream_problems import CLASSIFICATION_STREAMS, REGRESSION_STREAMS
+from colk.bench.tracks import bike, memory, small
 from colk.bench.tracks.batch import run_classification, run_regression
 from colk.bench.tracks.published import lorenz
 from colk.experiments.origin import observe_origin
@@ -96,17 +97,54 @@ def test_the_page_says_where_colk_is_behind(tmp_path):
     (found,) = behind(track, scores)
     assert (found.peer, found.problem) == ("other", "hills")
     path = write_page([track], scores, PLAN, tmp_path, observe_origin(1.0, 1, 0))
-    page = path.read_text()
-    told, rest = page.split("<nav>")
+    text = path.read_text()
+    told, rest = text.split("<nav>")
     assert "other has error 1.01, colk 2.01" in told
     assert "quick run" in told
-    assert not re.search(r'(src|href)="(?!#)', page)  # nothing is fetched
+    assert not re.search(r'(src|href)="(?!#)', text)  # nothing is fetched
     assert "An error." in rest
 
 
 def test_colk_is_not_behind_if_larger_values_are_better():
     track = fake_track(better="higher")
     assert behind(track, scores_of(track)) == []
+
+
+def test_the_page_says_which_libraries_are_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "absence", lambda: "there is no Java")
+    track = fake_track()
+    path = write_page([track], scores_of(track), PLAN, tmp_path, observe_origin(1.0, 1, 0))
+    assert re.search(r"Without CapyMOA.{0,40}there is no Java", path.read_text(), re.S)
+    assert "Without LightGBM" not in path.read_text()
+
+
+@pytest.mark.parametrize("peer", memory.PEERS)
+def test_every_peer_of_the_long_stream_learns(peer):
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, size=(50, 4))
+    model = memory.PEERS[peer]().partial_fit(X, X[:, 0])
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_a_refitted_model_learns_at_the_end_of_its_period():
+    class Mean:
+        def fit(self, X, y):
+            self.value = y.mean()
+
+        def predict(self, X):
+            return [self.value]
+
+    model = bike.Refitted(Mean(), weeks=1)
+    for hour in range(168):
+        assert model.forecast({"hour": hour})[0] == (1.0 if hour else 0.0)
+        model.learn({"hour": hour}, 1.0)
+    model.learn({"hour": 168}, 100.0)
+    assert model.forecast({"hour": 0}) == (1.0, 1.0, 1.0)  # not fitted again, and no error so far
+
+
+def test_small_models_have_few_points():
+    found = {peer: small.run("", peer, 0, 2000) for peer in ("colk", "SVR")}
+    assert found["colk"]["points"] < 40 < found["SVR"]["points"]
+    assert found["colk"]["mse"] < 0.01
 
 
 def test_a_lead_within_the_noise_is_not_told():

@@ -44,6 +44,7 @@ class Colk(BatchPeer):
 
     name = "colk"
     is_tuned = False
+    uses_package = True
 
     def model(self, rng: Draws, is_classifier: bool) -> Any:
         kind = COLKClassifier if is_classifier else COLKRegressor
@@ -54,6 +55,7 @@ class ColkTuned(BatchPeer):
     """colk with as many trials as the other peers."""
 
     name = "colk, tuned"
+    uses_package = True
 
     def model(self, rng: Draws, is_classifier: bool) -> Any:
         kind = COLKClassifier if is_classifier else COLKRegressor

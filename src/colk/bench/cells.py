@@ -139,15 +139,20 @@ class Track:
 
 
 def cell(
-    function: Callable[..., Result], problem: str, peer: str, seed: int, seconds: float, **more: Any
+    function: Callable[..., Result],
+    problem: str,
+    peer: str,
+    seed: int,
+    seconds: float,
+    uses_package: bool = True,
+    **more: Any,
 ) -> Cell:
     """Return a cell whose task gets the names of problem and peer, and the seed.
 
-    Results of peers that are not of this package are kept when the package changes.
+    With `uses_package=False` its result is kept when the package changes outside the benchmark.
     """
     settings = {"problem": problem, "peer": peer, "seed": seed, **more}
-    is_ours = peer.startswith("colk") or peer == "the same method here"
-    task = Task(function, settings, f"{peer} on {problem}", seconds, uses_package=is_ours)
+    task = Task(function, settings, f"{peer} on {problem}", seconds, uses_package)
     return Cell(problem, peer, seed, task)
 
 

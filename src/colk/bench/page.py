@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from colk._extras import needed_for
 from colk._pages.drawing import draw
 from colk._pages.render import inline, render
+from colk.bench.capymoa_peers import absence
 from colk.bench.cells import Measure, Plan, Score, Track
 from colk.bench.scores import Behind, Summary, behind, summarise
 from colk.experiments.origin import Origin
@@ -158,12 +160,21 @@ def _section(track: Track, scores: Sequence[Score]) -> dict[str, Any]:
     }
 
 
+def left_out() -> dict[str, str]:
+    """Return the libraries whose methods are missing here, and why."""
+    found = {"CapyMOA": absence()}
+    for name, module in {"LightGBM": "lightgbm", "MAPIE": "mapie"}.items():
+        found[name] = "" if find_spec(module) else f"{module} is not installed"
+    return {name: why for name, why in found.items() if why}
+
+
 def write_page(
     tracks: Sequence[Track], scores: Sequence[Score], plan: Plan, folder: Path, origin: Origin
 ) -> Path:
     """Write `bench.html` and return its path."""
     sections = [_section(track, scores) for track in tracks]
     facts = {name: text for name, text in origin.pairs.items() if name != "Paper"}
+    facts |= {f"Without {name}": why for name, why in left_out().items()}
     page = render(
         "bench", title="colk beside other methods", sections=sections, facts=facts, quick=plan.quick
     )

@@ -17,6 +17,7 @@ with needed_for("a peer of the benchmark", extra="bench"):
     )
 
 from colk import river as colk_river
+from colk.bench.capymoa_peers import CapyMoa, absence
 
 __all__ = ["STREAM_PEERS", "StreamPeer"]
 
@@ -27,14 +28,12 @@ class StreamPeer:
     name: str
     # Rough processor milliseconds of a sample.
     cost = 0.1
+    # Whether its results change with this package.
+    uses_package = False
 
     def model(self, is_classifier: bool) -> Any:
         """Return a new model of River."""
         raise NotImplementedError
-
-    def fits(self, is_classifier: bool) -> bool:
-        """Whether the peer is for such streams."""
-        return True
 
 
 def _scaled(model: Any) -> Any:
@@ -45,6 +44,7 @@ class Colk(StreamPeer):
     """colk at its defaults."""
 
     name = "colk"
+    uses_package = True
 
     def model(self, is_classifier: bool) -> Any:
         kind = colk_river.COLKClassifier if is_classifier else colk_river.COLKRegressor
@@ -132,10 +132,38 @@ class NoChange(StreamPeer):
         return dummy.StatisticRegressor(stats.Shift(1))
 
 
-STREAM_PEERS = {
-    peer.name: peer
-    for peer in (
-        Colk(), Linear(), HoeffdingTree(), AdaptiveForest(), RandomPatches(), MondrianForest(),
-        Neighbours(), NoChange(),
-    )
-}  # fmt: skip
+class MoaForest(StreamPeer):
+    """CapyMOA's adaptive random forest of ten trees."""
+
+    name = "ARF of CapyMOA"
+    cost = 2.0
+
+    def model(self, is_classifier: bool) -> Any:
+        from capymoa.classifier import AdaptiveRandomForestClassifier
+        from capymoa.regressor import AdaptiveRandomForestRegressor
+
+        kind = AdaptiveRandomForestClassifier if is_classifier else AdaptiveRandomForestRegressor
+        return CapyMoa(lambda schema: kind(schema, ensemble_size=10), is_classifier)
+
+
+class MoaBest(StreamPeer):
+    """CapyMOA's SOKNL for numbers and streaming random patches for labels, with ten trees."""
+
+    name = "SOKNL / SRP of CapyMOA"
+    cost = 2.0
+
+    def model(self, is_classifier: bool) -> Any:
+        from capymoa.classifier import StreamingRandomPatches
+        from capymoa.regressor import SOKNL
+
+        kind = StreamingRandomPatches if is_classifier else SOKNL
+        return CapyMoa(lambda schema: kind(schema, random_seed=1, ensemble_size=10), is_classifier)
+
+
+def _known() -> list[StreamPeer]:
+    peers = [Colk(), Linear(), HoeffdingTree(), AdaptiveForest(), RandomPatches()]
+    peers += [MondrianForest(), Neighbours(), NoChange()]
+    return peers if absence() else [*peers, MoaForest(), MoaBest()]
+
+
+STREAM_PEERS = {peer.name: peer for peer in _known()}

@@ -26,6 +26,8 @@ class BatchPeer:
 
     name: str
     is_tuned = True
+    # Whether its results change with this package.
+    uses_package = False
 
     def model(self, rng: np.random.Generator | None, is_classifier: bool) -> Any:
         """Return an unfitted scikit-learn estimator; the recommended one if `rng` is None."""

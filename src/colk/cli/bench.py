@@ -22,6 +22,8 @@ tracks:
   classification  batch classification
   streams         streams of numbers, each predicted before it is learned
   label_streams   streams of labels
+  bike            a year of bike rentals: forecasts with intervals
+  small           error against the number of points, with outliers
   intervals       coverage and width of intervals
   tails           the worst tenth of errors, under several objectives
   outliers        wild targets in training

@@ -3,12 +3,14 @@
 from colk.bench.cells import Track
 from colk.bench.tracks import (
     batch,
+    bike,
     intervals,
     latency,
     memory,
     outliers,
     published,
     scaling,
+    small,
     streams,
     tails,
 )
@@ -22,6 +24,8 @@ TRACKS: dict[str, Track] = {
         batch.CLASSIFICATION_TRACK,
         streams.REGRESSION_TRACK,
         streams.CLASSIFICATION_TRACK,
+        bike.TRACK,
+        small.TRACK,
         intervals.TRACK,
         tails.TRACK,
         outliers.TRACK,

@@ -81,7 +81,8 @@ def _cells(problems: Mapping[str, Problem], plan: Plan, is_classifier: bool) -> 
                 seconds = (0.5 + trials) * _SECONDS.get(name, 0.3) * n / 2000
                 sizes = {"n_train": n, "n_trials": plan.n_trials}
                 found += [
-                    cell(run, problem.name, name, seed, seconds, **sizes) for seed in plan.seeds
+                    cell(run, problem.name, name, seed, seconds, peer.uses_package, **sizes)
+                    for seed in plan.seeds
                 ]
     return found
 

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from colk import river as colk_river
 from colk._extras import needed_for
 from colk._validation import Array
+from colk.bench.capymoa_peers import CapyMoa, absence
 from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
 from colk.bench.stream_problems import friedman
 from colk.estimators import COLKQuantileRegressor
@@ -150,12 +151,37 @@ class Conformal:
         self.model.learn_one(x, y)
 
 
+class AdaptiveIntervals:
+    """CapyMOA's adaptive prediction intervals around a forest of ten trees."""
+
+    def __init__(self) -> None:
+        self.model = CapyMoa(self._make, is_classifier=False)
+
+    @staticmethod
+    def _make(schema: Any) -> Any:
+        from capymoa.regressor import AdaptiveRandomForestRegressor
+        from capymoa.uncertainty import AdaPI
+
+        forest = AdaptiveRandomForestRegressor(schema, ensemble_size=10)
+        return AdaPI(schema, base_learner=forest, confidence_level=_COVERAGE)
+
+    def interval(self, x: Any) -> tuple[float, float]:
+        """Return the ends of the interval of a sample."""
+        found = self.model.predict_raw(x)
+        return float(found[0]), float(found[-1])
+
+    def learn(self, x: Any, y: float) -> None:
+        """Learn a sample."""
+        self.model.learn_one(x, y)
+
+
 ON_STREAM: dict[str, Callable[[], Any]] = {
     "colk": Conformal,
     "linear + jackknife": lambda: Jackknife(linear_model.LinearRegression()),
     "HoeffdingAdaptiveTree + jackknife": lambda: Jackknife(
         tree.HoeffdingAdaptiveTreeRegressor(seed=1)
     ),
+    **({} if absence() else {"AdaPI of CapyMOA": AdaptiveIntervals}),
 }
 
 

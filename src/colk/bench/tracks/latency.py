@@ -42,8 +42,9 @@ def run(problem: str, peer: str, seed: int, size: int) -> Result:
 
 def _cells(plan: Plan) -> list[Cell]:
     size = plan.rows(4000)
+    seconds = 2e-3 * (size + _WARM)
     return [
-        cell(run, "10 features", name, plan.seed, 2e-3 * (size + _WARM) * peer.cost, size=size)
+        cell(run, "10 features", name, plan.seed, seconds * peer.cost, peer.uses_package, size=size)
         for name, peer in STREAM_PEERS.items()
         if name != "no change"
     ]

@@ -21,7 +21,7 @@ _SAMPLES, _QUICK, _BATCH = 10_000_000, 500_000, 10_000
 PEERS: dict[str, Callable[[], Any]] = {
     "colk": lambda: COLKRegressor(kernel="laplacian", max_atoms=50, random_state=0),
     "SGDRegressor": lambda: SGDRegressor(random_state=0),
-    "MLP": lambda: MLPRegressor((50,), random_state=0),
+    "MLP": lambda: MLPRegressor(hidden_layer_sizes=(50,), random_state=0),
 }
 
 

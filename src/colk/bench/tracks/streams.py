@@ -62,7 +62,10 @@ def _cells(problems: Mapping[str, StreamProblem], plan: Plan, is_classifier: boo
         for name, peer in STREAM_PEERS.items():
             seeds = plan.seeds if problem.is_drawn else plan.seeds[:1]
             seconds = 1e-3 * size * peer.cost
-            found += [cell(run, problem.name, name, s, seconds, size=size) for s in seeds]
+            found += [
+                cell(run, problem.name, name, seed, seconds, peer.uses_package, size=size)
+                for seed in seeds
+            ]
     return found
 
 

@@ -1,0 +1,81 @@
+"""Peers of CapyMOA for streams, with the interface of River. They need Java."""
+
+import os
+import shutil
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+__all__ = ["CapyMoa", "absence"]
+
+# CapyMOA must know the labels in advance; slots are given to labels as they arrive.
+_LABELS = tuple(str(number) for number in range(20))
+Sample = dict[str, Any]
+
+
+def absence() -> str:
+    """Return why CapyMOA cannot run here, or an empty string."""
+    if find_spec("capymoa") is None:
+        return "capymoa is not installed"
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        return "there is no Java"
+    return ""
+
+
+class CapyMoa:
+    """A model of CapyMOA that learns one sample at a time.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the model for a schema.
+    is_classifier : bool
+        Whether targets are labels.
+    """
+
+    def __init__(self, make: Callable[[Any], Any], is_classifier: bool) -> None:
+        self._make, self._is_classifier = make, is_classifier
+        self._model: Any = None
+        self._schema: Any = None
+        self._labels: list[Any] = []
+
+    def learn_one(self, x: Sample, y: Any) -> None:
+        """Learn a sample."""
+        if self._is_classifier and y not in self._labels:
+            self._labels.append(y)
+        self._start(x)
+        self._model.train(self._instance(x, y))
+
+    def predict_raw(self, x: Sample) -> Any:
+        """Return what the model predicts: a number, the place of a label, or an interval."""
+        self._start(x)
+        return self._model.predict(self._instance(x, self._labels[0] if self._labels else 0.0))
+
+    def predict_one(self, x: Sample) -> Any:
+        """Return the predicted target, or None if there is none."""
+        if self._is_classifier and not self._labels:
+            return None
+        found = self.predict_raw(x)
+        if not self._is_classifier:
+            return found
+        return self._labels[found] if found is not None and found < len(self._labels) else None
+
+    def _start(self, x: Sample) -> None:
+        """Make the model when the names of the features are known."""
+        if self._model is not None:
+            return
+        from capymoa.stream import Schema
+
+        labels = {"target": _LABELS} if self._is_classifier else None
+        self._schema = Schema.from_custom([*x, "target"], "target", labels, "stream")
+        self._model = self._make(self._schema)
+
+    def _instance(self, x: Sample, y: Any) -> Any:
+        from capymoa.core import LabeledInstance, RegressionInstance
+
+        features = np.fromiter(x.values(), dtype=np.float64)
+        if self._is_classifier:
+            return LabeledInstance.from_array(self._schema, features, self._labels.index(y))
+        return RegressionInstance.from_array(self._schema, features, float(y))
