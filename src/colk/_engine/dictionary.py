@@ -15,8 +15,8 @@ import numpy as np
 from colk import _stored as stored
 from colk._engine.buffers import aligned, padded
 from colk._engine.contracts import KernelContract, Scratch
-from colk._engine.evaluation import evaluate
 from colk._engine.factor_check import check_factor
+from colk._engine.many_points import evaluate_many
 from colk._engine.simd import loops
 from colk._validation import Array
 
@@ -391,7 +391,7 @@ class Dictionary:
     def evaluate(self, X: Array, row: int = 0, count: int | None = None) -> Array:
         """Values at X of `count` functions, from this row on, of shape (n, count)."""
         out = np.empty((len(X), self.n_rows - row if count is None else count))
-        evaluate(self.kernel, self.atoms_t, self.size, self.weights_t, row, X, out)
+        evaluate_many(self.kernel, self.atoms_t, self.size, self.weights_t, row, X, out)
         return out
 
     def drift(self) -> float:

@@ -3,17 +3,15 @@
 import math
 import numbers
 import os
-from collections import deque
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from colk import _stored as stored
-from colk._engine.buffers import aligned, padded, plain
-from colk._engine.evaluation import evaluate
+from colk._engine.buffers import aligned, padded
+from colk._engine.many_points import evaluate_many
 from colk._engine.terms import check_term
-from colk._engine.thread_pool import each_in_threads
 from colk._notebook import facts_table
 from colk._validation import Array, check_count, check_number, check_points, check_rows
 from colk.errors import FileFormatError
@@ -23,12 +21,6 @@ if TYPE_CHECKING:
     from colk.rkhs.compression import Compression
 
 __all__ = ["KernelExpansion"]
-
-# Points per block of an evaluation. Python handles an interrupt between two blocks.
-_BLOCK = 4096
-
-# With more kernel values than this, threads save more than it takes to start them.
-_LARGE = 2**21
 
 # Kernel slopes that `gradient` holds in memory at once.
 _SLOPES = 2**15
@@ -164,13 +156,7 @@ class KernelExpansion:
         """
         points = check_points(X, self.n_features)
         out = np.empty((len(points), self.n_outputs))
-
-        def fill(start: int) -> None:
-            near, values = plain(points[start : start + _BLOCK]), out[start : start + _BLOCK]
-            evaluate(self._bound, self._columns, self.n_atoms, self._rows, 0, near, values)
-
-        is_large = out.size * self.n_atoms > _LARGE and len(points) > _BLOCK
-        deque((each_in_threads if is_large else map)(fill, range(0, len(points), _BLOCK)), 0)
+        evaluate_many(self._bound, self._columns, self.n_atoms, self._rows, 0, points, out)
         return out[:, 0] if self._weights.ndim == 1 else out
 
     def gradient(self, X: ArrayLike) -> Array:
