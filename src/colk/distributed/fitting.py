@@ -9,7 +9,6 @@ import numpy as np
 
 from colk.distributed.engines import Parts
 from colk.distributed.rows import (
-    OutlierRule,
     Rows,
     Summary,
     encode_rows,
@@ -19,16 +18,16 @@ from colk.distributed.rows import (
     weight_block,
 )
 from colk.distributed.sources import Partitions
-from colk.losses import Huber, Loss
-from colk.risks import AUC, GroupRisk, Mean, Risk
-from colk.rkhs.polishing import RowBlocks, solve_by_sums, starts_from_mean
+from colk.risks import GroupRisk, Mean, Risk
+from colk.rkhs.polishing import (
+    FinalPolish,
+    OutlierRule,
+    RowBlocks,
+    polish_all_rows,
+    starts_from_mean,
+)
 
 __all__ = ["Drawn", "draw", "encoded_blocks", "polish_by_sums", "total_counts"]
-
-# Accuracy of the weights, as in a local fit.
-_TOLERANCE = 1e-3
-# As in the outliers of a local fit: limits in spreads of the residuals.
-_LEFT_OUT, _LAST_THRESHOLD, _NORMAL = 5.0, 3.0, 1.4826
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,40 +92,23 @@ def encoded_blocks(
 
 def polish_by_sums(estimator: Any, drawn: Drawn, class_weight: dict[Any, float] | None) -> None:
     """Give the atoms of a fitted estimator the weights that are best for all rows."""
-    found = estimator.polished_
-    if isinstance(estimator.risk_, AUC):  # the rarer class decides λ: the sample's weights stay
-        return
-    loss, rule = _without_outliers(estimator, drawn.sample)
-    blocks, total, left_out = encoded_blocks(drawn, estimator, class_weight, rule)
-    few = encode_rows(drawn.sample, estimator, class_weight, rule)
+    final = _of_sample(estimator, drawn.sample)
+    blocks, total, left_out = encoded_blocks(drawn, estimator, class_weight, final.rule)
+    few = encode_rows(drawn.sample, estimator, class_weight, final.rule)
     part = float(np.sum(few.share))
-    risk = _chosen_risk(estimator)
-    # λ counts in samples: the sample has this part of the weight.
-    regularization = found.regularization * part / total
-    # A risk looks at few rows, of which a sample has fewer still.
-    is_plain = risk.n_inner == 0 and not loss.kinks
-    sample = RowBlocks([normalise_block(few, part)]) if is_plain else None
-    function, solution = solve_by_sums(
-        blocks,
-        found.function,
-        loss,
-        risk,
-        regularization,
-        sample=sample,
-        tolerance=_TOLERANCE,
-    )
-    estimator.adopt_polish(
-        replace(
-            found,
-            function=function,
-            value=float(solution.value),
-            regularization=regularization,
-            gap=float(solution.gap),
-            n_steps=solution.n_steps,
-            converged=solution.converged,
-            n_outliers=left_out,
-        )
-    )
+    sample = RowBlocks([normalise_block(few, part)])
+    found = polish_all_rows(final, blocks, sample, part / total)
+    estimator.adopt_polish(replace(found, n_outliers=left_out))
+
+
+def _of_sample(estimator: Any, sample: Rows) -> FinalPolish:
+    """Return the polish that ended the fit of the sample."""
+    found, rule, loss = estimator.polished_, None, estimator.loss_
+    if found.n_outliers:
+        Y = estimator.encode_targets(sample.targets)
+        rule = OutlierRule.of(found.function, sample.points, Y, sample.weights)
+        loss = rule.loss
+    return FinalPolish(found, loss, estimator.risk_path_, None, _chosen_risk(estimator), rule)
 
 
 def _chosen_risk(estimator: Any) -> Risk:
@@ -139,17 +121,3 @@ def _chosen_risk(estimator: Any) -> Risk:
         chosen: Risk = Mean() if path.kept_the_mean else path.chosen_risk
         return chosen
     return risk
-
-
-def _without_outliers(estimator: Any, sample: Rows) -> tuple[Loss, OutlierRule | None]:
-    """Return the loss, and the rule for rows that are left out, as in the fit of the sample."""
-    if not estimator.polished_.n_outliers:
-        return estimator.loss_, None
-    function, targets = estimator.polished_.function, estimator.encode_targets(sample.targets)
-    values = function(sample.points).reshape(len(targets), -1)
-    residuals = targets.reshape(len(targets), -1) - values
-    centre = np.median(residuals, axis=0)
-    spread = _NORMAL * float(np.median(np.abs(residuals - centre).max(axis=1)))
-    threshold = min(_LAST_THRESHOLD * spread, 1.0)
-    loss = Huber(threshold) if threshold > 0.0 else estimator.loss_
-    return loss, OutlierRule(function, centre, _LEFT_OUT * spread)

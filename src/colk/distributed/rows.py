@@ -1,15 +1,13 @@
 """Pure functions of one partition, which workers run: check, count, sample, encode."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from colk._validation import Array, check_points, check_vector, check_weight_range
-from colk.rkhs.polishing import Block
+from colk.rkhs.polishing import Block, OutlierRule
 
 __all__ = [
-    "OutlierRule",
     "Rows",
     "Summary",
     "checked_rows",
@@ -106,35 +104,8 @@ def sample_rows(rows: Rows, own: tuple[int, int], seed: int, are_labels: bool) -
     return Rows(rows.points[chosen], rows.targets[chosen], rows.weights[chosen])
 
 
-@dataclass(frozen=True)
-class OutlierRule:
-    """Rows further than `limit` from the centre of the residuals are left out, as `fit` does.
-
-    Parameters
-    ----------
-    function : KernelExpansion
-        The function of the sample, in the units of encoded targets.
-    centre : array of shape (q,)
-        Medians of its residuals.
-    limit : float
-        Largest distance from the centre.
-    """
-
-    function: Any
-    centre: Array
-    limit: float
-
-    def keeps(self, points: Array, targets: Array) -> Array:
-        """Return whether each row is kept."""
-        if len(points) == 0:
-            return np.ones(0, dtype=bool)
-        values = self.function(points).reshape(len(points), -1)
-        residuals = targets.reshape(len(points), -1) - values
-        return np.asarray((np.abs(residuals - self.centre) <= self.limit).all(axis=1))
-
-
 def encode_rows(
-    rows: Rows, estimator: Any, class_weight: dict[Any, float] | None, outliers: OutlierRule | None
+    rows: Rows, estimator: Any, class_weight: dict[Any, float] | None, rule: OutlierRule | None
 ) -> Block:
     """Return a block of targets as the loss takes them; its shares are weights."""
     weights = rows.weights
@@ -146,8 +117,8 @@ def encode_rows(
     rows = Rows(*(each if counted.all() else each[counted] for each in (*rows[:2], weights)))
     targets = estimator.encode_targets(rows.targets)
     share = rows.weights
-    if outliers is not None:
-        share = np.where(outliers.keeps(rows.points, targets), share, 0.0)
+    if rule is not None:
+        share = np.where(rule.outliers(rows.points, targets), 0.0, share)
     return Block(rows.points, targets, share)
 
 

@@ -109,8 +109,14 @@ class OutlierRule:
         X, Y
             Points, and targets in the units of the function.
         """
-        residuals = Y.reshape(len(Y), -1) - self.function(X).reshape(len(Y), -1)
+        shape = len(Y), len(self.medians)
+        residuals = Y.reshape(shape) - self.function(X).reshape(shape)
         return np.asarray(np.abs(residuals - self.medians).max(axis=1) > self.limit)
+
+    @property
+    def loss(self) -> Huber:
+        """The loss of the samples that are no outliers."""
+        return _huber(_LAST_THRESHOLD, self.limit / _LEFT_OUT)
 
 
 def polish_without_outliers(
@@ -168,15 +174,14 @@ def polish_without_outliers(
     sizes, spread, _ = _residuals(found.function, X, Y, weight)
     if not _has_outliers(sizes, _GROSS):
         return RobustPolish(first, loss)
-    search, rule = Huber(), None
     for _ in range(_ROUNDS):
         search = _huber(_SEARCH_THRESHOLD, spread)
         found = polished(found.function, search, search.threshold * regularization, weight)
         sizes, spread, medians = _residuals(found.function, X, Y, weight)
-        rule = OutlierRule(found.function, medians, _LEFT_OUT * spread)
     if not _has_outliers(sizes, max(_GROSS, _GROSS_RESIDUALS * spread)):
         return RobustPolish(first, loss)
-    outliers = sizes > _LEFT_OUT * spread
+    rule = OutlierRule(found.function, medians, _LEFT_OUT * spread)
+    outliers = sizes > rule.limit
     counted = weight > 0.0
     left_out = predict_left_out(
         found.function,
@@ -188,7 +193,7 @@ def polish_without_outliers(
     )
     if _are_predicted(outliers[counted], left_out):
         return RobustPolish(first, loss)
-    last = _huber(_LAST_THRESHOLD, spread)
+    last = rule.loss
     kept = np.where(outliers, 0.0, weight)
     found = polished(found.function, last, last.threshold * regularization, kept)
     return RobustPolish(replace(found, n_outliers=int(outliers.sum())), last, outliers, rule)
