@@ -55,6 +55,7 @@ STILL: dict[str, Draw] = {
     "still, absolute errors": normal(1.0),
     "still, heavy tails": heavy(1.0),
     "still, 10 % wrong labels": wrong(0.1),
+    "still, 0.4 % wrong labels": wrong(0.004),
 }
 METHODS: dict[str, Callable[[], Any]] = {
     "colk": DriftDetector,

@@ -48,6 +48,8 @@ def errors(record: Record, model: TableModel) -> "Callable[[Figure], None]":
 def _draw_errors(axes: "Axes", record: Record, model: TableModel) -> None:
     sizes, sums, _ = (np.array(column) for column in zip(*record.curve, strict=True))
     axes.plot(np.cumsum(sizes), sums / sizes, color=PALETTE["blue"])
+    for event in record.drifts:
+        axes.axvline(event.time, color=PALETTE["vermillion"], linestyle=":")
     axes.set_ylim(bottom=0.0)
     name = "mean |residual|" if model.task == "regression" else "error rate"
     axes.set_title(f"{name} of {model.target}")

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser"]
 
+# Exit code of --fail-on-drift.
+_DRIFTED = 3
+
 _DESCRIPTION = """\
 Learn a model from rows of CSV, Parquet, JSON lines or LIBSVM's format, in bounded
 memory. Files are read several times: for the scales of the columns and the choice
@@ -52,7 +55,7 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(run=_run)
 
 
-def _run(arguments: argparse.Namespace) -> None:
+def _run(arguments: argparse.Namespace) -> int:
     page = ("jinja2", "latex2mathml", "matplotlib") if arguments.report else ()
     need("fit", "pyarrow", "rich", *page)
     if arguments.live is not None:
@@ -74,7 +77,7 @@ def _run(arguments: argparse.Namespace) -> None:
         from colk.cli.fit_dask import fit_on_cluster
 
         fit_on_cluster(arguments)
-        return
+        return 0
     with open_source(arguments) as source:
         if source.waits:
             for option in ("holdout", "epochs", "polish", "risk_path"):
@@ -83,7 +86,7 @@ def _run(arguments: argparse.Namespace) -> None:
                     raise ValueError(f"--{name} needs files: standard input is read only once")
         model = (resumed_model if goes_on else new_model)(arguments, source)
         with _prepared(model, source, arguments, goes_on) as run:
-            _learn(run, arguments)
+            return _learn(run, arguments)
 
 
 # -- the run -------------------------------------------------------------------------------------
@@ -127,7 +130,8 @@ def _prepared(
         yield Run(model, source, rejects, record, place, fit, left_out, every, arguments.model)
 
 
-def _learn(run: "Run", arguments: argparse.Namespace) -> None:
+def _learn(run: "Run", arguments: argparse.Namespace) -> int:
+    """Learn, save and tell; return the exit code."""
     model, began, rows = run.model, time.monotonic(), run.model.rows
     with _signals() as stopped:
         with _progress(run) as show, _live(run, arguments.live) as publish:
@@ -151,6 +155,7 @@ def _learn(run: "Run", arguments: argparse.Namespace) -> None:
             )
     with interruptible():
         _tell(run, arguments, model.rows - rows, time.monotonic() - began)
+    return _DRIFTED if arguments.fail_on_drift and run.record.drifts else 0
 
 
 @contextmanager

@@ -12,6 +12,7 @@ __all__ = ["fit_on_cluster"]
 
 # Options of a run on this machine that have no meaning on a cluster.
 _UNSUPPORTED = (
+    "fail_on_drift",
     "epochs", "holdout", "intervals", "checkpoint_every", "resume", "report", "rejects", "strict",
 )  # fmt: skip
 

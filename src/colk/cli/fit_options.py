@@ -215,6 +215,11 @@ def add_running(group: Any) -> None:
         metavar="PORT",
         help="show the run on a page that this machine can open (default port: 8766)",
     )
+    group.add_argument(
+        "--fail-on-drift",
+        action="store_true",
+        help="end with exit code 3 if the error of the rows rose; the model is written",
+    )
     group.add_argument("--overwrite", action="store_true", help="replace an existing model")
     group.add_argument(
         "--report", type=Path, metavar="FILE", help="write a report (HTML) to this file"

@@ -24,8 +24,8 @@ __all__ = ["FileState", "ServiceState", "live_page"]
 _PAUSE = 0.3
 # Seconds over which rows per second are counted.
 _WINDOW = 5.0
-# The most points of a curve.
-_POINTS = 200
+# The most marks of drift.
+_MARKS = 200
 
 
 class _Speed:
@@ -72,6 +72,7 @@ def state_of(model: TableModel, record: Record, phase: str, rate: float) -> dict
         "atoms": model.n_atoms,
         "intervals": f"coverage {coverage:g}" if has_intervals else "",
         "curve": curve,
+        "drifts": [event.time for event in record.drifts[-_MARKS:]],
     }
 
 
@@ -112,7 +113,6 @@ class ServiceState(_Publisher):
     def __init__(self, service: "Service", feed: Feed) -> None:
         super().__init__(feed)
         self._service = service
-        service.on_drift = feed.mark_drift
         self._rows = -1
 
     def _look(self) -> None:
@@ -194,6 +194,5 @@ def live_page(run: "Run", port: int) -> Iterator[Any]:
 
     app = make_app(feed, f"Model of {run.model.target}", hosts=LOOPBACK_NAMES)
     with running(app, at, feed.close):
-        run.on_drift = feed.mark_drift
         yield at.getsockname()[1], publish
         publish(is_last=True)

@@ -66,12 +66,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, 2 for an error, 130 after Ctrl-C, 141 if the output is a closed pipe.
+        The exit code: 0, 2 for an error, 3 after a drift with `colk fit --fail-on-drift`, 130 after
+        Ctrl-C, 141 if the output is a closed pipe.
     """
     words = sys.argv[1:] if arguments is None else arguments
     parsed = _parser(words).parse_args(words)
     try:
-        parsed.run(parsed)
+        code: int | None = parsed.run(parsed)
     except KeyboardInterrupt as interrupt:
         print(f"colk: {str(interrupt) or 'stopped'}", file=sys.stderr)
         return _INTERRUPTED
@@ -84,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, ArithmeticError, LookupError, OSError, ImportError) as error:
         print(f"colk: error: {' '.join(_message(error).split())}", file=sys.stderr)
         return 2
-    return 0
+    return code or 0
 
 
 def _message(error: Exception) -> str:

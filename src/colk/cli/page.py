@@ -58,7 +58,8 @@ def write_page(
                 stream(record, model),
                 2.8,
                 "Each row is predicted before the model learns it. From the second pass on, the "
-                "model has learned the row in an earlier pass.",
+                "model has learned the row in an earlier pass. Dotted lines mark rises of the "
+                "error.",
             ),
             figure(
                 "predictions",

@@ -123,7 +123,6 @@ class Run:
         self.rejects, self.record, self.place = rejects, record, place
         self.left_out, self.every, self.path = left_out, every, path
         self.work_done = 0.0
-        self.on_drift: Callable[[int], None] | None = None
         self._has_scanned = False  # a scan of rows with gaps is made twice
         self._baselines = Baselines(
             model.wanted_features.numbers + model.dates,
@@ -228,9 +227,9 @@ class Run:
         columns, lines = self._kept(rows, which, self.place.before + which.start)
         y = columns[self.model.target]
         found = self.record.watch(self.model, columns, y, path, lines)
+        if found is not None and (self.place.epoch == 0 or self.source.waits):
+            self.record.detect(self.model, columns, found.sizes, self.model.rows)
         self._feed(columns, path, lines)
-        if self.on_drift is not None and self.model.drift_detected:
-            self.on_drift(self.model.rows)
         if self.source.waits:
             self._baselines.add(columns, y)
             self._remember(found, y)

@@ -2,8 +2,10 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from colk.learners import DriftEvent
 from colk.rkhs.polishing import RiskPath
 from colk.tabular import TableModel
 from colk.tabular.record import Score
@@ -11,7 +13,10 @@ from colk.tabular.record import Score
 if TYPE_CHECKING:
     from colk.cli.run import Run
 
-__all__ = ["shortened", "summary", "tell_path", "tell_score"]
+__all__ = ["shortened", "summary", "tell_drifts", "tell_path", "tell_score"]
+
+# Drifts in the summary, and names of features of each.
+_MOST_DRIFTS, _MOST_NAMES = 3, 3
 
 
 def tell_score(score: Score, model: TableModel) -> str:
@@ -42,6 +47,8 @@ def summary(run: "Run") -> dict[str, str]:
     if math.isfinite(risk):
         unit = "" if model.task == "classification" else ", in standard deviations of the target"
         lines["risk"] = f"{risk:.4g}, {model.risk} of the latest 1,000 such losses{unit}"
+    if record.drifts:
+        lines["drift"] = tell_drifts(record.drifts)
     if run.left_out.holdout > 0.0:
         score = run.test()
         lines["holdout"] = f"{tell_score(score, model)} on {score.rows:,} rows never learned"
@@ -51,6 +58,23 @@ def summary(run: "Run") -> dict[str, str]:
     if model.path is not None:
         lines["risk"] = tell_path(model.path)
     return lines
+
+
+def tell_drifts(drifts: Sequence[DriftEvent]) -> str:
+    """Return drifts as text, the first ones if there are many.
+
+    Examples
+    --------
+    >>> tell_drifts([DriftEvent(1200, 0.8, {"wind": 1.3}), DriftEvent(5000, 0.25)])
+    'the error rose by 80 % at row 1,200 (wind changed), by 25 % at row 5,000'
+    """
+    told = []
+    for event in drifts[:_MOST_DRIFTS]:
+        names = ", ".join(str(name) for name in list(event.features)[:_MOST_NAMES])
+        because = f" ({names} changed)" if names else ""
+        told.append(f"by {100.0 * event.severity:.0f} % at row {event.time:,}{because}")
+    more = len(drifts) - len(told)
+    return f"the error rose {', '.join(told)}" + (f", and {more} more times" if more else "")
 
 
 def shortened(text: str) -> str:

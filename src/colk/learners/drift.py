@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
-from colk._validation import check_number
+from colk._validation import Array, check_number
 from colk.errors import FileFormatError
 from colk.learners.feature_drift import FeatureMeans
 
@@ -102,7 +102,7 @@ class DriftDetector:
     threshold : float
         Standard errors of an alarm. The scores are about exponentially distributed, so Bernstein's
         inequality bounds the probability that a window of a still stream exceeds t of them by
-        exp(−t²/2), which is 1.5e-8 for 6.0.
+        exp(−t²/2), which is 2.7e-7 for 5.5.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class DriftDetector:
     [True]
     """
 
-    def __init__(self, threshold: float = 6.0) -> None:
+    def __init__(self, threshold: float = 5.5) -> None:
         self.threshold = check_number(threshold, "threshold", above=0.0)
         self.events: list[DriftEvent] = []
         self.drift_detected = False
@@ -179,6 +179,41 @@ class DriftDetector:
             self._compare()
         if self._since == self._due and self._due <= LAST:
             self._renew()
+
+    def update_many(
+        self, losses: Array, features: Mapping[Any, Array] | None = None
+    ) -> list[DriftEvent]:
+        """Take the losses of several samples in their order; return the alarms.
+
+        Parameters
+        ----------
+        losses : array of shape (n,)
+            The losses.
+        features : mapping of str to array of shape (n,), optional
+            Numbers by name, with NaN for gaps.
+
+        Examples
+        --------
+        >>> losses = np.abs(np.random.default_rng(0).normal(size=4000))
+        >>> losses[2000:] *= 2.0
+        >>> [2000 < event.time < 2100 for event in DriftDetector().update_many(losses)]
+        [True]
+        """
+        n_before, values, names = len(self.events), losses.tolist(), list(features or ())
+        starts = list(range(-self._since % BLOCK, len(values), BLOCK))
+        if not starts or starts[0] > 0:
+            starts.insert(0, 0)
+        if names and values:
+            table = np.column_stack([(features or {})[name] for name in names])
+            known = np.isfinite(table)
+            both = np.stack([np.where(known, table, 0.0), known], axis=1)
+            sums = np.add.reduceat(both, starts, axis=0)
+        for k, start in enumerate(starts):
+            if names and values:
+                self._features.add_sums(names, sums[k])
+            for loss in values[start : (*starts, len(values))[k + 1]]:
+                self.update(loss)
+        return self.events[n_before:]
 
     def _add(self, loss: float) -> None:
         """Add a loss and its score to the sums."""

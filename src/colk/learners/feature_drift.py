@@ -1,7 +1,7 @@
 """Means of features over blocks of samples, and which of them changed."""
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ class FeatureMeans:
 
     def __init__(self) -> None:
         self._names: list[Hashable] = []
+        self._known: set[Hashable] = set()
         self._block = np.zeros((2, 0))  # sums and counts
         self._blocks: list[Array] = []
 
@@ -48,16 +49,31 @@ class FeatureMeans:
         features : dict
             Numbers by name.
         """
-        if len(features) != len(self._names) or not all(name in features for name in self._names):
-            self._admit(features)
+        self._admit(features)
         values = np.array([features.get(name, math.nan) for name in self._names], dtype=np.float64)
         known = np.isfinite(values)
         self._block += np.where(known, values, 0.0), known
 
+    def add_sums(self, names: Sequence[Hashable], sums: Array) -> None:
+        """Add samples of one block.
+
+        Parameters
+        ----------
+        names : sequence
+            The features.
+        sums : array of shape (2, p)
+            Sum and count of each feature.
+        """
+        self._admit(names)
+        places = [self._names.index(name) for name in names]
+        self._block[:, places] += sums
+
     def _admit(self, names: Iterable[Hashable]) -> None:
-        known = set(self._names)
-        self._names = self._names + [name for name in names if name not in known]
-        self._block = self._widened(self._block)
+        new = [name for name in names if name not in self._known]
+        if new:
+            self._names = self._names + new
+            self._known = set(self._names)
+            self._block = self._widened(self._block)
 
     def _widened(self, block: Array) -> Array:
         """Return a block with a column for each name."""
@@ -112,5 +128,6 @@ class FeatureMeans:
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "FeatureMeans":
         means = cls()
         means._names, means._block = values["names"], values["block"].copy()
+        means._known = set(means._names)
         means._blocks = list(values["blocks"])
         return means

@@ -37,7 +37,7 @@ class DriftDetector(base.DriftDetector):  # type: ignore[misc,unused-ignore]
     [True]
     """
 
-    def __init__(self, threshold: float = 6.0) -> None:
+    def __init__(self, threshold: float = 5.5) -> None:
         super().__init__()
         self.threshold = threshold
         self._reset()
@@ -95,7 +95,7 @@ class DriftWatch(base.Wrapper, base.Estimator):  # type: ignore[type-arg,unused-
     (True, ['b'])
     """
 
-    def __init__(self, model: Any, threshold: float = 6.0) -> None:
+    def __init__(self, model: Any, threshold: float = 5.5) -> None:
         self.model = model
         self.threshold = threshold
         self._detector = LossDrift(threshold)

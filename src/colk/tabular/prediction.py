@@ -197,11 +197,6 @@ class TablePredictor(TableRows):
         return self._encoder.description()
 
     @property
-    def drift_detected(self) -> bool:
-        """Whether the learner detected a drift in the latest rows, if it looks for one."""
-        return bool(getattr(self._learner, "drift_detected", False))
-
-    @property
     def is_fixed(self) -> bool:
         """Whether the model only predicts, because it was compressed."""
         return self._fixed is not None

@@ -3,12 +3,13 @@
 import heapq
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from colk._validation import Array
+from colk.learners import DriftDetector, DriftEvent
 from colk.tabular.model import TableModel
 
 __all__ = ["Predicted", "Record", "Score"]
@@ -161,6 +162,8 @@ class Record(Score):
         ]
         if min(self.rows, self.width - 1, self.stride - 1) < 0:
             raise ValueError("the record of a run has counts below 0")
+        self.drifts = [DriftEvent.of(each) for each in state.get("drifts", ())]
+        self._detector = DriftDetector()
 
     @property
     def state(self) -> dict[str, Any]:
@@ -174,6 +177,7 @@ class Record(Score):
             "stride": self.stride,
             "sample": _columns_of(self.sample),
             "worst": _columns_of(self.worst),
+            "drifts": [event.state for event in self.drifts],
         }
 
     @property
@@ -223,6 +227,29 @@ class Record(Score):
                 heapq.heappush(self.worst, told)
             else:
                 heapq.heappushpop(self.worst, told)
+
+    def detect(
+        self, model: TableModel, columns: Mapping[str, Any], losses: Array, n_before: int
+    ) -> list[DriftEvent]:
+        """Look for a rise of the losses; return the drifts that were found, with their rows.
+
+        Parameters
+        ----------
+        model : TableModel
+            The model.
+        columns : mapping of str to array
+            The rows.
+        losses : array of shape (n,)
+            Their losses before they were learned.
+        n_before : int
+            Rows that the model had learned before them.
+        """
+        numbers = {name: columns[name] for name in model.wanted_features.numbers}
+        offset = n_before - self._detector.n_seen
+        found = self._detector.update_many(losses, numbers)
+        drifts = [replace(event, time=event.time + offset) for event in found]
+        self.drifts = self.drifts + drifts
+        return drifts
 
     def extend(self, errors: Array, n_atoms: int) -> None:
         """Continue the curve with the errors of rows.

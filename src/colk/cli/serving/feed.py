@@ -2,14 +2,10 @@
 
 import json
 import threading
-from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
 __all__ = ["Feed"]
-
-# Marks of drift that are kept.
-_MARKS = 200
 
 
 class Feed:
@@ -20,11 +16,8 @@ class Feed:
     >>> feed = Feed()
     >>> feed.publish({"rows": 10})
     >>> feed.after(0, timeout=0.0)
-    (1, '{"rows": 10, "drifts": []}')
-    >>> feed.mark_drift(8)
-    >>> feed.after(1, timeout=0.0)
-    (2, '{"rows": 10, "drifts": [8]}')
-    >>> feed.after(2, timeout=0.0) is None
+    (1, '{"rows": 10}')
+    >>> feed.after(1, timeout=0.0) is None
     True
     """
 
@@ -32,7 +25,6 @@ class Feed:
         self._changed = threading.Condition()
         self._number = 0
         self._state: dict[str, Any] = {}
-        self._drifts: deque[int] = deque(maxlen=_MARKS)
         self.is_closed = False
 
     def publish(self, state: Mapping[str, Any]) -> None:
@@ -45,18 +37,6 @@ class Feed:
         """
         with self._changed:
             self._state = dict(state)
-            self._tell()
-
-    def mark_drift(self, row: int) -> None:
-        """Note that a drift was detected.
-
-        Parameters
-        ----------
-        row : int
-            Rows learned before it.
-        """
-        with self._changed:
-            self._drifts.append(int(row))
             self._tell()
 
     def _tell(self) -> None:
@@ -77,8 +57,7 @@ class Feed:
             self._changed.wait_for(lambda: self._number > number or self.is_closed, timeout)
             if self._number <= number or not self._state:
                 return None
-            state = {**self._state, "drifts": list(self._drifts)}
-            return self._number, json.dumps(state, allow_nan=False)
+            return self._number, json.dumps(self._state, allow_nan=False)
 
     def close(self) -> None:
         """Let all readers end."""

@@ -83,7 +83,6 @@ class Service:
         self._path, self._every = path, every
         self._saved = model.rows
         self.record = Record(model.notes.get("record") if learns else None)
-        self.on_drift: Callable[[int], None] = _ignore
 
     # -- requests ----------------------------------------------------------------------------
 
@@ -148,23 +147,21 @@ class Service:
             except (ValueError, ArithmeticError) as error:
                 raise RequestError(str(error)) from error
             if before is not None:
-                self._count(before, y)
-            if model.drift_detected:
-                self.on_drift(model.rows)
+                self._count(before, columns, y)
             predictions = None if before is None else before.tolist()
             answer = {"rows": model.rows, "learned": len(rows), "predictions": predictions}
         if self._every is not None and model.rows - self._saved >= self._every:
             self.save()
         return answer
 
-    def _count(self, before: Any, y: Any) -> None:
+    def _count(self, before: Any, columns: Mapping[str, Any], y: Any) -> None:
         """Record the errors of rows before they were learned, and calibrate the intervals."""
-        if self.model.task == "classification":
-            self.record.extend(np.asarray(before != y, dtype=np.float64), self.model.n_atoms)
-            return
-        residuals = y - before
-        self.record.extend(np.abs(residuals), self.model.n_atoms)
-        if self.model.notes.get("intervals") is not None:
+        is_number = self.model.task == "regression"
+        residuals = y - before if is_number else np.asarray(before != y, dtype=np.float64)
+        errors = np.abs(residuals)
+        self.record.extend(errors, self.model.n_atoms)
+        self.record.detect(self.model, columns, errors, self.model.rows - len(y))
+        if is_number and self.model.notes.get("intervals") is not None:
             self.model.calibrate(np.concatenate([self.model.residuals, residuals])[-_LATEST:])
 
     # -- rows --------------------------------------------------------------------------------
@@ -239,10 +236,6 @@ class Service:
             "atoms": model.n_atoms,
             "error": None if math.isnan(error) else error,
         }
-
-
-def _ignore(row: int) -> None:
-    """Do nothing about a drift."""
 
 
 def _rows(request: Any, known: set[str]) -> Sequence[Mapping[str, Any]]:
