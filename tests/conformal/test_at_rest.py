@@ -1,6 +1,7 @@
 """Intervals and sets of labels from data at rest, and intervals that cover at each x."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
@@ -110,3 +111,31 @@ def test_sets_of_labels_on_a_stream_that_changes(tmp_path):
 def test_a_classifier_needs_probabilities():
     with pytest.raises(TypeError, match="must have the method predict_proba"):
         ConformalClassifier(LinearRegression())
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("local", [False, True])
+def test_tables_with_text_have_intervals(kind, local):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"size": rng.normal(100.0, 30.0, 900), "city": rng.choice(["a", "b"], 900)}
+    )
+    y = np.where(frame.city == "a", 1.0, 3.0) * frame["size"].to_numpy() + rng.normal(size=900)
+    if kind == "polars":
+        frame = pytest.importorskip("polars").from_pandas(frame)
+    model = ConformalRegressor(COLKRegressor(random_state=0), coverage=0.9, local=local)
+    model.fit(frame[:600], y[:600])
+    low, high = model.predict_interval(frame[600:]).T
+    assert 0.82 < np.mean((low <= y[600:]) & (y[600:] <= high)) <= 0.98
+    model.learn(frame[600:], y[600:])
+    assert np.isfinite(model.predict_interval(frame[:5])).all()
+
+
+def test_columns_of_different_scales_are_left_out_as_they_were_learned():
+    """The residuals belong to points that the model has scaled."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2)) * [1.0, 1000.0]
+    y = np.sin(X[:, 0]) + X[:, 1] / 1000.0 + 0.1 * rng.normal(size=600)
+    model = ConformalRegressor(COLKRegressor(random_state=0), coverage=0.9).fit(X[:400], y[:400])
+    low, high = model.predict_interval(X[400:]).T
+    assert np.mean(high - low) < 0.6

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from colk._validation import Array
 from colk.rkhs.polishing import predict_left_out
 
@@ -30,13 +28,14 @@ def left_out_residuals(model: Any, X: Any, y: Array) -> Array:
     ----------
     model : COLKRegressor
         An estimator that was fitted to these samples, with one output and the risk "mean".
-    X : array of shape (n, p)
+    X : array of shape (n, p), or data frame
         Points.
     y : array of shape (n,)
         Targets.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from colk import COLKRegressor
     >>> X = np.random.default_rng(0).normal(size=(300, 1))
     >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=300)
@@ -44,7 +43,7 @@ def left_out_residuals(model: Any, X: Any, y: Array) -> Array:
     >>> bool(0.08 < residuals.std() < 0.15)
     True
     """
-    points = np.ascontiguousarray(X, dtype=np.float64)
+    points = model.encode_points(X)
     found, scale = model.polished_, float(model.target_scale_)
     scaled = (y - float(model.intercept_)) / scale
     values = predict_left_out(found.function, points, scaled, model.loss_, found.regularization)

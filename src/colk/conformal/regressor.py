@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
+from colk._frames import as_rows, is_frame, n_rows_of
 from colk._validation import Array, check_points, check_vector
 from colk.conformal.adaptive import AdaptiveInterval, check_coverage
 from colk.conformal.left_out import has_closed_form, left_out_residuals
@@ -156,9 +157,9 @@ class ConformalRegressor(Guarded):
                 f"{type(self.model).__name__} is not fitted and has neither learn nor partial_fit; "
                 "fit it first, on other samples than those of the stream"
             )
-        n = len(check_points(np.asarray(X), None))
+        rows = as_rows(X)
+        n = n_rows_of(X) if _is_table(X) else len(check_points(np.asarray(X), None))
         targets = check_vector(y, n, "y")
-        rows = X.iloc if hasattr(X, "iloc") else np.asarray(X)
         start = 0
         while start < n:
             known = self._interval.is_known(self.coverage)
@@ -173,12 +174,19 @@ class ConformalRegressor(Guarded):
             self._learns(X, y)
             self._has_learned = True
         if ends is not None:
-            points = np.asarray(X)
+            points = self._points(X)
             shifts = self._shifts(points)
             below, above = (y - ends[:, c] - shifts[:, c] for c in range(2))
             if self._local is not None:
                 self._local.update(points, y - ends.mean(axis=1))
             self._interval.update(below.tolist(), above.tolist())
+
+    def _points(self, X: Any) -> Array:
+        """Return X as numbers; only the quantiles of the residuals need more than its length."""
+        if self._local is None:
+            return np.zeros((n_rows_of(X), 0))
+        encode = getattr(self.model, "encode_points", None) if _is_table(X) else None
+        return np.asarray(X) if encode is None else encode(X)
 
     def _shifts(self, X: Array) -> Array:
         """What the quantiles of the residuals add to the ends, of shape (n, 2)."""
@@ -201,10 +209,9 @@ class ConformalRegressor(Guarded):
         """
         if not self._has_learned:
             raise ValueError("the model is not fitted; use fit, or fit the model first")
-        points = np.asarray(X)
-        targets = check_vector(y, len(points), "y")
+        targets = check_vector(y, n_rows_of(X), "y")
         ends = self._ends(X)
-        self._set(points, targets[:, None] - ends)
+        self._set(self._points(X), targets[:, None] - ends)
         return self
 
     @locked
@@ -213,8 +220,8 @@ class ConformalRegressor(Guarded):
 
         A `colk.COLKRegressor` with one output and its polish is calibrated by the residuals of
         predictions without the own sample, in closed form, so that all samples count for both. Any
-        other model is fitted to three quarters of the samples, drawn at random, and calibrated on
-        the others.
+        other model, and one of a table with a category of more than 150 values, is fitted to three
+        quarters of the samples, drawn at random, and calibrated on the others.
 
         Parameters
         ----------
@@ -225,19 +232,20 @@ class ConformalRegressor(Guarded):
         random_state : int, RandomState or None
             Seed for the draw.
         """
-        points = np.asarray(X)
-        targets = check_vector(y, len(points), "y")
-        rows = X.iloc if hasattr(X, "iloc") else points
-        if has_closed_form(self.model):
+        n, rows = n_rows_of(X), as_rows(X)
+        targets = check_vector(y, n, "y")
+        is_fitted = has_closed_form(self.model)
+        if is_fitted:
             self.model.fit(X, targets)
-            residuals = left_out_residuals(self.model, points, targets)
-            self._set(points, np.column_stack([residuals, residuals]))
+        if is_fitted and not self.model.encoder_.effects:
+            residuals = left_out_residuals(self.model, X, targets)
+            self._set(self._points(X), np.column_stack([residuals, residuals]))
         else:
-            order = np.random.default_rng(random_state).permutation(len(points))
-            size = max(1, 3 * len(points) // 4)
+            order = np.random.default_rng(random_state).permutation(n)
+            size = max(1, 3 * n // 4)
             self.model.fit(rows[order[:size]], targets[order[:size]])
-            rest = order[size:]
-            self._set(points[rest], targets[rest, None] - self._ends(rows[rest]))
+            rest = rows[order[size:]]
+            self._set(self._points(rest), targets[order[size:], None] - self._ends(rest))
         self._has_learned = True
         return self
 
@@ -302,9 +310,8 @@ class ConformalRegressor(Guarded):
         level = self.coverage if coverage is None else check_coverage(coverage)
         reach = self._interval.reach(level)
         if not self._has_learned:
-            return np.tile(np.array(reach), (len(X), 1))
-        points = np.asarray(X)
-        interval: Array = self._ends(X) + self._shifts(points) + np.array(reach)
+            return np.tile(np.array(reach), (n_rows_of(X), 1))
+        interval: Array = self._ends(X) + self._shifts(self._points(X)) + np.array(reach)
         return interval
 
     def observed_coverage(self, coverage: float | None = None) -> float:
@@ -330,6 +337,10 @@ class ConformalRegressor(Guarded):
                 "one: use one model per output"
             )
         return values[:, [int(np.argmin(levels)), int(np.argmax(levels))]]
+
+
+def _is_table(X: Any) -> bool:
+    return is_frame(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "OUS")
 
 
 def _has_learned(model: Any) -> bool:

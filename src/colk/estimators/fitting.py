@@ -39,6 +39,7 @@ from colk.rkhs.polishing import (
     stratified_rows,
 )
 from colk.rkhs.polishing.blocks import BLOCK, weight_block
+from colk.tabular.effects import effect_targets
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Flags", "Passes"]
 
@@ -132,7 +133,7 @@ class EpochEstimator(COLKEstimator):
                 self._fit_batches(batches)
             return self
         with self._unchanged_on_error():
-            rows = self._prepare(X, y, sample_weight, first=True)
+            rows = self._prepare_fit(X, y, sample_weight)
             labels = self._checked_groups(groups, rows[0])
             with one_blas_thread(), use_threads(self.n_jobs):
                 outliers = self._learn_all(*rows)
@@ -178,7 +179,7 @@ class EpochEstimator(COLKEstimator):
         self, X: Array, y: NDArray[Any], weight: Array
     ) -> tuple[FinalPolish | None, tuple[Array, Array, Array]]:
         """Fit a sample, without its outliers; return the polish and the encoded sample."""
-        rows = self._prepare(X, y, weight, first=True)
+        rows = self._prepare_fit(X, y, weight)
         self._checked_groups(None, rows[0])
         final = self._epochs(*rows)
         left_out = None if final is None else final.outliers
@@ -186,7 +187,7 @@ class EpochEstimator(COLKEstimator):
             if left_out is None:
                 break
             weight = np.where(left_out, 0.0, weight)
-            rows = self._prepare(X, y, weight, first=True)
+            rows = self._prepare_fit(X, y, weight)
             again = self._epochs(*rows)
             if final is None or again is None:
                 break
@@ -212,6 +213,15 @@ class EpochEstimator(COLKEstimator):
         check_consistent_length(points, y)
         return points, self._encode(np.asarray(y)), self._weights(weight, points)
 
+    def _prepare_fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
+        """Prepare all samples of a fit, with the effects of categories; make the learner."""
+        rows, Y, weight = self._prepare(X, y, sample_weight, first=True)
+        n_classes = len(getattr(self, "classes_", ())) if self.loss_.kind == "multiclass" else 0
+        wider = self._inputs.with_effects(rows, effect_targets(Y, n_classes), weight)
+        if wider.shape[1] > rows.shape[1]:
+            self._start(wider, self.loss_, self._n_outputs)
+        return wider, Y, weight
+
     def _checked_groups(self, groups: ArrayLike | None, X: Array) -> NDArray[Any] | None:
         """Return the groups that the risk needs, or None if it needs none."""
         if not isinstance(self.risk_, GroupRisk):
@@ -234,7 +244,7 @@ class EpochEstimator(COLKEstimator):
     def _fit_without(self, outliers: Flags, X: Any, y: Any, weight: Array) -> None:
         """Fit again without the outliers, which also changed scale, kernel and atoms."""
         for _ in range(_REFITS):
-            rows = self._prepare(X, y, np.where(outliers, 0.0, weight), first=True)
+            rows = self._prepare_fit(X, y, np.where(outliers, 0.0, weight))
             more = self._learn_all(*rows)
             if more is None:
                 break

@@ -136,6 +136,26 @@ class Inputs:
             self.scale.scale(rows)
         return rows
 
+    def with_effects(self, rows: Array, targets: Array, weight: Array) -> Array:
+        """Find the effects of categories; return the rows with their effects out of fold.
+
+        Parameters
+        ----------
+        rows : array of shape (n, width)
+            The rows of a fit, as the learner takes them.
+        targets : array of shape (n, q)
+            Targets in units of their deviation (`colk.tabular.effects.effect_targets`).
+        weight : array of shape (n,)
+            Weights of the rows.
+        """
+        encoder = self.encoder
+        if not encoder.categorical:
+            return rows
+        n, raw = len(rows), rows * self.unit + self.center
+        wider = encoder.find_effects(raw, targets, weight, np.arange(n), n)
+        encoder.end_fit()
+        return np.ascontiguousarray(np.column_stack([rows, wider[:, rows.shape[1] :]]))
+
     @property
     def center(self) -> Array:
         """What is subtracted from each column of an encoded row."""

@@ -36,6 +36,16 @@ class TableInput:
         """How columns become the features that the learner sees, before they are scaled."""
         return self._inputs.encoder
 
+    def encode_points(self, X: Any) -> Array:
+        """Return X as the learner takes it: checked, encoded and scaled.
+
+        Parameters
+        ----------
+        X : array of shape (n, p), or data frame
+            Points.
+        """
+        return self._points(X)
+
     def _is_valid(self, X: Any) -> bool:
         """Whether X is a finite array that needs no conversion.
 

@@ -40,6 +40,7 @@ _HOMES = {
         "ConformalRegressor", "DriftWatch",
     ),
     "colk.tabular": ("TableEncoder", "TableModel"),
+    "colk.tabular.effects": ("CategoryEffects",),
     "colk.tabular.gaps": ("GapFiller",),
     "colk.estimators.inputs": ("Inputs",),
 }  # fmt: skip
@@ -48,7 +49,7 @@ _HOMES = {
 _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
     "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
-    "Inputs", "GapFiller", "DriftDetector", "FeatureMeans",
+    "Inputs", "GapFiller", "CategoryEffects", "DriftDetector", "FeatureMeans",
 )  # fmt: skip
 
 # Other types in pickles of models, besides terms and the classes above.

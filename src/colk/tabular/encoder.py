@@ -10,6 +10,7 @@ from colk import _stored as stored
 from colk._validation import Array
 from colk.tabular.columns import Column, as_numbers, as_seconds, as_texts
 from colk.tabular.dates import cycles_in, on_circle, years_of
+from colk.tabular.effects import CategoryEffects, EffectColumns, Places
 from colk.tabular.encoder_file import FEW_VALUES, FIELDS, StoredEncoder
 from colk.tabular.gaps import FEWEST_ROWS, MOST_COLUMNS, GapFiller
 
@@ -23,7 +24,7 @@ _TYPICAL_ROWS = 20_000
 
 
 @stored.stores(FIELDS)
-class TableEncoder(StoredEncoder):
+class TableEncoder(EffectColumns, StoredEncoder):
     """Makes rows of numbers from columns of numbers, categories and dates.
 
     The columns of an encoded row are, in this order:
@@ -34,7 +35,9 @@ class TableEncoder(StoredEncoder):
       code 0, the values are 1, 2, … in the order of appearance, and a value that was not admitted
       has the code −1;
     - for each column of numbers or dates with gaps a number that is 1 in a gap and else 0, in the
-      order in which the columns first had a gap.
+      order in which the columns first had a gap;
+    - for each category of many values its effect on the target, if `find_effects` was called
+      (`colk.tabular.effects`).
 
     Gaps of numbers and dates are filled with what the other cells of the row make likely
     (`colk.tabular.gaps`), if the first data had gaps, 30 rows or more and at most 60 columns, where
@@ -60,6 +63,8 @@ class TableEncoder(StoredEncoder):
         categories that are named here.
     predictors : mapping of str to int, optional
         How many values of each category the filler uses.
+    effects : sequence of CategoryEffects
+        The effects of categories on the target; none by default.
 
     Examples
     --------
@@ -87,6 +92,7 @@ class TableEncoder(StoredEncoder):
         gaps: Sequence[str] = (),
         filler: GapFiller | None = None,
         predictors: Mapping[str, int] | None = None,
+        effects: Sequence[CategoryEffects] = (),
     ) -> None:
         self.columns = tuple(Column(*column).check() for column in columns)
         if not columns or len({column.name for column in columns}) < len(columns):
@@ -100,6 +106,7 @@ class TableEncoder(StoredEncoder):
             self._admit_values(name, (values or {}).get(name, ()))
         self.gaps = list(gaps)
         self._filler, self._predictors = filler, dict(predictors or {})
+        self.effects = list(effects)
 
     @classmethod
     def of(cls, columns: Sequence[Column], table: Mapping[str, Any]) -> "TableEncoder":
@@ -156,6 +163,11 @@ class TableEncoder(StoredEncoder):
     @property
     def width(self) -> int:
         """Number of columns of an encoded row."""
+        return self._n_described + sum(effects.n_targets for effects in self.effects)
+
+    @property
+    def _n_described(self) -> int:
+        """Number of columns of an encoded row without the effects of categories."""
         return self.n_measured + 2 * self._n_circles + len(self._codes) + len(self.gaps)
 
     @property
@@ -174,7 +186,7 @@ class TableEncoder(StoredEncoder):
             for function in ("sine", "cosine")
         ]
         gaps = [f"{name} is missing" for name in self.gaps]
-        return [*self._typical, *circles, *self._codes, *gaps]
+        return [*self._typical, *circles, *self._codes, *gaps, *self._effect_names()]
 
     @property
     def is_plain(self) -> bool:
@@ -191,14 +203,18 @@ class TableEncoder(StoredEncoder):
         table : mapping of str to array
             The columns by name.
         grows : bool
-            Whether encoded rows may become wider. Otherwise a first gap is filled only.
+            Whether encoded rows may become wider. Otherwise, and if there are effects, a first gap
+            is filled only.
         """
         known = _checked(self.columns, table)
         for name, kind in self.columns:
             if kind == "category":
                 self._admit_values(name, known[name])
-            elif grows and name not in self.gaps and np.isnan(known[name]).any():
+            elif grows and not self.effects and self._has_first_gap(name, known[name]):
                 self.gaps.append(name)
+
+    def _has_first_gap(self, name: str, values: Array) -> bool:
+        return name not in self.gaps and bool(np.isnan(values).any())
 
     def _admit_values(self, name: str, values: Iterable[Any]) -> None:
         codes = self._codes[name]
@@ -227,19 +243,22 @@ class TableEncoder(StoredEncoder):
 
     # -- encoding ----------------------------------------------------------------------------
 
-    def encode(self, table: Mapping[str, Any]) -> Array:
+    def encode(self, table: Mapping[str, Any], places: Places | None = None) -> Array:
         """Return the rows as a matrix of shape (n, width).
 
         Parameters
         ----------
         table : mapping of str to array
             The columns by name. Further columns are ignored.
+        places : array of shape (n,), optional
+            The places of the rows in the data of a fit, if they are learned now.
         """
         known = _checked(self.columns, table)
         parts: list[Any] = [self._filled(self._cells(known))]
         parts += [self._coded(name, known[name]) for name in self._codes]
         parts += [np.isnan(known[name]).astype(np.float64) for name in self.gaps]
-        return np.ascontiguousarray(np.column_stack(parts))
+        rows = np.ascontiguousarray(np.column_stack(parts))
+        return self._with_effects(rows, places) if self.effects else rows
 
     def _coded(self, name: str, values: Any) -> Array:
         codes = self._codes[name]
@@ -336,7 +355,9 @@ class TableEncoder(StoredEncoder):
 
     def _use_of(self, name: str, kind: str) -> str:
         if kind == "category":
-            return f"{self.n_values(name)} values, compared by equality; a gap is a value"
+            use = f"{self.n_values(name)} values, compared by equality; a gap is a value"
+            has_effect = f"effect of {name}" in self._effect_names()
+            return use + ("; level and slopes of each value" if has_effect else "")
         uses = ["a number"] if kind == "number" else ["trend"]
         uses += [f"time of {cycle}" for cycle in self._cycles.get(name, ())]
         if name in self.gaps:

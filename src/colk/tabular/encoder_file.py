@@ -8,6 +8,7 @@ from colk import _stored as stored
 from colk.errors import FileFormatError
 from colk.tabular.columns import Column
 from colk.tabular.dates import CYCLES
+from colk.tabular.effects import CategoryEffects
 from colk.tabular.gaps import GapFiller
 
 __all__ = ["FEW_VALUES", "FIELDS", "StoredEncoder"]
@@ -24,6 +25,7 @@ FIELDS: dict[str, stored.Field] = {
     "gaps": stored.ListOf(stored.Text()),
     "filler": stored.Optional(stored.Object(GapFiller)),
     "predictors": stored.ListOf(stored.Count(at_most=FEW_VALUES)),
+    "effects": stored.ListOf(stored.Object(CategoryEffects)),
 }
 
 
@@ -40,6 +42,7 @@ class StoredEncoder:
             "gaps": self.gaps,
             "filler": self._filler,
             "predictors": [self._predictors.get(name, 0) for name in self._codes],
+            "effects": self.effects,
         }
 
     @classmethod
@@ -56,6 +59,7 @@ class StoredEncoder:
                 values["gaps"],
                 values["filler"],
                 {name: count for name, count in predictors if count},
+                values["effects"],
             )
         except ValueError as error:
             raise FileFormatError(f"the columns of a table do not fit: {error}") from None
@@ -63,6 +67,12 @@ class StoredEncoder:
         is_other |= not set(values["gaps"]) <= set(plain._typical)
         if is_other or len(set(values["gaps"])) < len(values["gaps"]):
             raise FileFormatError("values, cycles and gaps of columns must be different")
+        used = [column for effects in encoder.effects for column in effects.numbers]
+        coded = [effects.column for effects in encoder.effects]
+        if not set(coded) <= set(encoder.categorical) or len(set(coded)) < len(coded):
+            raise FileFormatError("effects must be those of different categories")
+        if any(column >= encoder.n_measured for column in used):
+            raise FileFormatError("slopes must be those of numbers")
         n_cells = encoder._cells({name: np.empty(0) for name, _ in columns}).shape[1]
         if encoder._filler is not None and len(encoder._filler.unit) != n_cells:
             raise FileFormatError("gaps are filled from other columns than the table has")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colk._engine.locks import Guarded
 from colk._engine.running_scale import COLUMNS, RunningScale
@@ -12,6 +13,7 @@ from colk._validation import Array
 from colk.recipe import Settings, as_loss
 from colk.tabular.columns import Column, as_numbers, as_seconds, check_numbers
 from colk.tabular.dates import CYCLES, cycles_in
+from colk.tabular.effects import effect_targets
 from colk.tabular.encoder import TableEncoder
 
 if TYPE_CHECKING:
@@ -131,8 +133,11 @@ class TableRows(Guarded):
 
     # -- rows as numbers ---------------------------------------------------------------------
 
-    def _encoded(self, columns: Mapping[str, Any], y: Any) -> tuple[Array, Any]:
-        """Return checked rows as a matrix, and targets as a column of numbers or texts."""
+    def _encoded(self, columns: Mapping[str, Any], y: Any, first: int) -> tuple[Array, Any]:
+        """Return checked rows as a matrix, and targets as a column of numbers or texts.
+
+        `first` is the place of the first row in the data of a fit.
+        """
         if self.task == "regression":
             targets = check_numbers(y, self.target)[:, None].copy()
         else:
@@ -144,7 +149,37 @@ class TableRows(Guarded):
         if len(targets) != n:
             raise ValueError(f"{self.target} has {len(targets)} rows, expected {n}")
         self._encoder.admit(columns)
-        return self._encoder.encode(columns), targets
+        return self._encoder.encode(columns, np.arange(first, first + n)), targets
+
+    def find_effects(
+        self, X: Array, targets: Array, places: NDArray[np.int64], n_rows: int
+    ) -> Array:
+        """Find the effects of categories; return the rows with their effects out of fold.
+
+        Parameters
+        ----------
+        X : array of shape (n, width)
+            Encoded rows, not standardised.
+        targets : array of shape (n, 1)
+            Targets as the loss takes them, standardised.
+        places : array of shape (n,)
+            The places of the rows in the data.
+        n_rows : int
+            Number of rows in the data.
+        """
+        if not self.categorical:
+            return X
+        n_classes = max(2, len(self.labels)) if self._has_classes else 0
+        found = effect_targets(targets, n_classes)
+        return self._encoder.find_effects(X, found, np.ones(len(X)), places, n_rows)
+
+    @property
+    def _has_classes(self) -> bool:
+        return as_loss(self.settings.loss).kind == "multiclass"
+
+    def end_fit(self) -> None:
+        """From now on rows are new."""
+        self._encoder.end_fit()
 
     def _class_targets(self, labels: Any) -> Array:
         """Return classes as the loss takes them, of shape (n, 1)."""

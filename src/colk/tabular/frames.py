@@ -5,13 +5,10 @@ from typing import Any
 import numpy as np
 
 from colk._extras import needed_for
+from colk._frames import is_frame
 from colk.tabular.columns import Column, Kind, as_numbers, as_seconds, as_texts, kind_of_objects
 
 __all__ = ["is_table", "names_of", "read_table"]
-
-
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and (hasattr(X, "dtypes") or hasattr(X, "schema"))
 
 
 def is_table(X: Any) -> bool:
@@ -26,7 +23,7 @@ def is_table(X: Any) -> bool:
         if X.ndim != 2 or X.dtype.kind not in "OUSM":
             return False
         return X.dtype.kind != "O" or any(kind_of_objects(column) != "number" for column in X.T)
-    if not _is_frame(X):
+    if not is_frame(X):
         return False
     kinds = [getattr(dtype, "kind", "O") for dtype in getattr(X, "dtypes", ())]
     is_pandas = type(X).__module__.partition(".")[0] == "pandas"

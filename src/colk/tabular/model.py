@@ -42,10 +42,9 @@ class TableModel(TablePredictor, StoredTable):
     (`colk.kernels.Mixed`), dates become a trend and places in the day, the week and the year. Any
     feature may be missing (NaN or None): a missing category is a value of its own, a missing number
     or date has a typical value and a mark. `fit` reads the rows several times and gives the same
-    model as `COLKRegressor().fit` or `COLKClassifier().fit` on the encoded rows in their order; it
-    needs the memory of 20,000 rows at most. `learn` reads the rows once. It
-    standardises each row by the mean and the deviation of the rows so far, so that the size of the
-    batches does not change the model.
+    model as `COLKRegressor().fit` or `COLKClassifier().fit` on the rows in their order, in the
+    memory of 20,000 rows. `learn` reads the rows once. It standardises each row by the mean and the
+    deviation of the rows so far, so that batches of any size give the same model.
 
     Parameters
     ----------
@@ -223,7 +222,7 @@ class TableModel(TablePredictor, StoredTable):
         """
         if self._fixed is not None:
             raise ValueError("a compressed model cannot learn; use the original model")
-        X, targets = self._encoded(columns, y)
+        X, targets = self._encoded(columns, y, first=self.rows)
         if len(X) == 0:
             return self
         if self._has_fixed_scales:
@@ -308,15 +307,15 @@ class TableModel(TablePredictor, StoredTable):
     # -- the steps of a fit ------------------------------------------------------------------
 
     @locked
-    def encode(self, columns: Mapping[str, Any], y: Any) -> tuple[Array, Array]:
+    def encode(self, columns: Mapping[str, Any], y: Any, first: int = 0) -> tuple[Array, Array]:
         """Return rows and targets as numbers, not standardised; add new categories and labels.
 
         Parameters
         ----------
-        columns, y
-            As for `learn`.
+        columns, y, first
+            As for `learn`, and the place of the first row in the data.
         """
-        X, targets = self._encoded(columns, y)
+        X, targets = self._encoded(columns, y, first)
         if self.task == "regression":
             return X, targets
         for label in dict.fromkeys(targets[:, 0]):

@@ -121,6 +121,7 @@ class TableFit:
         self._sample = RowSample(seed=model.seed)
         self._measured = RowSample(seed=model.seed)
         self._has_medians = False
+        self._n_read = 0  # rows of this pass
         self._sums: Sums | None = None
         self._block: list[tuple[Array, Array]] = []
 
@@ -139,7 +140,8 @@ class TableFit:
         if self.phase == "learn":
             self._model.learn(columns, y)
             return
-        X, targets = self._model.encode(columns, y)
+        X, targets = self._model.encode(columns, y, first=self._n_read)
+        self._n_read += len(X)
         if self.phase == "polish":
             self._model.standardize(X, targets)
             self._add_to_sums(X, targets)
@@ -152,6 +154,7 @@ class TableFit:
 
     def end_pass(self) -> None:
         """Finish the pass and start the next phase."""
+        self._n_read = 0
         if self.phase == "scan" and not self._has_medians and self._model.needs_medians:
             self._find_medians()
         elif self.phase == "scan":
@@ -165,6 +168,8 @@ class TableFit:
             self._polish()
         else:
             self._end_polish_pass()
+        if self.phase == "done":
+            self._model.end_fit()
 
     def finish_learning(self) -> None:
         """Go on to the polish, or to the end."""
@@ -194,9 +199,18 @@ class TableFit:
         """Make the learner for the rows that were scanned."""
         if self._sample.n_seen == 0:
             return
+        self._find_effects()
         X, targets = self._sample_arrays()
         order = np.random.default_rng(self._model.seed).permutation(len(X))
         self._model.start(X[order], targets[order], MOST_ROWS)
+
+    def _find_effects(self) -> None:
+        """Add the effects of categories to the rows of the sample."""
+        X, targets = self._sample.arrays()
+        scaled = targets.copy()
+        self._model.standardize(X.copy(), scaled)
+        sample = self._sample
+        sample.widen(self._model.find_effects(X, scaled, sample.places, sample.n_seen))
 
     # -- the weights -------------------------------------------------------------------------
 

@@ -87,6 +87,23 @@ class RowSample:
         places, targets = ([part[i] for part in self._parts] for i in (0, 2))
         return np.concatenate(places), np.concatenate(points), np.concatenate(targets)
 
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The places of the rows of `arrays`."""
+        self._drop()
+        return self._joined()[0]
+
+    def widen(self, X: Array) -> None:
+        """Take other points for the rows of `arrays`, with more features.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            The points.
+        """
+        places, _, targets = self._joined()
+        self._parts = [(places, X, targets)]
+
     def arrays(self) -> tuple[Array, Array]:
         """Return points and targets in the order of the rows; features that came later are 0."""
         self._drop()
