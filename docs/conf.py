@@ -33,7 +33,7 @@ extensions = [
     "signatures",
     "titles",
 ]
-exclude_patterns = ["_*", "gallery/**/*.py", "gallery/**/*.ipynb", "gallery/**/*.py.md5"]
+exclude_patterns = ["_*", "bench", "gallery/**/*.py", "gallery/**/*.ipynb", "gallery/**/*.py.md5"]
 default_role = "py:obj"
 nitpicky = False
 smartquotes = False
@@ -71,6 +71,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = f"colk {release}"
 html_static_path = ["_static"]
+html_extra_path = ["bench"]  # the page and the table of the last published run of `colk bench`
 html_css_files = ["colk.css"]
 html_favicon = "_static/favicon.svg"
 html_context = {"default_mode": "auto"}  # light or dark, as the browser prefers

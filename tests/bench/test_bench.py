@@ -1,6 +1,7 @@
 """The benchmark: its peers run, its page tells where colk is behind, its file is complete."""
 
 import re
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -116,6 +117,7 @@ def test_the_page_says_which_libraries_are_missing(tmp_path, monkeypatch):
     path = write_page([track], scores_of(track), PLAN, tmp_path, observe_origin(1.0, 1, 0))
     assert re.search(r"Without CapyMOA.{0,40}there is no Java", path.read_text(), re.S)
     assert "Without LightGBM" not in path.read_text()
+    assert f"lightgbm {version('lightgbm')}" in path.read_text()
 
 
 @pytest.mark.parametrize("peer", memory.PEERS)

@@ -24,6 +24,7 @@ from colk.estimators import (
     ModelOrderDisplay,
     RaceDisplay,
     RiskTradeoffDisplay,
+    StreamDisplay,
 )
 from colk.estimators.displays.losses import tail_mean
 from colk.kernels import Gaussian
@@ -86,6 +87,30 @@ def test_model_order_ends_where_one_pass_ends():
     assert display.n_atoms[-1] == model.fit(X, Y).n_atoms_
     classes = ModelOrderDisplay.from_estimator(COLKClassifier(), X, SIDES)
     assert classes.n_atoms[-1] > 1
+
+
+def test_a_stream_shows_errors_before_learning_and_drift():
+    x = np.random.default_rng(1).uniform(-1.0, 1.0, size=(3000, 1))
+    y = np.where(np.arange(3000) < 1800, 1.0, -1.0) * np.sin(3.0 * x[:, 0])
+    model = COLKRegressor(kernel="gaussian", random_state=0)
+    display = StreamDisplay.from_estimator(model, x, y, n_points=30)
+    np.testing.assert_array_equal(display.samples, np.arange(100, 3001, 100))
+    twin = clone(model).partial_fit(x[:100], y[:100])
+    expected = np.abs(twin.predict(x[100:200]) - y[100:200]).mean()
+    assert np.isnan(display.errors[0])
+    assert display.errors[1] == pytest.approx(expected)
+    assert display.errors[18] > 10 * display.errors[17]  # the first block after the change
+    (drift,) = display.drifts
+    assert 1800 < drift <= 1900
+    assert [line.get_xdata()[0] for line in display.axes_[1].lines[1:]] == [drift]
+
+
+def test_a_stream_of_labels_shows_wrong_ones():
+    figure, axes = plt.subplots(2)
+    display = StreamDisplay.from_estimator(COLKClassifier(), X, SIDES, n_points=4, axes=axes)
+    assert 0.0 < display.errors[-1] < 0.5
+    assert display.n_atoms[-1] > 1
+    assert display.figure_ is figure
 
 
 def test_losses_and_their_tail():

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,6 +161,12 @@ def _section(track: Track, scores: Sequence[Score]) -> dict[str, Any]:
     }
 
 
+def _versions() -> list[str]:
+    """Return the versions of the libraries of the peers."""
+    names = [name for name in ("river", "lightgbm", "mapie", "capymoa") if find_spec(name)]
+    return [f"{name} {version(name)}" for name in names]
+
+
 def left_out() -> dict[str, str]:
     """Return the libraries whose methods are missing here, and why."""
     found = {"CapyMOA": absence()}
@@ -174,6 +181,7 @@ def write_page(
     """Write `bench.html` and return its path."""
     sections = [_section(track, scores) for track in tracks]
     facts = {name: text for name, text in origin.pairs.items() if name != "Paper"}
+    facts["Other libraries"] = ", ".join(_versions())
     facts |= {f"Without {name}": why for name, why in left_out().items()}
     page = render(
         "bench", title="colk beside other methods", sections=sections, facts=facts, quick=plan.quick

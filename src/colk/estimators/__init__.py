@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         RaceDisplay,
         RiskPathDisplay,
         RiskTradeoffDisplay,
+        StreamDisplay,
     )
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "RaceDisplay",
     "RiskPathDisplay",
     "RiskTradeoffDisplay",
+    "StreamDisplay",
 ]
 
 _DISPLAYS = "colk.estimators.displays"
@@ -52,6 +54,7 @@ __getattr__ = lazy_attributes(
         "RaceDisplay": _DISPLAYS,
         "RiskPathDisplay": _DISPLAYS,
         "RiskTradeoffDisplay": _DISPLAYS,
+        "StreamDisplay": _DISPLAYS,
     },
 )
 

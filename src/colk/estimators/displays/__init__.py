@@ -7,6 +7,7 @@ from colk.estimators.displays.order import ModelOrderDisplay
 from colk.estimators.displays.race import RaceDisplay
 from colk.estimators.displays.relevance import FeatureRelevanceDisplay
 from colk.estimators.displays.risk_path import RiskPathDisplay
+from colk.estimators.displays.stream import StreamDisplay
 from colk.estimators.displays.tradeoff import RiskTradeoffDisplay
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "RaceDisplay",
     "RiskPathDisplay",
     "RiskTradeoffDisplay",
+    "StreamDisplay",
 ]
