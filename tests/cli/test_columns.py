@@ -9,11 +9,13 @@ import lzma
 import re
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 import colk as package
+from colk.cli import main
 from colk.tabular.dates import years_of
 
 
@@ -136,3 +138,18 @@ def test_out_names_the_option_that_it_has(colk, tmp_path):
         assert "--to" in error
         assert "`format`" not in error
     assert colk("predict", model, path, "--out", tmp_path / "x.xlsx", "--to", "csv")[0] == 0
+
+
+@pytest.mark.parametrize("kernel", ["linear", "polynomial"])
+def test_kernels_of_inner_products_take_text(kernel, tmp_path):
+    """A linear model of one-hot categories is exact here."""
+    rng = np.random.default_rng(0)
+    size, city = rng.normal(size=300), rng.choice(["a", "b", "c"], 300)
+    y = 2.0 * size + np.where(city == "a", 3.0, np.where(city == "b", -1.0, 0.5))
+    table = pd.DataFrame({"size": size, "city": city, "y": y})
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    model = tmp_path / "m.colk"
+    line = ["fit", str(tmp_path / "rows.csv"), "--target=y", f"--kernel={kernel}"]
+    assert main([*line, f"--model={model}"]) == 0
+    found = package.load(model).predict({"size": size, "city": city})
+    assert np.mean((found - y) ** 2) < 0.01 * y.var()

@@ -35,6 +35,7 @@ from colk.kernels import (
     Linear,
     Matern,
     Mixed,
+    OneHotPolynomial,
     Polynomial,
     RationalQuadratic,
 )
@@ -67,6 +68,7 @@ EVERY = [
     0.1 * Gaussian(0.9) + 0.3 * Linear() * Matern(1.0, nu=1.5) + Constant(0.1),
     (Gaussian(0.5) + Linear()) * (Laplacian(0.5) + 0.3 * Polynomial(2)),
     Mixed(Laplacian((0.5, 2.0)), (1,), 0.7),
+    OneHotPolynomial((1,), degree=2, offset=1.0),
     Mixed(Matern(1.3), (0, 2), (0.2, 1.5)) + Linear(),
 ]
 

@@ -6,14 +6,23 @@ import numpy as np
 import pytest
 
 import colk
-from colk.kernels import Gaussian, Laplacian, Linear, Matern, Mixed, RationalQuadratic
+from colk.kernels import (
+    Gaussian,
+    Laplacian,
+    Linear,
+    Matern,
+    Mixed,
+    OneHotPolynomial,
+    Polynomial,
+    RationalQuadratic,
+)
 from colk.kernels.mixed import with_categories
 from colk.learners import COLK, NewtonCOLK
 from colk.reference import gram
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.features import RandomFourierFeatures
 from colk.tabular import Column, TableEncoder
-from colk.testing import check_learner
+from colk.testing import check_kernel, check_learner
 
 NUMBERS = [
     Gaussian(0.9),
@@ -135,5 +144,30 @@ def test_wrong_arguments_are_refused():
         Mixed(Gaussian(1.0), (0,), -1.0)
     with pytest.raises(ValueError, match="column 4 is categorical"):
         Mixed(Gaussian(1.0), (4,)).gram(points(3))
-    with pytest.raises(TypeError, match="Linear cannot compare categories"):
-        with_categories(Linear(), (0,))
+    with pytest.raises(TypeError, match="Sum cannot compare categories"):
+        with_categories(Gaussian(1.0) + Linear(), (0,))
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(3, 0.5)], ids=repr)
+def test_a_kernel_of_inner_products_is_that_of_one_hot_categories(kernel):
+    mixed, U, V = with_categories(kernel, (0, 2)), points(30), points(19, seed=1)
+
+    def one_hot(X):
+        indicators = [X[:, [k]] == np.arange(-1.0, 3.0) for k in (0, 2)]
+        return np.column_stack([X[:, [1, 3]], *indicators])
+
+    assert isinstance(mixed, OneHotPolynomial)
+    expected = kernel.gram(one_hot(U), one_hot(V))
+    np.testing.assert_allclose(mixed.gram(U, V), expected, rtol=1e-12, atol=1e-12)
+    slopes = mixed.slopes(U, V)
+    assert (slopes[:, :, [0, 2]] == 0.0).all()
+    ours = kernel.slopes(one_hot(U), one_hot(V))[:, :, :2]
+    np.testing.assert_allclose(slopes[:, :, [1, 3]], ours, rtol=1e-12, atol=1e-12)
+
+
+def test_a_kernel_of_one_hot_categories_keeps_the_contract():
+    check_kernel(OneHotPolynomial((1,), degree=2, offset=1.0))
+    with pytest.raises(ValueError, match="different columns"):
+        OneHotPolynomial(())
+    with pytest.raises(ValueError, match="is categorical, but the points have"):
+        OneHotPolynomial((4,)).gram(np.zeros((2, 3)))

@@ -14,6 +14,7 @@ from colk.kernels import (
     Linear,
     Matern,
     Mixed,
+    OneHotPolynomial,
     Polynomial,
     RationalQuadratic,
 )
@@ -42,6 +43,7 @@ ALL = [
     0.3 * (Linear() + Constant(1.0)) * Polynomial(2),
     0.0 * Linear(),
     Mixed(Matern((0.5, 1.0)), (1,), 0.7) + Linear(),
+    OneHotPolynomial((1,), degree=3, offset=0.5),
     CustomKernel(cauchy),
     CustomKernel(cauchy) * Gaussian(2.0) + Linear(),
 ]

@@ -72,12 +72,16 @@ class GraphWriter:
         is_same = self._paired("Equal")
         return self._summed(self.nodes.add("Where", [is_same, zero, self.nodes.constant(spread)]))
 
-    def inner_product(self) -> str:
+    def inner_product(self, ignored: Columns = ()) -> str:
         """Σ_k x_k d_k.
 
         Not by MatMul, because onnxruntime fuses a scaling into it in single precision.
         """
-        return self._summed(self._paired("Mul"))
+        products = self._paired("Mul")
+        if ignored:
+            counted = scales_of(1.0, self.formula.n_features, ignored)
+            products = self.multiply(products, self.nodes.constant(counted))
+        return self._summed(products)
 
     def wave(self) -> str:
         """cos(2π(Σ_k x_k d_k + phase)), by the fraction of a turn."""

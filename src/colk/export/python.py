@@ -34,6 +34,10 @@ def mismatch(x, d, weights):
 def inner_product(x, d):
     return sum(u * v for u, v in zip(x, d))
 """,
+        "part_of_inner_product": """
+def part_of_inner_product(x, d, counted):
+    return sum(u * v * c for u, v, c in zip(x, d, counted))
+""",
         "wave": """
 def wave(x, d):
     turns = sum((u * v for u, v in zip(x, d)), d[-1])
@@ -70,9 +74,11 @@ def wave(x, d):
         scales[list(columns)] = weights
         return self._call("mismatch", scales)
 
-    def inner_product(self) -> str:
+    def inner_product(self, ignored: Columns = ()) -> str:
         """Σ_k x_k d_k."""
-        return self._call("inner_product")
+        if not ignored:
+            return self._call("inner_product")
+        return self._call("part_of_inner_product", scales_of(1.0, self.n_features, ignored))
 
     def wave(self) -> str:
         """cos(2π(Σ_k x_k d_k + phase))."""
@@ -140,6 +146,10 @@ def mismatch(x, d, weights):
         "inner_product": """
 def inner_product(x, d):
     return x[:, 0] @ d.T
+""",
+        "part_of_inner_product": """
+def part_of_inner_product(x, d, counted):
+    return (x[:, 0] * counted) @ d.T
 """,
         "wave": """
 def wave(x, d):

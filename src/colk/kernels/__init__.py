@@ -9,6 +9,7 @@ from colk.kernels.base import Kernel
 from colk.kernels.custom import CustomKernel
 from colk.kernels.inner_product import Constant, Linear, Polynomial
 from colk.kernels.mixed import Mixed
+from colk.kernels.one_hot import OneHotPolynomial
 from colk.kernels.stationary import Gaussian, Laplacian, Matern, RationalQuadratic
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Linear",
     "Matern",
     "Mixed",
+    "OneHotPolynomial",
     "Polynomial",
     "Product",
     "RationalQuadratic",

@@ -61,7 +61,7 @@ class Language(Protocol[T]):
     def city_block_distance(self, bandwidth: Bandwidth, ignored: Columns = ()) -> T:
         """Σ_k |u_k − v_k|/c_k, without the columns that are ignored."""
 
-    def inner_product(self) -> T:
+    def inner_product(self, ignored: Columns = ()) -> T:
         """Σ_k u_k v_k."""
 
     def mismatch(self, columns: Columns, weights: tuple[float, ...]) -> T:
@@ -184,9 +184,9 @@ def city_block_distance(bandwidth: Bandwidth) -> Expression:
     return Expression("city_block_distance", bandwidth)
 
 
-def inner_product() -> Expression:
-    """Return uᵀv."""
-    return Expression("inner_product")
+def inner_product(ignored: Columns = ()) -> Expression:
+    """Return uᵀv, without the columns that are ignored."""
+    return Expression("inner_product", ignored) if ignored else Expression("inner_product")
 
 
 def mismatch(columns: Columns, weights: tuple[float, ...]) -> Expression:
@@ -294,9 +294,11 @@ class Arrays:
         u, v = self.U[:, None, list(columns)], self.V[None, :, list(columns)]
         return np.asarray((u != v) @ np.array(weights))
 
-    def inner_product(self) -> Array:
+    def inner_product(self, ignored: Columns = ()) -> Array:
         """Σ_k u_k v_k."""
-        return np.asarray(self.U @ self.V.T)
+        if not ignored:
+            return np.asarray(self.U @ self.V.T)
+        return np.asarray(np.delete(self.U, ignored, axis=1) @ np.delete(self.V, ignored, axis=1).T)
 
     def function_of_points(self, function: Callable[[Array, Array], float]) -> Array:
         """Call a function of two points on every pair."""

@@ -11,6 +11,8 @@ from colk._engine.simd import loops
 from colk._validation import Array, check_count, check_number
 from colk.kernels.base import UNIT, Kernel
 from colk.kernels.formulas import Expression, exp, mismatch, without_columns
+from colk.kernels.inner_product import Linear, Polynomial
+from colk.kernels.one_hot import OneHotPolynomial
 from colk.kernels.stationary import Laplacian, Stationary
 
 __all__ = ["Mixed", "category_weights", "with_categories"]
@@ -165,7 +167,10 @@ def category_weights(is_l1: bool, bandwidth: float, scales: Array) -> tuple[floa
 
 
 def with_categories(kernel: Kernel, categorical: tuple[int, ...]) -> Kernel:
-    """Return a kernel for points with categories: `Mixed`, unless it is one or there are none.
+    """Return a kernel for points with categories; without categories, the kernel itself.
+
+    It is `Mixed` for a kernel with a bandwidth, and `OneHotPolynomial` for `Linear` and
+    `Polynomial`.
 
     Examples
     --------
@@ -173,8 +178,12 @@ def with_categories(kernel: Kernel, categorical: tuple[int, ...]) -> Kernel:
     >>> with_categories(Gaussian(2.0), (1,))
     Mixed(kernel=Gaussian(bandwidth=2.0), categorical=(1,), weights=(0.25,))
     """
-    if not categorical or isinstance(kernel, Mixed):
+    if not categorical or isinstance(kernel, (Mixed, OneHotPolynomial)):
         return kernel
+    if isinstance(kernel, Linear):
+        return OneHotPolynomial(categorical)
+    if isinstance(kernel, Polynomial):
+        return OneHotPolynomial(categorical, kernel.degree, kernel.offset)
     if not isinstance(kernel, Stationary):
         raise TypeError(
             f"{type(kernel).__name__} cannot compare categories: use a kernel with a bandwidth, "
