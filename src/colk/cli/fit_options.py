@@ -59,6 +59,13 @@ def stored(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def add_settings(group: Any) -> None:
     """Add the options that are settings of the model."""
+    _add_columns(group)
+    _add_terms(group)
+    _add_solver(group)
+    _add_size(group)
+
+
+def _add_columns(group: Any) -> None:
     group.add_argument("--target", metavar="NAME", help="column to predict")
     group.add_argument(
         "--features",
@@ -85,6 +92,9 @@ def add_settings(group: Any) -> None:
         choices=("regression", "classification"),
         help="default: classification if the target holds text, else regression",
     )
+
+
+def _add_terms(group: Any) -> None:
     group.add_argument(
         "--kernel",
         metavar="TERM",
@@ -104,6 +114,9 @@ def add_settings(group: Any) -> None:
     group.add_argument(
         "--risk", metavar="TERM", help="mean, variance, 'cvar(0.1)', ... (default: mean)"
     )
+
+
+def _add_solver(group: Any) -> None:
     group.add_argument(
         "--solver",
         choices=("gradient", "newton"),
@@ -124,6 +137,9 @@ def add_settings(group: Any) -> None:
         help="step size of --solver gradient (default: 1 / the scale of the loss, "
         "0.2 times that for cvar)",
     )
+
+
+def _add_size(group: Any) -> None:
     group.add_argument(
         "--eps",
         type=float,

@@ -40,6 +40,9 @@ def summary(run: "Run") -> dict[str, str]:
     """Return the lines of the summary by name."""
     model, record = run.model, run.record
     lines = {"rows": f"{model.rows:,} learned, {run.rejects.count:,} rejected"}
+    if run.left_out.calibration > 0.0:
+        share = f"{100.0 * run.left_out.calibration:.0f} %"
+        lines["rows"] += f"; {share} of the rows set the width of the intervals"
     passes = run.place.epoch + 1
     over = "" if passes == 1 else f", over {passes} passes"
     lines["error"] = f"{tell_score(record, model)} (each row before it is learned{over})"
