@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from matplotlib.figure import Figure
 
 import colk as package
-from colk.cli.figures import _most_varying
+from colk.cli.figures import _most_varying, features
 
 ROWS = "a,y\n1,2\n2,3\n3,5\n"
 
@@ -124,6 +125,22 @@ def test_the_page_shows_features_that_matter(colk, tmp_path):
     shown = _most_varying(package.load(tmp_path / "m"))
     assert len(shown) == 12
     assert {"c13", "c15"} <= set(shown)
+
+
+def test_the_page_draws_the_function_at_the_dates_of_the_table(colk, tmp_path):
+    days = np.datetime64("2021-01-01") + np.arange(300)
+    x = np.random.default_rng(0).normal(size=300)
+    lines = [f"{day},{a},{0.1 * t + a}" for t, (day, a) in enumerate(zip(days, x, strict=True))]
+    path = write(tmp_path, "t.csv", "when,a,y\n" + "\n".join(lines) + "\n")
+    assert colk("fit", path, "--target", "y", "--model", tmp_path / "m")[0] == 0
+    figure = Figure()
+    features(package.load(tmp_path / "m"))[0](figure)
+    figure.draw_without_rendering()
+    when, a = figure.axes
+    # A trend of 30 over the year; the panel of the other column is drawn at its middle, 15.
+    assert np.ptp(when.lines[0].get_ydata()) > 20.0
+    assert all(label.get_text().startswith("202") for label in when.get_xticklabels())
+    assert np.median(a.lines[0].get_ydata()) == pytest.approx(15.0, abs=4.0)
 
 
 def test_another_delimiter_is_named(colk, tmp_path):

@@ -34,13 +34,15 @@ def number(value: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> number(0.012345), number(1234.5), number(25.04), number(0.0)
-    ('0.0123', '1,234', '25.0', '0')
+    >>> number(0.012345), number(1234.5), number(25.04), number(0.0), number(0.0000698)
+    ('0.0123', '1,234', '25.0', '0', '6.98e-05')
     """
     if not math.isfinite(value):
         return "–"
     if value == 0.0:
         return "0"
+    if abs(value) < 1e-3:
+        return f"{value:.{digits - 1}e}"
     places = digits - 1 - math.floor(math.log10(abs(value)))
     return f"{value:,.{max(places, 0)}f}"
 

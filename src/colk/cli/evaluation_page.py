@@ -12,6 +12,7 @@ from colk._version import __version__
 from colk.cli.evaluate import confusion_table, metrics_table
 from colk.cli.figures import errors, predictions
 from colk.cli.page import figure, worst_rows
+from colk.cli.summary import shortened
 from colk.persistence.atomic import write_whole
 
 if TYPE_CHECKING:
@@ -89,7 +90,11 @@ def write_evaluation(
         figures=figures,
         worst=worst_rows(model, record),
         rejects=rejects.reasons,
-        settings={"task": model.task, **model.description(), "colk": __version__},
+        settings={
+            "task": model.task,
+            **{name: shortened(text) for name, text in model.description().items()},
+            "colk": __version__,
+        },
     )
     write_whole(path, [page.encode()])
 

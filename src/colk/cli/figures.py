@@ -8,6 +8,7 @@ import numpy as np
 from colk._pages.colors import PALETTE
 from colk._validation import Array
 from colk.tabular import TableModel
+from colk.tabular.dates import seconds_of
 from colk.tabular.record import Record
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _most_varying(model: TableModel) -> list[str]:
         values: Any = _shown_values(model, name) if name in model.categorical else ()
         if name not in model.categorical:
             low, high, _ = _reach(model, name, atoms, center, unit)
-            values = np.linspace(low, high, _PROBES)
+            values = _cells(model, name, np.linspace(low, high, _PROBES))
         rows = {**_typical(model, len(values)), name: values}
         ranges[name] = max((float(np.ptp(found)) for _, found, _ in _values(model, rows)))
     chosen = sorted(ranges, key=ranges.__getitem__, reverse=True)[:_MOST_FEATURES]
@@ -165,12 +166,12 @@ def _line(axes: "Axes", model: TableModel, name: str) -> None:
     low, high, atoms = _reach(model, name, model.function.atoms, model.center, model.unit)
     grid = np.linspace(low, high, 200)
     rows: dict[str, Any] = _typical(model, len(grid))
-    rows[name] = grid
+    rows[name] = _cells(model, name, grid)
     for label, values, color in _values(model, rows):
         axes.plot(grid, values, color=color, label=label)
     if name in model.dates:
         axes.locator_params(axis="x", nbins=3)
-        axes.xaxis.set_major_formatter(lambda value, _: _day(value))
+        axes.xaxis.set_major_formatter(lambda value, _: _day(float(seconds_of(np.array(value)))))
         axes.tick_params(axis="x", rotation=30)
     inside = atoms[(atoms >= low) & (atoms <= high)]
     axes.plot(
@@ -181,6 +182,11 @@ def _line(axes: "Axes", model: TableModel, name: str) -> None:
         markersize=5,
         transform=axes.get_xaxis_transform(),
     )
+
+
+def _cells(model: TableModel, name: str, values: Array) -> Array:
+    """Return values of a column of the model as cells of a table: dates are years in the model."""
+    return seconds_of(values) if name in model.dates else values
 
 
 def _day(seconds: float) -> str:
@@ -222,7 +228,7 @@ def _typical(model: TableModel, size: int) -> dict[str, Any]:
     }
     for name, mean in zip(model.columns, model.center, strict=True):
         if name in model.features and name not in model.categorical:
-            rows[name] = np.full(size, mean)
+            rows[name] = _cells(model, name, np.full(size, mean))
     return rows
 
 

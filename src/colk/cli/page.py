@@ -10,6 +10,7 @@ from colk._pages.drawing import draw
 from colk._pages.render import inline, render
 from colk._version import __version__
 from colk.cli.figures import features, predictions, stream
+from colk.cli.summary import shortened
 from colk.persistence.atomic import write_whole
 from colk.tabular import TableModel
 from colk.tabular.record import Record
@@ -171,6 +172,6 @@ def _settings(model: TableModel) -> dict[str, str]:
         "task": model.task,
         "target": model.target,
         "features": ", ".join(model.features),
-        **model.description(),
+        **{name: shortened(text) for name, text in model.description().items()},
         "colk": __version__,
     }

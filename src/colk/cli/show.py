@@ -62,7 +62,7 @@ def _table(model: "TableModel") -> dict[str, str]:
     else:
         told["labels"] = ", ".join(model.labels)
     told["features"] = ", ".join(
-        f"{name} ({mean:.4g} ± {unit:.4g})"
+        f"{name} ({mean:.4g} ± {unit:.4g}{' years since 2000' if name in model.dates else ''})"
         for name, mean, unit in zip(model.columns, model.center, model.unit, strict=True)
     )
     told |= model.description()

@@ -4,7 +4,7 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["CYCLES", "cycles_in", "on_circle", "years_of"]
+__all__ = ["CYCLES", "cycles_in", "on_circle", "seconds_of", "years_of"]
 
 _DAY = 86400.0
 
@@ -49,6 +49,17 @@ def years_of(seconds: Array) -> Array:
     array([0.])
     """
     return np.asarray((seconds - _YEAR_2000) / CYCLES["year"])
+
+
+def seconds_of(years: Array) -> Array:
+    """Return years since 2000 as seconds since 1970.
+
+    Examples
+    --------
+    >>> seconds_of(np.array([0.0]))
+    array([9.466848e+08])
+    """
+    return np.asarray(years * CYCLES["year"] + _YEAR_2000)
 
 
 def on_circle(seconds: Array, cycle: str) -> Array:
