@@ -251,6 +251,7 @@ _STEP = (
 )
 _CURVED = (
     _NEWTON + "test_noise_is_the_mean_of_residuals_of_an_exact_f",
+    _NEWTON + "test_the_mean_step_of_a_batch_is_that_of_its_samples",
     _NEWTON + "test_batches_of_weighted_samples_are_gauss_newton",
     _NEWTON + "test_trust_bounds_how_far_a_sample_moves_its_prediction",
     _NEWTON + "test_forgetting_raises_the_variance_at_the_sample_alone",

@@ -148,6 +148,24 @@ def test_noise_is_the_mean_of_residuals_of_an_exact_f():
         assert learner.stream.pack()["noise"] == pytest.approx([noise], rel=1e-7)
 
 
+def test_the_mean_step_of_a_batch_is_that_of_its_samples():
+    """A batch of three is three steps of a third of the weight; the mean takes a third of each."""
+    X, Y = stream(12, Squared())
+    batches, singles = (
+        NewtonCOLK(ROUGH, compressor=KOMP(fraction=1e-9), prior=0.5, batch_size=size)
+        for size in (3, 1)
+    )
+    mean, before = 0.0, 0.0
+    for t in range(4):
+        for k in range(3 * t, 3 * t + 3):
+            singles.learn(X[k : k + 1], Y[k : k + 1], [1.0 / 3.0])
+            now = singles.step_length**2
+            square = before + (k + 1) * (now - before)  # the mean of k + 1 steps, undone
+            mean, before = mean + (square - mean) / (3 * (t + 1)), now
+        batches.learn(X[3 * t : 3 * t + 3], Y[3 * t : 3 * t + 3])
+        assert batches.step_length**2 == pytest.approx(mean, rel=1e-9)
+
+
 def test_trust_bounds_how_far_a_sample_moves_its_prediction():
     """b is at least |a|/reach, also where the loss is flat."""
     assert_gauss_newton(Huber(0.3), Mean(), trust=0.02)
