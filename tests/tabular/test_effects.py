@@ -6,8 +6,10 @@ import pytest
 
 import colk
 from colk import COLKClassifier, COLKRegressor
+from colk._stored import pack, restore
 from colk.cli import main
-from colk.tabular import TableModel
+from colk.errors import FileFormatError
+from colk.tabular import TableEncoder, TableModel
 from colk.tabular.effects import CategoryEffects
 from colk.tabular.passes import TableFit
 
@@ -133,3 +135,29 @@ def test_classes_have_effects():
         "effect of kind", "effect of kind on target 1", "effect of kind on target 2",
     ]  # fmt: skip
     assert np.mean(model.predict(TEST) == expected) > 0.8
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"column": 0},
+        {"numbers": [7]},
+        {"n_rows": 0},
+        {"has_curves": False},
+        {"unit": np.zeros(1)},
+        {"tables": np.zeros((2, 1, 5, 6))},
+        {"tables": np.zeros((1, 1, 5, 4))},
+        {"tables": np.full((1, 1, 5, 6), np.nan)},
+    ],
+    ids=str,
+)
+def test_damaged_effects_are_refused(model, change):
+    packed = pack(model._encoder)
+
+    def load(**values):
+        effects = restore(CategoryEffects, {**pack(packed["effects"][0]), **values}, None)
+        return restore(TableEncoder, {**packed, "effects": [effects]}, None)
+
+    assert load().names == model.columns
+    with pytest.raises(FileFormatError):
+        load(**change)

@@ -7,6 +7,7 @@ effects u_v are normal with mean 0. The encoded row gets the expected u_v·z as 
 is learned gets it from the rows of other folds, so that it does not contain the row's own target.
 """
 
+import math
 from abc import abstractmethod
 from typing import Any
 
@@ -32,7 +33,12 @@ _MOST_CURVES = 3
 _MOST_SLOPES = 8
 _ROWS_FOR_CURVES = 3.0
 _FREQUENCIES = (1.5, 3.0)
+_PER_CURVE = 1 + 2 * len(_FREQUENCIES)
 _MOST_TARGETS = 10
+
+# The most numbers in the moments of all values, and the rows whose products are in memory.
+_MOST_MOMENTS = 2**24
+_BLOCK = 8192
 
 # Numbers count up to this many units from their median, and so do targets from their mean.
 _FARTHEST = 3.0
@@ -165,15 +171,16 @@ class CategoryEffects:
             return None
         codes = rows[counted, column].astype(np.intp)
         n_seen = len(np.unique(codes))
-        if not _FEW_VALUES < n_seen <= _MOST_SHARE * n:
+        n_terms = math.isqrt(_MOST_MOMENTS // (N_FOLDS * n_codes))
+        if n_terms == 0 or not _FEW_VALUES < n_seen <= _MOST_SHARE * n:
             return None
         center, unit = _scales(rows[counted, :n_measured])
         varies = np.flatnonzero(unit > 0.0)
         scales, empty = (center[varies], unit[varies]), np.zeros((1, q, 1, 1))
-        has_curves = n >= _ROWS_FOR_CURVES * n_seen
+        has_curves = n >= _ROWS_FOR_CURVES * n_seen and n_terms > _PER_CURVE
         found = cls(column, n_rows, varies.tolist(), *scales, has_curves, empty)
         deviations = targets - np.average(targets, axis=0, weights=weight)
-        found._keep_slopes(rows[counted], codes, deviations[counted], n_codes)
+        found._keep_slopes(rows[counted], codes, deviations[counted], n_codes, n_terms)
         Z, folds = found._terms(rows[counted]), found._folds(places[counted])
         tables = [
             _tables(Z, y, weight[counted], codes, n_codes, folds) for y in deviations[counted].T
@@ -181,9 +188,13 @@ class CategoryEffects:
         found.tables = np.stack(tables, axis=1)
         return found
 
-    def _keep_slopes(self, rows: Array, codes: Codes, targets: Array, n_codes: int) -> None:
+    def _keep_slopes(
+        self, rows: Array, codes: Codes, targets: Array, n_codes: int, n_terms: int
+    ) -> None:
         """Keep the numbers whose slopes differ most between the values."""
-        most = _MOST_CURVES if self.has_curves else _MOST_SLOPES
+        most = min(_MOST_SLOPES, n_terms - 1)
+        if self.has_curves:
+            most = min(_MOST_CURVES, (n_terms - 1) // _PER_CURVE)
         if len(self.numbers) <= most:
             return
         Z, scores = self._scaled(rows), np.zeros(len(self.numbers))
@@ -242,7 +253,7 @@ class CategoryEffects:
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "CategoryEffects":
         n_tables, _, _, n_terms = values["tables"].shape
         effects = cls(**values)
-        per_number = 1 + 2 * len(_FREQUENCIES) if effects.has_curves else 1
+        per_number = _PER_CURVE if effects.has_curves else 1
         expected = 1 + per_number * len(effects.numbers)
         if n_tables not in (1, N_FOLDS + 1) or n_terms != expected:
             raise stored.refuse("tables", "effects of each value and fold", values["tables"])
@@ -338,9 +349,12 @@ def _tables(
     common = np.linalg.solve(Z.T @ share + 1e-6 * len(y) * np.eye(Z.shape[1]), share.T @ y)
     rest = y - Z @ common
     places = codes * N_FOLDS + folds
-    products = share[:, :, None] * Z[:, None, :]
     d = Z.shape[1]
-    A = _sums(places, products, n_codes * N_FOLDS).reshape(n_codes, N_FOLDS, d, d)
+    A = np.zeros((n_codes * N_FOLDS, d, d))
+    for start in range(0, len(y), _BLOCK):
+        some = slice(start, start + _BLOCK)
+        np.add.at(A, places[some], share[some, :, None] * Z[some, None, :])
+    A = A.reshape(n_codes, N_FOLDS, d, d)
     b = _sums(places, share * rest[:, None], n_codes * N_FOLDS).reshape(n_codes, N_FOLDS, d)
     whole_A, whole_b = A.sum(axis=1), b.sum(axis=1)
     spread, noise = _variances(whole_A, whole_b, float(weight @ rest**2), float(weight.sum()))
