@@ -350,11 +350,11 @@ def _tables(
     rest = y - Z @ common
     places = codes * N_FOLDS + folds
     d = Z.shape[1]
-    A = np.zeros((n_codes * N_FOLDS, d, d))
+    moments = np.zeros((n_codes * N_FOLDS, d, d))
     for start in range(0, len(y), _BLOCK):
         some = slice(start, start + _BLOCK)
-        np.add.at(A, places[some], share[some, :, None] * Z[some, None, :])
-    A = A.reshape(n_codes, N_FOLDS, d, d)
+        np.add.at(moments, places[some], share[some, :, None] * Z[some, None, :])
+    A = moments.reshape(n_codes, N_FOLDS, d, d)
     b = _sums(places, share * rest[:, None], n_codes * N_FOLDS).reshape(n_codes, N_FOLDS, d)
     whole_A, whole_b = A.sum(axis=1), b.sum(axis=1)
     spread, noise = _variances(whole_A, whole_b, float(weight @ rest**2), float(weight.sum()))
