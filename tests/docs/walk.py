@@ -136,7 +136,14 @@ def look(page, home: str, name: str) -> list[str]:
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """A server that logs nothing."""
+    """A server that logs nothing, and answers browsers that ask for an icon by themselves."""
+
+    def do_GET(self):
+        if self.path == "/favicon.ico":
+            self.send_response(http.HTTPStatus.NO_CONTENT)
+            self.end_headers()
+        else:
+            super().do_GET()
 
     def log_message(self, *arguments):
         pass
