@@ -186,6 +186,10 @@ CASES |= {
         lambda: river.ConformalRegressor(river.COLKRegressor(), coverage=0.8),
         _by_name(Y),
     ),
+    "river.ConformalRegressor of a width that depends on x": (
+        lambda: river.ConformalRegressor(river.COLKRegressor(), coverage=0.8, local=True),
+        _by_name(Y),
+    ),
     "river.ConformalClassifier": (
         lambda: river.ConformalClassifier(river.COLKClassifier(), by_class=True),
         _by_name(LABELS),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from river import datasets, linear_model, preprocessing
+from river import compose, datasets, linear_model, preprocessing
 
 from colk import ConformalRegressor as OfArrays
 from colk.river import COLKRegressor, ConformalRegressor
@@ -70,3 +70,36 @@ def test_bad_targets_leave_it_as_it_was():
     assert (after.lower, after.upper) == (before.lower, before.upper)
     with pytest.raises(TypeError, match=r"colk\.river\.ConformalRegressor"):
         OfArrays(COLKRegressor())
+
+
+def noisy(n, seed=1):
+    """Rows whose noise grows with a; b has gaps, and the text does not count."""
+    rng = np.random.default_rng(seed)
+    for t in range(n):
+        a = float(rng.uniform(-1.0, 1.0))
+        x = {"a": a, "b": None if t % 5 == 0 else float(rng.normal()), "name": "text"}
+        yield x, math.sin(3.0 * a) + (0.3 + 0.25 * a) * float(rng.normal())
+
+
+def test_a_width_that_depends_on_x():
+    regressor = compose.Select("a") | COLKRegressor(kernel="laplacian", max_atoms=50)
+    model, inside = ConformalRegressor(regressor, coverage=0.9, local=True), ([], [])
+    for t, (x, y) in enumerate(noisy(4000)):
+        if t > 500:
+            inside[x["a"] > 0.0].append(y in model.predict_interval(x))
+        model.learn_one(x, y)
+    assert [np.mean(part) for part in inside] == pytest.approx([0.9, 0.9], abs=0.025)
+    quiet, loud = (model.predict_interval({"a": a}).width for a in (-0.9, 0.9))
+    assert loud > 3.0 * quiet
+    at_mean = model.predict_interval({"a": 0.0, "b": 0.0})
+    assert model.predict_interval({"a": 0.0}).width == pytest.approx(at_mean.width, rel=0.05)
+
+
+def test_a_width_without_numbers_is_the_same_for_all():
+    model = ConformalRegressor(
+        preprocessing.OneHotEncoder() | linear_model.LinearRegression(), local=True
+    )
+    for t in range(100):
+        model.learn_one({"name": "xy"[t % 2]}, float(t % 3))
+    widths = {model.predict_interval({"name": name}).width for name in "xy"}
+    assert len(widths) == 1

@@ -17,7 +17,7 @@ from colk.losses import Quantiles
 __all__ = ["ResidualQuantiles"]
 
 # Few atoms, because a spread is smoother than a function, and changes must be learned soon.
-_ATOMS = 50
+_ATOMS = 100
 
 
 @stored.stores(
@@ -30,7 +30,8 @@ class ResidualQuantiles:
     """The two quantiles of a residual that leave out (1 − coverage)/2 each, as functions of x.
 
     `colk.learners.QuantileCOLK` learns them from the residuals of a stream, with forgetting="auto".
-    Features and residuals are scaled inside by their running means and standard deviations.
+    Features and residuals are scaled inside by their running means and standard deviations. A gap
+    (NaN) counts as the mean.
 
     Parameters
     ----------
@@ -82,6 +83,11 @@ class ResidualQuantiles:
         tail = 0.5 * (1.0 - self.coverage)
         return Quantiles((tail, 1.0 - tail))
 
+    @property
+    def n_features(self) -> int:
+        """Number of features; 0 before the first update."""
+        return 0 if self._features is None else self._features.n_columns
+
     def predict(self, X: Any) -> Array:
         """Return the two quantiles at each point, of shape (n, 2); 0 before the first update.
 
@@ -92,7 +98,7 @@ class ResidualQuantiles:
         """
         if self._learner is None or self._features is None:
             return np.zeros((len(X), 2))
-        points = np.ascontiguousarray(X, dtype=np.float64)
+        points = self._filled(X, self._features)
         values = self._learner.predict(self._features.scaled(points))
         return values * float(self._unit.units[0])
 
@@ -106,9 +112,8 @@ class ResidualQuantiles:
         residuals : array of shape (n,)
             Targets minus predictions.
         """
-        points = np.array(X, dtype=np.float64, order="C")
         if self._features is None:
-            n_features = points.shape[1]
+            n_features = np.shape(X)[1]
             self._features = RunningScale(n_features)
             kernel = Laplacian(standard_bandwidth("laplacian", n_features))
             self._learner = QuantileCOLK(
@@ -116,6 +121,13 @@ class ResidualQuantiles:
                 compressor=KOMP(eps=0.05, max_atoms=_ATOMS),
             )  # fmt: skip
         assert self._learner is not None
+        points = self._filled(X, self._features)
         self._features.absorb(points)
         self._unit.absorb(residuals[:, None].copy())
         self._learner.learn(points, residuals / float(self._unit.units[0]))
+
+    @staticmethod
+    def _filled(X: Any, features: RunningScale) -> Array:
+        """Return a copy of the points, with the means of the features in gaps."""
+        points = np.array(X, dtype=np.float64, order="C")
+        return np.where(np.isnan(points), features.means, points)

@@ -82,11 +82,11 @@ class DriftEvent:
     recent=stored.Array(stored.Size("n_recent", at_most=LAST), finite=False),
     reference=stored.Array(stored.Size("n_reference", at_most=REFERENCE), finite=False),
     due=stored.Count(REFERENCE),
-    block=stored.Array(3, finite=False),
+    block=stored.Array(4, finite=False),
     filled=stored.Count(at_most=BLOCK - 1),
     scores=stored.Array(stored.Size("n_sums", at_least=1, at_most=MOST + WINDOWS[-1] + 2)),
     losses=stored.Array("n_sums", finite=False),
-    squares=stored.Number(),
+    powers=stored.Array(2, at_least=0.0),
     features=stored.Object(FeatureMeans),
 )
 class DriftDetector:
@@ -140,10 +140,10 @@ class DriftDetector:
         self._clear_blocks()
 
     def _clear_blocks(self) -> None:
-        self._block = [0.0, 0.0, 0.0]  # sums of scores, their squares and losses
+        self._block = [0.0, 0.0, 0.0, 0.0]  # sums of scores, their squares and cubes, and losses
         self._filled = 0
         self._scores, self._losses = [0.0], [0.0]  # sums over all blocks up to each
-        self._squares = 0.0  # of the scores in the blocks
+        self._squares = self._cubes = 0.0  # of the scores in the blocks
 
     def _renew(self) -> None:
         """Take the latest losses as the reference, and rank the kept ones among them."""
@@ -222,13 +222,15 @@ class DriftDetector:
         block = self._block
         block[0] += score
         block[1] += score * score
-        block[2] += loss
+        block[2] += score * score * score
+        block[3] += loss
         self._filled += 1
         if self._filled == BLOCK:
             self._scores.append(self._scores[-1] + block[0])
             self._squares += block[1]
-            self._losses.append(self._losses[-1] + block[2])
-            self._block, self._filled = [0.0, 0.0, 0.0], 0
+            self._cubes += block[2]
+            self._losses.append(self._losses[-1] + block[3])
+            self._block, self._filled = [0.0, 0.0, 0.0, 0.0], 0
 
     def _compare(self) -> None:
         """Compare the latest blocks with those before."""
@@ -240,16 +242,19 @@ class DriftDetector:
             size = len(sums) - 1
         total = sums[-1]
         mean = total / (BLOCK * size)
-        variance = max(self._squares / (BLOCK * size) - mean * mean, 1e-6)
+        square, cube = self._squares / (BLOCK * size), self._cubes / (BLOCK * size)
+        variance = max(square - mean * mean, 1e-6)
+        third = cube - 3.0 * mean * square + 2.0 * mean**3  # central moment
+        skew = max(1.0, third / (3.0 * variance))
         doubt = 0.5 * self.threshold * self.threshold  # −log of the probability
         for window in WINDOWS:
             before = size - window
             if before < FEWEST:
                 break
             gap = ((total - sums[before]) / window - sums[before] / before) / BLOCK
-            # Bernstein's inequality: the second term counts for short windows.
+            # Bernstein's inequality: the first term counts for short windows, and for rare losses.
             tail = doubt / (BLOCK * window)
-            if gap > tail + math.sqrt(2.0 * variance * tail * (1.0 + window / before)):
+            if gap > skew * tail + math.sqrt(2.0 * variance * tail * (1.0 + window / before)):
                 self._alarm(window)
                 return
 
@@ -258,6 +263,7 @@ class DriftDetector:
         size = len(self._scores) - 1
         half = size // 2
         self._squares *= (size - half) / size
+        self._cubes *= (size - half) / size
         self._scores = [each - self._scores[half] for each in self._scores[half:]]
         self._losses = [each - self._losses[half] for each in self._losses[half:]]
         self._features.keep(size - half)
@@ -283,7 +289,7 @@ class DriftDetector:
             "filled": self._filled,
             "scores": np.array(self._scores),
             "losses": np.array(self._losses),
-            "squares": self._squares,
+            "powers": np.array([self._squares, self._cubes]),
             "features": self._features,
         }
 
@@ -298,5 +304,6 @@ class DriftDetector:
             raise FileFormatError(f"a detector of drifts ranks losses among {REFERENCE} others")
         detector._block, detector._filled = values["block"].tolist(), values["filled"]
         detector._scores, detector._losses = values["scores"].tolist(), values["losses"].tolist()
-        detector._squares, detector._features = values["squares"], values["features"]
+        detector._squares, detector._cubes = values["powers"].tolist()
+        detector._features = values["features"]
         return detector

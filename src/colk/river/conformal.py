@@ -1,14 +1,16 @@
 """Intervals of River's regressors."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from numbers import Real
 from typing import Any
 
+import numpy as np
 from river import base, conf
 
 from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
-from colk._validation import check_number
-from colk.conformal import AdaptiveInterval
+from colk._validation import Array, check_number
+from colk.conformal import AdaptiveInterval, ResidualQuantiles
 from colk.conformal.adaptive import check_coverage
 from colk.errors import FileFormatError
 from colk.river.features import Features
@@ -21,13 +23,14 @@ __all__ = ["ConformalRegressor"]
     regressor=stored.Object(base.Regressor),
     coverage=stored.Number(),
     interval=stored.Object(AdaptiveInterval),
+    local=stored.Optional(stored.Object(ResidualQuantiles)),
+    names=stored.ListOf(stored.Anything(), size="n_names"),
     has_learned=stored.Flag(),
 )
 class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore[type-arg,unused-ignore]
     """Prediction intervals that keep their coverage on any stream.
 
-    Adaptive conformal inference around the predictions of any regressor or pipeline of River; the
-    features of a sample do not change the width of its interval. See
+    Adaptive conformal inference around the predictions of any regressor or pipeline of River. See
     `colk.conformal.AdaptiveInterval` for the guarantee.
 
     Parameters
@@ -38,6 +41,9 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
         Nominal coverage.
     rate, window
         As in `AdaptiveInterval`.
+    local : bool
+        Whether the width depends on the features that are numbers in the first sample, as in
+        `colk.conformal.ConformalRegressor`.
 
     Examples
     --------
@@ -52,15 +58,23 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
     True
     """
 
-    _changing = ("_interval", "regressor")
+    _changing = ("_interval", "_local", "regressor")
 
     def __init__(
-        self, regressor: Any, coverage: float = 0.9, rate: float = 0.01, window: int = 500
+        self,
+        regressor: Any,
+        coverage: float = 0.9,
+        rate: float = 0.01,
+        window: int = 500,
+        local: bool = False,
     ) -> None:
         self.regressor = regressor
         self.coverage = check_coverage(coverage)
         self.rate = rate
         self.window = window
+        self.local = local
+        self._local = ResidualQuantiles(self.coverage) if local else None
+        self._names: list[Hashable] = []
         self._interval = AdaptiveInterval(rate, window)
         self._interval.follow(self.coverage)
         self._has_learned = False
@@ -70,16 +84,27 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
             "regressor": self.regressor,
             "coverage": self.coverage,
             "interval": self._interval,
+            "local": self._local,
+            "names": self._names,
             "has_learned": self._has_learned,
         }
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "ConformalRegressor":
-        interval = values["interval"]
-        model = cls(values["regressor"], values["coverage"], interval.rate, interval.window)
+        interval, local = values["interval"], values["local"]
+        model = cls(
+            values["regressor"],
+            values["coverage"],
+            interval.rate,
+            interval.window,
+            local is not None,
+        )
         if model.coverage not in interval.coverages:
             raise FileFormatError(f"no intervals of coverage {model.coverage} are stored")
         model._interval, model._has_learned = interval, values["has_learned"]
+        model._local, model._names = local, values["names"]
+        if local is not None and local.n_features != len(values["names"]):
+            raise FileFormatError("the quantiles of the residuals have other features")
         return model
 
     @property
@@ -108,7 +133,31 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
             self.regressor.learn_one(x, y, **settings)
             self._has_learned = True
             if residual is not None:
-                self._interval.update([residual], [residual])
+                low, high = self._shifts(x)
+                self._interval.update([residual - low], [residual - high])
+                self._learn_width(x, residual)
+
+    def _learn_width(self, x: Features, residual: float) -> None:
+        """Learn the quantiles of the residuals; the first sample names their features."""
+        if self._local is None:
+            return
+        if not self._names:
+            numbers = (name for name, value in x.items() if isinstance(value, Real))
+            self._names = sorted(numbers, key=str)
+        if self._names:
+            self._local.update(self._row(x), np.array([residual]))
+
+    def _row(self, x: Features) -> Array:
+        """The features that the width depends on, with NaN for gaps."""
+        values = (x.get(name) for name in self._names)
+        return np.array([[float(v) if isinstance(v, Real) else np.nan for v in values]])
+
+    def _shifts(self, x: Features) -> tuple[float, float]:
+        """What the quantiles of the residuals add to the ends."""
+        if self._local is None or not self._names:
+            return 0.0, 0.0
+        low, high = self._local.predict(self._row(x))[0].tolist()
+        return low, high
 
     def predict_one(self, x: Features, with_interval: bool = False, **settings: Any) -> Any:
         """Return the prediction for one sample, or its interval.
@@ -142,8 +191,8 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
         """
         level = self.coverage if coverage is None else check_coverage(coverage)
         low, high = self._interval.reach(level)
-        centre = self.regressor.predict_one(x)
-        return conf.interval.Interval(centre + low, centre + high)
+        centre, shifts = self.regressor.predict_one(x), self._shifts(x)
+        return conf.interval.Interval(centre + shifts[0] + low, centre + shifts[1] + high)
 
     def observed_coverage(self, coverage: float | None = None) -> float:
         """Return the share of targets that lay in their intervals so far; NaN before any.

@@ -1,11 +1,12 @@
-"""Mini-batches of models whose targets are numbers."""
+"""Learning of models whose targets are numbers."""
 
 from copy import copy
 from typing import Any
 
 from colk._engine.running_scale import RunningScale
-from colk._validation import check_vector, reject_lazy
-from colk.river.base import OnlineModel, check_weights
+from colk._validation import check_number, check_vector, reject_lazy
+from colk.river.base import OnlineModel, check_weight, check_weights
+from colk.river.features import Features
 
 __all__ = ["NumberModel"]
 
@@ -18,6 +19,36 @@ class NumberModel(OnlineModel):
     def _n_outputs(self) -> int:
         """Outputs of the learner."""
         return 1
+
+    def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
+        """Update the model with one sample.
+
+        Parameters
+        ----------
+        x : dict
+            Features.
+        y : float
+            The target.
+        w : float
+            Weight of the sample; a sample of weight 0 is skipped.
+        """
+        if type(y) is not float or y - y != 0.0:
+            y = check_number(y, "y")
+        if w != 1.0:
+            w = check_weight(w)
+        if w == 0.0:
+            with self._own_lock:
+                self._meet(x)
+            return
+        feed = self._feed
+        if feed is not None and feed.learn_alone(x, y, w):
+            return
+        with self._own_lock:
+            try:
+                self._learn(x, self._scale.update(y, w), w, self._n_outputs())
+            except BaseException:
+                self._scale.undo()
+                raise
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Update the model with the rows of a data frame, in their order.

@@ -8,13 +8,11 @@ from river import base, conf
 from colk import _stored as stored
 from colk._engine.locks import locked
 from colk._engine.running_scale import RunningScale
-from colk._validation import check_number
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Loss, Quantiles
 from colk.recipe import RIVER_REGRESSOR
-from colk.river.base import check_weight
 from colk.river.features import Features
 from colk.river.numbers import NumberModel
 from colk.river.stored import FIELDS
@@ -91,29 +89,6 @@ class COLKQuantileRegressor(NumberModel, base.MiniBatchRegressor):
 
     def _n_outputs(self) -> int:
         return len(self._levels)
-
-    def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
-        """Update the model with one sample.
-
-        Parameters
-        ----------
-        x : dict
-            Features.
-        y : float
-            The target.
-        w : float
-            Weight of the sample; a sample of weight 0 is skipped.
-        """
-        target, weight = check_number(y, "y"), check_weight(w)
-        with self._own_lock:
-            if weight == 0.0:
-                self._meet(x)
-                return
-            try:
-                self._learn(x, self._scale.update(target, weight), weight, len(self._levels))
-            except BaseException:
-                self._scale.undo()
-                raise
 
     def predict_quantiles(self, x: Features) -> dict[float, float]:
         """Return the quantile of each level at one sample; 0 before the first sample.

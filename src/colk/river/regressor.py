@@ -8,13 +8,11 @@ from river import base
 from colk import _stored as stored
 from colk._engine.locks import locked
 from colk._engine.running_scale import RunningScale
-from colk._validation import check_number
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.recipe import RIVER_REGRESSOR, RiverSolver, regression_loss
 from colk.risks import Risk
-from colk.river.base import check_weight
 from colk.river.features import Features
 from colk.river.numbers import NumberModel
 from colk.river.stored import FIELDS
@@ -152,36 +150,6 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
     def target_mean(self) -> float:
         """Mean of the targets seen so far."""
         return float(self._scale.means[0])
-
-    def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
-        """Update the model with one sample.
-
-        Parameters
-        ----------
-        x : dict
-            Features.
-        y : float
-            The target.
-        w : float
-            Weight of the sample; a sample of weight 0 is skipped.
-        """
-        if type(y) is not float or y - y != 0.0:
-            y = check_number(y, "y")
-        if w != 1.0:
-            w = check_weight(w)
-        if w == 0.0:
-            with self._own_lock:
-                self._meet(x)
-            return
-        feed = self._feed
-        if feed is not None and feed.learn_alone(x, y, w):
-            return
-        with self._own_lock:
-            try:
-                self._learn(x, self._scale.update(y, w), w, 1)
-            except BaseException:
-                self._scale.undo()
-                raise
 
     def predict_one(self, x: Features) -> float:
         """Return the prediction for one sample; 0 before the first sample.
