@@ -129,7 +129,7 @@ def test_show_other_models(colk, tmp_path):
     assert f"norm       {f.norm():.6g}" in out
     code, _, error = colk("predict", tmp_path / "f.colk", tmp_path / "f.colk", "--format", "csv")
     assert code == 2
-    assert "columns have no names" in error
+    assert "takes models of colk fit" in error
 
 
 def test_compress_says_its_certificate(colk, tmp_path, model):

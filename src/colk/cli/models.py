@@ -21,7 +21,7 @@ def load_table_model(path: Path) -> TableModel:
     model = load_model(path)
     if not isinstance(model, TableModel):
         raise ValueError(  # noqa: TRY004, the file is wrong
-            f"{path} holds a {type(model).__name__}, whose columns have no names; use a model "
-            "that colk fit made"
+            f"{path} holds a {type(model).__name__}; this command takes models of colk fit and of "
+            f"TableModel. In Python, colk.load({str(path)!r}) loads it"
         )
     return model
