@@ -78,24 +78,20 @@ def komp(
     ([0, 2], [1], True)
     """
     K = gram(kernel, atoms, atoms)
+    values = K @ weights
     kept, fitted, error = list(range(len(atoms))), np.array(weights, dtype=float), 0.0
     removed: list[int] = []
     while len(kept) > stop_at:
-        best: tuple[float, int, Array] | None = None
-        for j in kept:
-            rest = [i for i in kept if i != j]
-            candidate = np.asarray(
-                np.linalg.solve(K[np.ix_(rest, rest)], K[rest] @ weights), dtype=np.float64
-            )
-            lost = np.array(weights, dtype=float)
-            lost[rest] -= candidate
-            cost = float(np.sqrt(max(0.0, np.sum(lost * (K @ lost)))))
-            if best is None or cost <= best[0]:
-                best = (cost, j, candidate)
-        assert best is not None
-        if best[0] > eps and len(kept) <= at_most:
+        m = len(kept)
+        # Row j has the atoms that are left without atom j.
+        rests = np.array([[i for i in kept if i != j] for j in kept], dtype=int).reshape(m, m - 1)
+        candidates = np.linalg.solve(K[rests[:, :, None], rests[:, None, :]], values[rests])
+        lost = np.repeat(np.array(weights, dtype=float)[None], m, axis=0)
+        lost[np.arange(m)[:, None], rests] -= candidates
+        costs = np.sqrt(np.maximum(0.0, np.sum(lost * (K @ lost), axis=(1, 2))))
+        best = m - 1 - int(np.argmin(costs[::-1]))
+        if costs[best] > eps and m <= at_most:
             break
-        error, j, fitted = best
-        kept.remove(j)
-        removed.append(j)
+        error, fitted = float(costs[best]), np.asarray(candidates[best])
+        removed.append(kept.pop(best))
     return kept, fitted, error, removed
