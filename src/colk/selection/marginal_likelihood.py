@@ -1,14 +1,13 @@
 """Length scales of features by the marginal likelihood of Gaussian processes."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.optimize import minimize
 
-from colk._engine.thread_pool import map_in_threads
+from colk._engine.blas_threads import one_blas_thread
 from colk._validation import Array
 from colk.selection.rate_distances import CityBlockDistances, EuclideanDistances, Places
 
@@ -111,14 +110,16 @@ class MarginalLikelihood:
         n_iterations : int
             Largest number of iterations.
         """
-        found = minimize(
-            self.objective(features),
-            start.logarithms(),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=_bounds(len(features)),
-            options={"maxiter": n_iterations, "ftol": _TOLERANCE},
-        )
+        # The LAPACK functions of SciPy keep the interpreter's lock: more threads would only wait.
+        with one_blas_thread():
+            found = minimize(
+                self.objective(features),
+                start.logarithms(),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=_bounds(len(features)),
+                options={"maxiter": n_iterations, "ftol": _TOLERANCE},
+            )
         return Process.of(found.x)
 
     def objective(self, features: Places) -> Callable[[Array], tuple[float, Array]]:
@@ -128,7 +129,7 @@ class MarginalLikelihood:
 
         def value_and_gradient(logarithms: Array) -> tuple[float, Array]:
             process = Process.of(logarithms)
-            found = map_in_threads(partial(self._block_value, process), blocks)
+            found = [self._block_value(process, *block) for block in blocks]
             parts = [part for part in found if part is not None]
             if len(parts) < len(blocks):
                 return _IMPOSSIBLE, np.zeros_like(logarithms)
@@ -161,10 +162,9 @@ class MarginalLikelihood:
         return (CityBlockDistances if self.is_l1 else EuclideanDistances)(points, places)
 
     def _block_value(
-        self, process: Process, part: tuple[Places, Distances]
+        self, process: Process, block: Places, distances: Distances
     ) -> tuple[float, Array] | None:
         """Return the value and the gradient of a block."""
-        block, distances = part
         Y, weight = self.Y[block], self.weight[block]
         table, slopes = distances.kernel(process.rates)
         factor = _factor(process, table, weight)
