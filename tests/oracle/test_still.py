@@ -8,7 +8,7 @@ from colk.compressors import KOMP, Removal
 from colk.kernels import Gaussian, Laplacian
 from colk.learners import COLK
 from colk.losses import Squared
-from colk.risks import Mean
+from colk.risks import Mean, Variance
 from colk.schedules import PolyakRuppert
 
 
@@ -37,6 +37,26 @@ def test_average_equals_the_reference_beyond_a_review(size):
     assert learner.average_error == pytest.approx(twin.average_error, rel=1e-6)
     noise = 2.0 * learner.n_atoms * twin.squared_average
     assert np.sqrt(twin.taken / noise) > 1.0 / n  # else the schedule would decide alone
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.6])
+def test_average_error_of_pairs_equals_the_reference(eps):
+    """With the larger bound, both samples of a pair leave in most steps."""
+    steps = 60
+    X, _, y = waves(2 * steps)
+    settings = {"step_size": 0.5, "averaging": PolyakRuppert()}
+    learner = COLK(
+        Gaussian(0.2), Squared(), Variance(0.2), pairing="independent", compressor=KOMP(eps=eps),
+        **settings,
+    )  # fmt: skip
+    twin = reference.COLK(
+        Gaussian(0.2), Squared(), Variance(0.2), 1, 1, regularization=1e-6, gradient_bound=10.0,
+        eps=eps, **settings,
+    )  # fmt: skip
+    for t in range(0, 2 * steps, 2):
+        learner.learn(X[t : t + 2], y[t : t + 2])
+        twin.step(X[t], y[t : t + 1], X[t + 1], y[t + 1 : t + 2], 1.0, 1.0)
+        assert learner.average_error == pytest.approx(twin.average_error, rel=1e-6)
 
 
 @pytest.mark.compiled
