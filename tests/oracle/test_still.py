@@ -40,14 +40,14 @@ def test_average_equals_the_reference_beyond_a_review(size):
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.6])
-def test_average_error_of_pairs_equals_the_reference(eps):
+def test_errors_of_pairs_equal_the_reference(eps):
     """With the larger bound, both samples of a pair leave in most steps."""
     steps = 60
     X, _, y = waves(2 * steps)
     settings = {"step_size": 0.5, "averaging": PolyakRuppert()}
     learner = COLK(
         Gaussian(0.2), Squared(), Variance(0.2), pairing="independent", compressor=KOMP(eps=eps),
-        **settings,
+        trace=True, **settings,
     )  # fmt: skip
     twin = reference.COLK(
         Gaussian(0.2), Squared(), Variance(0.2), 1, 1, regularization=1e-6, gradient_bound=10.0,
@@ -56,7 +56,23 @@ def test_average_error_of_pairs_equals_the_reference(eps):
     for t in range(0, 2 * steps, 2):
         learner.learn(X[t : t + 2], y[t : t + 2])
         twin.step(X[t], y[t : t + 1], X[t + 1], y[t + 1 : t + 2], 1.0, 1.0)
+        assert learner.trace.error[-1] == pytest.approx(twin.error, abs=2e-6)  # has a margin
         assert learner.average_error == pytest.approx(twin.average_error, rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [{"eps": 0.5}, {"eps": 0.02, "max_atoms": 5}])
+def test_error_of_single_samples_equals_the_reference(size):
+    X, _, y = waves(80)
+    settings = {"step_size": 0.5, "averaging": PolyakRuppert()}
+    learner = COLK(Gaussian(0.2), Squared(), compressor=KOMP(**size), trace=True, **settings)
+    twin = reference.COLK(
+        Gaussian(0.2), Squared(), Mean(), 1, 1, regularization=1e-6, gradient_bound=10.0,
+        **settings, **size,
+    )  # fmt: skip
+    for t in range(80):
+        learner.learn(X[t : t + 1], y[t : t + 1])
+        twin.learn(X[t : t + 1], y[t : t + 1, None])
+        assert learner.trace.error[-1] == pytest.approx(twin.error, abs=2e-6)  # has a margin
 
 
 @pytest.mark.compiled
