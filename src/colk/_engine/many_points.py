@@ -14,7 +14,7 @@ __all__ = ["evaluate_many"]
 _BLOCK = 4096
 
 # With more kernel values than this, threads save more than it takes to start them.
-_LARGE = 2**21
+_LARGE = 2**23
 
 
 def evaluate_many(
