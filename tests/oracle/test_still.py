@@ -41,7 +41,10 @@ def test_average_equals_the_reference_beyond_a_review(size):
 
 @pytest.mark.parametrize("eps", [0.1, 0.6])
 def test_errors_of_pairs_equal_the_reference(eps):
-    """With the larger bound, both samples of a pair leave in most steps."""
+    """With the larger bound, both samples of a pair leave in most steps.
+
+    The engine adds a bound on rounding errors to what f loses.
+    """
     steps = 60
     X, _, y = waves(2 * steps)
     settings = {"step_size": 0.5, "averaging": PolyakRuppert()}
@@ -56,7 +59,7 @@ def test_errors_of_pairs_equal_the_reference(eps):
     for t in range(0, 2 * steps, 2):
         learner.learn(X[t : t + 2], y[t : t + 2])
         twin.step(X[t], y[t : t + 1], X[t + 1], y[t + 1 : t + 2], 1.0, 1.0)
-        assert learner.trace.error[-1] == pytest.approx(twin.error, abs=2e-6)  # has a margin
+        assert learner.trace.error[-1] == pytest.approx(twin.error, abs=2e-6)
         assert learner.average_error == pytest.approx(twin.average_error, rel=1e-6)
 
 
@@ -72,7 +75,7 @@ def test_error_of_single_samples_equals_the_reference(size):
     for t in range(80):
         learner.learn(X[t : t + 1], y[t : t + 1])
         twin.learn(X[t : t + 1], y[t : t + 1, None])
-        assert learner.trace.error[-1] == pytest.approx(twin.error, abs=2e-6)  # has a margin
+        assert learner.trace.error[-1] == pytest.approx(twin.error, abs=2e-6)
 
 
 @pytest.mark.compiled

@@ -78,9 +78,10 @@ class StreamDisplay:
         points, targets = prepared(copy, X, y, fit=True), np.asarray(y)
         model, detector = final(copy), DriftDetector()
         labels = {"classes": np.unique(targets)} if is_classifier(model) else {}
-        ends = np.unique(np.linspace(0, len(targets), check_count(n_points, "n_points") + 1)[1:])
+        n_blocks = min(check_count(n_points, "n_points"), len(targets))
+        ends = np.unique(np.linspace(0, len(targets), n_blocks + 1)[1:].astype(int))
         errors, atoms, first = [], [], 0
-        for end in ends.astype(int):
+        for end in ends:
             rows, block = points[first:end], targets[first:end]
             errors.append(_errors(model, rows, block, bool(labels)) if first else np.array([]))
             for error in errors[-1]:
@@ -88,7 +89,7 @@ class StreamDisplay:
             atoms.append(model.partial_fit(rows, block, **labels).n_atoms_)
             first = end
         means = [each.mean() if len(each) else np.nan for each in errors]
-        drifts = np.array([event.time + len(targets[: int(ends[0])]) for event in detector.events])
+        drifts = np.array([ends[0] + event.time for event in detector.events])
         return cls(ends, np.array(means), np.array(atoms), drifts).plot(axes)
 
     def plot(self, axes: Any = None) -> Self:
