@@ -94,7 +94,14 @@ def cube_of(n_features: int) -> Callable[[int], tuple]:
 # -- learners in the whole loop -----------------------------------------------------------------
 
 
-def small_learner(loss: Any = None, risk: Any = MEAN, **settings: Any) -> COLK:
+# Compressors of the small learners. With the first one the data decide on the number of atoms, and
+# two versions of the package may decide differently; with the second one it is 24 for both.
+FREE, FULL = KOMP(parsimony=0.6), KOMP(max_atoms=24)
+
+
+def small_learner(
+    loss: Any = None, risk: Any = MEAN, compressor: KOMP = FREE, **settings: Any
+) -> COLK:
     """Return a learner of `wave` that settles at about 24 atoms."""
     return COLK(
         Gaussian(0.06),
@@ -102,7 +109,7 @@ def small_learner(loss: Any = None, risk: Any = MEAN, **settings: Any) -> COLK:
         risk,
         step_size=0.02,
         tracking_rate=0.01,
-        compressor=KOMP(parsimony=0.6),
+        compressor=compressor,
         **settings,
     )
 
@@ -117,9 +124,13 @@ def small() -> Iterator[Case]:
     for loss in (Huber(1.0), Squared()):
         for word, risk in (("mean", MEAN), ("variance, pairs", VARIANCE)):
             for tail, settings in (("", {}), (", no averaging", {"averaging": None})):
-                name = f"M ≈ 24, {word}, {type(loss).__name__}{tail}"
-                make = partial(small_learner, loss, risk, **settings)
-                yield Case(name, REQUIRED, lambda make=make: learning(make(), wave, 10_000, 2000))
+                for size, compressor in (("M ≈ 24", FREE), ("M = 24", FULL)):
+                    make = partial(small_learner, loss, risk, compressor, **settings)
+                    yield Case(
+                        f"{size}, {word}, {type(loss).__name__}{tail}",
+                        REQUIRED,
+                        lambda make=make: learning(make(), wave, 10_000, 2000),
+                    )
 
 
 def large() -> Iterator[Case]:
@@ -271,11 +282,12 @@ def batches() -> Iterator[Case]:
 
 
 def predictions() -> Iterator[Case]:
-    yield Case(
-        "predict 10⁵ points, 1 feature, M ≈ 24",
-        REQUIRED,
-        lambda: predicting(small_learner(), wave, 10_000),
-    )
+    for size, compressor in (("M ≈ 24", FREE), ("M = 24", FULL)):
+        yield Case(
+            f"predict 10⁵ points, 1 feature, {size}",
+            REQUIRED,
+            lambda by=compressor: predicting(small_learner(compressor=by), wave, 10_000),
+        )
     yield Case(
         "predict 10⁵ points, 8 features, M = 200",
         REQUIRED,
@@ -286,9 +298,9 @@ def predictions() -> Iterator[Case]:
 # -- one sample at a time -----------------------------------------------------------------------
 
 
-def learn_one(chunk: int = 500) -> Ready:
+def learn_one(compressor: KOMP = FREE, chunk: int = 500) -> Ready:
     X, y = wave(10_000 + CHUNKS * chunk)
-    learner = small_learner().learn(X[:10_000], y[:10_000])
+    learner = small_learner(compressor=compressor).learn(X[:10_000], y[:10_000])
     samples = list(zip(X[10_000:], y[10_000:].tolist(), strict=True))
     return single_samples(learner.learn_one, samples, learner, chunk)
 
@@ -314,7 +326,8 @@ def river_case(
 
 
 def one_sample() -> Iterator[Case]:
-    yield Case("learner.learn_one, M ≈ 24", REQUIRED, learn_one)
+    for size, compressor in (("M ≈ 24", FREE), ("M = 24", FULL)):
+        yield Case(f"learner.learn_one, {size}", REQUIRED, partial(learn_one, compressor))
     yield Case("COLKRegressor.partial_fit, one row", REQUIRED, partial_fit)
     for n_features in (1, 5, 20):
         yield Case(

@@ -81,11 +81,12 @@ def bike(scores: list[Score]) -> str:
             f"{found['coverage'][peer]:.1f} %",
             digits(found["width"][peer], 3),
             digits(found["time"][peer]),
+            digits(found["bytes"][peer]),
         ]
         for peer in sorted(found["mae"], key=lambda peer: found["mae"][peer])
     ]
     head = ["each hour before it is learned", "mean error", "inside the 90 % interval"]
-    return table([*head, "width of the interval", "µs an hour"], rows)
+    return table([*head, "width of the interval", "µs an hour", "bytes kept"], rows)
 
 
 def small(scores: list[Score]) -> str:

@@ -118,7 +118,13 @@ def by_hand(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _texts(table: pd.DataFrame) -> list[str]:
-    return [name for name in table.columns if table[name].dtype == object]
+    """Return the columns that are neither numbers nor dates."""
+    types = pd.api.types
+    return [
+        name
+        for name, dtype in table.dtypes.items()
+        if not types.is_numeric_dtype(dtype) and not types.is_datetime64_any_dtype(dtype)
+    ]
 
 
 class Boosting:

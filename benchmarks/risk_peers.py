@@ -19,20 +19,20 @@ _SMOOTHING = 1e-3
 
 
 def rockafellar_uryasev(
-    mean: COLKRegressor, X: Array, y: Array, points: Array, risk: CVaR
+    model: COLKRegressor, X: Array, y: Array, points: Array, risk: CVaR
 ) -> tuple[Array, float | None]:
-    """Minimise τ + E(ℓ − τ)₊/a + λ/2 ‖f‖² over the weights and τ by L-BFGS, on the mean's atoms.
+    """Minimise τ + E(ℓ − τ)₊/a + λ/2 ‖f‖² over the weights and τ by L-BFGS, on the model's atoms.
 
     It shares with colk the kernel, the atoms and λ. The positive part is smoothed over 10⁻³ of the
     mean loss. Also returns the exact objective.
     """
-    kernel, atoms = mean.kernel_, mean.function_.atoms
-    center, unit = float(mean.intercept_), float(mean.target_scale_)
+    kernel, atoms = model.kernel_, model.function_.atoms
+    center, unit = float(model.intercept_), float(model.target_scale_)
     targets = (y - center) / unit
     Q, eigenvalues = _eigen(kernel.gram(atoms, atoms))
     B = Q / np.sqrt(eigenvalues)
     Z = kernel.gram(X, atoms) @ B
-    decay, a = mean.polished_.regularization, risk.tail_fraction
+    decay, a = model.polished_.regularization, risk.tail_fraction
 
     def losses(v: Array) -> tuple[Array, Array]:
         residual = Z @ v - targets
@@ -48,13 +48,12 @@ def rockafellar_uryasev(
         by_v = Z.T @ (weights * slopes) + decay * v
         return float(value), np.append(by_v, 1.0 - weights.sum())
 
-    f = mean.function_
-    v = (Q * np.sqrt(eigenvalues)).T @ (f.weights / unit)
+    v = np.zeros(len(eigenvalues))
     values = losses(v)[0]
     x = np.append(v, np.quantile(values, 1.0 - a))
     for width in float(values.mean()) * np.array([1.0, 0.1, 0.01, _SMOOTHING]):
         x = minimize(
-            objective, x, args=(width,), jac=True, method="L-BFGS-B", options={"maxiter": 200}
+            objective, x, args=(width,), jac=True, method="L-BFGS-B", options={"maxiter": 1000}
         ).x
     exact = CVaR(a).value(losses(x[:-1])[0]) + 0.5 * decay * float(x[:-1] @ x[:-1])
     return kernel.gram(points, atoms) @ (B @ x[:-1]) * unit + center, exact
@@ -67,19 +66,19 @@ def _eigen(gram: Array) -> tuple[Array, Array]:
 
 
 def boosted(
-    mean: COLKRegressor, X: Array, y: Array, points: Array, risk: CVaR
+    model: COLKRegressor, X: Array, y: Array, points: Array, risk: CVaR
 ) -> tuple[Array, float | None]:
     """Gradient boosting of the squared error."""
     return HistGradientBoostingRegressor(random_state=0).fit(X, y).predict(points), None
 
 
 def quantile(
-    mean: COLKRegressor, X: Array, y: Array, points: Array, risk: CVaR
+    model: COLKRegressor, X: Array, y: Array, points: Array, risk: CVaR
 ) -> tuple[Array, float | None]:
     """The quantile 1 − a of the targets, by gradient boosting."""
     level: Any = 1.0 - risk.tail_fraction
-    model = GradientBoostingRegressor(loss="quantile", alpha=level, random_state=0)
-    return model.fit(X, y).predict(points), None
+    booster = GradientBoostingRegressor(loss="quantile", alpha=level, random_state=0)
+    return booster.fit(X, y).predict(points), None
 
 
 PEERS: dict[str, Peer] = {

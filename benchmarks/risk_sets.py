@@ -17,8 +17,10 @@ from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make
 Array = NDArray[np.float64]
 Samples = tuple[Array, Array]
 Draw = Callable[[np.random.Generator, Path | None], tuple[Samples, Samples]]
-# Draws n points, the signal there, and the targets.
-Make = Callable[[int, np.random.Generator], tuple[Array, Array, Array]]
+# Draws the targets of given points, as often as it is called.
+Targets = Callable[[np.random.Generator], Array]
+# Draws n points; returns them, the signal there, and how to draw their targets.
+Make = Callable[[int, np.random.Generator], tuple[Array, Array, Targets]]
 
 N_TRAIN, N_TEST = 1500, 4000
 
@@ -44,7 +46,8 @@ def _standardized(train: Samples, test: Samples) -> tuple[Samples, Samples]:
 
 def _generated(name: str, make: Make, why: str) -> RiskSet:
     def draw(rng: np.random.Generator, folder: Path | None) -> tuple[Samples, Samples]:
-        X, _, y = make(N_TRAIN + N_TEST, rng)
+        X, _, targets = make(N_TRAIN + N_TEST, rng)
+        y = targets(rng)
         return _standardized((X[:N_TRAIN], y[:N_TRAIN]), (X[N_TRAIN:], y[N_TRAIN:]))
 
     return RiskSet(name, draw, why, make)
@@ -62,9 +65,9 @@ def _measured(name: str, load: Callable[[Path | None], Samples], why: str) -> Ri
 
 
 def _friedman(make: Callable[..., Samples], noise: float) -> Make:
-    def draw(n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+    def draw(n: int, rng: np.random.Generator) -> tuple[Array, Array, Targets]:
         X, clean = make(n, noise=0.0, random_state=int(rng.integers(2**31)))
-        return X, clean, clean + noise * rng.normal(size=n)
+        return X, clean, lambda rng: clean + noise * rng.normal(size=n)
 
     return draw
 
@@ -72,10 +75,10 @@ def _friedman(make: Callable[..., Samples], noise: float) -> Make:
 def _wave(noise: Callable[[Array, np.random.Generator], Array]) -> Make:
     """A smooth function of three features, with this noise."""
 
-    def draw(n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+    def draw(n: int, rng: np.random.Generator) -> tuple[Array, Array, Targets]:
         X = rng.uniform(-1.0, 1.0, size=(n, 3))
         clean = np.sin(3.0 * X[:, 0]) + X[:, 1] * X[:, 2]
-        return X, clean, clean + noise(X, rng)
+        return X, clean, lambda rng: clean + noise(X, rng)
 
     return draw
 
@@ -103,23 +106,27 @@ def _outliers(X: Array, rng: np.random.Generator) -> Array:
     return np.asarray(np.where(wild, 2.0, 0.3) * rng.normal(size=len(X)))
 
 
-def _gamma(n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+def _gamma(n: int, rng: np.random.Generator) -> tuple[Array, Array, Targets]:
     X = rng.uniform(-1.0, 1.0, size=(n, 3))
     clean = np.exp(0.5 * np.sin(3.0 * X[:, 0]) + 0.5 * X[:, 1] * X[:, 2])
-    return X, 0.7 * clean, clean * rng.gamma(0.7, size=n)
+    return X, 0.7 * clean, lambda rng: clean * rng.gamma(0.7, size=n)
 
 
-def _claims(n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+def _claims(n: int, rng: np.random.Generator) -> tuple[Array, Array, Targets]:
     X = rng.uniform(-1.0, 1.0, size=(n, 4))
     size = np.exp(0.6 * X[:, 0] - 0.4 * X[:, 1] * X[:, 2])
-    claimed = rng.uniform(size=n) < 0.4
-    return X, 0.4 * size, claimed * size * rng.beta(2.0, 3.0, size=n) * 2.5
+
+    def targets(rng: np.random.Generator) -> Array:
+        claimed = rng.uniform(size=n) < 0.4
+        return np.asarray(claimed * size * rng.beta(2.0, 3.0, size=n) * 2.5)
+
+    return X, 0.4 * size, targets
 
 
-def _step(n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+def _step(n: int, rng: np.random.Generator) -> tuple[Array, Array, Targets]:
     X = rng.uniform(-1.0, 1.0, size=(n, 3))
     clean = np.sign(X[:, 0] + 0.5 * X[:, 1])
-    return X, clean, clean + 0.3 * rng.normal(size=n)
+    return X, clean, lambda rng: clean + 0.3 * rng.normal(size=n)
 
 
 def _bike(folder: Path | None) -> Samples:
@@ -133,6 +140,12 @@ def _columns(name: str) -> Callable[[Path | None], Samples]:
         return table[:, :-1], table[:, -1]
 
     return load
+
+
+def _waiting_times(n: int, rng: np.random.Generator) -> tuple[Array, Array, Targets]:
+    X = rng.uniform(-1.0, 1.0, size=(n, 3))
+    load = 1.0 / (1.3 - 0.8 * np.abs(X[:, 0])) + 0.3 * X[:, 1]
+    return X, load, lambda rng: load * rng.weibull(1.2, size=n)
 
 
 _EVEN = "normal noise, the same everywhere"
@@ -183,4 +196,10 @@ NEW = (
     ),
     _generated("delays", _wave(_delays), "15 % of the rows are late by 1 to 2"),
     _generated("claims", _claims, "zero in 60 % of the rows, else skewed"),
+    _generated("waiting times", _waiting_times, "multiplicative Weibull noise"),
+    _generated(
+        "both tails",
+        _wave(lambda X, rng: 0.4 * rng.standard_t(3, size=len(X))),
+        "t₃ noise, the same everywhere",
+    ),
 )

@@ -5,11 +5,11 @@ the time. The script prints max |K·K⁻¹ − I| and cond(K) along the way and 
 the cells of a grid, at most one in each cell, so that no two points make K singular.
 
 Streams: see `still.py`. FILE keeps the readings of the streams that are done, so that a later call
-goes on. Ten streams of 10⁷ rows take about three minutes of one core.
+goes on. Three runs of ten streams of 10⁷ rows take about seven minutes of one core.
 
     python benchmarks/soak.py            10⁷ steps at M ≈ 20, 10⁶ at M ≈ 50 and at M ≈ 300
     python benchmarks/soak.py --quick    a hundredth of the steps
-    python benchmarks/soak.py --still FILE    ten streams of 10⁷ rows
+    python benchmarks/soak.py --still FILE    ten streams of 10⁷ rows, three times
 """
 
 import argparse

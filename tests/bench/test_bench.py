@@ -15,12 +15,12 @@ from colk.bench.cells import Score
 from colk.bench.krls import KRLS
 from colk.bench.page import relative, write_page
 from colk.bench.problems import CLASSIFICATION, REGRESSION
-from colk.bench.scores import behind, read_csv, summarise, to_csv
+from colk.bench.scores import behind, ratios, read_csv, summarise, to_csv
 from colk.bench.stream_peers import STREAM_PEERS
 from colk.bench.stream_problems import CLASSIFICATION_STREAMS, REGRESSION_STREAMS
 from colk.bench.tracks import bike, memory, small
 from colk.bench.tracks.batch import run_classification, run_regression
-from colk.bench.tracks.published import lorenz
+from colk.bench.tracks.published import ROWS, lorenz
 from colk.experiments.origin import observe_origin
 from colk.experiments.tasks import Task
 
@@ -173,6 +173,22 @@ def test_relative_values_are_geometric_means():
     assert relative(summarise(scores, "error")) == pytest.approx({"x": 1.0, "y": 2.0})
 
 
+def test_ratios_compare_the_same_rows():
+    def scored(problem, peer, values):
+        return [Score("fake", problem, peer, s, {"error": v}) for s, v in enumerate(values)]
+
+    scores = scored("a", "colk", (1.0, 10.0)) + scored("a", "other", (2.0, 20.0))
+    found = ratios(
+        fake_track(), scores + scored("b", "colk", (3.0,)) + scored("b", "other", (24.0,))
+    )
+    assert found["other"].mean == pytest.approx(4.0)
+    assert found["other"].half == pytest.approx(0.0)  # every repeat has the same ratio
+    noisy = ratios(fake_track(), scores + scored("a", "third", (1.0, 40.0)))
+    assert noisy["third"].mean == pytest.approx(2.0)
+    assert noisy["third"].half > 1.0
+    assert ratios(fake_track(), scored("a", "colk", (-1.0,))) == {}
+
+
 def test_an_unknown_track_is_named():
     with pytest.raises(ValueError, match="no track 'weather'"):
         bench(["weather"], PLAN)
@@ -197,11 +213,19 @@ def test_krls_solves_least_squares_on_its_atoms():
     assert own < 1.05 * least
 
 
-def test_the_lorenz_series_has_its_two_wings():
+def test_the_lorenz_series_is_that_of_the_toolbox():
     X, y = lorenz(3000)
-    assert y.min() < -10.0
-    assert y.max() > 10.0
-    assert np.abs(y - X[:, 0]).max() < 3.0  # neighbours are close
+    assert y[:4] == pytest.approx([34.766667, 34.443866, 34.040837, 33.568386], abs=1e-6)
+    assert X[1000, 0] == pytest.approx(10.338814, abs=1e-6)
+    assert np.array_equal(X[10, 1:], X[9, :-1])
+
+
+def test_published_numbers_have_a_source_and_their_method_is_near():
+    assert all(row.source and row.method for row in ROWS.values())
+    row = ROWS["Banana (mistakes of 100)"]
+    assert row.same(0) == pytest.approx(row.value, abs=2.0)
+    row = ROWS["Lorenz (decibels)"]
+    assert row.same(0) == pytest.approx(row.value, abs=1.0)
 
 
 @pytest.mark.slow

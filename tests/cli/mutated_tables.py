@@ -4,7 +4,8 @@ It never crashes, hangs, or needs more memory than the order of the file size.
 
     python tests/cli/mutated_tables.py              10⁵ files
     python tests/cli/mutated_tables.py --files N --seed N
-    python tests/cli/mutated_tables.py --reader     only read the tables, which is faster
+    python tests/cli/mutated_tables.py --learner    read, learn and predict, without the command
+    python tests/cli/mutated_tables.py --reader     only read the tables, which is the fastest
 """
 
 import argparse
@@ -15,12 +16,14 @@ import random
 import resource
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 import colk
 from colk.cli import main as run
+from colk.tabular import TableModel
 from colk.tabular.reading import Columns, Source
 
 LONGEST = 20.0  # seconds for one file, on a machine that does other things too
@@ -113,7 +116,22 @@ def check(path: Path, model: Path) -> int:
     return code
 
 
-def read(path: Path) -> int:
+def learn(path: Path) -> int:
+    """Read a file, learn its rows and predict them; returns 0 where there are rows."""
+    model = TableModel(
+        "y",
+        ["a", "b", "city", "when"],
+        ["city"],
+        "regression",
+        dates=["when"],
+        kernel="gaussian",
+        solver="newton",
+        max_atoms=8,
+    )
+    return read(path, model)
+
+
+def read(path: Path, model: TableModel | None = None) -> int:
     """Read a file; returns 0 where there are rows, as `check` does for a model."""
     began, rows = time.monotonic(), 0
     try:
@@ -127,6 +145,10 @@ def read(path: Path) -> int:
                 assert "" not in batch.columns["city"]
                 assert len(batch.carried["city"]) == len(batch)
                 assert all(reject.reason for reject in batch.rejects)
+                if model is not None and len(batch):
+                    model.learn(batch.columns, batch.columns["y"])
+                    assert model.rows == rows
+                    assert np.isfinite(model.predict(batch.columns)).all()
     except ValueError as error:
         if len(str(error)) > 2000:
             raise
@@ -140,9 +162,9 @@ def hammer(
     seed: int,
     folder: Path,
     kinds: tuple[str, ...] = ("csv", "jsonl"),
-    only_read: bool = False,
+    use: Callable[[Path], int] | None = None,
 ) -> int:
-    """Fit so many files of each kind, or read them; returns how many made a model, or have rows."""
+    """Fit so many files of each kind, or `read` or `learn` them; returns how many gave 0."""
     draw, models = random.Random(seed), 0
     before = 0.0
     for number in range(n_files):
@@ -150,7 +172,7 @@ def hammer(
         path = folder / f"t.{kind}"
         path.write_bytes(mutated(clean(kind), kind, draw))
         try:
-            models += (read(path) if only_read else check(path, folder / "m.colk")) == 0
+            models += (check(path, folder / "m.colk") if use is None else use(path)) == 0
         except BaseException:
             print(f"file {number} of seed {seed}: {path.read_bytes()[:2000]!r}")
             raise
@@ -166,11 +188,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--reader", action="store_true", help="read, and learn nothing")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--reader", dest="use", action="store_const", const=read)
+    how.add_argument("--learner", dest="use", action="store_const", const=learn)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        models = hammer(arguments.files, arguments.seed, Path(folder), only_read=arguments.reader)
-    found = "with rows" if arguments.reader else "models"
+        models = hammer(arguments.files, arguments.seed, Path(folder), use=arguments.use)
+    found = "models" if arguments.use is None else "with rows"
     print(f"{arguments.files} files: {models} {found}, {arguments.files - models} without")
 
 

@@ -100,7 +100,7 @@ def test_rows_without_a_target_cannot_be_evaluated(colk, houses, tmp_path):
     assert "price is missing" in error
     code, _, error = colk("evaluate", model, houses, "--intervals", "0.9")
     assert code == 2
-    assert "the model has no intervals" in error
+    assert "the model has no intervals: fit it with colk fit --intervals" in error
 
 
 def test_batches_do_not_change_the_metrics():

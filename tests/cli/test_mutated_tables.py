@@ -1,7 +1,7 @@
 """A few damaged tables; `python tests/cli/mutated_tables.py` makes 10⁵."""
 
 import pytest
-from mutated_tables import check, clean, hammer
+from mutated_tables import check, clean, hammer, learn, read
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
@@ -15,4 +15,5 @@ def test_what_is_whole_is_learned(tmp_path, kind):
 def test_damaged_tables(tmp_path, kind):
     models = hammer(60, 1, tmp_path, (kind,))
     assert 0 < models < 60
-    assert models <= hammer(60, 1, tmp_path, (kind,), only_read=True)
+    assert models <= hammer(60, 1, tmp_path, (kind,), use=read)
+    assert models <= hammer(60, 1, tmp_path, (kind,), use=learn)

@@ -77,12 +77,12 @@ def test_a_watched_model_goes_on_from_its_file(tmp_path):
         y = x["a"] + 0.3 * rng.normal() * (1.0 + 3.0 * (t >= 2000))
         for each in (model,) if t < 1234 else (model, twin):
             each.learn_one(x, y)
-    assert twin.events == model.events
-    (event,) = model.events
+    assert twin.drifts == model.drifts
+    (event,) = model.drifts
     assert 2000 < event.time < 2100
     assert event.features["b"] == pytest.approx(3.0, abs=0.7)
     colk.save(model, path)
-    assert colk.load(path).events == model.events
+    assert colk.load(path).drifts == model.drifts
 
 
 @pytest.mark.parametrize("labels", [False, True])
@@ -99,10 +99,10 @@ def test_a_watched_model_names_the_features(labels):
         model.learn_one(x, (x["a"] > 0.0) != late if labels else x["a"] + x["b"] ** 2)
         if model.drift_detected:
             times.append(t + 1)
-    assert [event.time for event in model.events] in (times, [t - 1 for t in times])
+    assert [event.time for event in model.drifts] in (times, [t - 1 for t in times])
     assert 4000 < times[0] < 4300
-    assert next(iter(model.events[0].features)) == "b"
-    assert "c" not in model.events[0].features
+    assert next(iter(model.drifts[0].features)) == "b"
+    assert "c" not in model.drifts[0].features
 
 
 def test_rivers_detector():

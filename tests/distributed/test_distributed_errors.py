@@ -57,11 +57,9 @@ def test_a_partition_that_cannot_be_computed(client, pool):
 
 def test_a_partition_with_bad_values_is_named(client, pool):
     bad = X.copy()
-    bad[250, 1] = np.nan
+    bad[250, 1] = np.inf
     for engine in (client, pool):
-        with pytest.raises(
-            ValueError, match=r"partition 2 cannot be used: .*NaN|partition 2 .*finite"
-        ):
+        with pytest.raises(ValueError, match=r"partition 2 cannot be used: X contains infinity"):
             regressor(client=engine).fit(*lazy(bad, Y))
 
 

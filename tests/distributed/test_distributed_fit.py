@@ -11,11 +11,16 @@ import pytest
 from sklearn.base import clone
 
 import colk
-from colk.distributed import DaskCOLKClassifier, DaskCOLKQuantileRegressor, DaskCOLKRegressor
+from colk.distributed import (
+    DaskCOLKClassifier,
+    DaskCOLKQuantileRegressor,
+    DaskCOLKRegressor,
+    engines,
+)
 from colk.distributed.engines import ExecutorParts
 from colk.distributed.files import file_ranges
 from colk.distributed.quantiles import quantile_of_blocks
-from colk.distributed.rows import Rows
+from colk.distributed.rows import Rows, weight_block
 from colk.kernels import Gaussian
 from colk.losses import Huber, Logistic, Squared
 from colk.risks import CVaR, Entropic, Mean, Variance
@@ -83,6 +88,28 @@ def test_bits_do_not_depend_on_engines(client, pool):
     assert all(f == functions[0] for f in functions)
     assert found[0].local_.polished_.converged
     assert found[0].score(X, Y) > 0.9
+
+
+def test_partitions_stay_in_memory_while_there_is_room(pool, monkeypatch):
+    loaded = []
+
+    class Counted(Stored):
+        def __call__(self):
+            loaded.append(self)
+            return super().__call__()
+
+    def passes():
+        loaded.clear()
+        sources = [Counted(X[k::40], Y[k::40], np.ones(30)) for k in range(40)]
+        blocks = ExecutorParts(pool, sources).derive(as_block)
+        totals = [blocks.total(weight_block) for _ in range(3)]
+        assert totals == [(1200.0, 0)] * 3
+        return len(loaded)
+
+    assert passes() == 40
+    monkeypatch.setattr("colk.distributed.engines._KEPT", 8000)
+    assert passes() > 40
+    assert len(engines._in_memory) < 40
 
 
 def test_weights_are_those_of_all_rows(pool):

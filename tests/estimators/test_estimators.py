@@ -218,7 +218,7 @@ def test_averaging_is_a_choice():
 BAD_SAMPLES = {
     "infinity in X": (np.where(X[3, 1] == X, np.inf, X), Y, "infinity"),
     "NaN in y": (X, np.where(Y[5] == Y, np.nan, Y), "NaN"),
-    "sparse X": (csr_array(X), Y, "[Ss]parse"),
+    "infinity in a sparse X": (csr_array(np.where(X[3, 1] == X, np.inf, X)), Y, "infinity"),
     "vector X": (X[:, 0], Y, "2D array"),
     "complex X": (X + 1j, Y, "[Cc]omplex"),
     "lists in X": (np.array([[{}, 1.0]] * 300, dtype=object), Y, "a string or a number"),

@@ -54,6 +54,18 @@ def test_mostly_zeros_have_the_scale_of_the_others():
     assert model.score(X, y) > 0.8
 
 
+def test_many_zeros_do_not_make_the_others_outliers():
+    """Claims: zero in six of ten rows, and their size depends on x where they are not."""
+    X, _, rng = problem(400)
+    size = np.exp(0.5 * X[:, 0])
+    y = size * rng.beta(2.0, 3.0, 400) * (rng.random(400) < 0.4)
+    model = COLKRegressor(random_state=0).fit(X, y)
+    found = model.predict(X)
+    assert model.polished_.n_outliers == 0
+    assert found.mean() > 0.5 * y.mean()
+    assert np.corrcoef(found, size)[0, 1] > 0.5
+
+
 def test_clean_targets_have_mean_and_deviation():
     X, y, _ = problem()
     model = COLKRegressor(random_state=0).fit(X, y)

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd.loops import CROWDING_FLOOR
+from colk.compressors import KOMP
 from colk.compressors.pursuit import append
 from colk.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, RationalQuadratic
+from colk.learners import COLK
 from colk.reference import komp
 from colk.rkhs.compression import compress
 from colk.rkhs.expansion import KernelExpansion
@@ -106,6 +108,27 @@ def test_a_stream_of_blocks_is_brute_force(
         np.testing.assert_allclose(d.weights, weights, rtol=1e-8, atol=1e-8 * np.abs(amounts).max())
         assert lost == pytest.approx(error, rel=1e-8, abs=1e-7)
     assert d.drift() <= 1e-9
+
+
+@pytest.mark.parametrize("n_samples", [1, 2])
+def test_atoms_above_the_limit_leave_with_the_next_step(n_samples):
+    """A learner may take over more atoms than it keeps, and the new points are among them."""
+    kernel, atoms = Gaussian(1.0), np.arange(6.0)[:, None]
+    f = KernelExpansion(kernel, atoms, np.array([1.0, -2.0, 3.0, 0.5, -1.0, 2.0]))
+
+    def after_a_step(**limit):
+        rule = KOMP(eps=1e-6, **limit)
+        common = {"averaging": None, "batch_size": n_samples}
+        first = COLK(kernel, compressor=rule, **common).learn(atoms[:n_samples], np.ones(n_samples))
+        learner = COLK(kernel, compressor=rule, **common)
+        learner.enlarge_from(first, f)
+        return learner.learn(atoms[2 : 2 + n_samples], np.ones(n_samples)).function
+
+    whole, found = after_a_step(), after_a_step(max_atoms=3)
+    assert whole.n_atoms == 6
+    kept, weights, _, _ = komp(kernel, atoms, whole.weights[:, None], eps=np.inf, stop_at=3)
+    np.testing.assert_array_equal(found.atoms, atoms[kept])
+    np.testing.assert_allclose(found.weights, weights[:, 0], rtol=1e-6)
 
 
 def exact_distance(bandwidth, f, g):

@@ -9,7 +9,14 @@ import pandas as pd
 import pytest
 
 import colk
-from colk import COLKClassifier, COLKRegressor, FileFormatError, _stored, river
+from colk import (
+    COLKClassifier,
+    COLKQuantileRegressor,
+    COLKRegressor,
+    FileFormatError,
+    _stored,
+    river,
+)
 from colk.kernels import Gaussian
 from colk.learners import COLK
 from colk.losses import CustomLoss
@@ -147,6 +154,47 @@ def test_an_estimator_from_a_file_learns_on_bit_for_bit(tmp_path):
         assert one.race_.scales.argmax() == 4
     assert model.function_ == other.function_
     assert model.kernel_ == other.kernel_ == model.function_.kernel
+
+
+@pytest.mark.parametrize("kind", [COLKRegressor, COLKClassifier, COLKQuantileRegressor])
+def test_a_fitted_model_follows_a_change(kind, tmp_path):
+    y = LABELS if kind is COLKClassifier else Y
+    model = kind(random_state=0, max_atoms=50).fit(X[:600], y[:600])
+    assert model.race_.scales.argmax() == 0
+    stop = CHANGE + 620
+    model.partial_fit(X[CHANGE:stop], y[CHANGE:stop])
+    assert model._contest.is_fitted
+    assert model.kernel_ == model._contest.kernel_for(6)
+    colk.save(model, tmp_path / "model.colk")
+    other = colk.load(tmp_path / "model.colk")
+    for one in (model, other):
+        one.partial_fit(X[stop:], y[stop:])
+        assert one.race_.scales.argmax() == 4
+        assert not one._contest.is_fitted
+    assert model.function_ == other.function_
+    assert model.kernel_ == other.kernel_
+
+
+def test_a_fitted_model_is_stored_while_it_keeps_samples(tmp_path):
+    model = COLKRegressor(random_state=0, max_atoms=50).fit(X[:600], Y[:600])
+    model.partial_fit(X[600:800], Y[600:800])
+    colk.save(model, tmp_path / "model.colk")
+    other = colk.load(tmp_path / "model.colk")
+    for one in (model, other):
+        one.partial_fit(X[800:1300], Y[800:1300])
+    assert model._contest is not None
+    assert model.function_ == other.function_
+
+
+def test_a_rival_needs_more_to_overtake_a_fitted_model(states):
+    """The losses are those of the last iterate; a fitted model predicts with its average."""
+    model, _ = at(states, "a rival")
+    for is_fitted in (False, True):
+        contest = copy.deepcopy(model._contest)
+        contest.is_fitted, contest.filled = is_fitted, BLOCK
+        contest.losses = np.array([[1.0, 0.7], [1.0, 0.9], [1.0, 1.05]] * 3)
+        rival = contest.rival
+        assert (contest.next_leader(model._learner, Settings()) is rival) != is_fitted
 
 
 @pytest.mark.parametrize("kind", STREAMS)

@@ -40,6 +40,12 @@ def test_atoms_are_added_where_they_pay_and_only_there():
     assert len(noise.tried) == 1
 
 
+def test_the_judge_counts_new_atoms_only():
+    f = polished(Y).polished.function
+    residuals = (Y - f(X))[:, None]
+    assert growth._gain(f, f, X, residuals, np.ones(600)) == (0.0, 0.0)
+
+
 def test_weights_are_the_optimum_on_all_atoms():
     found = grown(polished(Y), X, Y, np.ones(600)).final.polished
     f, decay = found.function, found.regularization

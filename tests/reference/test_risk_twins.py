@@ -43,6 +43,8 @@ ALL = [
     Semideviations(5, 0.2, smoothing=0.1),
     MeanSemideviation(1.0, 0.4),
     MeanSemideviation(3.5, 0.4),
+    MeanSemideviation(1.0, 0.4, 0.3),
+    MeanSemideviation(2.0, 0.4, 0.3),
     CVaR(0.3, 0.6, 0.2),
     ChiSquareDRO(0.05),
     KLDRO(1.0),

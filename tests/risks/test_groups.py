@@ -144,8 +144,10 @@ def test_groups_are_needed_and_checked():
         COLKRegressor(risk="group", polish=False).fit(X, y, groups=groups)
     with pytest.raises(ValueError, match="for the risk"):
         COLKRegressor().fit(X, y, groups=groups)
-    with pytest.raises(ValueError, match="a table takes a risk of losses"):
+    with pytest.raises(ValueError, match=r"takes a risk of losses.*fit\(X, y, groups"):
         TableModel(["a", "b"], "y", risk="group")
+    with pytest.raises(ValueError, match=r"takes a risk of losses.*COLKClassifier\(risk='auc'"):
+        TableModel(["a", "b"], "y", risk="auc")
 
 
 @pytest.mark.compiled

@@ -78,9 +78,59 @@ def test_a_feature_without_a_value_gets_no_column():
     assert model.feature_names == ["a", "b"]
 
 
-def test_texts_are_refused_with_advice():
-    with pytest.raises(TypeError, match=r"put preprocessing\.OneHotEncoder before"):
-        COLKRegressor().learn_one({"city": "Bonn"}, 1.0)
+TOWNS = np.array(["Bonn", "Oslo", "Rome"])[np.random.default_rng(1).integers(3, size=len(Y))]
+
+
+def texts(row, town):
+    return {"a": row[0], "town": None if town == "Bonn" else town}
+
+
+def columns(row, town):
+    return {"a": row[0], "town=Oslo": 1.0 * (town == "Oslo"), "town=Rome": 1.0 * (town == "Rome")}
+
+
+@pytest.mark.parametrize("kind", [COLKRegressor, COLKClassifier, COLKQuantileRegressor])
+def test_texts_are_columns_of_ones(kind):
+    models, found = [kind(kernel="laplacian"), kind(kernel="laplacian")], []
+    for model, sample in zip(models, (texts, columns), strict=True):
+        targets = (Y > 0.0).tolist() if kind is COLKClassifier else Y.tolist()
+        model.learn_one({"a": 0.0, "town=Oslo": 0.0, "town=Rome": 0.0}, targets[0])
+        for row, town, y in zip(X.tolist(), TOWNS, targets, strict=True):
+            model.learn_one(sample(row, town), y)
+        predict = model.predict_proba_one if kind is COLKClassifier else model.predict_one
+        found.append([predict(sample(X[0].tolist(), town)) for town in (*TOWNS[:9], "Bonn")])
+    assert found[0] == found[1]
+    assert found[0][-1] != found[0][list(TOWNS).index("Rome")]  # a text counts
+
+
+def test_texts_of_a_frame():
+    y = np.sin(2.0 * X[:, 0]) + 2.0 * (TOWNS == "Rome")
+    frame = pd.DataFrame({"a": X[:, 0], "town": TOWNS})
+    many, one = COLKRegressor(kernel="laplacian"), COLKRegressor(kernel="laplacian")
+    many.learn_many(frame, pd.Series(y))
+    for name in sorted(set(TOWNS)):  # the same order of columns
+        one.learn_one({"a": 0.0, "town": name}, 0.0, w=0.0)
+    for x, target in zip(frame.to_dict("records"), y.tolist(), strict=True):
+        one.learn_one(x, target)
+    assert many.feature_names == ["a", "town=Bonn", "town=Oslo", "town=Rome"]
+    predicted, rows = many.predict_many(frame), frame.to_dict("records")
+    assert predicted.tolist() == pytest.approx([one.predict_one(x) for x in rows])
+    assert np.mean((predicted - y) ** 2) < 0.2 * np.var(y)
+
+
+def test_texts_get_a_limited_number_of_columns():
+    model = COLKRegressor(kernel="laplacian", max_atoms=10)
+    for t in range(230):
+        model.learn_one({"a": 1.0, "id": str(t)}, 1.0)
+    model.learn_one({"b=c": 1.0}, 1.0)  # a number, not a text
+    assert len(model.feature_names) == 202
+    model.predict_one({"a": 1.0, "id": "229"})
+
+
+def test_dates_are_refused():
+    frame = pd.DataFrame({"day": pd.to_datetime(["2020-01-01"])})
+    with pytest.raises(TypeError, match="must hold real numbers"):
+        COLKRegressor().learn_many(frame, pd.Series([1.0]))
 
 
 def test_a_nan_does_not_spoil_a_scaler():

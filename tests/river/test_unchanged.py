@@ -164,6 +164,7 @@ def test_kinds_of_numbers_and_of_mappings_are_taken():
     for a, b in ((1, False), (np.float32(1.0), np.int64(0)), (True, np.bool_(False))):
         assert model.predict_one({"a": a, "b": b}) == plain
     assert model.predict_one(pd.Series({"a": 1.0, "b": 0.0})) == plain
-    for bad in ("1", [1.0], 1j, math.inf):
+    assert model.predict_one({"a": "1", "b": 0.0}) == model.predict_one({"b": 0.0})  # a new text
+    for bad in ([1.0], 1j, math.inf):
         with pytest.raises((TypeError, ValueError), match="must be"):
             model.predict_one({"a": bad, "b": 0.0})

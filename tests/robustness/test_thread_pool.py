@@ -132,3 +132,15 @@ def test_the_bits_do_not_depend_on_the_number_of_threads():
         with use_threads(count):
             found.append(sum(map_in_threads(total, range(0, 3000, 500))).tobytes())
     assert found[0] == found[1] == found[2]
+
+
+def test_threads_start_once_in_a_context_and_end_with_it():
+    def names(_):
+        return threading.current_thread().name
+
+    with use_threads(2):
+        first = set(map_in_threads(names, range(20)))
+        again = set(map_in_threads(names, range(20)))
+        started = [t for t in threading.enumerate() if t.name in first | again]
+        assert 1 <= len(started) <= 2
+    assert not any(thread.is_alive() for thread in started)

@@ -2,6 +2,7 @@ cimport cython
 from colk._engine cimport inverse_curvature, risk_companion, stream
 from colk._engine.gradient_step cimport GradientStream
 from colk._engine.newton_step cimport NewtonStream
+from colk._engine.quasigradient cimport QuasiGradientStream
 from colk._engine.risk_companion cimport RiskCompanion
 from colk._engine.simd cimport loops, maths as math
 
@@ -25,3 +26,9 @@ cdef class HedgedNewtonStream(NewtonStream):
     @cython.locals(variance=double)
     cdef void refit_beside(self, Py_ssize_t j) noexcept nogil
     cdef int flush(self) except -1 nogil
+
+cdef RiskCompanion attach_companion(QuasiGradientStream s, risk, tracker)
+@cython.locals(limit=double)
+cdef int consider_beside(QuasiGradientStream s, RiskCompanion companion) except -1 nogil
+cdef void accept_beside(QuasiGradientStream s, RiskCompanion companion) noexcept nogil
+cdef int record_beside(QuasiGradientStream s, RiskCompanion companion) except -1 nogil

@@ -10,7 +10,7 @@ from colk._engine import inverse_curvature, risk_companion, stream
 from colk._engine.contracts import RiskContract, TrackerContract
 from colk._engine.gradient_step import GradientStream
 from colk._engine.newton_step import NewtonStream
-from colk._engine.quasigradient import TRACE
+from colk._engine.quasigradient import TRACE, QuasiGradientStream
 from colk._engine.risk_companion import RiskCompanion
 from colk._engine.simd import loops
 from colk._validation import Array
@@ -42,29 +42,18 @@ class HedgedGradientStream(GradientStream):
         super().__init__(**common)
         # The rows of the companion follow those of the mean's function and of its average.
         self.averaged = self.n_outputs if self.averaged > 0 else 0
-        self.companion = RiskCompanion(
-            self.loss, beside, tracker_beside, self.dictionary, self.window, self.averaged
-        )
-        self.parts["companion"] = self.companion
-        self.lines = self.companion.first_lines(len(TRACE))
-        self.risk_step, self.shown = risk_step, self.companion.row_of(risk_companion.CANDIDATES)
+        self.companion, self.risk_step = attach_companion(self, beside, tracker_beside), risk_step
 
     def make_step(self) -> int:
         """Make a step and record it, with g and the outer value of the companion."""
         GradientStream.make_step(self)
-        if self.traced:
-            self.companion.record(self.lines, self.line - 1)
-        return 0
+        return record_beside(self, self.companion)
 
     def step(self) -> float:
         """Make the step of Algorithm 1 for the mean loss, and that of the companion."""
-        self.companion.consider(
-            self.tracking_rate.rate(self.steps), self.steps,
-            stream.RUNAWAY * (1.0 + self.largest_target),
-        )  # fmt: skip
+        consider_beside(self, self.companion)
         lost = GradientStream.step(self)
-        self.companion.accept(self.steps)
-        self.window.losses[0] = self.companion.mixed_loss
+        accept_beside(self, self.companion)
         return lost
 
     def move(self, step: float, coefficients: Array) -> int:
@@ -110,30 +99,19 @@ class HedgedNewtonStream(NewtonStream):
         self, beside: RiskContract, tracker_beside: TrackerContract, **common: Any
     ) -> None:
         super().__init__(**common)
-        self.companion = RiskCompanion(
-            self.loss, beside, tracker_beside, self.dictionary, self.window, self.averaged
-        )
-        self.parts["companion"] = self.companion
-        self.shown = self.companion.row_of(risk_companion.CANDIDATES)
-        self.lines = self.companion.first_lines(len(TRACE))
+        self.companion = attach_companion(self, beside, tracker_beside)
         self.iterate.accompany(self.companion.first, self.shown - self.companion.first)
 
     def make_step(self) -> int:
         """Make a step and record it, with g and the outer value of the companion."""
         NewtonStream.make_step(self)
-        if self.traced:
-            self.companion.record(self.lines, self.line - 1)
-        return 0
+        return record_beside(self, self.companion)
 
     def step(self) -> float:
         """Make the second-order step for the mean loss, and that of the companion."""
-        self.companion.consider(
-            self.tracking_rate.rate(self.steps), self.steps,
-            stream.RUNAWAY * (1.0 + self.largest_target),
-        )  # fmt: skip
+        consider_beside(self, self.companion)
         lost = NewtonStream.step(self)
-        self.companion.accept(self.steps)
-        self.window.losses[0] = self.companion.mixed_loss
+        accept_beside(self, self.companion)
         return lost
 
     def move_beside(self, h: int, variance: float) -> None:
@@ -161,3 +139,35 @@ class HedgedNewtonStream(NewtonStream):
         NewtonStream.flush(self)
         self.companion.mix()
         return 0
+
+
+# -- what both streams do with their companion ---------------------------------------------------
+
+
+def attach_companion(
+    s: QuasiGradientStream, risk: RiskContract, tracker: TrackerContract
+) -> RiskCompanion:
+    """Return a companion of a stream; it is stored with the stream, and its mixture predicts."""
+    companion = RiskCompanion(s.loss, risk, tracker, s.dictionary, s.window, s.averaged)
+    s.parts["companion"], s.lines = companion, companion.first_lines(len(TRACE))
+    s.shown = companion.row_of(risk_companion.CANDIDATES)
+    return companion
+
+
+def consider_beside(s: QuasiGradientStream, companion: RiskCompanion) -> int:
+    """Compute what the companion's step needs, before the step of the mean's function."""
+    limit = stream.RUNAWAY * (1.0 + s.largest_target)
+    return companion.consider(s.tracking_rate.rate(s.steps), s.steps, limit)
+
+
+def accept_beside(s: QuasiGradientStream, companion: RiskCompanion) -> None:
+    """Let the companion take up its step; the loss of the stream is that of the mixture."""
+    companion.accept(s.steps)
+    s.window.losses[0] = companion.mixed_loss
+
+
+def record_beside(s: QuasiGradientStream, companion: RiskCompanion) -> int:
+    """Write g and the outer value of the companion to the line of the step."""
+    if s.traced:
+        companion.record(s.lines, s.line - 1)
+    return 0

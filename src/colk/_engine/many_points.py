@@ -10,8 +10,10 @@ from colk._validation import Array
 
 __all__ = ["evaluate_many"]
 
-# Points per block. Python handles an interrupt between two blocks.
-_BLOCK = 4096
+# Kernel values per block, about a millisecond, and the least number of points: with few atoms, a
+# block of few points would take longer to begin than to evaluate. Python handles an interrupt
+# between two blocks.
+_VALUES, _LEAST_BLOCK = 2**20, 2048
 
 # With more kernel values than this, threads save more than it takes to start them.
 _LARGE = 2**23
@@ -33,10 +35,11 @@ def evaluate_many(
     >>> out.round(3).ravel()
     array([2., 0.])
     """
+    block = max(_VALUES // max(n, X.shape[1]), _LEAST_BLOCK)
 
     def fill(start: int) -> None:
-        near, values = plain(X[start : start + _BLOCK]), out[start : start + _BLOCK]
+        near, values = plain(X[start : start + block]), out[start : start + block]
         evaluate(kernel, atoms, n, weights, row, near, values)
 
-    is_large = out.size * n > _LARGE and len(X) > _BLOCK
-    deque((each_in_threads if is_large else map)(fill, range(0, len(X), _BLOCK)), 0)
+    is_large = out.size * n > _LARGE and len(X) > block
+    deque((each_in_threads if is_large else map)(fill, range(0, len(X), block)), 0)

@@ -1,6 +1,7 @@
 cimport cython
 from colk._engine cimport stream
 from colk._engine.contracts cimport LossContract, RateContract, RiskContract, TrackerContract
+from colk._engine.loss_watcher cimport LossWatcher
 from colk._engine.simd cimport loops, maths as math
 from colk._engine.stream cimport Stream
 from colk._engine.window cimport Window
@@ -16,6 +17,7 @@ cdef class QuasiGradientStream(Stream):
     cdef public double loss_sum, weight_sum, squared_norm
     cdef readonly double mean_loss, outer
     cdef readonly bint is_scalar, is_of_losses
+    cdef public LossWatcher watcher
     cdef int make_step(self) except -1 nogil
     cdef int look(self) except -1 nogil
     cdef double step(self) except? -1.5e300 nogil
@@ -37,5 +39,6 @@ cdef class QuasiGradientStream(Stream):
     cdef inline bint is_sound(self) noexcept nogil
     cdef inline int note_outer(self) except -1 nogil
     cdef inline void note_losses(self) noexcept nogil
+    cdef int show_losses(self) except -1 nogil
     cdef inline void remember_and_shrink(self, double factor) noexcept nogil
     cdef inline void record(self, Py_ssize_t dropped, double lost) noexcept nogil

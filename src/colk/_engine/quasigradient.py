@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from colk import _stored as stored
 from colk._engine import stream
 from colk._engine.contracts import LossContract, RateContract, RiskContract, TrackerContract
+from colk._engine.loss_watcher import LossWatcher
 from colk._engine.simd import loops
 from colk._engine.stream import Stream
 from colk._engine.window import Roles, Window
@@ -46,6 +47,8 @@ class QuasiGradientStream(Stream):
         **dict.fromkeys(("loss_sum", "weight_sum", "squared_norm"), stored.Number(finite=False)),
     }
 
+    watcher: LossWatcher  # None if nobody watches the losses
+
     def __init__(
         self,
         loss: LossContract,
@@ -74,6 +77,7 @@ class QuasiGradientStream(Stream):
         self.clipped = 0
         self.loss_sum = self.weight_sum = self.squared_norm = 0.0
         self.mean_loss = self.outer = 0.0
+        self.watcher = None  # type: ignore[assignment]
 
     # -- a step and its bookkeeping ----------------------------------------------------------
 
@@ -90,7 +94,7 @@ class QuasiGradientStream(Stream):
         self.average(self.lasting_rate(share))
         self.record(before + self.dictionary.added - self.dictionary.size, lost)
         self.steps += 1
-        return 0
+        return 0 if self.watcher is None else self.show_losses()
 
     def look(self) -> int:
         """Evaluate f and the losses at the samples of the window."""
@@ -312,6 +316,12 @@ class QuasiGradientStream(Stream):
             self.weight_sum += self.window.weights[new]
             self.loss_sum += self.window.weights[new] * self.window.losses[new]
             self.mean_loss += self.window.losses[new] * self.share
+
+    def show_losses(self) -> int:
+        """Show the watcher the losses and the points of the new samples."""
+        for new in range(self.kept, self.window.size):
+            self.watcher.take(self.window.losses[new], self.window.points, new)
+        return 0
 
     def remember_and_shrink(self, factor: float) -> None:
         """Set f ← (1 − αλ) f; save the weights as those of f_{t−1} if the tracker needs them."""

@@ -26,7 +26,5 @@ cdef class RunningScale:
     cpdef int absorb(self, double[:, ::1] X, double[::1] weights=*) except -1
     @cython.locals(i=Py_ssize_t, j=Py_ssize_t, n=Py_ssize_t, width=Py_ssize_t)
     cpdef int scale(self, double[:, ::1] X) except -1
-    @cython.locals(i=Py_ssize_t, j=Py_ssize_t)
-    cdef int _sample_rows(self, double[:, ::1] Y, double[::1] weight) except -1
 
 cdef double unit_of(double mean, double deviation) noexcept

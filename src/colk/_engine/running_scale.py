@@ -250,7 +250,7 @@ class RunningScale:
             return self
         found = RunningScale(len(self._means), self.level)
         found._sample.copy_from(self._sample)
-        found._sample_rows(np.ascontiguousarray(Y, dtype=np.float64), weight)
+        found._sample.add_rows(Y, weight)
         center, spread = self._moments(found._sample.n_seen)
         if not found._sample.is_complete(found._sample.n_seen):
             Y = np.clip(Y, *found.limits())
@@ -269,14 +269,6 @@ class RunningScale:
             raise ValueError("y is too large to be scaled: its spread overflows; scale it first")
         found._set(total, center, spread)
         return found
-
-    def _sample_rows(self, Y: Array, weight: Array) -> int:
-        """Show the sample some rows."""
-        for i in range(len(Y)):
-            if self._sample.takes_next():
-                for j in range(len(self._means)):
-                    self._sample.insert(j, Y[i, j], weight[i])
-        return 0
 
     def _moments(self, n_seen: int) -> tuple[Array, Array]:
         """Return means and deviations of the rows so far; without outliers after many rows."""
@@ -352,8 +344,12 @@ def without_outliers(X: Array, weight: Array | None = None) -> Array:
     >>> bool(without_outliers(np.append(np.arange(99.0), 1e9)[:, None]).max() < 300.0)
     True
     """
-    counts = np.ones(len(X)) if weight is None else weight
-    low, high = RunningScale(X.shape[1], COLUMNS).merged(X, counts).limits()
+    rows, counts = X, np.ones(len(X)) if weight is None else weight
+    if not (counts > 0.0).all():
+        rows, counts = X[counts > 0.0], counts[counts > 0.0]
+    sample, columns = SortedSample(X.shape[1], COLUMNS), range(X.shape[1])
+    sample.add_rows(rows, counts)
+    low, high = [sample.low(j) for j in columns], [sample.high(j) for j in columns]
     return np.clip(X, low, high)
 
 

@@ -16,6 +16,8 @@ cdef class SortedSample:
     cpdef bint takes_next(self) noexcept
     @cython.locals(place=Py_ssize_t)
     cpdef void insert(self, Py_ssize_t column, double value, double weight) noexcept
+    @cython.locals(i=Py_ssize_t)
+    cdef void _draw_keys(self, double[::1] keys) noexcept
     @cython.locals(place=Py_ssize_t)
     cdef Py_ssize_t _leaving(self, Py_ssize_t column) noexcept
     @cython.locals(i=Py_ssize_t, largest=double)

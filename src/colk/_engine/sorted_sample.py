@@ -93,6 +93,32 @@ class SortedSample:
         if column == self.values.shape[0] - 1:
             self._find_largest()
 
+    def add_rows(self, Y: Array, weight: Array) -> None:
+        """Show the sample many rows, as `takes_next` and `insert` do one by one.
+
+        Parameters
+        ----------
+        Y : array of shape (n, n_columns)
+            The rows.
+        weight : array of shape (n,)
+            Their weights.
+        """
+        keys, before = np.empty(len(Y)), self.rows()
+        self._draw_keys(keys)
+        near = np.sort(np.argsort(keys)[:CAPACITY])
+        added = np.empty((3, Y.shape[1], len(near)))
+        added[0], added[1], added[2] = Y[near].T, weight[near], keys[near]
+        rows = np.concatenate([before, added], axis=2)
+        order = np.argsort(rows[2], axis=1, kind="stable")[:, :CAPACITY]
+        rows = np.take_along_axis(rows, np.sort(order, axis=1)[None], axis=2)
+        order = np.argsort(rows[0], axis=1, kind="stable")
+        self.restore(self.n_seen + len(Y), np.take_along_axis(rows, order[None], axis=2))
+
+    def _draw_keys(self, keys: Array) -> None:
+        """Write the random numbers of the next rows."""
+        for i in range(keys.shape[0]):
+            keys[i] = uniform(_SEED, self.n_seen + i)
+
     def uncount(self) -> None:
         """Undo `takes_next`; the row is not in the sample."""
         self.n_seen -= 1

@@ -183,7 +183,8 @@ class Stream:
             while True:
                 with cython.nogil:
                     taken = self.run(X, Y, weight, taken, stop)
-                self.raise_postponed()
+                if self.postponed is not None:
+                    self.raise_postponed()
                 if taken == stop:
                     return taken - start
                 self.make_room()

@@ -10,7 +10,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
@@ -29,6 +29,9 @@ _AHEAD = 2
 
 # The number of threads that a caller has set; 0 if nobody has.
 _chosen: ContextVar[int] = ContextVar("colk_threads", default=0)
+
+# The threads of the outermost `use_threads`: none until they are needed.
+_shared: ContextVar[list[ThreadPoolExecutor] | None] = ContextVar("colk_pool", default=None)
 
 
 @cache
@@ -82,7 +85,8 @@ def n_threads(n_jobs: int | None = None) -> int:
 def use_threads(n_jobs: int | None) -> Iterator[None]:
     """Return a context, or decorate a function, in which the library uses this many threads.
 
-    Inside another such context it has no effect: the outermost caller decides.
+    Inside another such context it has no effect: the outermost caller decides. Threads are started
+    once, when they are first needed, and end with the context.
 
     Examples
     --------
@@ -93,11 +97,28 @@ def use_threads(n_jobs: int | None) -> Iterator[None]:
     if _chosen.get():
         yield
         return
-    token = _chosen.set(n_threads(n_jobs))
+    token, pools = _chosen.set(n_threads(n_jobs)), list[ThreadPoolExecutor]()
+    shared = _shared.set(pools)
     try:
         yield
     finally:
+        _shared.reset(shared)
         _chosen.reset(token)
+        for pool in pools:
+            pool.shutdown()
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Return a context with the threads of the outermost `use_threads`, or with new ones."""
+    pools = _shared.get()
+    if pools is None:
+        with ThreadPoolExecutor(count) as pool:
+            yield pool
+        return
+    if not pools:
+        pools.append(ThreadPoolExecutor(count))
+    yield pools[0]
 
 
 def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -117,19 +138,20 @@ def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -
             for item in items:
                 yield function(item)
             return
-        pool, waiting = ThreadPoolExecutor(count), deque[Future[Result]]()
-        try:
-            for item in items:
-                # A context of its own: NumPy's error state, and one thread for what is nested.
-                context = copy_context()
-                context.run(_chosen.set, 1)
-                waiting.append(pool.submit(context.run, function, item))
-                if len(waiting) >= _AHEAD * count:
+        waiting = deque[Future[Result]]()
+        with _threads(count) as pool:
+            try:
+                for item in items:
+                    # A context of its own: NumPy's error state, and one thread for what is nested.
+                    context = copy_context()
+                    context.run(_chosen.set, 1)
+                    waiting.append(pool.submit(context.run, function, item))
+                    if len(waiting) >= _AHEAD * count:
+                        yield waiting.popleft().result()
+                while waiting:
                     yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            finally:
+                wait([future for future in waiting if not future.cancel()])
 
 
 def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:

@@ -1,6 +1,6 @@
 """Declared fields of a class, and conversion of objects to fields and back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from colk._stored.fields import Field, Record
@@ -14,13 +14,16 @@ Budget = Callable[[float, str], None]
 _DECLARED: dict[type[Any], Record] = {}
 
 
-def stores(fields: dict[str, Field] | None = None, /, **named: Field) -> Callable[[Kind], Kind]:
+def stores(
+    fields: dict[str, Field] | None = None, /, *, optional: Iterable[str] = (), **named: Field
+) -> Callable[[Kind], Kind]:
     """Declare the fields that objects of a class, and of classes derived from it, store.
 
     By default a field is both an attribute and a constructor argument of the same name. Otherwise
     the class defines `_to_file(self)`, which returns the values by name, and the class method
     `_from_file(cls, values, budget)`, which makes the object from checked values; `budget(bytes,
-    what)` raises an error if the file is too small for that much memory.
+    what)` raises an error if the file is too small for that much memory. A file may lack the fields
+    that `optional` names, because it is older than they are.
 
     Examples
     --------
@@ -38,7 +41,7 @@ def stores(fields: dict[str, Field] | None = None, /, **named: Field) -> Callabl
     """
 
     def declare(kind: Kind) -> Kind:
-        _DECLARED[kind] = Record({**(fields or {}), **named})
+        _DECLARED[kind] = Record({**(fields or {}), **named}, optional)
         return kind
 
     return declare

@@ -35,7 +35,7 @@ class Plan:
     @property
     def n_trials(self) -> int:
         """Number of settings that each tuned peer may try."""
-        return 2 if self.quick else 8
+        return 2 if self.quick else 6
 
     def rows(self, full: int) -> int:
         """Return the number of rows of a problem that has `full` rows in a full run."""

@@ -14,7 +14,7 @@ from colk._pages.drawing import draw
 from colk._pages.render import inline, render
 from colk.bench.capymoa_peers import absence
 from colk.bench.cells import Measure, Plan, Score, Track
-from colk.bench.scores import Behind, Summary, behind, summarise
+from colk.bench.scores import Behind, Summary, behind, ratios, summarise
 from colk.experiments.origin import Origin
 from colk.persistence.atomic import write_whole
 
@@ -97,17 +97,16 @@ def relative(found: Summaries) -> dict[str, float]:
 
 def _peer_table(track: Track, scores: Sequence[Score], found: Summaries) -> dict[str, Any] | None:
     """Return the other measures of each peer: medians over problems."""
-    others, ratios = track.measures[1:], relative(found)
+    others, to_colk = track.measures[1:], ratios(track, scores)
     if not others:
         return None
     medians = {measure.name: _medians(scores, measure) for measure in others}
     rows = []
     for peer in _peers(found):
-        values = [ratios.get(peer), *(medians[measure.name].get(peer) for measure in others)]
-        rows.append(
-            (peer, [_cell(None if v is None else Summary(v, 0.0), 3, False) for v in values])
-        )
-    head = [f"{track.measures[0].name} / best", *(measure.name for measure in others)]
+        values = [medians[measure.name].get(peer) for measure in others]
+        summaries = [None if value is None else Summary(value, 0.0) for value in values]
+        rows.append((peer, [_cell(each, 3, False) for each in (to_colk.get(peer), *summaries)]))
+    head = [f"{track.measures[0].name} / colk's", *(measure.name for measure in others)]
     return {"head": head, "rows": rows, "captions": [measure.text for measure in others]}
 
 
@@ -122,15 +121,15 @@ def _medians(scores: Sequence[Score], measure: Measure) -> dict[str, float]:
 def _picture(track: Track, scores: Sequence[Score], found: Summaries) -> Markup | None:
     """Draw error against time, if the track measures both."""
     clock = next((measure for measure in track.measures[1:] if measure.is_time), None)
-    ratios = relative(found)
-    if clock is None or len(ratios) < 3:
+    shares = relative(found)
+    if clock is None or len(shares) < 3:
         return None
     times = _medians(scores, clock)
     title = f"{track.title}: {track.measures[0].name} relative to the best, against {clock.name}"
 
     def paint(figure: "Figure") -> None:
         axes = figure.add_subplot()
-        for peer, ratio in ratios.items():
+        for peer, ratio in shares.items():
             is_ours = peer.startswith(track.ours)
             color = "#D55E00" if is_ours else "#0072B2"
             axes.plot(times[peer], ratio, "o", color=color)

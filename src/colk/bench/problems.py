@@ -47,12 +47,15 @@ class Problem:
         Rows for training in a full run.
     note : str
         What a reader must know, such as that a default of this package was chosen on these data.
+    cost : float
+        Time of a fit, relative to other problems with as many rows.
     """
 
     name: str
     draw: Callable[[int, np.random.Generator], Drawn]
     n_train: int
     note: str = ""
+    cost: float = 1.0
 
     def split(self, seed: int, n_train: int) -> Split:
         """Return rows for training and as many others for testing, the same for the same seed."""
@@ -141,10 +144,10 @@ def _waveform(n: int, rng: np.random.Generator) -> Drawn:
     return share * first + (1.0 - share) * second + rng.normal(size=(n, 21)), label
 
 
-def _letters(n: int, rng: np.random.Generator) -> Drawn:
-    """Twelve classes, each of three clouds in 16 features."""
-    centres = np.random.default_rng(26).normal(scale=1.6, size=(12, 3, 16))
-    label = rng.integers(12, size=n)
+def _clouds(n: int, rng: np.random.Generator) -> Drawn:
+    """Six classes, each of three clouds in 16 features."""
+    centres = np.random.default_rng(26).normal(scale=1.6, size=(6, 3, 16))
+    label = rng.integers(6, size=n)
     return centres[label, rng.integers(3, size=n)] + rng.normal(size=(n, 16)), label
 
 
@@ -176,11 +179,11 @@ REGRESSION = {
 CLASSIFICATION = {
     problem.name: problem
     for problem in (
-        Problem("Gauss", _gauss, 2000),
-        Problem("checkerboard", _checkerboard, 2000),
+        Problem("Gauss", _gauss, 2000, cost=0.4),
+        Problem("checkerboard", _checkerboard, 2000, cost=0.4),
         Problem("waveform", _waveform, 2000),
-        Problem("12 classes of clouds", _letters, 2000),
-        Problem("digits", _bundled(load_digits), 1200, "scikit-learn's data."),
+        Problem("6 classes of clouds", _clouds, 2000, cost=1.8),
+        Problem("digits", _bundled(load_digits), 1200, "scikit-learn's data.", cost=4.0),
         Problem("breast cancer", _bundled(load_breast_cancer), 569, "scikit-learn's data."),
         Problem("wine", _bundled(load_wine), 178, "scikit-learn's data."),
     )

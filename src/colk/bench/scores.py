@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 from colk.bench.cells import Measure, Score, Track
 
-__all__ = ["Behind", "Summary", "behind", "read_csv", "summarise", "to_csv"]
+__all__ = ["Behind", "Summary", "behind", "ratios", "read_csv", "summarise", "to_csv"]
 
 # A peer is ahead if it is better by this share, and by more than the noise over seeds.
 _AHEAD = 0.02
@@ -50,6 +50,45 @@ def summarise(scores: Sequence[Score], measure: str) -> dict[str, dict[str, Summ
         problem: {peer: Summary.of(found) for peer, found in by_peer.items()}
         for problem, by_peer in values.items()
     }
+
+
+def ratios(track: Track, scores: Sequence[Score]) -> dict[str, Summary]:
+    """Return the error of each peer relative to colk's, with an interval over the repeats.
+
+    The ratio of a problem is taken seed by seed, so that both have the same rows. The result is
+    the geometric mean over the problems. Peers that lack a problem are left out, and so is
+    everything if a value is not positive.
+    """
+    name = track.measures[0].name
+    values = {
+        (score.problem, score.peer, score.seed): score.values[name]
+        for score in scores
+        if score.track == track.key and name in score.values
+    }
+    problems = {problem for problem, _, _ in values}
+    if not all(value > 0.0 for value in values.values()):
+        return {}
+    logs: dict[str, dict[str, list[float]]] = {}
+    for (problem, peer, seed), value in values.items():
+        ours = values.get((problem, track.ours, seed))
+        if ours is not None:
+            logs.setdefault(peer, {}).setdefault(problem, []).append(float(np.log(value / ours)))
+    return {
+        peer: _geometric(list(by_problem.values()))
+        for peer, by_problem in logs.items()
+        if set(by_problem) == problems
+    }
+
+
+def _geometric(logs: list[list[float]]) -> Summary:
+    """Return the geometric mean over problems of logarithms of ratios, one list a problem."""
+    repeated = [found for found in logs if len(found) > 1]
+    mean = float(np.exp(np.mean([np.mean(found) for found in logs])))
+    if not repeated:
+        return Summary(mean, 0.0)
+    variance = sum(float(np.var(found, ddof=1)) / len(found) for found in repeated)
+    factor = float(student.ppf(0.975, sum(len(found) - 1 for found in repeated)))
+    return Summary(mean, mean * factor * variance**0.5 / len(logs))
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ class Colk(StreamPeer):
     """colk at its defaults."""
 
     name = "colk"
+    cost = 0.3
     uses_package = True
 
     def model(self, is_classifier: bool) -> Any:
@@ -55,6 +56,7 @@ class Linear(StreamPeer):
     """Linear or logistic regression by stochastic gradients."""
 
     name = "linear"
+    cost = 0.05
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
@@ -66,6 +68,7 @@ class HoeffdingTree(StreamPeer):
     """A tree that replaces branches when the stream changes."""
 
     name = "HoeffdingAdaptiveTree"
+    cost = 0.2
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
@@ -77,7 +80,7 @@ class AdaptiveForest(StreamPeer):
     """Adaptive random forest of ten trees."""
 
     name = "ARF"
-    cost = 2.0
+    cost = 2.2
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
@@ -89,7 +92,7 @@ class RandomPatches(StreamPeer):
     """Streaming random patches: ten trees on parts of the features."""
 
     name = "SRP"
-    cost = 4.0
+    cost = 5.0
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
@@ -101,7 +104,7 @@ class MondrianForest(StreamPeer):
     """Aggregated Mondrian forest of ten trees."""
 
     name = "AMF"
-    cost = 1.5
+    cost = 1.1
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
@@ -113,7 +116,7 @@ class Neighbours(StreamPeer):
     """Nearest neighbours among recent samples."""
 
     name = "KNN"
-    cost = 1.0
+    cost = 1.4
 
     def model(self, is_classifier: bool) -> Any:
         kind = neighbors.KNNClassifier if is_classifier else neighbors.KNNRegressor

@@ -113,10 +113,10 @@ _SEEN = "River's data; defaults of colk were compared on them."
 REGRESSION_STREAMS = {
     each.name: each
     for each in (
-        StreamProblem("Friedman", friedman, 8000),
-        StreamProblem("Friedman, gradual drift", _drifting_friedman, 9000),
-        StreamProblem("travelling wave", _wave, 8000),
-        StreamProblem("random walk", _walk, 4000, note="“No change” is the best prediction."),
+        StreamProblem("Friedman", friedman, 5000),
+        StreamProblem("Friedman, gradual drift", _drifting_friedman, 4500),
+        StreamProblem("travelling wave", _wave, 4000),
+        StreamProblem("random walk", _walk, 2000, note="“No change” is the best prediction."),
         StreamProblem("TrumpApproval", _of(datasets.TrumpApproval), 1001, False, _SEEN),
         StreamProblem("ChickWeights", _of(datasets.ChickWeights), 578, False, _SEEN),
     )
@@ -128,8 +128,8 @@ CLASSIFICATION_STREAMS = {
         StreamProblem("Bananas", _of(datasets.Bananas), 5300, False, _SEEN),
         StreamProblem("Phishing", _of(datasets.Phishing), 1250, False, _SEEN),
         StreamProblem("ImageSegments", _of(datasets.ImageSegments), 2310, False, _SEEN),
-        StreamProblem("SEA, four concepts", _sea, 8000),
-        StreamProblem("moving centres", _rbf, 8000),
-        StreamProblem("turning plane", _hyperplane, 8000, note="The border is linear."),
+        StreamProblem("SEA, four concepts", _sea, 4000),
+        StreamProblem("moving centres", _rbf, 4000),
+        StreamProblem("turning plane", _hyperplane, 4000, note="The border is linear."),
     )
 }

@@ -54,7 +54,7 @@ def _run(arguments: argparse.Namespace) -> None:
     page = ("jinja2", "latex2mathml", "matplotlib") if arguments.report else ()
     need("evaluate", "pyarrow", *page)
     from colk.cli.evaluation import Evaluation
-    from colk.cli.models import load_table_model
+    from colk.cli.models import interval_coverage, load_table_model
 
     written = ((arguments.report, "--report"), (arguments.rejects, "--rejects"))
     for path, option in written:
@@ -66,7 +66,7 @@ def _run(arguments: argparse.Namespace) -> None:
         interruptible(),
         Rejects(arguments.rejects, arguments.strict) as rejects,
     ):
-        evaluation = Evaluation(model, arguments.intervals or model.notes.get("intervals"))
+        evaluation = Evaluation(model, interval_coverage(model, arguments.intervals))
         for rows in source.rows(model.wanted):
             path = source.paths[rows.start.file]
             rejects.add(path, rows.rejects)

@@ -5,8 +5,9 @@ from typing import Any
 
 from colk.persistence import load
 from colk.tabular import TableModel
+from colk.tabular.intervals import conformal_ends
 
-__all__ = ["load_model", "load_table_model"]
+__all__ = ["interval_coverage", "load_model", "load_table_model"]
 
 
 def load_model(path: Path) -> Any:
@@ -25,3 +26,17 @@ def load_table_model(path: Path) -> TableModel:
             f"TableModel. In Python, colk.load({str(path)!r}) loads it"
         )
     return model
+
+
+def interval_coverage(model: TableModel, asked: float | None) -> float | None:
+    """Return the coverage of the intervals to compute, or None if there are none.
+
+    Raises an error before anything is written if the model has too few residuals for them.
+    """
+    coverage = asked or model.notes.get("intervals")
+    if coverage is None:
+        return None
+    if not len(model.residuals):
+        raise ValueError("the model has no intervals: fit it with colk fit --intervals")
+    conformal_ends(model.residuals, coverage)
+    return float(coverage)

@@ -70,18 +70,15 @@ def add_parser(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     need("predict", "pyarrow")
-    from colk.cli.models import load_table_model
+    from colk.cli.models import interval_coverage, load_table_model
     from colk.cli.writers import writer
-    from colk.tabular.intervals import conformal_ends
 
     check_file(arguments.out, "--out")
     check_file(arguments.rejects, "--rejects")
     written = ((arguments.out, "--out"), (arguments.rejects, "--rejects"))
     check_apart(written, [arguments.model, *arguments.data])
     model = load_table_model(arguments.model)
-    coverage = arguments.intervals or model.notes.get("intervals")
-    if coverage is not None:
-        conformal_ends(model.residuals, coverage)  # raises before anything is written
+    coverage = interval_coverage(model, arguments.intervals)
     with (
         open_source(arguments, model.features) as source,  # imports readers
         interruptible(),

@@ -38,7 +38,9 @@ class ConformalRegressor(Guarded):
 
     For data at rest, `fit` fits the model and calibrates the intervals on the same samples, without
     their own sample, and `calibrate` uses samples that the model has not seen. Intervals are then
-    finite from the first prediction on.
+    finite from the first prediction on. They cover new samples that are exchangeable with these,
+    such as rows drawn at random. Later rows of data that change over time are not: pass them to
+    `learn` as their targets become known, so that the intervals adapt.
 
     Parameters
     ----------

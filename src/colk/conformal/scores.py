@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_vector
 from colk.conformal.adaptive import check_coverage
-from colk.losses import Quantiles
+from colk.losses import Pinball, Quantiles
 
 __all__ = ["interval_score", "quantile_crps"]
 
@@ -88,13 +88,9 @@ def quantile_crps(
     targets = check_vector(y, None, "y")
     known = Quantiles(levels)
     values = np.asarray(quantiles, dtype=np.float64).reshape(len(targets), len(known.levels))
-    scores = 2.0 * _pinball(values, targets, np.array(known.levels)) @ _shares(known.levels)
-    return _mean(scores, sample_weight)
-
-
-def _pinball(values: Array, y: Array, levels: Array) -> Array:
-    excess = values - y[:, None]
-    return np.where(excess > 0.0, (1.0 - levels) * excess, -levels * excess)
+    columns = zip(known.levels, values.T, strict=True)
+    losses = [Pinball(level).value(column, targets) for level, column in columns]
+    return _mean(2.0 * _shares(known.levels) @ np.array(losses), sample_weight)
 
 
 def _shares(levels: Sequence[float]) -> Array:

@@ -5,10 +5,11 @@ with one thread, and every task is a pure function: results are the same to the 
 of workers, and tasks of a worker that died run again elsewhere.
 """
 
+import random
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import dataclass, field
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -21,8 +22,8 @@ __all__ = ["DaskParts", "ExecutorParts", "Parts", "Progress", "run_alone"]
 
 # Results that are added in one task.
 _FAN_IN = 8
-# Partitions that a process of an executor keeps in memory.
-_KEPT = 16
+# Bytes of partitions that a process of an executor keeps in memory.
+_KEPT = 2**29
 
 Progress = Callable[[str, int, int], None]  # name of the pass, partitions done, partitions
 
@@ -174,11 +175,35 @@ class _Part:
     key: str = field(default_factory=lambda: uuid4().hex)  # equal in all processes
 
 
-@lru_cache(maxsize=_KEPT)
+# Partitions in memory, and their bytes. Several threads use them: each operation is atomic.
+_in_memory: dict[str, tuple[Any, int]] = {}
+
+
 def _computed(part: _Part) -> Any:
-    if part.parent is None:
-        return part.compute()
-    return part.compute(_computed(part.parent), *part.common)
+    """Return a partition, from memory or computed.
+
+    If there is no room, random ones make room: passes go through all partitions in turn, so the
+    one that was used least recently is the one that is needed next.
+    """
+    found = _in_memory.get(part.key)
+    if found is not None:
+        return found[0]
+    earlier = () if part.parent is None else (_computed(part.parent),)
+    value = part.compute(*earlier, *part.common)
+    _in_memory[part.key] = value, _size(value)
+    while len(_in_memory) > 1 and sum(size for _, size in list(_in_memory.values())) > _KEPT:
+        _in_memory.pop(random.choice(list(_in_memory)), None)
+    return value
+
+
+def _size(value: Any) -> int:
+    """Return about how many bytes the arrays and data frames of a partition have."""
+    if hasattr(value, "memory_usage"):
+        return int(value.memory_usage().sum())
+    parts = value.values() if isinstance(value, dict) else value
+    if isinstance(value, tuple | list | dict):
+        return sum(_size(each) for each in parts)
+    return int(getattr(value, "nbytes", 0))
 
 
 def _run_on(function: Callable[..., Any], part: _Part, *arguments: Any) -> Any:
@@ -186,7 +211,7 @@ def _run_on(function: Callable[..., Any], part: _Part, *arguments: Any) -> Any:
 
 
 class ExecutorParts:
-    """Partitions that the tasks of an executor load; a process keeps the latest ones in memory.
+    """Partitions that the tasks of an executor load; a process keeps some of them in memory.
 
     Parameters
     ----------

@@ -9,11 +9,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from colk._validation import Array, check_count
+from colk._validation import check_count
 from colk.distributed.connection import connected
 from colk.distributed.fitting import Drawn, draw, polish_by_sums, total_counts
 from colk.distributed.lazy import lazily
 from colk.distributed.quantiles import quantiles_by_sums
+from colk.distributed.rows import as_input
 from colk.distributed.sources import partitions_of
 from colk.estimators import COLKClassifier, COLKQuantileRegressor, COLKRegressor
 
@@ -70,7 +71,9 @@ class _Distributed(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         ----------
         X : dask array or dataframe, array, or list of paths
             Points. Partitions are the chunks of rows of a dask collection, byte ranges of CSV files
-            or row groups of Parquet files; the files must have equal columns.
+            or row groups of Parquet files; the files must have equal columns. Missing cells are
+            allowed, and data frames and files may have categories and dates, as in the local
+            estimator.
         y : dask array or series, array, or str
             Targets, with the partitions of X; for files, the name of their column. All other
             columns of the files are features.
@@ -98,7 +101,7 @@ class _Distributed(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         if class_weight is not None:
             settings["class_weight"] = class_weight
         local = self.local_type(**settings)
-        X = drawn.sample.points if names is None else _framed(drawn.sample.points, names)
+        X = as_input(drawn.sample.points, names)
         local.fit(X, drawn.sample.targets, sample_weight=drawn.sample.weights)
         if not drawn.is_whole and local.n_atoms_ > 0:
             self._by_sums(local, drawn, class_weight)
@@ -135,12 +138,6 @@ class _Distributed(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         """
         check_is_fitted(self)
         return lazily(self.local_, "predict_interval", X)
-
-
-def _framed(points: Array, names: list[str]) -> Any:
-    import pandas
-
-    return pandas.DataFrame(points, columns=names)
 
 
 @_with_parameters_of(COLKRegressor)

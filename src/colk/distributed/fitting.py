@@ -16,10 +16,12 @@ from colk.distributed.rows import (
     sample_rows,
     summarise_rows,
     weight_block,
+    without_outliers,
 )
 from colk.distributed.sources import Partitions
 from colk.risks import GroupRisk, Mean, Risk
 from colk.rkhs.polishing import (
+    Block,
     FinalPolish,
     OutlierRule,
     RowBlocks,
@@ -65,8 +67,18 @@ def draw(partitions: Partitions, size: int, seed: int, are_labels: bool) -> Draw
     sizes = [-(-size * summary.n_rows // n_rows) for summary in summaries]
     own = list(zip(sizes, places, strict=True))
     drawn = parts.fetch(parts.each(sample_rows, seed, are_labels, per_block=[own]))
-    sample = Rows(*(np.concatenate(each) for each in zip(*drawn, strict=True)))
+    points, *others = zip(*drawn, strict=True)
+    sample = Rows(_together(points), *(np.concatenate(each) for each in others))
     return Drawn(parts, summaries, sample)
+
+
+def _together(tables: Sequence[Any]) -> Any:
+    """Return arrays or data frames as one."""
+    if not hasattr(tables[0], "iloc"):
+        return np.concatenate(tables)
+    import pandas
+
+    return pandas.concat(tables, ignore_index=True)
 
 
 def total_counts(summaries: Sequence[Summary]) -> dict[Any, int]:
@@ -92,21 +104,21 @@ def encoded_blocks(
 
 def polish_by_sums(estimator: Any, drawn: Drawn, class_weight: dict[Any, float] | None) -> None:
     """Give the atoms of a fitted estimator the weights that are best for all rows."""
-    final = _of_sample(estimator, drawn.sample)
+    few = encode_rows(drawn.sample, estimator, class_weight, None)
+    final = _of_sample(estimator, few)
     blocks, total, left_out = encoded_blocks(drawn, estimator, class_weight, final.rule)
-    few = encode_rows(drawn.sample, estimator, class_weight, final.rule)
+    few = few if final.rule is None else without_outliers(few, final.rule)
     part = float(np.sum(few.share))
     sample = RowBlocks([normalise_block(few, part)])
     found = polish_all_rows(final, blocks, sample, part / total)
     estimator.adopt_polish(replace(found, n_outliers=left_out))
 
 
-def _of_sample(estimator: Any, sample: Rows) -> FinalPolish:
+def _of_sample(estimator: Any, sample: Block) -> FinalPolish:
     """Return the polish that ended the fit of the sample."""
     found, rule, loss = estimator.polished_, None, estimator.loss_
     if found.n_outliers:
-        Y = estimator.encode_targets(sample.targets)
-        rule = OutlierRule.of(found.function, sample.points, Y, sample.weights)
+        rule = OutlierRule.of(found.function, sample.points, sample.targets, sample.share)
         loss = rule.loss
     return FinalPolish(found, loss, estimator.risk_path_, None, _chosen_risk(estimator), rule)
 

@@ -37,12 +37,7 @@ def lazily(model: Any, method: str, X: Any) -> Any:
 
     is_frame = hasattr(X, "columns")
     X = X if is_frame else X.rechunk({1: -1})
-    names = getattr(model, "feature_names_in_", None)
-    example = np.zeros((1, model.n_features_in_))
-    if names is not None:
-        import pandas
-
-        example = pandas.DataFrame(example, columns=names)
+    example = X._meta_nonempty[:1] if is_frame else np.zeros((1, model.n_features_in_))
     like = getattr(model, method)(example)
     task, shared = delayed(predict_part, pure=False), delayed(model, pure=False)
     lengths = [np.nan] * X.npartitions if is_frame else X.chunks[0]

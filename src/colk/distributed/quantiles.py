@@ -1,5 +1,6 @@
 """Quantile functions by sums over all rows, and their constants by counts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from colk._validation import Array
 from colk.distributed.engines import Parts
 from colk.distributed.fitting import Drawn, encoded_blocks
+from colk.distributed.rows import encode_rows
 from colk.estimators.coverage import weighted_quantile
 from colk.losses import Pinball
 from colk.rkhs.expansion import KernelExpansion
@@ -77,19 +79,19 @@ def quantiles_by_sums(estimator: Any, drawn: Drawn) -> None:
     """Give the functions of all levels the weights and constants of all rows."""
     blocks, total, _ = encoded_blocks(drawn, estimator, None)
     part = float(np.sum(drawn.sample.weights)) / total
-    n_rows, unit = drawn.n_rows, float(estimator.target_scale_)
+    few, n_rows = encode_rows(drawn.sample, estimator, None, None), drawn.n_rows
     local = estimator.encode_targets(estimator.intercepts_)[:, 0]
     targets = blocks.each(residual_block, None)
-    fitted = _own_rows(estimator, drawn)
+    shared = estimator.learner_.function
+    functions = [KernelExpansion(shared.kernel, shared.atoms, w) for w in shared.weights.T]
+    fitted = _own_rows(functions, estimator.quantiles_, few)
     weights, constants, decays = [], [], []
-    functions = estimator.functions_
     for k, level in enumerate(estimator.quantiles_):
         centre = quantile_of_blocks(blocks, targets, level)
         shifted = blocks.derive(shifted_block, centre)
-        start = functions[k] / unit
         decay = float(estimator.regularizations_[k]) * part
         function, _ = solve_by_sums(
-            shifted, start, Pinball(level), None, decay, tolerance=_TOLERANCE
+            shifted, functions[k], Pinball(level), None, decay, tolerance=_TOLERANCE
         )
         residuals = shifted.each(residual_block, function)
         constant = centre + _conformal(shifted, residuals, level, n_rows)
@@ -101,19 +103,20 @@ def quantiles_by_sums(estimator: Any, drawn: Drawn) -> None:
         np.column_stack(weights),
         np.array(constants),
         np.array(decays),
-        drawn.sample.points,
+        few.points,
         drawn.sample.targets,
     )
 
 
-def _own_rows(estimator: Any, drawn: Drawn) -> list[float]:
+def _own_rows(
+    functions: Sequence[KernelExpansion], levels: Sequence[float], sample: Block
+) -> list[float]:
     """Return the constant of each level that the rows of the sample would have given."""
-    rows, found = drawn.sample, []
-    targets = estimator.encode_targets(rows.targets)[:, 0]
-    for function, level in zip(estimator.functions_, estimator.quantiles_, strict=True):
-        residuals = targets - function(rows.points) / float(estimator.target_scale_)
-        found.append(weighted_quantile(residuals, rows.weights, level))
-    return found
+    residuals = [residual_block(sample, function) for function in functions]
+    return [
+        weighted_quantile(each, sample.share, level)
+        for each, level in zip(residuals, levels, strict=True)
+    ]
 
 
 def _conformal(blocks: Parts, residuals: Any, level: float, n_rows: int) -> float:

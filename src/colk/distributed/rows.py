@@ -4,25 +4,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from colk._frames import as_rows
 from colk._validation import Array, check_points, check_vector, check_weight_range
 from colk.rkhs.polishing import Block, OutlierRule
+from colk.tabular.frames import is_table
 
 __all__ = [
     "Rows",
     "Summary",
+    "as_input",
     "checked_rows",
     "encode_rows",
     "normalise_block",
     "sample_rows",
     "summarise_rows",
     "weight_block",
+    "without_outliers",
 ]
 
 
 class Rows(NamedTuple):
     """The rows of a partition."""
 
-    points: Array  # (n, p)
+    points: Any  # (n, p): numbers, NaN where a cell is missing; or a table with other columns
     targets: Any  # (n,) or (n, q): numbers or labels
     weights: Array  # (n,)
 
@@ -54,7 +58,7 @@ def checked_rows(X: Any, y: Any, weights: Any, place: str, are_labels: bool) -> 
     array([2.])
     """
     try:
-        points = check_points(np.asarray(X, dtype=np.float64, order="C"))
+        points = X if is_table(X) else _numbers(X)
         targets = np.asarray(y) if are_labels else np.asarray(y, dtype=np.float64, order="C")
         if targets.ndim == 2 and targets.shape[1] == 1:
             targets = targets[:, 0]
@@ -68,6 +72,31 @@ def checked_rows(X: Any, y: Any, weights: Any, place: str, are_labels: bool) -> 
         return Rows(points, targets, check_weight_range(weights, "sample_weight"))
     except (ValueError, TypeError) as error:
         raise PartitionError(f"{place} cannot be used: {error}") from error
+
+
+def _numbers(X: Any) -> Array:
+    """Return X as an array of numbers; missing cells are NaN."""
+    is_pandas = hasattr(X, "iloc")
+    found = X.to_numpy(np.float64, na_value=np.nan) if is_pandas else np.asarray(X, np.float64)
+    points = np.ascontiguousarray(found)
+    is_missing = np.isnan(points)
+    check_points(np.where(is_missing, 0.0, points) if is_missing.any() else points)
+    return points
+
+
+def as_input(points: Any, names: Any) -> Any:
+    """Return points as an estimator takes them; numbers whose columns have names as a data frame.
+
+    Examples
+    --------
+    >>> as_input(np.zeros((1, 2)), ["a", "b"]).columns.tolist()
+    ['a', 'b']
+    """
+    if names is None or hasattr(points, "iloc"):
+        return points
+    import pandas
+
+    return pandas.DataFrame(points, columns=names)
 
 
 def summarise_rows(rows: Rows, are_labels: bool) -> Summary:
@@ -101,25 +130,37 @@ def sample_rows(rows: Rows, own: tuple[int, int], seed: int, are_labels: bool) -
         _, first = np.unique(rows.targets[order], return_index=True)
         chosen = np.union1d(chosen, order[first])
     chosen = np.sort(chosen)
-    return Rows(rows.points[chosen], rows.targets[chosen], rows.weights[chosen])
+    return _chosen(rows, chosen)
+
+
+def _chosen(rows: Rows, places: Any) -> Rows:
+    return Rows(as_rows(rows.points)[places], rows.targets[places], rows.weights[places])
 
 
 def encode_rows(
     rows: Rows, estimator: Any, class_weight: dict[Any, float] | None, rule: OutlierRule | None
 ) -> Block:
-    """Return a block of targets as the loss takes them; its shares are weights."""
+    """Return a block as learner and loss take it; its shares are weights."""
     weights = rows.weights
     if class_weight is not None and len(weights):
         weights = weights * np.array(
             [class_weight.get(label, 1.0) for label in rows.targets.tolist()]
         )
     counted = weights > 0.0
-    rows = Rows(*(each if counted.all() else each[counted] for each in (*rows[:2], weights)))
-    targets = estimator.encode_targets(rows.targets)
-    share = rows.weights
-    if rule is not None:
-        share = np.where(rule.outliers(rows.points, targets), 0.0, share)
-    return Block(rows.points, targets, share)
+    rows = rows._replace(weights=weights)
+    rows = rows if counted.all() else _chosen(rows, np.flatnonzero(counted))
+    points = np.empty((0, estimator.learner_.function.n_features))
+    if len(rows.weights):
+        names = getattr(estimator, "feature_names_in_", None)
+        points = estimator.encode_points(as_input(rows.points, names))
+    block = Block(points, estimator.encode_targets(rows.targets), rows.weights)
+    return block if rule is None else without_outliers(block, rule)
+
+
+def without_outliers(block: Block, rule: OutlierRule) -> Block:
+    """Return the block with weight 0 for outliers."""
+    is_outlier = rule.outliers(block.points, block.targets)
+    return block._replace(share=np.where(is_outlier, 0.0, block.share))
 
 
 def weight_block(block: Block) -> tuple[float, int]:

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from colk._frames import as_rows, n_rows_of
 from colk.distributed.engines import DaskParts, ExecutorParts, Parts, Progress, run_alone
 from colk.distributed.files import FileRange, file_ranges
 from colk.distributed.rows import Rows, checked_rows
+from colk.tabular.frames import is_table
 
 __all__ = ["Partitions", "is_lazy", "partitions_of"]
 
@@ -56,6 +58,10 @@ class _Columns:
         names = [name for name in columns if name not in taken]
         n_rows = len(columns[self.target])
         X = np.column_stack([columns[name] for name in names]) if names else np.empty((n_rows, 0))
+        if is_table(X):
+            import pandas
+
+            X = pandas.DataFrame({name: columns[name] for name in names})
         weights = None if self.weight is None else columns[self.weight]
         return checked_rows(X, columns[self.target], weights, place, self.are_labels)
 
@@ -185,13 +191,13 @@ def _file_sources(
 
 def _array_sources(X: Any, y: Any, weights: Any, are_labels: bool) -> list[Callable[[], Rows]]:
     """Cut arrays in memory into partitions."""
-    X, y = np.asarray(X), np.asarray(y)
-    weights = None if weights is None else np.asarray(weights)
-    starts = range(0, max(len(X), 1), _ROWS)
+    y, weights = np.asarray(y), None if weights is None else np.asarray(weights)
+    chunks = as_rows(X)
+    starts = range(0, max(n_rows_of(X), 1), _ROWS)
     rows = [slice(start, start + _ROWS) for start in starts]
     return [
         _Arrays(
-            X[some],
+            chunks[some],
             y[some],
             None if weights is None else weights[some],
             f"partition {k}",

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -102,7 +103,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = False
-        tags.input_tags.sparse = False
+        tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
@@ -205,7 +206,8 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
     def _settings(self, loss: Loss) -> Settings:
         """The settings of the learner, with the loss of this task and the atoms in use."""
         found = replace(Settings.of(self), loss=loss, max_atoms=self.max_atoms_)
-        return replace(found, categorical=self.encoder_.categorical)
+        rows = vars(self).get("_rows")
+        return replace(found, categorical=self.encoder_.categorical, rows=rows)
 
     def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
         """Make the learner; some defaults depend on the points X."""
@@ -261,11 +263,14 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
     def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn a part of a stream; its first samples are kept until they choose the kernel.
 
-        Until then the default kernel learns them, so that the model can predict. Afterwards a rival
-        with another kernel may learn beside the model, and take over; see `Contest`.
+        Until then the default kernel learns them, or the one that `fit` chose, so that the model
+        can predict. Afterwards a rival with another kernel may learn beside the model, and take
+        over; see `Contest`.
         """
         if isinstance(self.risk_, GroupRisk):
             self.risk_.refuse()
+        if self._kept is None and self._contest is None and self.race_ is not None:
+            self._kept = KeptSamples()  # the first part of a stream after `fit`
         if self._kept is None and self._contest is None:
             self._pass(X, Y, weight)
             return
@@ -288,12 +293,22 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         self._note_loss(*sums)
 
     def _start_contest(self, kept: KeptSamples) -> None:
-        """Let the first samples of a stream choose what the settings leave open."""
-        settings, samples = self._settings(self.loss_), kept.arrays()
-        self.race_ = settings.race(*samples, self._n_outputs or 1)
-        contest = Contest(RecentSamples(*samples), self._learner.kernel, self.race_)
-        self._lead_on(contest.first_leader(self._learner, settings))
-        self._contest, self._kept = contest, None
+        """Let the first samples of a stream choose what the settings leave open.
+
+        A fitted model goes on, and the winner of the race learns beside it.
+        """
+        settings, samples, fitted = self._settings(self.loss_), kept.arrays(), self.race_
+        if fitted is None:
+            race = settings.race(*samples, self._n_outputs or 1)
+            contest = Contest(RecentSamples(*samples), self._learner.kernel, race)
+            self._lead_on(contest.first_leader(self._learner, settings))
+        else:
+            default = self._learner.kernel
+            if not fitted.default_won:
+                default = Recipe.from_data(settings, samples[0]).kernel
+            contest = Contest(RecentSamples(*samples), default, fitted)
+            contest.challenge(self._learner, settings)
+        self.race_, self._contest, self._kept = contest.latest, contest, None
 
     def _lead_on(self, leader: KernelLearner) -> None:
         """Go on with this learner."""
@@ -320,10 +335,13 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     def _values(self, X: Any) -> Array:
         """Values of the learned function at points to be checked, of shape (n,) or (n, q)."""
-        learner, points = self._fitted(), self._points(X)
-        if len(points) < _MANY_POINTS:
+        learner, is_sparse = self._fitted(), issparse(X)
+        points = X if is_sparse else self._points(X)
+        if not is_sparse and len(points) < _MANY_POINTS:
             values = learner.evaluate(points)
         else:
             with use_threads(self.n_jobs):
-                values = learner.function(points).reshape(len(points), -1)
+                function = learner.function
+                values = self._function_values(function, X) if is_sparse else function(points)
+            values = values.reshape(len(values), -1)
         return values[:, 0] if learner.is_vector else values

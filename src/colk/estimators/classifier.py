@@ -13,6 +13,7 @@ from colk import _stored as stored
 from colk._validation import Array
 from colk.estimators.batches import Batches
 from colk.estimators.fitting import EpochEstimator
+from colk.estimators.sparse_input import block_by_block
 from colk.estimators.stored import Labels, fields_of
 from colk.kernels import Kernel
 from colk.losses import Logistic, Loss, Softmax
@@ -155,6 +156,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         self.max_atoms = max_atoms
         self.n_jobs = n_jobs
 
+    @block_by_block
     def partial_fit(
         self,
         X: Any,
@@ -166,7 +168,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
 
         Parameters
         ----------
-        X : array of shape (n, p)
+        X : array or sparse matrix of shape (n, p), or data frame
             Points.
         y : array of shape (n,)
             Labels.

@@ -7,6 +7,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length, check_random_state, check_X_y, column_or_1d
 
@@ -22,6 +23,7 @@ from colk.estimators.convergence import (
     warn_of_loss,
     warn_of_nothing,
 )
+from colk.estimators.sparse_input import WholeMatrix
 from colk.recipe import Settings, grown
 from colk.risks import GroupRisk, Mean
 from colk.rkhs.polishing import (
@@ -54,8 +56,7 @@ _REFITS = 2
 # Epochs of the gradient solver without a polish.
 _EPOCHS = 5
 
-# Early stopping: an epoch must lower the loss to this share, and with fewer samples none are held
-# out.
+# Early stopping: an epoch must lower the loss to this share. Fewer samples are all learned.
 _WORTH_AN_EPOCH = 0.99
 _FEW = 50
 
@@ -116,7 +117,7 @@ class EpochEstimator(COLKEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, p), iterable of batches, or table reader
+        X : array or sparse matrix of shape (n, p), data frame, iterable of batches, or table reader
             Points. Or, without `y`, batches (X, y) or (X, y, sample_weight) that can be read
             several times, in memory that does not grow with their number. Or a
             `colk.tabular.reading.Source`; then `y` is the name of the column with the targets.
@@ -141,6 +142,7 @@ class EpochEstimator(COLKEstimator):
                     self._fit_without(outliers, X, y, rows[2])
                 if labels is not None and self.n_atoms_ > 0 and (rows[2] > 0.0).any():
                     self._polish_groups(*rows, labels)
+            self._leave_rows()
         return self
 
     def _fit_batches(self, batches: Batches) -> None:
@@ -160,9 +162,8 @@ class EpochEstimator(COLKEstimator):
         final, rows = self._fit_sample(X, y, weight)
         if final is None:
             return
-        rule = None
-        if final.rule is not None:
-            rule = OutlierRule.of(final.polished.function, *rows)
+        has_rule = final.rule is not None
+        rule = OutlierRule.of(final.polished.function, *rows) if has_rule else None
         blocks = RowBlocks(lambda: self._blocks_of(batches, rule))
         total, n_outliers = blocks.total(weight_block)
         part = float(rows[2].sum())
@@ -215,7 +216,8 @@ class EpochEstimator(COLKEstimator):
 
     def _prepare_fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
         """Prepare all samples of a fit, with the effects of categories; make the learner."""
-        rows, Y, weight = self._prepare(X, y, sample_weight, first=True)
+        given = WholeMatrix(X) if issparse(X) else X
+        rows, Y, weight = self._prepare(given, y, sample_weight, first=True)
         n_classes = len(getattr(self, "classes_", ())) if self.loss_.kind == "multiclass" else 0
         wider = self._inputs.with_effects(rows, effect_targets(Y, n_classes), weight)
         if wider.shape[1] > rows.shape[1]:
@@ -269,9 +271,8 @@ class EpochEstimator(COLKEstimator):
             return None
         if final.rule is not None:
             return final.rule.outliers(X, Y) & (weight > 0.0)
-        part = float(some[2].sum())
+        part, total = float(some[2].sum()), float(weight.sum())
         sample = RowBlocks.of(some[0], some[1], some[2] / part)
-        total = float(weight.sum())
         found = polish_all_rows(final, RowBlocks.of(X, Y, weight / total), sample, part / total)
         self.polished_ = found
         self._learner.adopt(found.function)
@@ -302,9 +303,8 @@ class EpochEstimator(COLKEstimator):
                 if not found < _WORTH_AN_EPOCH * best:
                     break
                 best = found
-        final = None
-        if (weight > 0.0).any():
-            final = self._conclude(passes, X, Y, weight, lost)
+        counts = (weight > 0.0).any()
+        final = self._conclude(passes, X, Y, weight, lost) if counts else None
         if by_mean:
             self._take_risk(X, Y, weight)
         return final

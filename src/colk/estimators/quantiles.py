@@ -17,6 +17,7 @@ from colk._validation import Array, check_vector
 from colk.estimators.batches import Batches
 from colk.estimators.coverage import conformal_quantile, warn_of_levels, weighted_quantile
 from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags, Passes
+from colk.estimators.sparse_input import block_by_block
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.learners.quantiles import QuantileCOLK
@@ -24,6 +25,7 @@ from colk.losses import Loss, Pinball, Quantiles
 from colk.recipe import Settings
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import cross_polish, polish, predict_left_out
+from colk.rkhs.polishing.span import Span
 from colk.schedules import Averaging, Rate
 
 __all__ = ["COLKQuantileRegressor"]
@@ -150,12 +152,13 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         self.max_atoms = max_atoms
         self.n_jobs = n_jobs
 
+    @block_by_block
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Update the quantiles with more samples, in one pass and in their order.
 
         Parameters
         ----------
-        X : array of shape (n, p)
+        X : array or sparse matrix of shape (n, p), or data frame
             Points.
         y : array of shape (n,)
             Targets.
@@ -243,12 +246,16 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         warn_of_levels(self.quantiles_, len(samples.judged))
         shared = self._learner.function
         start = KernelExpansion(shared.kernel, shared.atoms, np.zeros(shared.n_atoms))
+        span = Span(shared.kernel, samples.X, shared.atoms) if shared.n_atoms else None
         least = max(self.regularization_, LEAST_REGULARIZATION)
 
         def fit(level: float) -> tuple[Array, float, float]:
             # Far from the atoms f is 0, so the prediction there is the quantile of all targets.
             centre = weighted_quantile(samples.y, samples.weight, level)
-            function, regularization, unseen = samples.fit(start, centre, level, least)
+            if span is None:
+                function, regularization, unseen = start, least, np.zeros(len(samples.y))
+            else:
+                function, regularization, unseen = samples.fit(start, span, centre, level, least)
             residuals = (samples.y - centre - unseen)[samples.judged]
             shift = conformal_quantile(residuals, samples.weight[samples.judged], level)
             return function.weights, centre + shift, regularization
@@ -318,7 +325,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
             Points.
         """
         with use_threads(self.n_jobs):
-            values = (self._fitted().function * float(self._targets.units[0]))(self._points(X))
+            function = self._fitted().function * float(self._targets.units[0])
+            values = self._function_values(function, X)
         return np.sort(values + self.intercepts_, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
@@ -352,14 +360,12 @@ class _CrossValidation:
         self.judged = np.arange(len(X))
 
     def fit(
-        self, start: KernelExpansion, centre: float, level: float, least: float
+        self, start: KernelExpansion, span: Span, centre: float, level: float, least: float
     ) -> tuple[KernelExpansion, float, Array]:
         """Return the function of a level, its λ, and predictions without the own sample."""
-        if start.n_atoms == 0:
-            return start, least, np.zeros(len(self.y))
         found = cross_polish(
             start,
-            self.X,
+            span,
             self.y - centre,
             Pinball(level),
             least,
@@ -376,15 +382,12 @@ class _LeaveOneOut:
         self.X, self.y, self.weight, self.judged = X, y, weight, judged
 
     def fit(
-        self, start: KernelExpansion, centre: float, level: float, least: float
+        self, start: KernelExpansion, span: Span, centre: float, level: float, least: float
     ) -> tuple[KernelExpansion, float, Array]:
         """Return the function of a level, its λ, and predictions without the own sample."""
-        if start.n_atoms == 0:
-            return start, least, np.zeros(len(self.y))
         y, loss, weight = self.y - centre, Pinball(level), self.weight
-        found = polish(
-            start, self.X, y, loss, None, least, choose=True, sample_weight=weight, tolerance=1e-3
-        )
+        shared: dict[str, Any] = {"sample_weight": weight, "span": span}
+        found = polish(start, self.X, y, loss, None, least, choose=True, tolerance=1e-3, **shared)
         function, chosen = found.function, found.regularization
-        left_out = predict_left_out(function, self.X, y, loss, chosen, sample_weight=weight)
+        left_out = predict_left_out(function, self.X, y, loss, chosen, **shared)
         return function, chosen, left_out

@@ -11,6 +11,7 @@ from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.estimators.scaled_targets import ScaledTargets
+from colk.estimators.sparse_input import block_by_block, parts_of
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.learners import NewtonCOLK
@@ -30,7 +31,8 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     COLK learns f = Σ_j w_j κ(d_j, ·) with one step per sample and keeps a limited number of atoms
     d_j. By default it minimises the mean of the Huber loss. Another `risk` also penalises the
     spread or the tail of the losses. Features and targets are scaled inside. X may be a data frame
-    of pandas, polars or pyarrow with numbers, categories and dates, and cells may be missing.
+    of pandas, polars or pyarrow with numbers, categories and dates, and cells may be missing; or a
+    sparse matrix, which is not scaled.
 
     The parameters below are in four groups. Model: `kernel` to `scale_targets`. Objective: `loss`
     to `regularization`. Optimiser: `solver` to `verbose`. Size and threads: `eps` to `n_jobs`. Most
@@ -45,10 +47,11 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         "rational_quadratic", "polynomial" (of degree 3) or "linear". With "auto" the data choose
         the kernel, its bandwidth and a scale for each feature: `fit` compares kernels on up to 2000
         samples, `partial_fit` on the first 500. `partial_fit` uses the Laplacian until then; if
-        another kernel wins, it learns the 500 samples again. If the stream of a `partial_fit`
-        changes, its latest 500 samples choose again, and a learner with another kernel takes over
-        if its predictions are better. Name a kernel to save this time: "laplacian" suits tables of
-        mixed features, "gaussian" smooth functions of few features.
+        another kernel wins, it learns the 500 samples again. After `fit` it continues with the
+        fitted model. If the stream of a `partial_fit` changes, its latest 500 samples choose again,
+        and a learner with another kernel takes over if its predictions are better. Name a kernel to
+        save this time: "laplacian" suits tables of mixed features, "gaussian" smooth functions of
+        few features.
     bandwidth : "auto", "scale", "median" or float, default="scale"
         Bandwidth of a kernel that is given by name; an object has its own. "scale" is √(p·var(X)/2)
         for p features, as scikit-learn's gamma="scale", and p·std(X)/2 for the Laplacian; "median"
@@ -261,12 +264,13 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         tags.target_tags.single_output = True
         return tags
 
+    @block_by_block
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Update the model with more samples, in one pass and in their order.
 
         Parameters
         ----------
-        X : array of shape (n, p)
+        X : array or sparse matrix of shape (n, p), or data frame
             Points.
         y : array of shape (n,) or (n, q)
             Targets.
@@ -360,7 +364,8 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
             return self._targets.unscaled(values)
         learner = self._fitted()
         if isinstance(learner, NewtonCOLK):
-            values, deviations = learner.predict(self._points(X), return_std=True)
+            parts = [learner.predict(self._points(some), return_std=True) for some in parts_of(X)]
+            values, deviations = (np.concatenate(each) for each in zip(*parts, strict=True))
             if learner.steps < 2:  # one target does not show how much targets vary
                 deviations = np.full_like(deviations, np.inf)
             return self._targets.unscaled(values), np.asarray(deviations * self.target_scale_)

@@ -131,7 +131,7 @@ def _check_choice(fitted: dict[str, Any], solver: str) -> None:
     """Check the race that chose the kernel, the contest of kernels, or the samples for a race."""
     race, kept, contest = fitted["race_"], fitted["_kept"], fitted["_contest"]
     width = fitted["_inputs"].width
-    if race is not None and (kept is not None or len(race.scales) != width):
+    if race is not None and len(race.scales) != width:
         raise FileFormatError("the race does not have the features of the model")
     if contest is not None:
         if race is None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import (
     _check_feature_names,
@@ -14,6 +15,7 @@ from sklearn.utils.validation import (
 
 from colk._validation import Array, check_weight_range, reject_lazy
 from colk.estimators.inputs import Inputs, Table, are_scaled
+from colk.estimators.sparse_input import SparseInput, WholeMatrix
 from colk.kernels import Kernel
 from colk.kernels.bandwidth import takes_bandwidth
 from colk.tabular.encoder import TableEncoder
@@ -22,7 +24,7 @@ from colk.tabular.frames import is_table, read_table
 __all__ = ["TableInput"]
 
 
-class TableInput:
+class TableInput(SparseInput):
     """The part of an estimator that turns X into rows that the learner takes."""
 
     n_features_in_: int
@@ -41,7 +43,7 @@ class TableInput:
 
         Parameters
         ----------
-        X : array of shape (n, p), or data frame
+        X : array or sparse matrix of shape (n, p), or data frame
             Points.
         """
         return self._points(X)
@@ -77,13 +79,17 @@ class TableInput:
     ) -> Any:
         """Check data as scikit-learn's `validate_data` does; return X as the learner takes it.
 
-        A Dask collection is not loaded. X may be a table with gaps, categories and dates.
+        A Dask collection is not loaded. X may be a table with gaps, categories and dates, or a
+        sparse matrix.
         """
         instead = f"colk.distributed.Dask{type(self).__name__}"
         reject_lazy(X, "X", instead)
         reject_lazy(y, "y", instead)
         is_learning = not (isinstance(y, str) and y == "no_validation")
         source: Array | Table
+        is_whole = isinstance(X, WholeMatrix)
+        X = X.matrix if is_whole else X
+        is_sparse = issparse(X)
         if is_table(X):
             source = read_table(X)
             if len(X) == 0:
@@ -94,30 +100,47 @@ class TableInput:
                 y = _check_y(y, estimator=self, **checks)
                 check_consistent_length(X, y)
         else:
-            checks |= {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+            checks |= {"dtype": np.float64, "order": "C", "accept_sparse": "csr"}
+            checks["ensure_all_finite"] = True if is_sparse else "allow-nan"
             found: Any = validate_data(self, X, y, reset=reset, **checks)
             source, y = found if is_learning else (found, y)
+            if is_whole:
+                self._wants_scale(source, True)
+                return self._take_rows(source), y
+            source = source.toarray() if is_sparse else source  # type: ignore[union-attr]
         if not is_learning:
             return self._inputs.encode(source)
         if reset:
-            return self._first_rows(source), y
+            return self._first_rows(source, is_sparse), y
         self._inputs, rows = self._inputs.learned(source)
         return rows, y
 
-    def _first_rows(self, source: Array | Table) -> Array:
+    def _first_rows(self, source: Array | Table, is_sparse: bool) -> Array:
         """Find the kinds of the columns, and scale numbers if they need it."""
         self._inputs, rows = Inputs.of(source, getattr(self, "feature_names_in_", None))
-        wants_scale: Any = self.standardize
-        if isinstance(wants_scale, str):
-            if wants_scale != "auto":
-                raise ValueError(f"standardize must be True, False or 'auto', got {wants_scale!r}")
-            has_units = isinstance(self.kernel, Kernel) or not isinstance(self.bandwidth, str)
-            uses_distance = self.kernel == "auto" or takes_bandwidth(self.kernel)
-            needs_it = not self._inputs.is_plain or (uses_distance and not are_scaled(rows))
-            wants_scale = not has_units and needs_it
-        if wants_scale:
+        if self._wants_scale(rows, is_sparse):
             self._inputs, rows = self._inputs.scaled(rows)
         return rows
+
+    def _wants_scale(self, rows: Any, is_sparse: bool) -> bool:
+        """Whether numbers are to be scaled: never those of a sparse matrix."""
+        wants_scale: Any = self.standardize
+        if isinstance(wants_scale, str) and wants_scale != "auto":
+            raise ValueError(f"standardize must be True, False or 'auto', got {wants_scale!r}")
+        if is_sparse:
+            if wants_scale is True:
+                raise ValueError(
+                    "standardize=True subtracts the mean of each column, and a sparse matrix would "
+                    "be dense: scale it with sklearn.preprocessing.MaxAbsScaler, and leave out "
+                    "standardize"
+                )
+            return False
+        if not isinstance(wants_scale, str):
+            return bool(wants_scale)
+        has_units = isinstance(self.kernel, Kernel) or not isinstance(self.bandwidth, str)
+        uses_distance = self.kernel == "auto" or takes_bandwidth(self.kernel)
+        needs_it = not self._inputs.is_plain or (uses_distance and not are_scaled(rows))
+        return not has_units and needs_it
 
     def _weights(self, sample_weight: Any, X: Array) -> Array:
         if sample_weight is None:

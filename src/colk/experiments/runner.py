@@ -137,7 +137,9 @@ class Runner:
     def _configured(self) -> Any:
         if self._backend == "dask":
             return parallel_config("dask")
-        return parallel_config("loky", inner_max_num_threads=1, initializer=_start_worker)
+        return parallel_config(
+            "loky", inner_max_num_threads=1, initializer=_start_worker, initargs=(os.getpid(),)
+        )
 
 
 def _arguments(task: Task) -> tuple[Callable[..., Result], Mapping[str, Any], str]:
@@ -159,11 +161,11 @@ def _ignore_slow_disk() -> None:
     warnings.filterwarnings("ignore", "Persisting input arguments took")
 
 
-def _start_worker() -> None:
-    """Leave Ctrl-C to the parent process, and end if the parent is killed."""
+def _start_worker(parent: int) -> None:
+    """Leave Ctrl-C to the parent process, and end if it is killed, even before this call."""
     _ignore_slow_disk()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:

@@ -15,6 +15,7 @@ __all__ = [
     "bandwidth_from_data",
     "standard_bandwidth",
     "takes_bandwidth",
+    "uses_l1_distance",
 ]
 
 # Names of scikit-learn, and the names of the same kernels here.
@@ -23,8 +24,10 @@ _ALIASES = {"rbf": "gaussian", "poly": "polynomial"}
 # Squares of smaller or larger differences underflow or overflow.
 _SMALLEST, _LARGEST = 1e-150, 1e150
 
-# The rule "median" uses the pairwise distances of at most this many points.
+# The rule "median" uses the pairwise distances of at most this many points, and "scale" the
+# variance of at most so many.
 _MEDIAN_POINTS = 500
+_SCALE_POINTS = 20_000
 
 
 def _registered_name(kernel: str) -> str:
@@ -57,7 +60,14 @@ def as_kernel(kernel: Kernel | str, bandwidth: float | None = None) -> Kernel:
     return term_by_name(name, Kernel, KERNELS, "kernel")
 
 
-def _uses_l1_distance(kernel: str) -> bool:
+def uses_l1_distance(kernel: Any) -> bool:
+    """Return whether `kernel` is a name of the Laplacian.
+
+    Examples
+    --------
+    >>> uses_l1_distance("laplacian"), uses_l1_distance("rbf")
+    (True, False)
+    """
     return KERNELS[_registered_name(kernel)] is Laplacian
 
 
@@ -73,7 +83,7 @@ def standard_bandwidth(kernel: str, n_features: int, variance: float = 1.0) -> f
     >>> standard_bandwidth("gaussian", n_features=8), standard_bandwidth("laplacian", n_features=8)
     (2.0, 4.0)
     """
-    if _uses_l1_distance(kernel):
+    if uses_l1_distance(kernel):
         return float(n_features * np.sqrt(variance) / 2.0)
     return float(np.sqrt(n_features * variance / 2.0))
 
@@ -81,10 +91,14 @@ def standard_bandwidth(kernel: str, n_features: int, variance: float = 1.0) -> f
 def _median_distance(kernel: str, X: Array) -> float:
     from scipy.spatial.distance import pdist
 
-    metric: Any = "cityblock" if _uses_l1_distance(kernel) else "euclidean"
-    stride = -(-len(X) // _MEDIAN_POINTS)
-    distances = pdist(X[::stride], metric)
+    metric: Any = "cityblock" if uses_l1_distance(kernel) else "euclidean"
+    distances = pdist(_some(X, _MEDIAN_POINTS), metric)
     return float(np.median(distances)) if len(distances) else 0.0
+
+
+def _some(X: Array, most: int) -> Array:
+    """Return at most this many points, evenly spaced."""
+    return X[:: max(-(-len(X) // most), 1)]
 
 
 def bandwidth_from_data(
@@ -109,7 +123,9 @@ def bandwidth_from_data(
         raise ValueError(
             f"bandwidth must be a positive number, 'scale' or 'median', got {bandwidth!r}"
         )
-    p, X = X.shape[1], np.delete(X, categorical, axis=1)
+    p = X.shape[1]
+    if len(categorical):
+        X = np.delete(X, categorical, axis=1)
     if X.shape[1] == 0:
         return standard_bandwidth(kernel, p)
     spread = float(np.ptp(X))
@@ -119,7 +135,9 @@ def bandwidth_from_data(
             "number cannot be computed: multiply the features by a number so that they are near 1"
         )
     if bandwidth == "scale":
-        chosen = standard_bandwidth(kernel, p, float(np.var(without_outliers(X))))
+        chosen = standard_bandwidth(
+            kernel, p, float(np.var(without_outliers(_some(X, _SCALE_POINTS))))
+        )
     else:
         chosen = _median_distance(kernel, X)
     if not np.isfinite(chosen) or chosen <= 0.0:

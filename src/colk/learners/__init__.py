@@ -4,7 +4,8 @@ from colk._engine.own_step import OwnStep
 from colk.learners.base import OnlineLearner
 from colk.learners.budgeted import BSGD, NORMA, NPBSGD, CompositionalBSGD
 from colk.learners.colk import COLK, POLK
-from colk.learners.drift import DriftDetector, DriftEvent
+from colk.learners.drift import DriftDetector
+from colk.learners.drift_event import DriftEvent
 from colk.learners.featured import NASA, SCGD, AcceleratedSCGD, DoublySGD, RandomFeatureSGD
 from colk.learners.hedged import HedgedCOLK, HedgedNewtonCOLK
 from colk.learners.newton import NewtonCOLK

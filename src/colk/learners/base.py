@@ -21,8 +21,9 @@ from colk._validation import (
 )
 from colk.errors import DivergenceError
 from colk.learners.settings import CHECKS
-from colk.learners.stream_learner import CREATION, StreamLearner
+from colk.learners.stream_learner import CREATION
 from colk.learners.trace import Trace
+from colk.learners.watched import WatchedLearner
 from colk.losses import Loss
 from colk.risks import Mean, Risk
 from colk.schedules import Averaging, Pairing, PowerDecay, as_decay
@@ -40,7 +41,7 @@ _TERMS = (
 )  # fmt: skip
 
 
-class OnlineLearner(StreamLearner):
+class OnlineLearner(WatchedLearner):
     """A model that learns from a stream of samples (x, y), in any chunking.
 
     It descends along the quasi-gradient of E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)]. Each method
@@ -143,6 +144,7 @@ class OnlineLearner(StreamLearner):
         if packed is not None:
             stream.unpack(packed)
         self._stream = stream
+        self._watch()
         shows_points = type(self)._shown is OnlineLearner._shown
         is_plain = self.loss.kind == "regression" and self._records is None
         self._is_direct = shows_points and is_plain
@@ -156,7 +158,7 @@ class OnlineLearner(StreamLearner):
         return self._state()
 
     def get_state(self) -> dict[str, Any]:
-        """Return the state of `StreamLearner`, and the shape of predictions."""
+        """Return the state of `WatchedLearner`, and the shape of predictions."""
         return {**super().get_state(), "is_vector": self._is_vector}
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -225,12 +227,15 @@ class OnlineLearner(StreamLearner):
             return
         if self._n_features is None:
             self._begin(X, Y, is_vector)
-        stream = self._state()
+        stream, detector = self._state(), self._detector
+        n_drifts = 0 if detector is None else len(detector.events)
         calls_blas = stream.window.size >= BLAS_WINDOW
         with few_blas_threads(stream.dictionary.size) if calls_blas else nullcontext():
             self._learn_in_blocks(
                 stream, len(X), lambda rows: (self._shown(X[rows]), Y[rows], weight[rows])
             )
+        if detector is not None:
+            self.end_call(n_drifts)
 
     def _begin(self, X: Array, Y: Array, is_vector: bool) -> None:
         """Create the state for the first samples, unless another thread has done it meanwhile."""

@@ -1,24 +1,27 @@
 """A detector of rising losses, with hardly any cost per sample."""
 
 import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
+import cython
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.loss_watcher import LossWatcher
 from colk._validation import Array, check_number
 from colk.errors import FileFormatError
+from colk.learners.drift_event import DriftEvent
 from colk.learners.feature_drift import FeatureMeans
 
-__all__ = ["DriftDetector", "DriftEvent"]
+__all__ = ["DriftDetector"]
 
 # Samples are summed in blocks. The latest WINDOWS blocks are compared with those before, of which
 # there are at most MOST, and at least FEWEST.
 BLOCK, FEWEST, MOST = 10, 30, 2000
-WINDOWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 200)
+WINDOWS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 200], dtype=np.intp)
+CAPACITY = MOST + 200 + 2
 
 # The ranks are those among REFERENCE losses. The latest ones are taken again at twice, four times …
 # as many samples, up to LAST, because a model that learns makes its losses smaller. The ranks of
@@ -26,70 +29,10 @@ WINDOWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 200)
 REFERENCE, LAST, KEPT = 500, 8000, 2000
 
 # −log of the share of larger losses, by rank in steps of one half: about exponential with mean 1.
-_SCORES = [-math.log1p(-k / (2.0 * REFERENCE + 1.0)) for k in range(2 * REFERENCE + 1)]
+SCORES = -np.log1p(-np.arange(2.0 * REFERENCE + 1.0) / (2.0 * REFERENCE + 1.0))
 
 
-@dataclass(frozen=True)
-class DriftEvent:
-    """A change of a stream.
-
-    Parameters
-    ----------
-    time : int
-        Number of samples up to the alarm.
-    severity : float
-        Mean loss of the latest samples divided by that before, minus 1.
-    features : dict
-        The features whose means changed, with the change in standard deviations, the largest first.
-
-    Examples
-    --------
-    >>> DriftEvent(time=1200, severity=0.8)
-    DriftEvent(time=1200, severity=0.8, features={})
-    """
-
-    time: int
-    severity: float
-    features: dict[Hashable, float] = field(default_factory=dict)
-
-    @property
-    def state(self) -> list[Any]:
-        """The event as numbers and names."""
-        return [self.time, self.severity, list(self.features), list(self.features.values())]
-
-    @classmethod
-    def of(cls, state: Any) -> "DriftEvent":
-        """Return the event of a state.
-
-        Parameters
-        ----------
-        state : list
-            What `state` returns.
-        """
-        try:
-            time, severity, names, changes = state
-            found = zip(names, map(float, changes), strict=True)
-            return cls(int(time), float(severity), dict(found))
-        except (TypeError, ValueError) as error:
-            raise FileFormatError("an event of a drift has a time, a severity and names") from error
-
-
-@stored.stores(
-    threshold=stored.Number(above=0.0),
-    events=stored.ListOf(stored.Anything(), size="n_events"),
-    seen=stored.Count(),
-    since=stored.Count(),
-    recent=stored.Array(stored.Size("n_recent", at_most=LAST), finite=False),
-    reference=stored.Array(stored.Size("n_reference", at_most=REFERENCE), finite=False),
-    due=stored.Count(REFERENCE),
-    block=stored.Array(4, finite=False),
-    filled=stored.Count(at_most=BLOCK - 1),
-    scores=stored.Array(stored.Size("n_sums", at_least=1, at_most=MOST + WINDOWS[-1] + 2)),
-    losses=stored.Array("n_sums", finite=False),
-    powers=stored.Array(2, at_least=0.0),
-    features=stored.Object(FeatureMeans),
-)
-class DriftDetector:
+class DriftDetector(LossWatcher):
     """Detects that the losses of a stream rise.
 
     A loss counts by its rank among 500 earlier ones, so heavy tails do no harm: its score is −log
@@ -103,6 +46,8 @@ class DriftDetector:
         Standard errors of an alarm. The scores are about exponentially distributed, so Bernstein's
         inequality bounds the probability that a window of a still stream exceeds t of them by
         exp(−t²/2), which is 2.7e-7 for 5.5.
+    state : dict, optional
+        The state of another detector, to continue from.
 
     Attributes
     ----------
@@ -123,36 +68,68 @@ class DriftDetector:
     [True]
     """
 
-    def __init__(self, threshold: float = 5.5) -> None:
-        self.threshold = check_number(threshold, "threshold", above=0.0)
-        self.events: list[DriftEvent] = []
-        self.drift_detected = False
-        self.n_seen = 0
-        self._begin()
+    events: list[DriftEvent]
+    _since: int  # samples since the last alarm
+    _recent: Array  # the first `_n_recent` are losses, until the last reference
+    _ordered: Array  # the reference, if `_is_ranked`
+    _due: int  # samples up to the next reference
+    _features: FeatureMeans
+    _score: float  # sums over the block that is being filled: scores, their squares and cubes
+    _square: float
+    _cube: float
+    _loss: float
+    _filled: int  # samples in it
+    _scores: Array  # sums over all blocks up to each of the `_size` blocks
+    _losses: Array
+    _squares: float  # sums over the blocks
+    _cubes: float
 
-    def _begin(self) -> None:
+    def __init__(self, threshold: float = 5.5, state: dict[str, Any] | None = None) -> None:
+        self.threshold = check_number(threshold, "threshold", above=0.0)
+        self.events, self.drift_detected, self.n_seen = [], False, 0
+        self._ordered = np.zeros(REFERENCE)
+        self._scores, self._losses = np.zeros(CAPACITY), np.zeros(CAPACITY)
+        self._begin()
+        if state is not None:
+            self._set(state)
+
+    def _begin(self) -> int:
         """Forget everything but the events."""
-        self._since = 0  # samples since the last alarm
-        self._recent: list[float] = []  # losses, until the last reference
-        self._ordered: list[float] = []  # the reference
-        self._due = REFERENCE
+        self._since, self._due, self._is_ranked = 0, REFERENCE, False
+        self._recent, self._n_recent = np.zeros(REFERENCE), 0
         self._features = FeatureMeans()
         self._clear_blocks()
+        return 0
 
-    def _clear_blocks(self) -> None:
-        self._block = [0.0, 0.0, 0.0, 0.0]  # sums of scores, their squares and cubes, and losses
+    def _clear_blocks(self) -> int:
+        self._clear_block()
+        self._size, self._scores[0], self._losses[0] = 0, 0.0, 0.0
+        self._squares = self._cubes = 0.0
+        return 0
+
+    def _clear_block(self) -> None:
+        self._score = self._square = self._cube = self._loss = 0.0
         self._filled = 0
-        self._scores, self._losses = [0.0], [0.0]  # sums over all blocks up to each
-        self._squares = self._cubes = 0.0  # of the scores in the blocks
 
-    def _renew(self) -> None:
+    def _renew(self) -> int:
         """Take the latest losses as the reference, and rank the kept ones among them."""
-        self._ordered = sorted(self._recent[-REFERENCE:])
-        del self._recent[:-KEPT]
+        losses = np.array(self._recent)[: self._n_recent]
+        kept = losses[-KEPT:]
+        self._ordered, self._is_ranked = np.sort(losses[-REFERENCE:]), True
         self._clear_blocks()
-        for loss in self._recent:
-            self._add(loss)
+        for k in range(len(kept)):
+            self._add(kept[k])
         self._due *= 2
+        if self._due > LAST:  # this was the last reference
+            kept = kept[:0]
+        self._n_recent = len(kept)
+        self._recent = np.append(kept, np.zeros(self._due // 2))
+        return 0
+
+    def take(self, loss: float, points: Array, row: int) -> int:
+        """Take the loss of a sample before its step, and its features, a row of `points`."""
+        self._features.add_row(points, row)
+        return self._take(loss)
 
     def update(self, loss: float, features: Mapping[Any, float] | None = None) -> None:
         """Take the loss of one sample, computed before the sample was learned.
@@ -164,26 +141,16 @@ class DriftDetector:
         features : dict, optional
             Numbers by name; NaN is a gap. An alarm then names the features whose means changed.
         """
-        self.drift_detected = False
-        self.n_seen += 1
-        self._since += 1
         if features is not None:
             self._features.add(features)
-        if self._due <= LAST:
-            self._recent.append(loss)
-        if self._ordered:
-            self._add(loss)
-        if self._since % BLOCK == 0:
-            self._features.close_block()
-        if self._filled == 0 and len(self._scores) > 1:
-            self._compare()
-        if self._since == self._due and self._due <= LAST:
-            self._renew()
+        self._take(loss)
 
     def update_many(
         self, losses: Array, features: Mapping[Any, Array] | None = None
     ) -> list[DriftEvent]:
         """Take the losses of several samples in their order; return the alarms.
+
+        `drift_detected` then tells whether there were any.
 
         Parameters
         ----------
@@ -200,7 +167,7 @@ class DriftDetector:
         [True]
         """
         n_before, values, names = len(self.events), losses.tolist(), list(features or ())
-        starts = list(range(-self._since % BLOCK, len(values), BLOCK))
+        starts = list(range((BLOCK - self._since % BLOCK) % BLOCK, len(values), BLOCK))
         if not starts or starts[0] > 0:
             starts.insert(0, 0)
         if names and values:
@@ -213,97 +180,175 @@ class DriftDetector:
                 self._features.add_sums(names, sums[k])
             for loss in values[start : (*starts, len(values))[k + 1]]:
                 self.update(loss)
+        self.drift_detected = len(self.events) > n_before
         return self.events[n_before:]
 
-    def _add(self, loss: float) -> None:
+    def _take(self, loss: float) -> int:
+        self.drift_detected = False
+        self.n_seen += 1
+        self._since += 1
+        if self._due <= LAST:
+            self._recent[self._n_recent] = loss
+            self._n_recent += 1
+        if self._is_ranked:
+            self._add(loss)
+        if self._since % BLOCK == 0:
+            self._features.close_block()
+        if self._filled == 0 and self._size > 0:
+            self._compare()
+        if self._since == self._due and self._due <= LAST:
+            with cython.gil:
+                self._renew()
+        return 0
+
+    def _rank(self, loss: float) -> int:
+        """Return twice the rank of a loss in the reference; equal losses share their ranks."""
+        low, left = 0, REFERENCE
+        while left > 0:  # without branches: `low` losses are smaller
+            half = (left + 1) // 2
+            low += half * (self._ordered[low + half - 1] < loss)
+            left -= half
+        if low == REFERENCE or self._ordered[low] > loss:
+            return 2 * low
+        above, high = low, REFERENCE
+        while above < high:  # `above` losses are not larger
+            middle = (above + high) // 2
+            if self._ordered[middle] > loss:
+                high = middle
+            else:
+                above = middle + 1
+        return low + above
+
+    def _add(self, loss: float) -> int:
         """Add a loss and its score to the sums."""
-        low = bisect_left(self._ordered, loss)
-        score = _SCORES[low + bisect_right(self._ordered, loss, low)]
-        block = self._block
-        block[0] += score
-        block[1] += score * score
-        block[2] += score * score * score
-        block[3] += loss
+        score = SCORES[self._rank(loss)]
+        self._score += score
+        self._square += score * score
+        self._cube += score * score * score
+        self._loss += loss
         self._filled += 1
         if self._filled == BLOCK:
-            self._scores.append(self._scores[-1] + block[0])
-            self._squares += block[1]
-            self._cubes += block[2]
-            self._losses.append(self._losses[-1] + block[3])
-            self._block, self._filled = [0.0, 0.0, 0.0, 0.0], 0
+            self._scores[self._size + 1] = self._scores[self._size] + self._score
+            self._losses[self._size + 1] = self._losses[self._size] + self._loss
+            self._squares += self._square
+            self._cubes += self._cube
+            self._size += 1
+            self._clear_block()
+        return 0
 
-    def _compare(self) -> None:
+    def _compare(self) -> int:
         """Compare the latest blocks with those before."""
-        sums = self._scores
-        size = len(sums) - 1
-        if size > MOST + WINDOWS[-1]:
+        if self._size > MOST + WINDOWS[WINDOWS.shape[0] - 1]:
             self._trim()
-            sums = self._scores
-            size = len(sums) - 1
-        total = sums[-1]
-        mean = total / (BLOCK * size)
-        square, cube = self._squares / (BLOCK * size), self._cubes / (BLOCK * size)
+        total, n_samples = self._scores[self._size], 1.0 * BLOCK * self._size
+        mean, square = total / n_samples, self._squares / n_samples
         variance = max(square - mean * mean, 1e-6)
-        third = cube - 3.0 * mean * square + 2.0 * mean**3  # central moment
+        # The third central moment.
+        third = self._cubes / n_samples - 3.0 * mean * square + 2.0 * mean * mean * mean
         skew = max(1.0, third / (3.0 * variance))
         doubt = 0.5 * self.threshold * self.threshold  # −log of the probability
-        for window in WINDOWS:
-            before = size - window
+        for k in range(WINDOWS.shape[0]):
+            window = WINDOWS[k]
+            before = self._size - window
             if before < FEWEST:
                 break
-            gap = ((total - sums[before]) / window - sums[before] / before) / BLOCK
+            old = self._scores[before]
+            gap = ((total - old) / window - old / before) / BLOCK
+            if gap <= 0.0:
+                continue
             # Bernstein's inequality: the first term counts for short windows, and for rare losses.
-            tail = doubt / (BLOCK * window)
-            if gap > skew * tail + math.sqrt(2.0 * variance * tail * (1.0 + window / before)):
-                self._alarm(window)
-                return
+            tail = doubt / (1.0 * BLOCK * window)
+            share = 1.0 + (1.0 * window) / before
+            if gap > skew * tail + math.sqrt(2.0 * variance * tail * share):
+                with cython.gil:
+                    self._alarm(window)
+                break
+        return 0
 
     def _trim(self) -> None:
         """Drop the oldest half of the blocks."""
-        size = len(self._scores) - 1
-        half = size // 2
-        self._squares *= (size - half) / size
-        self._cubes *= (size - half) / size
-        self._scores = [each - self._scores[half] for each in self._scores[half:]]
-        self._losses = [each - self._losses[half] for each in self._losses[half:]]
-        self._features.keep(size - half)
+        half = self._size // 2
+        kept = self._size - half
+        share = (1.0 * kept) / self._size
+        self._squares *= share
+        self._cubes *= share
+        score, loss = self._scores[half], self._losses[half]
+        for k in range(kept + 1):
+            self._scores[k] = self._scores[half + k] - score
+            self._losses[k] = self._losses[half + k] - loss
+        self._size = kept
 
-    def _alarm(self, window: int) -> None:
-        sums, before = self._losses, len(self._losses) - 1 - window
-        old, new = sums[before] / before, (sums[-1] - sums[before]) / window
+    def _alarm(self, window: int) -> int:
+        before = self._size - window
+        old = self._losses[before] / before
+        new = (self._losses[self._size] - self._losses[before]) / window
         severity = new / old - 1.0 if old > 0.0 else math.inf
         self.events.append(DriftEvent(self.n_seen, severity, self._features.changed(window)))
         self._begin()
         self.drift_detected = True
+        return 0
+
+    # -- files and pickles -------------------------------------------------------------------
 
     def _to_file(self) -> dict[str, Any]:
+        block = [self._score, self._square, self._cube, self._loss]
+        size = self._size + 1
         return {
             "threshold": self.threshold,
             "events": [event.state for event in self.events],
             "seen": self.n_seen,
             "since": self._since,
-            "recent": np.array(self._recent),
-            "reference": np.array(self._ordered),
+            "recent": np.array(self._recent)[: self._n_recent],
+            "reference": np.array(self._ordered)[: REFERENCE * self._is_ranked],
             "due": self._due,
-            "block": np.array(self._block),
+            "block": np.array(block),
             "filled": self._filled,
-            "scores": np.array(self._scores),
-            "losses": np.array(self._losses),
+            "scores": np.array(self._scores)[:size],
+            "losses": np.array(self._losses)[:size],
             "powers": np.array([self._squares, self._cubes]),
             "features": self._features,
         }
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "DriftDetector":
-        detector = cls(values["threshold"])
-        detector.events = [DriftEvent.of(state) for state in values["events"]]
-        detector.n_seen, detector._since = values["seen"], values["since"]
-        detector._recent.extend(values["recent"].tolist())
-        detector._ordered, detector._due = values["reference"].tolist(), values["due"]
-        if len(detector._ordered) not in (0, REFERENCE):
+        return cls(values["threshold"], values)
+
+    def _set(self, values: dict[str, Any]) -> None:
+        """Restore a state; raise if it cannot be that of a detector."""
+        reference, recent, size = values["reference"], values["recent"], len(values["scores"])
+        self._since, self._due = values["since"], values["due"]
+        self._is_ranked = len(reference) > 0
+        missing = self._due - self._since if self._due <= LAST else 0
+        if len(reference) not in (0, REFERENCE) or not 0 <= missing <= LAST:
             raise FileFormatError(f"a detector of drifts ranks losses among {REFERENCE} others")
-        detector._block, detector._filled = values["block"].tolist(), values["filled"]
-        detector._scores, detector._losses = values["scores"].tolist(), values["losses"].tolist()
-        detector._squares, detector._cubes = values["powers"].tolist()
-        detector._features = values["features"]
-        return detector
+        if self._is_ranked:
+            self._ordered = np.array(reference)
+        self._recent, self._n_recent = np.append(recent, np.zeros(missing)), len(recent)
+        self.events = [DriftEvent.of(state) for state in values["events"]]
+        self.n_seen, self._filled = values["seen"], values["filled"]
+        self._score, self._square, self._cube, self._loss = values["block"].tolist()
+        self._squares, self._cubes = values["powers"].tolist()
+        for k in range(size):
+            self._scores[k], self._losses[k] = values["scores"][k], values["losses"][k]
+        self._size, self._features = size - 1, copy(values["features"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DriftDetector, (self.threshold, self._to_file())
+
+
+# Compiled classes take no decorators.
+stored.stores(
+    threshold=stored.Number(above=0.0),
+    events=stored.ListOf(stored.Anything(), size="n_events"),
+    seen=stored.Count(),
+    since=stored.Count(),
+    recent=stored.Array(stored.Size("n_recent", at_most=LAST), finite=False),
+    reference=stored.Array(stored.Size("n_reference", at_most=REFERENCE), finite=False),
+    due=stored.Count(REFERENCE),
+    block=stored.Array(4, finite=False),
+    filled=stored.Count(at_most=BLOCK - 1),
+    scores=stored.Array(stored.Size("n_sums", at_least=1, at_most=CAPACITY)),
+    losses=stored.Array("n_sums", finite=False),
+    powers=stored.Array(2, at_least=0.0),
+    features=stored.Object(FeatureMeans),
+)(DriftDetector)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+import cython
 import numpy as np
 
 from colk import _stored as stored
@@ -15,33 +16,46 @@ __all__ = ["FeatureMeans"]
 # show how large its blocks vary.
 CLEAR, FEWEST = 5.0, 30
 
+# Blocks in memory at first, and at most; then the older half is dropped.
+FIRST, LONGEST = 50, 800
 
-@stored.stores(
-    names=stored.ListOf(stored.Anything(), size="n_names"),
-    block=stored.Array(2, "n_names"),
-    blocks=stored.Array("n_blocks", 2, "n_names"),
-)
+# The first features are watched, up to this number.
+MOST_FEATURES = 1000
+
+
 class FeatureMeans:
-    """Sums and counts of features over blocks of samples.
+    """Sums and counts of features over the latest blocks of samples.
+
+    Parameters
+    ----------
+    state : dict, optional
+        The state of other means, to continue from.
 
     Examples
     --------
     >>> means = FeatureMeans()
     >>> for t in range(100):
-    ...     means.add({"a": t % 2, "b": 4.0 * (t >= 80) + t % 3})
+    ...     _ = means.add({"a": t % 2, "b": 4.0 * (t >= 80) + t % 3})
     ...     if t % 2 == 1:
-    ...         means.close_block()
+    ...         _ = means.close_block()
     >>> list(means.changed(10))
     ['b']
     """
 
-    def __init__(self) -> None:
-        self._names: list[Hashable] = []
-        self._known: set[Hashable] = set()
-        self._block = np.zeros((2, 0))  # sums and counts
-        self._blocks: list[Array] = []
+    _sums: Array  # of shape (blocks, p); the row `_size` is the block that is being filled
+    _counts: Array
+    _n_rows: float  # whole rows in this block, which its counts lack
 
-    def add(self, features: Mapping[Any, float]) -> None:
+    def __init__(self, state: dict[str, Any] | None = None) -> None:
+        self._names: list[Hashable] = [] if state is None else state["names"]
+        self._places = {name: place for place, name in enumerate(self._names)}
+        self._sums, self._counts = np.zeros((FIRST, 0)), np.zeros((FIRST, 0))
+        self._size, self._n_rows = 0, 0.0
+        if state is not None:
+            self._sums, self._counts = _moved(state["sums"], 0), _moved(state["counts"], 0)
+            self._size, self._n_rows = len(state["sums"]) - 1, state["n_rows"]
+
+    def add(self, features: Mapping[Any, float]) -> int:
         """Add a sample; NaN and features that are missing do not count.
 
         Parameters
@@ -50,9 +64,31 @@ class FeatureMeans:
             Numbers by name.
         """
         self._admit(features)
-        values = np.array([features.get(name, math.nan) for name in self._names], dtype=np.float64)
-        known = np.isfinite(values)
-        self._block += np.where(known, values, 0.0), known
+        for name, number in features.items():
+            j, value = self._places.get(name, -1), number
+            if j >= 0 and math.isfinite(value):
+                self._sums[self._size, j] += value
+                self._counts[self._size, j] += 1.0
+        return 0
+
+    def add_row(self, points: Array, row: int) -> int:
+        """Add a sample whose features are the numbers in a row; their names are 0, 1, ….
+
+        Parameters
+        ----------
+        points : array of shape (n, p)
+            Finite numbers.
+        row : int
+            The row.
+        """
+        width = min(points.shape[1], MOST_FEATURES)
+        if width > self._sums.shape[1]:
+            with cython.gil:
+                self._admit(range(width))
+        for j in range(width):
+            self._sums[self._size, j] += points[row, j]
+        self._n_rows += 1.0
+        return 0
 
     def add_sums(self, names: Sequence[Hashable], sums: Array) -> None:
         """Add samples of one block.
@@ -65,35 +101,41 @@ class FeatureMeans:
             Sum and count of each feature.
         """
         self._admit(names)
-        places = [self._names.index(name) for name in names]
-        self._block[:, places] += sums
+        known = [k for k, name in enumerate(names) if name in self._places]
+        places = [self._places[names[k]] for k in known]
+        np.asarray(self._sums)[self._size, places] += sums[0, known]
+        np.asarray(self._counts)[self._size, places] += sums[1, known]
 
-    def _admit(self, names: Iterable[Hashable]) -> None:
-        new = [name for name in names if name not in self._known]
+    def _admit(self, names: Iterable[Hashable]) -> int:
+        """Add new features, up to the largest number."""
+        new = [name for name in names if name not in self._places]
+        new = new[: max(MOST_FEATURES - len(self._names), 0)]
         if new:
             self._names = self._names + new
-            self._known = set(self._names)
-            self._block = self._widened(self._block)
+            self._places = {name: place for place, name in enumerate(self._names)}
+            wider = (0, 0), (0, len(new))
+            self._sums = np.pad(np.asarray(self._sums), wider)
+            self._counts = np.pad(np.asarray(self._counts), wider)
+        return 0
 
-    def _widened(self, block: Array) -> Array:
-        """Return a block with a column for each name."""
-        return np.pad(block, ((0, 0), (0, len(self._names) - block.shape[1])))
+    def close_block(self) -> int:
+        """End a block, and begin the next one."""
+        if self._sums.shape[1] > 0:
+            for j in range(self._sums.shape[1]):
+                self._counts[self._size, j] += self._n_rows
+            self._size += 1
+            self._n_rows = 0.0
+            if self._size == LONGEST or self._size == self._sums.shape[0]:
+                with cython.gil:
+                    self._make_room()
+        return 0
 
-    def close_block(self) -> None:
-        """Keep the sums of a block."""
-        if self._names:
-            self._blocks.append(self._block)
-            self._block = np.zeros_like(self._block)
-
-    def keep(self, n_blocks: int) -> None:
-        """Drop the oldest blocks.
-
-        Parameters
-        ----------
-        n_blocks : int
-            Blocks that stay.
-        """
-        del self._blocks[: max(len(self._blocks) - n_blocks, 0)]
+    def _make_room(self) -> int:
+        """Make room for more blocks, and drop the older half if there are too many."""
+        dropped = LONGEST // 2 if self._size == LONGEST else 0
+        self._sums, self._counts = _moved(self._sums, dropped), _moved(self._counts, dropped)
+        self._size -= dropped
+        return 0
 
     def changed(self, window: int) -> dict[Hashable, float]:
         """Return the features whose means changed, and by how many standard deviations of a sample.
@@ -103,31 +145,50 @@ class FeatureMeans:
         window : int
             The latest blocks, which are compared with those before.
         """
-        if len(self._blocks) <= window + FEWEST:
+        if self._size <= window + FEWEST:
             return {}
-        sums, counts = self._sums().transpose(1, 0, 2)
-        old, new = slice(None, -window), slice(-window, None)
+        sums, counts = np.asarray(self._sums)[: self._size], np.asarray(self._counts)[: self._size]
+        old, new = slice(None, self._size - window), slice(self._size - window, None)
         n_old, n_new = (np.maximum(counts[part].sum(axis=0), 1e-12) for part in (old, new))
         before, after = sums[old].sum(axis=0) / n_old, sums[new].sum(axis=0) / n_new
         # The blocks vary by the variance of a sample times the samples in them.
         spread = np.sqrt(((sums[old] - counts[old] * before) ** 2).sum(axis=0) / n_old) + 1e-12
         gaps = (after - before) / spread
-        clear = (np.abs(gaps) > CLEAR / np.sqrt(n_new)) & (n_old > FEWEST)
+        clear = np.abs(gaps) > CLEAR * np.sqrt(1.0 / n_new + 1.0 / n_old)
         order = np.argsort(-np.abs(gaps))
-        return {self._names[k]: float(gaps[k]) for k in order if clear[k]}
-
-    def _sums(self) -> Array:
-        """Return the sums and counts of all blocks."""
-        blocks = [self._widened(block) for block in self._blocks]
-        return np.array(blocks).reshape(len(blocks), *self._block.shape)
+        return {self._names[k]: float(gaps[k]) for k in order if clear[k] and n_old[k] > FEWEST}
 
     def _to_file(self) -> dict[str, Any]:
-        return {"names": self._names, "block": self._block, "blocks": self._sums()}
+        filled = self._size + 1
+        return {
+            "names": self._names,
+            "sums": np.array(self._sums)[:filled],
+            "counts": np.array(self._counts)[:filled],
+            "n_rows": self._n_rows,
+        }
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "FeatureMeans":
-        means = cls()
-        means._names, means._block = values["names"], values["block"].copy()
-        means._known = set(means._names)
-        means._blocks = list(values["blocks"])
-        return means
+        return cls(values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FeatureMeans, (self._to_file(),)
+
+
+def _moved(blocks: Any, dropped: int) -> Array:
+    """Return blocks without the oldest ones, and room for as many others as there are."""
+    kept = np.array(blocks)[dropped:]
+    return np.concatenate([kept, np.zeros_like(kept)])
+
+
+# Compiled classes take no decorators.
+stored.stores(
+    names=stored.ListOf(stored.Anything(), size="n_names"),
+    sums=stored.Array(
+        stored.Size("n_blocks", at_least=1, at_most=LONGEST),
+        stored.Size("n_names", at_most=MOST_FEATURES),
+        finite=False,
+    ),
+    counts=stored.Array("n_blocks", "n_names", at_least=0.0),
+    n_rows=stored.Number(at_least=0.0),
+)(FeatureMeans)

@@ -1,5 +1,6 @@
 """Methods on features: f(x) = wᵀφ(x), with fixed features or one new random feature per step."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from colk._validation import Array
 from colk.kernels import Kernel
 from colk.learners import parametric
 from colk.learners.base import OnlineLearner
+from colk.learners.drift_event import DriftEvent
 from colk.losses import Loss
 from colk.risks import Risk
 from colk.rkhs.features import RandomFourierFeatures, apply_map, check_spectral
@@ -38,6 +40,11 @@ class FeatureLearner(OnlineLearner):
         if self._stream is not None and shown.shape[1] != self.n_components:
             raise ValueError(f"got {shown.shape[1]} features, before {self.n_components}")
         return shown
+
+    @property
+    def drifts(self) -> list[DriftEvent]:
+        """All alarms so far: time and severity. The columns are not known, only their map is."""
+        return [replace(event, features={}) for event in super().drifts]
 
     def evaluate(self, X: Array) -> Array:
         """Return values at checked points, of shape (n, n_outputs)."""

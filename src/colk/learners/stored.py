@@ -7,18 +7,21 @@ import numpy as np
 
 from colk import _stored as stored
 from colk.errors import FileFormatError
+from colk.learners.drift import DriftDetector
 from colk.learners.memory import bytes_needed
 
 __all__ = ["StoredLearner"]
 
 
 @stored.stores(
+    optional=["detector"],
     settings=stored.Record(
         {"trace": stored.Flag(), "implicit": stored.Flag()}, optional=["implicit"], keeps_rest=True
     ),
     n_features=stored.Optional(stored.Count(1, 2**31)),
     is_vector=stored.Optional(stored.Flag()),
     tube=stored.Optional(stored.Number(at_least=0.0)),
+    detector=stored.Optional(stored.Object(DriftDetector)),
     state=stored.Optional(stored.Object(dict)),  # checked against the fields of an empty stream
     lines=stored.Optional(stored.Array("n_steps", "n_columns", finite=False)),
     room=stored.Optional(stored.Array("n_bytes", dtype=np.uint8)),
@@ -43,6 +46,7 @@ class StoredLearner:
             "settings": {**settings, "trace": self.is_traced},
             "is_vector": None,
             "tube": None,
+            "detector": None,
             **learned,
             "state": packed,
             # Zeros that make the file large enough for the memory of large batches.
@@ -61,7 +65,7 @@ class StoredLearner:
             raise FileFormatError(f"a {cls.__name__} must have both a state and features")
         if learned["lines"] is not None and not learner.is_traced:
             raise FileFormatError(f"a {cls.__name__} with trace=False has a trace")
-        learner.set_state({**learned, "stream": None})
+        learner.set_state({**learned, "stream": None, "detector": values.get("detector")})
         if packed is not None:
             n_features = learned["n_features"]
             budget(bytes_needed(learner, packed, n_features), f"a {cls.__name__}")

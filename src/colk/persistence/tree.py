@@ -178,7 +178,7 @@ class Encoder:
         steps = [place for place in self._path if place.startswith("step")]
         is_attribute = bool(self._path) and self._path[-1] not in steps
         what = f"{self._path[-1]} of type {kind}" if is_attribute else f"a value of type {kind}"
-        return TypeError(f"{': '.join([*steps, what])} cannot be stored in a file")
+        return TypeError(f"{': '.join([*steps, what])} cannot be stored in a file; use pickle")
 
     def _own(self, term: Any) -> dict[str, Any]:
         name = name_of_own(term)

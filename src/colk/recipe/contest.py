@@ -35,7 +35,8 @@ BLOCK = 50
 
 # A rival overtakes if it is ahead by OVERTAKE standard errors, over 3 to 10 blocks in which both
 # learned. It is dropped if it is behind by HOPELESS standard errors, over 8 to 10 blocks, and if it
-# has not overtaken in TRIAL blocks.
+# has not overtaken in TRIAL blocks. A fitted leader predicts better than its losses show, because
+# they are those of its last iterate; a rival must therefore be ahead of it by HOPELESS as well.
 OVERTAKE, HOPELESS, TRIAL = 1.0, 4.0, 40
 FEWEST, ENOUGH, LATEST = 3, 8, 10
 
@@ -70,6 +71,7 @@ PATIENCE, IDLE, MOST_PATIENCE = 10, 8, 2**40
     met=stored.Count(),
     since=stored.Count(),
     patience=stored.Count(1, MOST_PATIENCE),
+    is_fitted=stored.Flag(),
     due=stored.Count(at_most=MOST_PATIENCE),
 )
 class Contest:
@@ -115,6 +117,7 @@ class Contest:
         self.filled = 0  # samples in the block so far
         self.met = 0  # blocks in which this rival has learned, since the leader last changed
         self.since, self.patience, self.due = 0, PATIENCE, 0  # in blocks; see above
+        self.is_fitted = False  # whether the weights of the leader are those of a fit
 
     # -- learning ----------------------------------------------------------------------------
 
@@ -126,6 +129,12 @@ class Contest:
             leader, self.race, self.rival = winner, self.latest, default
         self.sums = self._sums(leader)
         return leader
+
+    def challenge(self, leader: KernelLearner, settings: Settings) -> None:
+        """Give a fitted leader, whose kernel the latest race chose, a rival from a new race."""
+        self.race, self.is_fitted = None if self.latest.default_won else self.latest, True
+        self._race_again(leader, settings)
+        self.sums, self.patience = self._sums(leader), PATIENCE
 
     def parts(self, start: int, stop: int) -> Iterator[slice]:
         """Cut these rows where blocks end."""
@@ -153,7 +162,8 @@ class Contest:
         """Compare leader and rival at the end of a block; return who leads from now on."""
         self.filled, self.since = 0, self.since + 1
         self._note_losses(leader)
-        if self._lead(FEWEST) < -OVERTAKE and self.rival is not None:
+        behind = self._lead(ENOUGH) + HOPELESS if self.is_fitted else self._lead(FEWEST) + OVERTAKE
+        if behind < 0.0 and self.rival is not None:
             leader = self._overtaken(leader, self.rival)
         elif (self._lead(ENOUGH) > HOPELESS or self.met >= TRIAL) and self.due == 0:
             self._set_rival(None)
@@ -191,7 +201,7 @@ class Contest:
         """Swap leader and rival; return the new leader."""
         self.rival, self.race, self.rival_race = leader, self.rival_race, self.race
         self.losses = self.losses[np.isfinite(self.losses[:, 1])][:, ::-1]
-        self.patience, self.met = PATIENCE, 0
+        self.patience, self.met, self.is_fitted = PATIENCE, 0, False
         return rival
 
     def _set_rival(self, rival: KernelLearner | None, race: Race | None = None) -> None:

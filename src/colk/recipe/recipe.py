@@ -12,8 +12,10 @@ from colk.kernels.bandwidth import (
     bandwidth_from_data,
     standard_bandwidth,
     takes_bandwidth,
+    uses_l1_distance,
 )
 from colk.kernels.mixed import with_categories
+from colk.kernels.of_rows import OfRows
 from colk.kernels.scale import KernelScale
 from colk.learners import COLK
 from colk.learners.colk import KernelLearner
@@ -77,9 +79,14 @@ class Recipe:
         """Return the recipe whose bandwidth and kernel scale come from the points X."""
         settings.check()
         kernel, bandwidth = until_chosen(settings.kernel, settings.bandwidth)
+        rows = settings.rows
         if takes_bandwidth(kernel):
-            bandwidth = bandwidth_from_data(kernel, bandwidth, X, settings.categorical)
+            if rows is None:
+                bandwidth = bandwidth_from_data(kernel, bandwidth, X, settings.categorical)
+            else:
+                bandwidth = rows.bandwidth(bandwidth, uses_l1_distance(kernel))
         made = with_categories(as_kernel(kernel, bandwidth), settings.categorical)
+        made = made if rows is None else OfRows(made, rows)
         return cls._of(settings, made, KernelScale.of(made, X))
 
     @classmethod

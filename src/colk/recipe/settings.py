@@ -6,6 +6,7 @@ from typing import Any, Literal, Self, get_args
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.kernels.bandwidth import as_kernel, takes_bandwidth
+from colk.kernels.of_rows import SparseRows
 from colk.losses import Loss
 from colk.recipe.terms import as_loss, as_risk
 from colk.risks import Mean, Risk
@@ -40,9 +41,9 @@ _GRADIENT_SETTINGS = ("step_size", "averaging", "gradient_bound", "regularizatio
 class Settings:
     """The settings of a user; `COLKRegressor` documents each of them.
 
-    The defaults are those of `COLKRegressor`. Two are no parameters of a class: the default step
-    size is multiplied by `step_share`, and `categorical` has the columns of the points that hold
-    categories.
+    The defaults are those of `COLKRegressor`. Three are no parameters of a class: the default step
+    size is multiplied by `step_share`, `categorical` has the columns of the points that hold
+    categories, and `rows` is a sparse matrix if the points are numbers of its rows.
 
     Examples
     --------
@@ -68,6 +69,7 @@ class Settings:
     forgetting: float | Literal["auto"] | None = 1.0
     step_share: float = 1.0
     categorical: tuple[int, ...] = ()
+    rows: SparseRows | None = None
 
     @classmethod
     def of(cls, model: Any, defaults: Self | None = None) -> Self:
@@ -142,6 +144,7 @@ class Settings:
             n_classes,
             prefers_narrow=prefers_narrow,
             categorical=self.categorical,
+            rows=self.rows,
         )
 
     def check(self) -> Self:

@@ -50,9 +50,11 @@ def table_risk(risk: Risk | str) -> Risk | str:
     """
     kind = type(as_risk(risk))
     if kind in PREDICTION_RISKS.values():
+        call = "COLKClassifier(risk='auc').fit(X, y)"
+        if kind is PREDICTION_RISKS["group"]:
+            call = "COLKRegressor(risk='group').fit(X, y, groups=...), or COLKClassifier likewise"
         raise ValueError(
-            f"{kind.__name__} is a risk for COLKRegressor and COLKClassifier; "
-            "a table takes a risk of losses"
+            f"a table takes a risk of losses, such as 'cvar'; for {kind.__name__} call {call}"
         )
     return risk
 

@@ -80,7 +80,7 @@ def inner(risk: Any, sample: Any, g: Array) -> Array:
             [g[0] + g[1] * (tilted - 1.0), g[1] * (1 - by_multiplier / risk.radius / 2)]
         )
     if name == "MeanSemideviation":
-        return np.array([sample, max(sample - g[0], 0.0) ** risk.order])
+        return np.array([sample, _positive_part(sample - g[0], risk.smoothing)[0] ** risk.order])
     if name == "Entropic":
         return np.array([_tilted(risk, sample, g[0]).value])
     return np.full(n_inner(risk), sample)
@@ -130,7 +130,9 @@ def outer(risk: Any, sample: Any, g: Array) -> Outer:
         part, above = g[0] + part / risk.tail_fraction - sample, above / risk.tail_fraction - 1.0
         by_g = np.array([-above, 0.0])
     if name == "MeanSemideviation":
-        part, above, by_power = _root(risk.order, max(sample - g[0], 0.0), g[1])
+        excess, slope = _positive_part(sample - g[0], risk.smoothing)
+        part, above, by_power = _root(risk.order, excess, g[1])
+        above *= slope
         by_g = np.array([-above, by_power])
     weight = risk.weight
     return Outer(float(sample + weight * part), float(1.0 + weight * above), weight * by_g)

@@ -1,3 +1,4 @@
+cimport cython
 from colk.risks cimport scalars
 from colk.risks.base cimport LossRisk
 from colk._engine.contracts cimport TrackerContract
@@ -26,6 +27,8 @@ cdef class Semivariance(Semideviations):
     pass
 
 cdef class MeanSemideviation(LossRisk):
-    cdef readonly double order, weight
-    cdef double relative_excess(self, double loss, const double* g) noexcept nogil
+    cdef readonly double order, weight, smoothing
+    cdef double excess(self, double loss, const double* g) noexcept nogil
+    @cython.locals(slope=double)
     cdef double deviation_slope(self, double loss, const double* g) noexcept nogil
+    cdef double relative_excess(self, double loss, const double* g) noexcept nogil

@@ -214,8 +214,8 @@ class MeanSemideviation(LossRisk):
     g₂, so that by the envelope theorem g₂ does not enter the gradient. On a stream, g₂ starts at
     |ℓ|^p of the first loss. If the momentum update would more than halve g₂, a moving average is
     used instead. A p-th power beyond 10⁶·g₂, which no sample of fewer than a million points can
-    reach, is continued linearly, which bounds the slope for g₂ near 0. For p = 1, or if all losses
-    are equal, the gradient is a subgradient.
+    reach, is continued linearly, which bounds the slope for g₂ near 0. For p = 1 without smoothing,
+    or if all losses are equal, the gradient is a subgradient.
 
     Parameters
     ----------
@@ -223,6 +223,8 @@ class MeanSemideviation(LossRisk):
         p, at least 1.
     weight : float
         η, at least 0; at most 1 for a coherent risk.
+    smoothing : float
+        s, at least 0, in the units of ℓ: the positive part u₊ becomes s·log(1 + exp(u/s)).
 
     Examples
     --------
@@ -230,19 +232,26 @@ class MeanSemideviation(LossRisk):
     1.75
     """
 
-    _fields = ("order", "weight")
+    _fields = ("order", "weight", "smoothing")
     _strength = "weight"
-    _sealed = ("relative_excess", "deviation_slope")
+    _sealed = ("excess", "relative_excess", "deviation_slope")
     n_inner = property(lambda self: 0 if self.weight == 0.0 else 2)
     is_monotone = property(lambda self: self.weight <= 1.0)
-    is_smooth = property(lambda self: self.order > 1.0 or self.weight == 0.0)
+    is_smooth = property(
+        lambda self: self.order > 1.0 or self.weight == 0.0 or self.smoothing > 0.0
+    )
 
-    def __init__(self, order: float = 2.0, weight: float = 0.5) -> None:
+    def __init__(self, order: float = 2.0, weight: float = 0.5, smoothing: float = 0.0) -> None:
         self.order = check_number(order, "order", at_least=1.0)
         self.weight = check_number(weight, "weight", at_least=0.0)
+        self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
+
+    def excess(self, loss: float, g: Array) -> float:
+        """(ℓ − g₁)₊, smoothed."""
+        return scalars.positive_part(loss - g[0], self.smoothing)
 
     def inner_at(self, loss: float, g: Array, i: int) -> float:
-        return loss if i == 0 else scalars.power(max(loss - g[0], 0.0), self.order)
+        return loss if i == 0 else scalars.power(self.excess(loss, g), self.order)
 
     def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
         return 1.0 if i == 0 else 0.0
@@ -251,7 +260,7 @@ class MeanSemideviation(LossRisk):
         """ℓ + η ((1/p)(ℓ − g₁)₊^p g₂^(1/p − 1) + (1 − 1/p) g₂^(1/p))."""
         if self.weight == 0.0:
             return loss
-        p, excess = self.order, max(loss - g[0], 0.0)
+        p, excess = self.order, self.excess(loss, g)
         root = scalars.power(g[1], 1.0 / p)
         if excess == 0.0:
             return loss + self.weight * (1.0 - 1.0 / p) * root
@@ -267,22 +276,23 @@ class MeanSemideviation(LossRisk):
         if i == 0:
             return -self.weight * self.deviation_slope(loss, g)
         p = self.order
-        ratio = self.relative_excess(loss, g) if loss > g[0] else 0.0
+        ratio = self.relative_excess(loss, g) if self.excess(loss, g) > 0.0 else 0.0
         share = (1.0 - scalars.power(ratio, p)) * (1.0 - 1.0 / p) / p
         return self.weight * share * scalars.power(g[1], 1.0 / p - 1.0)
 
     def relative_excess(self, loss: float, g: Array) -> float:
         """(ℓ − g₁)₊ / g₂^(1/p), no more than the cap."""
-        excess = max(loss - g[0], 0.0)
+        excess = self.excess(loss, g)
         root = scalars.power(g[1], 1.0 / self.order)
         cap = scalars.power(_POWER_CAP, 1.0 / self.order)
         return excess / root if excess < cap * root else cap
 
     def deviation_slope(self, loss: float, g: Array) -> float:
         """Return the derivative of the part that depends on ℓ − g₁ in ℓ − g₁."""
-        if loss <= g[0]:
+        slope = scalars.positive_part_slope(loss - g[0], self.smoothing)
+        if slope == 0.0:
             return 0.0
-        return scalars.power(self.relative_excess(loss, g), self.order - 1.0)
+        return slope * scalars.power(self.relative_excess(loss, g), self.order - 1.0)
 
     def start(self, g: Array, m: int, loss: float) -> int:
         if m > 0:

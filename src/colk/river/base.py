@@ -1,7 +1,7 @@
 """Base of River's classes: features by name, and a fast path for one sample."""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Container, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import replace
@@ -21,10 +21,11 @@ from colk._validation import (
 )
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
+from colk.learners.drift_event import DriftEvent
 from colk.losses import Loss
 from colk.recipe import Contest, Recipe, RiverSolver, Settings
 from colk.risks import Risk
-from colk.river.features import Features, checked_features, column_of
+from colk.river.features import Features, checked_columns, checked_features
 from colk.river.feed import Feed
 from colk.river.stored import StoredModel
 from colk.rkhs.expansion import KernelExpansion
@@ -33,13 +34,17 @@ from colk.selection import KeptSamples, Race, RecentSamples
 
 __all__ = ["OnlineModel", "check_weight", "check_weights"]
 
+# Texts that get a column; others are ignored.
+MOST_TEXTS = 200
+
 
 class OnlineModel(Guarded, StoredModel):
     """A model whose samples are dictionaries.
 
     A feature gets a column when it first has a value. In a sample without it, and where it is None
-    or NaN, it counts as 0. Features that appear together are sorted by name, so the order of a
-    dictionary does not matter.
+    or NaN, it counts as 0. A text is a category: each text of a feature gets a column, which is 1
+    where the feature has this text. Features that appear together are sorted by name, so the order
+    of a dictionary does not matter.
     """
 
     kernel: Kernel | str
@@ -69,6 +74,7 @@ class OnlineModel(Guarded, StoredModel):
         self._names: list[Hashable] = []
         self._learner: KernelLearner | None = None
         self._feed: Feed | None = None
+        self._has_texts = False  # whether a column may be a text
         self._contest: Contest | None = None
         self._kept = KeptSamples() if self._settings().is_open else None
         self._make(n_features=1, n_outputs=2)
@@ -92,30 +98,38 @@ class OnlineModel(Guarded, StoredModel):
         known = checked_features(x)
         return np.array([[known.get(name, 0.0) for name in self._names]])
 
-    def _admit(self, names: Iterable[Hashable]) -> None:
-        """Add columns for new names."""
-        known = set(self._names)
+    def _admit(self, names: Iterable[Hashable], given: Container[Hashable]) -> None:
+        """Add columns for new names; those that are not `given` are texts, up to `MOST_TEXTS`."""
+        known, n_texts = set(self._names), sum(map(_may_be_text, self._names))
         new = sorted((name for name in names if name not in known), key=str)
+        texts = [name for name in new if name not in given]
+        refused = set(texts[max(MOST_TEXTS - n_texts, 0) :])
+        new = [name for name in new if name not in refused]
         if new:
             self._names = self._names + new
             self._grow(1 if self._learner is None else self._learner.n_outputs or 1)
 
     def _matrix(self, X: Any) -> Array:
         """Return a data frame as an array of the known columns."""
-        table = np.zeros((len(X), len(self._names)))
+        found, table = checked_columns(X), np.zeros((len(X), len(self._names)))
         for column, name in enumerate(self._names):
-            if name in X.columns:
-                table[:, column] = np.nan_to_num(column_of(X[name], name))
+            if name in found:
+                rows, values = found[name]
+                table[rows, column] = values
         return table
 
     def _place_many(self, X: Any) -> Array:
         """Return a data frame as an array; add columns for new features."""
-        self._admit(name for name in X.columns if not np.isnan(column_of(X[name], name)).all())
+        self._admit(checked_columns(X), X.columns)
         return self._matrix(X)
 
     def _meet(self, x: Features) -> None:
         """Add columns for the features of a sample."""
-        self._admit(checked_features(x))
+        self._admit(checked_features(x), x)
+
+    def _plain(self, x: Features) -> Features:
+        """Return a sample as the fast path takes it, with texts by their columns."""
+        return checked_features(x) if self._has_texts else x
 
     # -- learning and predicting -------------------------------------------------------------
 
@@ -124,9 +138,9 @@ class OnlineModel(Guarded, StoredModel):
         if self._feed is None or self._kept is not None:
             learned = -1
         elif self._contest is None:
-            learned = self._feed.learn(x, y, w)
+            learned = self._feed.learn(self._plain(x), y, w)
         else:
-            learned = self._learn_beside(self._contest, x, y, w)
+            learned = self._learn_beside(self._contest, self._plain(x), y, w)
         if learned == 1:
             return
         if learned == 0:
@@ -149,7 +163,7 @@ class OnlineModel(Guarded, StoredModel):
             return
         n = len(X) if self._kept is None else self._kept.lacking
         if self._learner is None:
-            learner = self._make(X.shape[1], n_outputs)
+            learner = self._make(X.shape[1], n_outputs).watch_drift()
             learner.learn(X[:n], Y[:n], weight[:n])
             self._learner = learner
             self._connect()
@@ -167,9 +181,8 @@ class OnlineModel(Guarded, StoredModel):
         contest = Contest(
             RecentSamples(*samples), default.kernel, settings.race(*samples, n_outputs)
         )
-        self._learner = contest.first_leader(default, settings)
         self._contest, self._kept = contest, None
-        self._connect()
+        self._put_first(contest.first_leader(default, settings), default)
 
     def _compete(self, contest: Contest, X: Array, Y: Array, weight: Array) -> None:
         """Learn checked samples beside a rival."""
@@ -182,13 +195,20 @@ class OnlineModel(Guarded, StoredModel):
         """Show the contest what the leader has learned; at the end of a block a rival may lead."""
         contest.follow(X, Y, weight)
         if contest.is_block_full:
-            leader = cast(KernelLearner, self._learner)
-            self._learner = contest.next_leader(leader, self._settings())
-            if self._learner is not leader:
-                self._connect()
+            before = cast(KernelLearner, self._learner)
+            leader = contest.next_leader(before, self._settings())
+            if leader is not before:
+                self._put_first(leader, before)
+
+    def _put_first(self, leader: KernelLearner, before: KernelLearner) -> None:
+        """Let another learner lead; the detector of drift goes on."""
+        leader.take_detector(before)
+        self._learner = leader
+        self._connect()
 
     def _connect(self) -> None:
         """Make the fast path for one sample; call it whenever learner, names or scale change."""
+        self._has_texts = any(map(_may_be_text, self._names))
         if self._feed is not None:
             self._feed.disconnect()
         if self._learner is not None:
@@ -209,7 +229,7 @@ class OnlineModel(Guarded, StoredModel):
 
     def _scores(self, x: Features) -> list[float] | None:
         """Values of the learned function at x, one for each output; None before learning."""
-        scores = None if self._feed is None else self._feed.scores(x)
+        scores = None if self._feed is None else self._feed.scores(self._plain(x))
         if scores is not None:
             return scores
         values = self._values(x)
@@ -236,8 +256,11 @@ class OnlineModel(Guarded, StoredModel):
                 "_contest": deepcopy(self._contest),
                 "_feed": None,
             }
+            n_drifts = len(self.drifts)
             try:
                 yield
+                if self._learner is not None:
+                    self._learner.end_call(n_drifts)
             except BaseException:
                 self.__dict__.update(before)
                 raise
@@ -253,6 +276,21 @@ class OnlineModel(Guarded, StoredModel):
         self._connect()
 
     # -- what was learned --------------------------------------------------------------------
+
+    @property
+    def drift_detected(self) -> bool:
+        """Whether a sample of the latest call caused an alarm."""
+        return self._learner is not None and self._learner.drift_detected
+
+    @property
+    @locked
+    def drifts(self) -> list[DriftEvent]:
+        """All alarms so far: time, severity, and the features whose means changed."""
+        names: dict[Hashable, Hashable] = dict(enumerate(self._names))
+        return [
+            replace(event, features={names[k]: gap for k, gap in event.features.items()})
+            for event in ([] if self._learner is None else self._learner.drifts)
+        ]
 
     @property
     def n_atoms(self) -> int:
@@ -276,6 +314,10 @@ class OnlineModel(Guarded, StoredModel):
         if self._learner is None:
             raise ValueError(f"this {type(self).__name__} has not seen a sample yet")
         return self._learner.function
+
+
+def _may_be_text(name: Hashable) -> bool:
+    return "=" in str(name)
 
 
 def check_weight(w: Any) -> float:

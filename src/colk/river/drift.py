@@ -6,8 +6,8 @@ from typing import Any
 from river import base
 
 from colk import _stored as stored
-from colk.learners.drift import DriftDetector as LossDrift
-from colk.learners.drift import DriftEvent
+from colk.learners import DriftDetector as LossDrift
+from colk.learners import DriftEvent
 from colk.river.features import Features
 from colk.river.regressor import COLKRegressor
 
@@ -90,7 +90,7 @@ class DriftWatch(base.Wrapper, base.Estimator):  # type: ignore[type-arg,unused-
     >>> for t in range(6000):
     ...     x = {"a": rng.gauss(0.0, 1.0), "b": rng.gauss(0.0 if t < 4000 else 2.0, 1.0)}
     ...     model.learn_one(x, x["a"] + x["b"] ** 2 + rng.gauss(0.0, 0.1))
-    >>> event = model.events[0]
+    >>> event = model.drifts[0]
     >>> 4000 < event.time < 4200, list(event.features)
     (True, ['b'])
     """
@@ -157,6 +157,6 @@ class DriftWatch(base.Wrapper, base.Estimator):  # type: ignore[type-arg,unused-
         return self._detector.drift_detected
 
     @property
-    def events(self) -> list[DriftEvent]:
+    def drifts(self) -> list[DriftEvent]:
         """All alarms so far: time, severity and features."""
         return list(self._detector.events)

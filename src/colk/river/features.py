@@ -1,4 +1,4 @@
-"""Features of samples: dictionaries and data frames as numbers, where a gap is 0."""
+"""Features of samples: dictionaries and data frames as numbers; a text is a column of its own."""
 
 import math
 from collections.abc import Hashable, Iterator, Mapping
@@ -9,9 +9,10 @@ import numpy as np
 from colk._validation import Array, check_number
 from colk.tabular.columns import as_numbers, is_missing, kind_of_objects
 
-__all__ = ["Features", "checked_features", "column_of", "drop_missing"]
+__all__ = ["Features", "checked_columns", "checked_features", "drop_missing"]
 
 Features = Mapping[Hashable, Any]
+Columns = dict[Hashable, tuple[Any, Any]]  # rows and their values
 
 
 def drop_missing(x: Features) -> dict[Hashable, Any]:
@@ -37,12 +38,14 @@ def drop_missing(x: Features) -> dict[Hashable, Any]:
 
 
 def checked_features(x: Features) -> dict[Hashable, float]:
-    """Return the features that are not gaps; raise if one is not a finite number.
+    """Return the features that are not gaps; raise if one is neither a finite number nor a text.
+
+    A text is a category: it becomes a feature of its own with the value 1.
 
     Examples
     --------
-    >>> checked_features({"size": 2, "open": True, "age": None, "price": float("nan")})
-    {'size': 2.0, 'open': 1.0}
+    >>> checked_features({"size": 2, "open": True, "age": None, "city": "Rome"})
+    {'size': 2.0, 'open': 1.0, 'city=Rome': 1.0}
     """
     return dict(_known(x))
 
@@ -51,30 +54,44 @@ def _known(x: Features) -> Iterator[tuple[Hashable, float]]:
     for name, value in x.items():
         if type(value) is float and math.isfinite(value):
             yield name, value
+        elif isinstance(value, str):
+            yield f"{name}={value}", 1.0
         elif not is_missing(value):
-            if isinstance(value, str):
-                raise TypeError(
-                    f"{name!r} must be a number, got {value!r}: put preprocessing.OneHotEncoder "
-                    "before the model"
-                )
             truth = isinstance(value, (bool, np.bool_))
             yield name, check_number(float(value) if truth else value, repr(name))
 
 
-def column_of(column: Any, name: Hashable) -> Array:
-    """Return a column of a data frame as floats, with NaN for gaps; raise if one is infinite.
+def checked_columns(X: Any) -> Columns:
+    """Return the features of a data frame that have a value: their rows and values.
 
     Examples
     --------
-    >>> column_of([1, None, 2.5], "size")
-    array([1. , nan, 2.5])
+    >>> import pandas as pd
+    >>> checked_columns(pd.DataFrame({"size": [1, None], "city": ["Rome", "Oslo"]}))
+    {'size': (slice(None, None, None), array([1., 0.])), 'city=Rome': ([0], [1.0]), \
+'city=Oslo': ([1], [1.0])}
     """
-    values = np.asarray(column)
-    if values.dtype == object and kind_of_objects(values.tolist()) == "number":
-        values = as_numbers(values, repr(name))
-    if values.dtype.kind not in "fiub":
-        raise TypeError(f"feature {name!r} must hold real numbers, got dtype {values.dtype}")
-    numbers = values.astype(np.float64)
+    found: Columns = {}
+    for name in X.columns:
+        values = np.asarray(X[name])
+        if values.dtype == object and kind_of_objects(values.tolist()) == "number":
+            values = as_numbers(values, repr(name))
+        if values.dtype.kind in "fiub":
+            numbers = _finite(values.astype(np.float64), name)
+            if not np.isnan(numbers).all():
+                found[name] = slice(None), np.nan_to_num(numbers)
+            continue
+        if values.dtype.kind not in "OUT":
+            raise TypeError(f"feature {name!r} must hold real numbers, got dtype {values.dtype}")
+        for row, value in enumerate(values.tolist()):
+            for known, number in _known({name: value}):
+                rows, numbers_of = found.setdefault(known, ([], []))
+                rows.append(row)
+                numbers_of.append(number)
+    return found
+
+
+def _finite(numbers: Array, name: Hashable) -> Array:
     if np.isinf(numbers).any():
         raise ValueError(f"feature {name!r} contains infinity; impute such values first")
     return numbers

@@ -107,7 +107,7 @@ class COLKQuantileRegressor(NumberModel, base.MiniBatchRegressor):
 
     def _scores(self, x: Features) -> list[float] | None:
         """The scaled quantiles at x in increasing order; None before learning."""
-        values = None if self._feed is None else self._feed.scores(x)
+        values = None if self._feed is None else self._feed.scores(self._plain(x))
         if values is None:
             return super()._scores(x)
         offsets = self.learner.offsets.tolist()

@@ -30,7 +30,12 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
 
     Features may appear, vanish, and be None or NaN at any time. A feature gets a column when it
     first has a value. Where it is missing it counts as 0, which is its mean after a scaler. A NaN
-    spoils the scalers of River, so put `drop_missing` before them if there are any.
+    spoils the scalers of River, so put `drop_missing` before them if there are any. A text is a
+    category: each of the first 200 texts gets a column, 1 or 0. River's scalers take numbers only:
+    `select_type(int, float) | scaler` and `select_type(str)` are added.
+
+    `drift_detected` tells whether the last sample caused an alarm of `colk.learners.DriftDetector`,
+    and `drifts` has all alarms with time, severity and features.
 
     The parameters below are in four groups. Model: `kernel`, `bandwidth`. Objective: `loss` to
     `regularization`. Optimiser: `solver` to `forgetting`. Size: `eps` and `max_atoms`. The formulas

@@ -8,6 +8,7 @@ from colk._validation import Array
 from colk.kernels import KERNELS, Gaussian, Kernel, Laplacian, Matern, Mixed, RationalQuadratic
 from colk.kernels.bandwidth import bandwidth_from_data
 from colk.kernels.mixed import category_weights
+from colk.kernels.of_rows import OfRows, SparseRows, takes_sparse
 
 __all__ = ["CONTENDERS", "Contender", "contenders_for"]
 
@@ -28,6 +29,8 @@ class Contender:
         The kernel with any bandwidth.
     categorical : tuple of int
         Columns of the points that hold categories.
+    rows : SparseRows, optional
+        A sparse matrix, if the points are numbers of its rows.
 
     Examples
     --------
@@ -39,6 +42,7 @@ class Contender:
     family: str
     kernel: Kernel
     categorical: tuple[int, ...] = ()
+    rows: SparseRows | None = None
 
     @property
     def is_l1(self) -> bool:
@@ -56,6 +60,8 @@ class Contender:
             Points.
         """
         rule = "scale" if rule == "auto" else rule
+        if self.rows is not None:
+            return float(self.rows.bandwidth(rule, self.is_l1))
         return float(bandwidth_from_data(self.family, rule, X, self.categorical))
 
     @property
@@ -73,6 +79,8 @@ class Contender:
         scales : array of shape (p,), optional
             Factors of the features.
         """
+        if self.rows is not None:
+            return OfRows(self.kernel.replace(bandwidth=bandwidth), self.rows)
         if not self.categorical:
             spread = bandwidth if scales is None else tuple((bandwidth / scales).tolist())
             return self.kernel.replace(bandwidth=spread)
@@ -107,8 +115,12 @@ CONTENDERS: tuple[Contender, ...] = (
 )
 
 
-def contenders_for(kernel: str, categorical: tuple[int, ...] = ()) -> tuple[Contender, ...]:
+def contenders_for(
+    kernel: str, categorical: tuple[int, ...] = (), rows: SparseRows | None = None
+) -> tuple[Contender, ...]:
     """Return the kernels to compare for a setting `kernel`: all for "auto", or the named one.
+
+    For a sparse matrix "auto" compares those that have sparse products.
 
     Parameters
     ----------
@@ -116,6 +128,8 @@ def contenders_for(kernel: str, categorical: tuple[int, ...] = ()) -> tuple[Cont
         The setting.
     categorical : tuple of int
         Columns of the points that hold categories.
+    rows : SparseRows, optional
+        A sparse matrix, if the points are numbers of its rows.
 
     Examples
     --------
@@ -123,6 +137,9 @@ def contenders_for(kernel: str, categorical: tuple[int, ...] = ()) -> tuple[Cont
     ['rational_quadratic']
     """
     if kernel == "auto":
-        return tuple(replace(one, categorical=categorical) for one in CONTENDERS)
+        known = CONTENDERS
+        if rows is not None:
+            known = tuple(one for one in CONTENDERS if takes_sparse(one.kernel))
+        return tuple(replace(one, categorical=categorical, rows=rows) for one in known)
     made = KERNELS[kernel](1.0)  # type: ignore[call-arg]
-    return (Contender(kernel, kernel, made, categorical),)
+    return (Contender(kernel, kernel, made, categorical, rows),)

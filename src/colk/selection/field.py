@@ -1,10 +1,12 @@
 """The losses of a race: each kernel with several bandwidths, with and without feature scales."""
 
+import copy
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from colk._engine.thread_pool import map_in_threads
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.selection.contenders import Contender
@@ -107,6 +109,7 @@ class Field:
         self.losses: dict[Key, Array] = {}
         self.mistakes: dict[Key, Array] = {}
         self.means: dict[Key, float] = {}
+        self._pilot: Field | None = None  # the field of the first samples
 
     # -- kernels -----------------------------------------------------------------------------
 
@@ -146,7 +149,8 @@ class Field:
         only_standard : bool
             Whether to try the standard bandwidth only.
         """
-        self.shapes = shapes or self.shapes
+        if shapes:
+            self._use(shapes)
         scaled = bool(shapes)
         places = [i for i, one in enumerate(self.contenders) if not scaled or one.is_l1 in shapes]
         starts = dict.fromkeys(places, 1.0)
@@ -155,11 +159,19 @@ class Field:
             starts = self._hopeful(places, shapes)
         if not scaled:
             self.run(DEFAULT)
-        for place, first in starts.items():
-            if only_standard:
-                self.run((place, 1.0, scaled))
-            else:
-                self._walk(place, scaled, first)
+        if not only_standard:
+            self._walk_all(starts, scaled)
+            return
+        for place in starts:
+            self.run((place, 1.0, scaled))
+
+    def _use(self, shapes: dict[bool, Shape]) -> None:
+        """Use these feature scales; forget the losses with others."""
+        kept = [is_l1 for is_l1 in shapes if self.shapes.get(is_l1) is shapes[is_l1]]
+        for key in list(self.losses):
+            if key[2] and self.contenders[key[0]].is_l1 not in kept:
+                del self.losses[key], self.mistakes[key], self.means[key]
+        self.shapes = shapes
 
     def has_hope(self, is_l1: bool, shapes: dict[bool, Shape]) -> bool:
         """Return whether a kernel with these distances is not far behind on the first samples.
@@ -178,15 +190,33 @@ class Field:
 
     def _hopeful(self, places: list[int], shapes: dict[bool, Shape]) -> dict[int, float]:
         """Return the kernels that are not far behind on the first samples, with their factors."""
-        pilot = Field(self.samples.first(_PILOT), self.contenders, self.units, _PILOT)
-        pilot.shapes, scaled = shapes, bool(shapes)
-        for place in places:
-            pilot._walk(place, scaled, 1.0)
+        if self._pilot is None:
+            first = self.samples.first(_PILOT)
+            self._pilot = Field(first, self.contenders, self.units, _PILOT)
+        pilot, scaled = self._pilot, bool(shapes)
+        if scaled:
+            pilot._use(shapes)
+        pilot._walk_all(dict.fromkeys(places, 1.0), scaled)
         best = {place: pilot.best(pilot.group(place, scaled)) for place in places}
         leader = pilot.best(list(best.values()))
         return {
             place: key[1] for place, key in best.items() if not pilot.leads(leader, key, _HOPELESS)
         }
+
+    def _walk_all(self, starts: dict[int, float], scaled: bool) -> None:
+        """Walk with each kernel, in threads."""
+
+        def walked(place: int) -> Field:
+            alone = copy.copy(self)
+            alone.losses, alone.mistakes = dict(self.losses), dict(self.mistakes)
+            alone.means = dict(self.means)
+            alone._walk(place, scaled, starts[place])
+            return alone
+
+        for alone in map_in_threads(walked, starts):
+            self.losses |= alone.losses
+            self.mistakes |= alone.mistakes
+            self.means |= alone.means
 
     def _walk(self, place: int, scaled: bool, first: float) -> None:
         """Try a bandwidth, then others in the direction in which the loss falls."""

@@ -3,10 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky
-from scipy.linalg.blas import dtrmm
-from scipy.linalg.lapack import dtrtri
 
+from colk._engine.factors import factorise, invert_triangle, whiten
 from colk._engine.thread_pool import map_in_threads
 from colk._validation import Array
 from colk.kernels import Kernel
@@ -16,7 +14,7 @@ __all__ = ["LeftOut", "leave_one_out"]
 # Share that is added to the diagonal, because rounding errors matter if atoms coincide.
 _JITTER = 1e-10
 # Samples of a block; threads share the blocks.
-_BLOCK = 2048
+_BLOCK = 512
 
 
 class LeftOut(NamedTuple):
@@ -75,16 +73,18 @@ def leave_one_out(
     A = sum(squares[1:], start=squares[0])
     A += ridge * kernel.gram(atoms)
     A[np.diag_indices_from(A)] *= 1.0 + _JITTER
+    if not factorise(A):
+        raise np.linalg.LinAlgError("the kernel values of the atoms overflow or are not finite")
     # A product with the inverse takes half the time of a solve for this many samples.
-    inverse, _ = dtrtri(cholesky(A, lower=True, check_finite=False), lower=True)
+    invert_triangle(A)
 
     def whitened(table: Array) -> Array:
-        return dtrmm(1.0, inverse, table.T, lower=True, overwrite_b=True).T
+        whiten(A, table)
+        return np.asarray(np.einsum("ij,ij->i", table, table))
 
-    Qs = map_in_threads(whitened, tables)
-    parts = [Q.T @ targets[rows] for Q, rows in zip(Qs, blocks, strict=True)]
+    shares = np.concatenate(map_in_threads(whitened, tables))
+    parts = [Q.T @ targets[rows] for Q, rows in zip(tables, blocks, strict=True)]
     fitted = sum(parts[1:], start=parts[0])
-    shares = np.concatenate([np.einsum("ij,ij->i", Q, Q) for Q in Qs])
-    rest = targets - np.concatenate([Q @ fitted for Q in Qs])
+    rest = targets - np.concatenate([Q @ fitted for Q in tables])
     shares = np.minimum(shares, 1.0 - _JITTER)[:, None]
-    return LeftOut(rest / ((1.0 - shares) * roots), inverse.T @ fitted)
+    return LeftOut(rest / ((1.0 - shares) * roots), np.tril(A).T @ fitted)

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.optimize import minimize
 
 from colk._engine.blas_threads import one_blas_thread
+from colk._engine.factors import factorise, invert_factor
+from colk._engine.thread_pool import map_in_threads
 from colk._validation import Array
 from colk.selection.rate_distances import CityBlockDistances, EuclideanDistances, Places
 
@@ -110,7 +111,6 @@ class MarginalLikelihood:
         n_iterations : int
             Largest number of iterations.
         """
-        # The LAPACK functions of SciPy keep the interpreter's lock: more threads would only wait.
         with one_blas_thread():
             found = minimize(
                 self.objective(features),
@@ -129,7 +129,7 @@ class MarginalLikelihood:
 
         def value_and_gradient(logarithms: Array) -> tuple[float, Array]:
             process = Process.of(logarithms)
-            found = [self._block_value(process, *block) for block in blocks]
+            found = map_in_threads(lambda block: self._block_value(process, *block), blocks)
             parts = [part for part in found if part is not None]
             if len(parts) < len(blocks):
                 return _IMPOSSIBLE, np.zeros_like(logarithms)
@@ -152,8 +152,8 @@ class MarginalLikelihood:
             factor = _factor(process, table, self.weight[block])
             if factor is None:
                 return self.Y
-            inverse = _inverse(factor)
-            residuals[block] = inverse @ self.Y[block] / inverse.diagonal()[:, None]
+            invert_factor(factor)
+            residuals[block] = factor @ self.Y[block] / factor.diagonal()[:, None]
         return residuals
 
     def _distances(self, block: Places, features: Places) -> Distances:
@@ -170,9 +170,11 @@ class MarginalLikelihood:
         factor = _factor(process, table, weight)
         if factor is None:
             return None
-        inverse = _inverse(factor)
+        value = Y.shape[1] * float(np.log(factor.diagonal()).sum())
+        invert_factor(factor)
+        inverse = factor
         a = inverse @ Y
-        value = 0.5 * float(np.sum(Y * a)) + Y.shape[1] * float(np.log(factor.diagonal()).sum())
+        value += 0.5 * float(np.sum(Y * a))
         inverse *= Y.shape[1]
         inverse -= a @ a.T  # twice the derivative by the covariance
         noise = 0.5 * process.noise * float((inverse.diagonal() / weight).sum())
@@ -191,12 +193,4 @@ def _factor(process: Process, table: Array, weight: Array) -> Array | None:
     """Return the Cholesky factor of the covariance of the targets; None if it is singular."""
     covariance = process.variance * table
     covariance.flat[:: len(table) + 1] += process.noise / weight
-    factor, failed = dpotrf(covariance.T, lower=True, overwrite_a=True)
-    return None if failed else factor
-
-
-def _inverse(factor: Array) -> Array:
-    """Return the inverse from a Cholesky factor that is 0 above its diagonal."""
-    half, _ = dpotri(factor, lower=True)
-    half.flat[:: len(half) + 1] *= 0.5
-    return np.asarray(half + half.T)
+    return covariance if factorise(covariance) else None

@@ -1,10 +1,12 @@
 """The race: compare kernels, bandwidths and feature scales by leave-one-out losses."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 
 import numpy as np
 
+from colk._engine.thread_pool import map_in_threads
 from colk._validation import Array
 from colk.selection.contenders import Contender
 from colk.selection.field import DEFAULT, Field, Key, Shape
@@ -105,9 +107,12 @@ def race(
     field = Field(samples, contenders, _units(contenders, bandwidth, samples.X), n_judged)
     relevance = None
     if len(samples.X) >= _FEWEST:
-        field.run_all({}, only_standard=bandwidth != "auto")
-        if bandwidth == "auto":
-            relevance = _run_scaled(field, whole.part(slice(len(whole.X) - n_finding, None)))
+        if bandwidth != "auto":
+            field.run_all({}, only_standard=True)
+        elif contenders[0].rows is not None:
+            field.run_all({})
+        else:
+            relevance = _run_all(field, whole.part(slice(len(whole.X) - n_finding, None)))
     won = _winner(field)
     if prefers_narrow and not are_labels and won != DEFAULT:
         won = _narrowest(field, won)
@@ -131,19 +136,25 @@ def _units(contenders: Sequence[Contender], bandwidth: str | float, X: Array) ->
     return [found[one.is_l1] for one in contenders]
 
 
-def _run_scaled(field: Field, finding: RaceSamples) -> Array | None:
-    """Run the kernels with feature scales; return the relevance of the features.
+def _run_all(field: Field, finding: RaceSamples) -> Array | None:
+    """Run the kernels without and with feature scales; return the relevance of the features."""
+    run = partial(field.run_all, {})
+    if ((field.samples.spread > 0.0) & (finding.spread > 0.0)).sum() < 2:
+        run()
+        return None
+    search = RelevanceSearch(finding)
+    tasks: list[Callable[[], Array | None]] = [search.rates, run]
+    rates = map_in_threads(lambda task: task(), tasks)[0]
+    return None if rates is None or not rates.any() else _run_scaled(field, search, rates)
+
+
+def _run_scaled(field: Field, search: RelevanceSearch, rates: Array) -> Array:
+    """Run the kernels with the feature scales of these rates; return the relevance of the features.
 
     The Laplacian begins with the rates for Euclidean distances. If it is not far behind with these,
     it finds its own.
     """
     spread = field.samples.spread
-    if ((spread > 0.0) & (finding.spread > 0.0)).sum() < 2:
-        return None
-    search = RelevanceSearch(finding)
-    rates = search.rates()
-    if not rates.any():
-        return None
     sizes = (rates * spread)[spread > 0.0]
     relevance: Array = rates * spread / sizes.max()
     if sizes.max() < _ALIKE * sizes.min():

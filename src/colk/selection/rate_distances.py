@@ -128,8 +128,9 @@ class CityBlockDistances:
     """
 
     def __init__(self, points: Array, categorical: Places) -> None:
-        self._pairs = np.tril_indices(len(points), -1)
-        left, right = self._pairs
+        left, right = np.tril_indices(len(points), -1)
+        # Places of the pairs in a table, below and above its diagonal.
+        self._below, self._above = (a * len(points) + b for a, b in ((left, right), (right, left)))
         self._apart = np.abs(points[left] - points[right])  # (pairs, k)
         (unit,) = category_weights(True, 1.0, np.ones(1))
         self._apart[:, categorical] = unit * (self._apart[:, categorical] > 0.0)
@@ -143,11 +144,11 @@ class CityBlockDistances:
         rates : array of shape (k,)
             1/length of each feature.
         """
-        values = np.exp(-(self._apart @ rates))
-        table = np.eye(self._size)
-        table[self._pairs] = values
-        table.T[self._pairs] = values
-        return table, values
+        values = np.exp(self._apart @ -rates)
+        table = np.ones(self._size * self._size)
+        table[self._below] = values
+        table[self._above] = values
+        return table.reshape(self._size, self._size), values
 
     def gradient(self, rates: Array, outer: Array, table: Array, slopes: Array) -> Array:
         """Return Σ_ab outer_ab ∂κ_ab/∂log rate for each rate.
@@ -157,4 +158,4 @@ class CityBlockDistances:
         rates, outer, table, slopes
             As in `EuclideanDistances.gradient`.
         """
-        return np.asarray(-2.0 * rates * ((outer[self._pairs] * slopes) @ self._apart))
+        return np.asarray(-2.0 * rates * ((outer.ravel()[self._below] * slopes) @ self._apart))

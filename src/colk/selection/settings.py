@@ -8,6 +8,7 @@ from colk._engine.blas_threads import one_blas_thread
 from colk._engine.running_scale import without_outliers
 from colk._validation import Array
 from colk.kernels.bandwidth import takes_bandwidth
+from colk.kernels.of_rows import SparseRows
 from colk.losses import Loss
 from colk.selection.contenders import CONTENDERS, contenders_for
 from colk.selection.race import race
@@ -70,6 +71,7 @@ def choose(
     *,
     prefers_narrow: bool = False,
     categorical: tuple[int, ...] = (),
+    rows: SparseRows | None = None,
 ) -> Race:
     """Choose the kernel and its bandwidth by a race, as far as the settings leave them open.
 
@@ -93,6 +95,8 @@ def choose(
         Whether a regression takes the narrowest bandwidth that is about as good as the best.
     categorical : tuple of int
         Columns of X that hold categories.
+    rows : SparseRows, optional
+        A sparse matrix, if X holds numbers of its rows. Features have no scales then.
 
     Examples
     --------
@@ -106,9 +110,10 @@ def choose(
     are_labels = loss.kind != "regression"
     if loss.kind == "multiclass":
         targets = np.where(targets == np.arange(n_classes), 1.0, -1.0)
-    codes = X[:, list(categorical)]
-    X = without_outliers(X, weight)
-    X[:, list(categorical)] = codes
+    if rows is None:
+        codes = X[:, list(categorical)]
+        X = without_outliers(X, weight)
+        X[:, list(categorical)] = codes
     if not are_labels:
         targets = without_outliers(targets, weight)
         largest = np.abs(targets).max(axis=0, initial=0.0)
@@ -118,7 +123,7 @@ def choose(
     return race(
         X,
         targets,
-        contenders_for(kernel, categorical),
+        contenders_for(kernel, categorical, rows),
         bandwidth="auto" if kernel == "auto" and bandwidth == "scale" else bandwidth,
         weight=weight,
         are_labels=are_labels,

@@ -40,7 +40,9 @@ def conformal_ends(residuals: Array, coverage: float) -> tuple[float, float]:
     n, tail = len(residuals), 0.5 * (1.0 - coverage)
     needed = math.ceil(round(1.0 / tail, 6)) - 1
     if n == 0:
-        raise ValueError("the model has no intervals: fit it with --intervals, or `calibrate` it")
+        raise ValueError(
+            "the model has no intervals: call `calibrate` with rows that it has not learned"
+        )
     if n < needed:
         raise ValueError(
             f"intervals of coverage {coverage:g} need {needed} rows that are not learned, got {n}"

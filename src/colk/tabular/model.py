@@ -58,7 +58,8 @@ class TableModel(TablePredictor, StoredTable):
         Whether targets are numbers or labels.
     kernel : Kernel or str, default "auto"
         A kernel, or the name of one. With "auto" the data choose: `fit` compares kernels on 1,000
-        rows drawn from all rows, `learn` on the first 500 rows.
+        rows drawn from all rows, `learn` on the first 500 rows. Later rows do not change it: for a
+        stream that changes use `colk.river`, or `partial_fit` of an estimator.
     bandwidth : float, "scale" or "auto", default "scale"
         Bandwidth of a kernel given by name, for standardised columns. "scale" is √(p/2) for p
         features, and p/2 for the Laplacian.

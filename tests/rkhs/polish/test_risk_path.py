@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 
 from colk.kernels import Gaussian
 from colk.losses import Huber, Pinball, Softmax, Squared
@@ -35,6 +35,8 @@ SMOOTH = [
     CentralMoments(4, 0.3),
     MeanSemideviation(2.0, 0.8),
     MeanSemideviation(3.5, 0.8),
+    MeanSemideviation(1.0, 0.8, 0.2),
+    MeanSemideviation(2.0, 0.8, 0.2),
     CVaR(0.2, 0.6, 0.15),
     Entropic(1.5),
 ]
@@ -44,6 +46,7 @@ HARD = [
     CVaR(0.1),
     CVaR(0.01),
     CVaR(0.1, 0.5),
+    MeanSemideviation(1.0, 1.0),
     MeanSemideviation(2.0, 1.0),
     MeanSemideviation(4.0, 1.0),
     Semivariance(1.0),
@@ -152,6 +155,24 @@ def test_the_gap_bounds_the_optimum_of_another_solver(tail):
     assert found.value - found.gap <= other * (1.0 + 1e-9)
 
 
+def test_a_mean_semideviation_of_order_one_reaches_the_optimum_of_a_linear_program():
+    """min E ℓ + η E s, where s ≥ ℓ − E ℓ, s ≥ 0 and 2ℓ ≥ ±(f − y); a tiny λ changes little."""
+    X, y = problem(120)
+    risk, decay, n, m = MeanSemideviation(1.0, 0.7), 1e-7, 120, 10
+    found = polish(zero(X, m), X, y, Pinball(0.5), risk, decay, tolerance=1e-4)
+    K, eye, nothing = zero(X, m).kernel(X, X[:m]), np.eye(n), np.zeros((n, n))
+    above = np.hstack([K, -2.0 * eye, nothing]), y
+    below = np.hstack([-K, -2.0 * eye, nothing]), -y
+    excess = np.hstack([0.0 * K, eye - 1.0 / n, -eye]), np.zeros(n)
+    rows, limits = zip(above, below, excess, strict=True)
+    cost = np.concatenate([np.zeros(m), np.full(n, 1.0 / n), np.full(n, risk.weight / n)])
+    bounds = [(None, None)] * m + [(0.0, None)] * (2 * n)
+    best = linprog(cost, np.vstack(rows), np.concatenate(limits), bounds=bounds)
+    norm = KernelExpansion(found.function.kernel, X[:m], best.x[:m]).norm()
+    assert found.converged
+    assert best.fun <= found.value <= 1.0001 * (best.fun + 0.5 * decay * norm**2)
+
+
 def test_leave_one_out_is_that_of_refits_in_the_tail():
     """The closed form against polishes without each sample; the tail has 20 of them."""
     X, y = problem(80)
@@ -202,6 +223,26 @@ def test_few_samples_in_the_tail_do_not_decide():
     path = follow_risk_path(mean.function, X, y, Huber(), CVaR(0.02), 1e-3)
     assert path.kept_the_mean
     assert max(point.gain for point in path.points) > 0.0
+
+
+@pytest.mark.parametrize("noise", ["exponential", "laplace"])
+def test_groups_judge_if_few_losses_decide(noise):
+    """Under a large tilt one loss decides: it cannot tell a long tail from a single outlier."""
+    X, y = problem(800, noise=noise)
+    f, loss, risk = zero(X), Huber(0.3), Entropic(8.0)
+    path = polish_under_risk(f, X, y, loss, risk, 1e-6)[1]
+    mean = polish(f, X, y, loss, Mean(), 1e-6, choose=True)
+    judged = [point for point in path.points[1:] if point.deciding == 16.0]
+    assert judged
+    for point in judged:
+        assert point.held_out == pytest.approx(path.points[0].held_out - point.gain)
+    assert path.kept_the_mean == (noise == "laplace")
+    if noise == "exponential":
+        assert path.chosen.deciding == 16.0
+        points, targets = problem(4000, seed=1, noise=noise)
+        found = polish(mean.function, X, y, loss, path.chosen_risk, path.regularization)
+        values = [risk.value_at(loss, g.function(points), targets) for g in (found, mean)]
+        assert values[0] < 0.98 * values[1]
 
 
 def test_samples_of_weight_zero_change_nothing():

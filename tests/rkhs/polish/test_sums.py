@@ -9,7 +9,16 @@ import pytest
 
 from colk.kernels import Gaussian, Laplacian
 from colk.losses import LOSSES, Hinge, Huber, Logistic, Quantiles, Softmax, Squared
-from colk.risks import AUC, RISKS, Composition, CVaR, Dispersion, Mean, Variance
+from colk.risks import (
+    AUC,
+    RISKS,
+    Composition,
+    CVaR,
+    Dispersion,
+    Mean,
+    MeanSemideviation,
+    Variance,
+)
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import Block, RowBlocks, polish, solve_by_sums
 from colk.rkhs.polishing.blocks import add
@@ -117,7 +126,11 @@ def test_every_loss_with_every_risk(loss, risk):
         is_equal(LOSSES[loss](), RISKS[risk](), blocks, decay=0.2)
 
 
-@pytest.mark.parametrize(("loss", "risk"), [(Hinge(), Mean()), (Squared(), CVaR(0.2))], ids=repr)
+@pytest.mark.parametrize(
+    ("loss", "risk"),
+    [(Hinge(), Mean()), (Squared(), CVaR(0.2)), (Squared(), MeanSemideviation(1.0))],
+    ids=repr,
+)
 def test_kinks_are_certified(loss, risk):
     """To the accuracy at which the certificate of either solver ends."""
     y = targets(loss)

@@ -197,7 +197,7 @@ def run_on_stream(problem: str, peer: str, seed: int, size: int) -> Result:
 
 def _cells(plan: Plan) -> list[Cell]:
     rest = [
-        cell(run_at_rest, "growing noise", peer, seed, 3.0)
+        cell(run_at_rest, "growing noise", peer, seed, 0.6)
         for peer in AT_REST
         for seed in plan.seeds
     ]

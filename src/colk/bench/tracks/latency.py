@@ -13,7 +13,7 @@ from colk.experiments.tasks import Result
 
 __all__ = ["TRACK"]
 
-_WARM = 2000
+_WARM = 1000
 
 
 def _median(call: Callable[[Any], object], arguments: list[Any], chunk: int = 100) -> float:
@@ -29,7 +29,7 @@ def _median(call: Callable[[Any], object], arguments: list[Any], chunk: int = 10
 
 
 def run(problem: str, peer: str, seed: int, size: int) -> Result:
-    """Measure a peer after 2000 samples."""
+    """Measure a peer after 1000 samples."""
     samples, model = list(friedman(_WARM + size, seed)), STREAM_PEERS[peer].model(False)
     for x, y in samples[:_WARM]:
         model.learn_one(x, y)
@@ -41,8 +41,8 @@ def run(problem: str, peer: str, seed: int, size: int) -> Result:
 
 
 def _cells(plan: Plan) -> list[Cell]:
-    size = plan.rows(4000)
-    seconds = 2e-3 * (size + _WARM)
+    size = plan.rows(2000)
+    seconds = 1e-3 * (size + _WARM)
     return [
         cell(run, "10 features", name, plan.seed, seconds * peer.cost, peer.uses_package, size=size)
         for name, peer in STREAM_PEERS.items()
@@ -53,10 +53,10 @@ def _cells(plan: Plan) -> list[Cell]:
 TRACK = Track(
     "latency",
     "One sample",
-    "How many microseconds does one sample take, after 2,000 samples?",
+    "How many microseconds does one sample take, after 1,000 samples?",
     (
-        Measure("learn one", "Elapsed microseconds of `learn_one`, with the scaler.", is_time=True),
-        Measure("predict one", "Elapsed microseconds of `predict_one`.", is_time=True),
+        Measure("learn one", "Elapsed microseconds of learn_one, with the scaler.", is_time=True),
+        Measure("predict one", "Elapsed microseconds of predict_one.", is_time=True),
     ),
     _cells,
     alone=True,

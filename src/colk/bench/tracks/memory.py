@@ -54,7 +54,7 @@ def run(problem: str, peer: str, seed: int, size: int) -> Result:
 def _cells(plan: Plan) -> list[Cell]:
     size = _QUICK if plan.quick else _SAMPLES
     name = f"{size:,} samples"
-    return [cell(run, name, peer, plan.seed, 4e-6 * size, size=size) for peer in PEERS]
+    return [cell(run, name, peer, plan.seed, 1e-6 * size, size=size) for peer in PEERS]
 
 
 TRACK = Track(

@@ -49,7 +49,7 @@ def run(problem: str, peer: str, seed: int) -> Result:
 
 
 def _cells(plan: Plan) -> list[Cell]:
-    return [cell(run, name, peer, s, 0.4) for name in SHARES for peer in PEERS for s in plan.seeds]
+    return [cell(run, name, peer, s, 0.2) for name in SHARES for peer in PEERS for s in plan.seeds]
 
 
 TRACK = Track(

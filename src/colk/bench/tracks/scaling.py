@@ -62,7 +62,7 @@ def _cells(plan: Plan) -> list[Cell]:
             continue
         for peer in PEERS:
             if peer != "SVR" or n_rows <= _MANY:
-                seconds = 2.0 + (n_rows / 4000) ** 2 if peer == "SVR" else 1.0 + n_rows / 1e4
+                seconds = (n_rows / 4000) ** 2 if peer == "SVR" else 0.2 + n_rows / 1e4
                 found.append(cell(run, name, peer, plan.seed, seconds))
     return found
 

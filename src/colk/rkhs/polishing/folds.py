@@ -59,7 +59,7 @@ class CrossPolished:
 
 def cross_polish(
     function: KernelExpansion,
-    X: Array,
+    span: Span,
     y: Array,
     loss: Loss,
     regularization: float,
@@ -76,8 +76,8 @@ def cross_polish(
     ----------
     function : KernelExpansion
         Supplies the kernel and the atoms, with one output; its weights are not used.
-    X : array of shape (n, p)
-        Points.
+    span : Span
+        The same kernel and atoms, and the points.
     y : array of shape (n,)
         Targets.
     loss : Loss
@@ -97,11 +97,12 @@ def cross_polish(
     >>> X, folds = rng.uniform(size=(60, 1)), np.arange(60) % 5
     >>> y = np.sin(6 * X[:, 0]) + 0.1 * rng.normal(size=60)
     >>> f = KernelExpansion(Gaussian(0.3), X, np.zeros(60))
-    >>> found = cross_polish(f, X, y, Pinball(0.5), 1e-9, folds)
+    >>> span = Span(f.kernel, X, f.atoms)
+    >>> found = cross_polish(f, span, y, Pinball(0.5), 1e-9, folds)
     >>> bool(np.mean(np.abs(y - found.held_out)) < 0.15), found.held_out.shape
     (True, (60,))
     """
-    search = _Search(Span(function.kernel, X, function.atoms), y, loss, sample_weight, folds)
+    search = _Search(span, y, loss, sample_weight, folds)
     chosen = search.walk(regularization)
     weights = (search.span.basis @ search.solution(chosen)).reshape(function.weights.shape)
     return CrossPolished(

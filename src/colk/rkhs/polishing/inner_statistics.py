@@ -24,6 +24,7 @@ from colk.risks import (
     Risk,
 )
 from colk.rkhs.polishing.blocks import Block, Blocks
+from colk.rkhs.polishing.risk_curvature import has_kink
 from colk.rkhs.polishing.row_terms import Inner, SumObjective, losses_of
 
 __all__ = ["LossSample", "inner_of", "losses_block"]
@@ -187,7 +188,7 @@ def inner_of(risk: Risk, sample: LossSample) -> tuple[Inner, float]:
     slopes = sample.mean(slopes_block, risk, g, k)[0] if k else np.zeros(0)
     value = float(sample.mean(outer_block, risk, g)[0])
     step = _STEP * (size or 1.0)
-    if isinstance(risk, CVaR) and risk.smoothing:
+    if has_kink(risk) and risk.smoothing:
         step = min(step, 0.01 * risk.smoothing)
     largest = mass = 0.0
     if isinstance(risk, (ChiSquareDRO, KLDRO)) and g[1] == 0.0:
@@ -238,6 +239,8 @@ def _threshold(risk: CVaR, sample: LossSample) -> float:
         if place == 0 or grid[place] <= grid[place - 1]:
             break
         left, right = grid[place - 1], grid[place]
+        if right - left <= s:  # near enough for Newton's method
+            break
     threshold = float(right) if place else float(left)
     if s == 0.0:
         return threshold

@@ -38,6 +38,10 @@ _SEARCH_THRESHOLD = 1.345
 _LAST_THRESHOLD = 3.0
 _ROUNDS = 2
 
+# If this share of the targets is one value, zero for example, the spread of the residuals is that
+# of ties, and says nothing about the others.
+_TIED = 0.25
+
 # Standard deviation of a normal variable in units of its median absolute deviation.
 _NORMAL = 1.4826
 
@@ -172,7 +176,7 @@ def polish_without_outliers(
     if loss != Huber() or not isinstance(risk, Mean):
         return RobustPolish(first, loss)
     sizes, spread, _ = _residuals(found.function, X, Y, weight)
-    if not _has_outliers(sizes, _GROSS):
+    if not _has_outliers(sizes, _GROSS) or _are_tied(Y[weight > 0.0]):
         return RobustPolish(first, loss)
     for _ in range(_ROUNDS):
         search = _huber(_SEARCH_THRESHOLD, spread)
@@ -212,6 +216,12 @@ def _residuals(f: KernelExpansion, X: Array, Y: Array, weight: Array) -> tuple[A
 def _has_outliers(sizes: Array, limit: float) -> bool:
     outside: NDArray[np.bool_] = sizes > limit
     return bool(outside.mean() >= _SHARE)
+
+
+def _are_tied(Y: Array) -> bool:
+    """Return whether many targets of an output are one value."""
+    columns = Y.reshape(len(Y), -1).T
+    return any(np.unique(y, return_counts=True)[1].max() >= _TIED * len(y) for y in columns)
 
 
 def _are_predicted(outliers: NDArray[np.bool_], values: Array) -> bool:

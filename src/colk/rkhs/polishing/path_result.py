@@ -28,7 +28,7 @@ class PathPoint(NamedTuple):
     mean_loss: float  # their mean loss
     gain: float  # held-out risk of the mean's model − this one
     error: float  # standard error of the gain
-    deciding: float  # effective number of samples whose gains decide
+    deciding: float  # effective number of samples whose gains decide, or of groups of samples
 
 
 @stored.stores(

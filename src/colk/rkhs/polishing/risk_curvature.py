@@ -12,13 +12,14 @@ Sherman, Morrison and Woodbury.
 """
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 
 from colk._validation import Array
-from colk.risks import CVaR, Dispersion, Entropic, LossRisk, MeanSemideviation
+from colk.risks import CVaR, Dispersion, Entropic, LossRisk, MeanSemideviation, Risk
 
-__all__ = ["RiskCurvature", "curvature_of"]
+__all__ = ["RiskCurvature", "curvature_of", "has_kink", "softened"]
 
 # Relative step of a finite difference.
 _STEP = 1e-5
@@ -57,6 +58,30 @@ class RiskCurvature:
             raise ValueError("the second derivative of this risk is not known in closed form")
         low_rank = (self.vectors * self.coefficients) @ self.vectors.T
         return np.asarray(np.diag(self.diagonal) + low_rank)
+
+
+def has_kink(risk: Risk) -> TypeGuard[CVaR | MeanSemideviation]:
+    """Whether the risk has a kink in the losses that `smoothing` can smooth.
+
+    Examples
+    --------
+    >>> has_kink(CVaR(0.1)), has_kink(MeanSemideviation(1.0)), has_kink(MeanSemideviation(2.0))
+    (True, True, False)
+    """
+    if isinstance(risk, MeanSemideviation):
+        return risk.order == 1.0 and risk.n_inner > 0
+    return isinstance(risk, CVaR) and risk.n_inner > 0
+
+
+def softened(risk: Risk, smoothing: float) -> Risk:
+    """Return the risk with its kink, if any, smoothed at least over this width of losses.
+
+    Examples
+    --------
+    >>> softened(CVaR(0.1), 0.3), softened(Entropic(1.0), 0.3)
+    (CVaR(tail_fraction=0.1, weight=1.0, smoothing=0.3), Entropic(tilt=1.0))
+    """
+    return risk.replace(smoothing=max(smoothing, risk.smoothing)) if has_kink(risk) else risk
 
 
 def curvature_of(risk: LossRisk, losses: Array, share: Array) -> RiskCurvature:
@@ -101,7 +126,7 @@ def curvature_of(risk: LossRisk, losses: Array, share: Array) -> RiskCurvature:
 def _outer_curvature(risk: LossRisk, losses: Array, share: Array, g: Array) -> Array:
     """Return the share times ∂²outer/∂ℓ² of each sample with constant g, of shape (n,)."""
     around = _STEP * (float(share @ np.abs(losses)) or 1.0)
-    if isinstance(risk, CVaR):
+    if has_kink(risk):
         around = min(around, 0.01 * risk.smoothing)
     above, below = (risk.outer_slope_loss(losses + side, g) for side in (around, -around))
     return np.asarray(share * np.maximum((above - below) / (2.0 * around), 0.0))

@@ -6,7 +6,8 @@ are found for a few shares of the risk and a few larger λ, each from its neighb
 kinks.
 Leave-one-out predictions in closed form give the held-out value of exactly the risk that was asked
 for. The model of the mean stays unless a point is better by more standard errors than the rule asks
-for; the rule is stricter if few samples decide.
+for; the rule is stricter if few samples decide. If the largest losses alone decide, as under a
+large tilt, groups of samples judge instead: each group has largest losses of its own.
 """
 
 import math
@@ -41,6 +42,8 @@ _MOST_SAMPLES = 3000
 # A gain must exceed (2 + 5/√n) standard errors, if the gains of n samples decide; fewer than 5
 # never do, because leave-one-out in closed form is not accurate for samples that decide alone.
 _ERRORS, _FEW_SAMPLES, _LEAST_SAMPLES = 2.0, 5.0, 5.0
+# Then n is the number of groups of samples, if each has at least this many.
+_GROUPS, _GROUP_SIZE = 16, 30
 
 
 def follow_risk_path(
@@ -127,6 +130,7 @@ class _Judge:
         self._n_outputs = n_outputs
         self._units: tuple[float, float] | None = None
         self._mean_influence: Array | None = None
+        self._mean_of_groups = np.zeros(0)
         self._points: list[PathPoint] = []
         self._risks: list[Risk] = []
 
@@ -149,17 +153,28 @@ class _Judge:
         s = self._share
         influence = self._risk.influence(losses, s)
         if self._mean_influence is None:
-            self._mean_influence = influence
+            self._mean_influence, self._mean_of_groups = influence, self._of_groups(losses)
+        held_out, mean_loss = float(s @ influence), float(s @ losses)
         gains = self._mean_influence - influence
         gain = float(s @ gains)
         spread = (s * (gains - gain)) ** 2
         error = float(np.sqrt(spread.sum()))
         # The number of samples whose gains would have this spread if all were alike.
         deciding = float(spread.sum() ** 2 / np.sum(spread**2)) if error > 0.0 else 0.0
-        mean_loss = float(s @ losses)
-        self._points.append(
-            PathPoint(share, factor, float(s @ influence), mean_loss, gain, error, deciding)
-        )
+        n_groups = len(self._mean_of_groups)
+        if 0.0 < deciding < _LEAST_SAMPLES and n_groups and (self._mean_of_groups > 0.0).all():
+            base = float(s @ self._mean_influence)
+            relative = base * (1.0 - self._of_groups(losses) / self._mean_of_groups)
+            gain, deciding = float(relative.mean()), float(n_groups)
+            error, held_out = float(relative.std(ddof=1)) / math.sqrt(n_groups), base - gain
+        self._points.append(PathPoint(share, factor, held_out, mean_loss, gain, error, deciding))
+
+    def _of_groups(self, losses: Array) -> Array:
+        """Return the risk in each group of samples; empty if there are too few samples."""
+        if len(losses) < _GROUPS * _GROUP_SIZE:
+            return np.zeros(0)
+        parts = [slice(k, None, _GROUPS) for k in range(_GROUPS)]
+        return np.array([self._risk.value(losses[part], self._share[part]) for part in parts])
 
     def verdict(self, regularization: float, n_samples: int) -> RiskPath:
         """Return the path; the best point that is clearly better than the mean is chosen."""

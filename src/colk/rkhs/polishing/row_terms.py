@@ -13,7 +13,8 @@ import numpy as np
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.losses import Loss, Quantiles
-from colk.risks import AUC, Composition, CVaR, LossRisk, Mean, Risk
+from colk.risks import AUC, Composition, LossRisk, Mean, Risk
+from colk.rkhs.polishing.risk_curvature import softened
 from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
 
 __all__ = ["Inner", "RowTerms", "SumObjective", "losses_of", "row_terms"]
@@ -61,11 +62,8 @@ class SumObjective:
     basis: Array | None = None
 
     def smoothed(self, width: float, softness: float) -> "SumObjective":
-        """Return the objective with smoothed kinks: of the loss, and of CVaR."""
-        risk = self.risk
-        if isinstance(risk, CVaR) and risk.n_inner > 0:
-            risk = risk.replace(smoothing=max(softness, risk.smoothing))
-        return replace(self, width=width, risk=risk)
+        """Return the objective with smoothed kinks: of the loss, and of the risk."""
+        return replace(self, width=width, risk=softened(self.risk, softness))
 
     @property
     def couples_outputs(self) -> bool:

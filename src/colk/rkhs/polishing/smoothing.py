@@ -12,8 +12,8 @@ import numpy as np
 
 from colk._validation import Array
 from colk.losses import Loss, Quantiles, Softmax
-from colk.risks import CVaR, LossRisk, Mean, Risk
-from colk.rkhs.polishing.risk_curvature import RiskCurvature, curvature_of
+from colk.risks import LossRisk, Mean, Risk
+from colk.rkhs.polishing.risk_curvature import RiskCurvature, curvature_of, has_kink, softened
 
 __all__ = ["RoundedTerms", "Terms"]
 
@@ -132,7 +132,7 @@ class Terms:
 
 
 class RoundedTerms:
-    """The objective with smoothed kinks: of the loss over `width`, of CVaR over `softness`.
+    """The objective with smoothed kinks: of the loss over `width`, of the risk over `softness`.
 
     Examples
     --------
@@ -150,12 +150,10 @@ class RoundedTerms:
 
     def __init__(self, terms: Terms, width: float, softness: float) -> None:
         self.terms, self.width = terms, width
-        self.risk = terms.risk
+        self.risk = softened(terms.risk, softness)
         self._seen: tuple[Array, Array, Array] | None = None
         self._weighed: tuple[Array, Array, float, Array] | None = None
         self._curved: tuple[Array, RiskCurvature] | None = None
-        if isinstance(self.risk, CVaR) and self.risk.n_inner > 0:
-            self.risk = self.risk.replace(smoothing=max(softness, self.risk.smoothing))
 
     @property
     def is_exact(self) -> bool:
@@ -215,16 +213,17 @@ class RoundedTerms:
     def lower_bound(self, F: Array) -> float:
         """Return a bound on the exact risk of other predictions, to first order around F.
 
-        The gradient of the smoothed CVaR in the losses is a probability that the exact CVaR
-        admits, so Σ q_i ℓ_i bounds the exact risk from below. A smoothed loss is too large by at
-        most its jumps times a quarter of the width. −∞ if no bound is known.
+        The gradient of a smoothed CVaR, or mean semideviation of order 1, in the losses is a
+        probability that the exact risk admits, so Σ q_i ℓ_i bounds the exact risk from below. A
+        smoothed loss is too large by at most its jumps times a quarter of the width. −∞ if no bound
+        is known.
         """
         if not isinstance(self.risk, LossRisk) or (
-            self.terms.is_kinked and not isinstance(self.risk, CVaR) and self.risk.n_inner > 0
+            self.terms.is_kinked and not has_kink(self.risk) and self.risk.n_inner > 0
         ):
             return -np.inf if self.terms.is_kinked else self.value(F)
         losses, value, by_loss = self._of_losses(F)
-        if isinstance(self.risk, CVaR) and not self.terms.risk.is_smooth:
+        if not self.terms.risk.is_smooth:
             value = float(by_loss @ losses)
         jumps = sum((jump.sum(axis=1) for jump in self.terms.jumps), np.zeros(len(F)))
         return value - float(by_loss @ jumps) * self.width / 4.0
@@ -256,7 +255,7 @@ class RoundedTerms:
         if largest == 0.0:
             return change
         h = 10.0 * self.step_of(F) / largest
-        if isinstance(self.risk, CVaR) and self.risk.n_inner > 0:
+        if has_kink(self.risk):
             moved = float(np.abs((self.loss_slopes(F) * change).sum(axis=1)).max())
             h = min(h, 1e-3 * self.risk.smoothing / max(moved, 1e-300))
         difference = self.slopes(F + h * change) - self.slopes(F - h * change)

@@ -2,21 +2,22 @@
 
 import copy
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
-from scipy.linalg.blas import dtrmm
-from scipy.linalg.lapack import dtrtri
+from scipy.linalg import cho_solve, eigh
 
-from colk._engine.thread_pool import each_in_threads
+from colk._engine.factors import factorise, invert_triangle, whiten
+from colk._engine.thread_pool import each_in_threads, map_in_threads
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.kernels.table import KernelTable
 
 __all__ = ["Solver", "Span"]
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Eigenvalues of the Gram matrix below this share of the largest one are rounding errors. If every
@@ -76,30 +77,29 @@ class Span:
         kernel_table = KernelTable(self._kernel, self._atoms)
 
         def fill(start: int) -> None:
-            kernel_table.write(points[start : start + _BLOCK], table[start : start + _BLOCK])
+            rows = table[start : start + _BLOCK]
+            kernel_table.write(points[start : start + _BLOCK], rows)
+            if self._is_triangular and not self._is_raw:
+                whiten(self.basis.T, rows)
 
         is_large = table.size * _KERNEL_WORK > _LARGE_WORK
         deque((each_in_threads if is_large else map)(fill, range(0, len(points), _BLOCK)), 0)
-        return table if self._is_raw else self._in_basis(table)
-
-    def _in_basis(self, table: Array) -> Array:
-        """Return κ(X, D)B for a raw table."""
-        if self._is_triangular:
-            return np.asarray(dtrmm(1.0, self.basis, table.T, trans_a=True)).T
-        return table @ self.basis
+        return table if self._is_raw or self._is_triangular else table @ self.basis
 
     def _by_pivots(self) -> bool:
         """Try the Cholesky factor; return False if the atoms are nearly dependent."""
-        try:
-            L = np.linalg.cholesky(self._kernel.gram(self._atoms))
-        except np.linalg.LinAlgError:
+        L = np.ascontiguousarray(self._kernel.gram(self._atoms))
+        if not factorise(L):
             return False
         pivots = np.diagonal(L) ** 2
         if not pivots.min() > _INDEPENDENT * pivots.max():
             return False
-        self.basis: Array = dtrtri(L.T)[0]
-        self._is_triangular = True
+        L = np.tril(L)
         self._inverse, self.rank = L.T, len(L)
+        inverse = L.copy()
+        invert_triangle(inverse)
+        self.basis: Array = inverse.T
+        self._is_triangular = True
         self.is_well_conditioned = bool(pivots.min() > _WELL_INDEPENDENT * pivots.max())
         self._is_raw = self.is_well_conditioned and len(self._points) > _MANY * len(L)
         return True
@@ -128,8 +128,9 @@ class Span:
         some._is_raw = self._is_raw and len(some._points) > _MANY * self.rank
         if self._table is not None:
             some._table = self._table[rows]
-            if self._is_raw and not some._is_raw:
-                some._table = self._in_basis(some._table)
+            if self._is_raw and not some._is_raw:  # a raw table has a triangular basis
+                some._table = some._table.copy()
+                whiten(self.basis.T, some._table)
         elif len(some._points) * self.rank <= _KEPT:
             some._table = self._tabulated(some._points)
         return some
@@ -190,13 +191,16 @@ class Span:
         # For many rows a product with the inverse takes half the time of solving.
         inverses = solver.inverses()
         if self._is_raw:
-            inverses = [dtrmm(1.0, inverse, self.basis.T, lower=True) for inverse in inverses]
+            inverses = [np.tril(inverse) @ self.basis.T for inverse in inverses]
         out = np.empty((len(self._points), len(inverses)))
 
         def fill(rows: slice, table: Array) -> None:
-            for c, inverse in enumerate(inverses):
-                half = dtrmm(1.0, inverse, table.T, lower=True)
-                out[rows, c] = np.einsum("ij,ij->j", half, half)
+            def fill_column(c: int) -> None:
+                half = table.copy()
+                whiten(inverses[c], half)
+                out[rows, c] = np.einsum("ij,ij->i", half, half)
+
+            _for_each(fill_column, range(len(inverses)), table.size * self.rank)
 
         deque(self._each_block(fill, self.rank * len(inverses)), 0)
         return out
@@ -208,7 +212,8 @@ class Span:
         matrices = [np.zeros((self.rank, self.rank)) for _ in range(columns.shape[1])]
 
         def squares(rows: slice, table: Array) -> list[Array]:
-            return [_weighted_squares(table, columns[rows, c]) for c in range(len(matrices))]
+            each = list(columns[rows].T)
+            return _for_each(partial(_weighted_squares, table), each, table.size * self.rank)
 
         for parts in self._each_block(squares, self.rank * len(matrices)):
             for matrix, part in zip(matrices, parts, strict=True):
@@ -238,7 +243,8 @@ class Solver:
 
     def __init__(self, matrices: list[Array], regularization: float) -> None:
         self._matrices = matrices
-        self._factors = [_factor(matrix, regularization) for matrix in matrices]
+        factor = partial(_factor, regularization=regularization)
+        self._factors = _for_each(factor, matrices, len(matrices[0]) ** 3 // 3)
 
     def with_regularization(self, regularization: float) -> "Solver":
         """Return the solver with another λ."""
@@ -247,22 +253,38 @@ class Solver:
     def __call__(self, right: Array) -> Array:
         """Solve for the columns of `right`."""
         if len(self._factors) == 1:
-            return np.asarray(cho_solve(self._factors[0], right, check_finite=False))
+            return _solved(self._factors[0], right)
         columns = zip(self._factors, right.T, strict=True)
-        return np.column_stack([cho_solve(f, column, check_finite=False) for f, column in columns])
+        return np.column_stack([_solved(factor, column) for factor, column in columns])
 
     def inverses(self) -> list[Array]:
         """Return L⁻¹ of each factor A = LLᵀ; entries above the diagonal are undefined."""
-        return [dtrtri(f[0], lower=True)[0] for f in self._factors]
+        return _for_each(_inverted, self._factors, len(self._factors[0]) ** 3 // 3)
 
 
-def _factor(matrix: Array, regularization: float) -> Any:
+def _for_each(function: Callable[[Item], Result], items: Sequence[Item], work: int) -> list[Result]:
+    """Return the results of a function of each output; threads share large work."""
+    is_large = len(items) * work > _LARGE_WORK
+    return list((map_in_threads if is_large else map)(function, items))
+
+
+def _inverted(factor: Array) -> Array:
+    inverse = factor.copy()
+    invert_triangle(inverse)
+    return inverse
+
+
+def _solved(factor: Array, right: Array) -> Array:
+    # In the order of LAPACK a lower triangle is an upper one.
+    return np.asarray(cho_solve((factor.T, False), right, check_finite=False))
+
+
+def _factor(matrix: Array, regularization: float) -> Array:
     """Return the Cholesky factor; if rounding makes the matrix indefinite, raise the diagonal."""
     lift = 0.0
     while True:
-        lifted = matrix.copy()
+        lifted = np.array(matrix, order="C")
         lifted[np.diag_indices_from(lifted)] += regularization + lift
-        try:
-            return cho_factor(lifted.T, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            lift = 10.0 * lift if lift else 1e-15 * float(np.trace(matrix))
+        if factorise(lifted):
+            return lifted
+        lift = 10.0 * lift if lift else 1e-15 * float(np.trace(matrix))

@@ -13,11 +13,12 @@ import numpy as np
 from colk._engine.blas_threads import one_blas_thread
 from colk._validation import Array
 from colk.losses import Huber, LogCosh, Loss, Squared
-from colk.risks import CVaR, LossRisk, Mean, Risk
+from colk.risks import LossRisk, Mean, Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing.blocks import Blocks
 from colk.rkhs.polishing.conjugate_gradients import conjugate_gradients
 from colk.rkhs.polishing.newton_solver import Solution, line_search, smoothing_stages
+from colk.rkhs.polishing.risk_curvature import has_kink
 from colk.rkhs.polishing.row_terms import SumObjective
 from colk.rkhs.polishing.span import Solver, Span
 from colk.rkhs.polishing.sums import (
@@ -135,7 +136,7 @@ class _SumSearch:
         if isinstance(risk, LossRisk):
             self.is_convex = bool(loss.is_convex and risk.is_convex and risk.is_monotone)
         self.units = (1.0, 1.0)
-        self.is_smoothed = self.is_kinked or isinstance(risk, CVaR)
+        self.is_smoothed = self.is_kinked or has_kink(risk)
         if self.is_smoothed:
             self.units = smoothing_units(blocks, self.exact, self._weights(self.v))
         self.factor: Solver | None = None

@@ -23,6 +23,7 @@ from colk.risks import (
 )
 from colk.rkhs.polishing.blocks import Block, Blocks, turns
 from colk.rkhs.polishing.inner_statistics import LossSample, inner_of, losses_block
+from colk.rkhs.polishing.risk_curvature import has_kink
 from colk.rkhs.polishing.row_terms import Inner, SumObjective, row_terms
 
 __all__ = [
@@ -248,7 +249,7 @@ def _lower_bound(objective: SumObjective, sums: BlockSums, value: float) -> floa
     risk, kinked = objective.risk, bool(objective.loss.kinks)
     if not isinstance(risk, LossRisk):
         return value if risk.is_smooth else -np.inf
-    if isinstance(risk, CVaR) and risk.n_inner > 0:
+    if has_kink(risk):
         value = sums.bound
     elif risk.n_inner > 0 and (kinked or not risk.is_smooth):
         return -np.inf

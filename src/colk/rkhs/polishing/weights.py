@@ -111,6 +111,7 @@ def polish(
     sample_weight: ArrayLike | None = None,
     tolerance: float = 1e-4,
     max_steps: int = 100,
+    span: Span | None = None,
 ) -> Polished:
     r"""Minimise the empirical risk plus λ/2 ‖f‖²_H over the weights of a function.
 
@@ -143,6 +144,9 @@ def polish(
         otherwise the norm of the gradient relative to that at f = 0.
     max_steps : int
         Largest number of steps of Newton's method.
+    span : Span, optional
+        The kernel, these points and these atoms, if several polishes share them. No sample may
+        have the weight 0 then.
 
     Returns
     -------
@@ -174,7 +178,7 @@ def polish(
     if function.n_atoms == 0:
         value = risk.value_at(loss, function(points), targets, share)
         return Polished(function, value, value, decay, np.inf, 0, False)
-    span = Span(function.kernel, points, function.atoms)
+    span = Span(function.kernel, points, function.atoms) if span is None else span
     given = start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
     terms = Terms(loss, risk, targets, share, function.n_outputs)
     factor: Solver | None = None
@@ -228,6 +232,7 @@ def predict_left_out(
     regularization: float,
     *,
     sample_weight: ArrayLike | None = None,
+    span: Span | None = None,
 ) -> Array:
     """Return leave-one-out predictions of a function that minimises the mean loss.
 
@@ -247,6 +252,8 @@ def predict_left_out(
         λ > 0 of the minimisation.
     sample_weight : array of shape (n,), optional
         Weights of the samples.
+    span : Span, optional
+        As in `polish`.
 
     Returns
     -------
@@ -265,8 +272,8 @@ def predict_left_out(
     points = check_points(X, function.n_features)
     share = shares(len(points), sample_weight)
     terms = Terms(loss, Mean(), np.asarray(y, dtype=np.float64), share, function.n_outputs)
-    span = Span(function.kernel, points, function.atoms)
+    span = Span(function.kernel, points, function.atoms) if span is None else span
     start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
     left_out, kept = left_out_and_kept(span, terms, regularization, start)
-    out = function(points) + (left_out - kept).reshape(function(points).shape)
-    return np.asarray(out)
+    values = function(points)
+    return np.asarray(values + (left_out - kept).reshape(values.shape))

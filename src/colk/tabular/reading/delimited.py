@@ -114,6 +114,8 @@ class Delimited:
         # Pyarrow would close an open quote, and treat a lone \r as the end of a line.
         if data.count(b'"') % 2 or data.count(b"\r") != data.count(b"\r\n"):
             return None
+        if not self._is_closed(data):
+            return None
         types = {name: pa.float64() for name in wanted.numbers}
         types |= dict.fromkeys(wanted.all_texts, pa.string())
         if wanted.is_twofold:
@@ -142,6 +144,15 @@ class Delimited:
         except ValueError:  # a cell is no date
             return None
         return columns, np.arange(block.line, block.line + len(table)), []
+
+    def _is_closed(self, data: bytes) -> bool:
+        """Whether no quote is open at the end; quotes inside of cells open nothing."""
+        last = data.rstrip(b"\n").rpartition(b"\n")[2]
+        try:
+            self._cells(last.decode(errors="surrogateescape"))
+        except csv.Error:
+            return False
+        return True
 
     def _parse_records(self, block: Block, wanted: Columns) -> Parsed:
         places = {name: self._names.index(name) for name in wanted.names}

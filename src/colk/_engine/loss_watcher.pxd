@@ -1,0 +1,2 @@
+cdef class LossWatcher:
+    cdef int take(self, double loss, double[:, ::1] points, Py_ssize_t row) except -1 nogil

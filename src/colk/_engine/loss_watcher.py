@@ -1,0 +1,13 @@
+"""What a stream shows its losses to."""
+
+from colk._validation import Array
+
+__all__ = ["LossWatcher"]
+
+
+class LossWatcher:
+    """Base of an object that takes the loss and the features of each sample of a stream."""
+
+    def take(self, loss: float, points: Array, row: int) -> int:
+        """Take the loss of a sample before its step, and its features, a row of `points`."""
+        return 0

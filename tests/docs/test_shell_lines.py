@@ -1,0 +1,76 @@
+"""Shell lines of all pages: the command knows them, and extras and options exist."""
+
+import argparse
+import re
+import shlex
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette")
+
+from colk.cli.main import _parser
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in PAGES}
+BLOCK = re.compile(r"^```sh\n(.*?)^```", re.M | re.S)
+# A command in a sentence, such as `colk fit --intervals 0.9`.
+SPAN = re.compile(r"`colk ([a-z]+)( [^`]*)`")
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+    "optional-dependencies"
+]
+
+
+def commands():
+    """Return the commands `colk …` of all blocks; those after && too, without a path."""
+    for page, text in TEXTS.items():
+        for block in BLOCK.findall(text):
+            for line in block.replace("\\\n", " ").splitlines():
+                for part in re.split(r"&&|\|", line):
+                    words = shlex.split(part, comments=True)
+                    if words and words[0].rpartition("/")[2] == "colk":
+                        yield page, words[1:]
+
+
+def options_of(command):
+    parser = argparse.ArgumentParser()
+    import_module(f"colk.cli.{command}").add_parser(parser.add_subparsers())
+    (made,) = parser._subparsers._group_actions[0].choices.values()
+    return {text for action in made._actions for text in action.option_strings}
+
+
+def test_the_command_understands_every_line():
+    found = list(commands())
+    assert {"README.md", "docs/guide/command.md", "docs/guide/comparison.md"} <= {
+        p for p, _ in found
+    }
+    for page, words in found:
+        try:
+            _parser(words).parse_args(words)
+        except SystemExit:
+            pytest.fail(f"{page}: colk {shlex.join(words)}")
+
+
+def test_options_in_sentences_exist():
+    found = [
+        (page, command, option)
+        for page, text in TEXTS.items()
+        for command, rest in SPAN.findall(text)
+        for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", rest)
+    ]
+    assert len(found) > 5
+    assert [each for each in found if each[2] not in options_of(each[1])] == []
+
+
+def test_extras_exist():
+    named = {
+        (page, name)
+        for page, text in TEXTS.items()
+        for names in re.findall(r"[\"'](?:colk|\.)\[([a-z,]+)\]", text)
+        for name in names.split(",")
+    }
+    assert len(named) > 5
+    assert {each for each in named if each[1] not in EXTRAS} == set()
