@@ -45,11 +45,11 @@ MIXED = np.column_stack([X[:, :2].astype(object), WORDS])
 
 
 def regressor():
-    return COLKRegressor(kernel=Gaussian(1.0), max_atoms=10, epochs=1)
+    return COLKRegressor(kernel=Gaussian(1.0), max_atoms=10, epochs=1, random_state=0)
 
 
 def classifier():
-    return COLKClassifier(kernel=Gaussian(1.0), eps=0.0, max_atoms=10, epochs=1)
+    return COLKClassifier(kernel=Gaussian(1.0), eps=0.0, max_atoms=10, epochs=1, random_state=0)
 
 
 def columns():
