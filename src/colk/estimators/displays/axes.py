@@ -1,10 +1,11 @@
 """Axes for the displays."""
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 from colk._extras import needed_for
 
-__all__ = ["axes_of"]
+__all__ = ["OneAxesDisplay", "axes_of"]
 
 
 def axes_of(ax: Any) -> Any:
@@ -14,3 +15,24 @@ def axes_of(ax: Any) -> Any:
     with needed_for("a display", extra="plot"):
         import matplotlib.pyplot as plt
     return plt.subplots(layout="constrained")[1]
+
+
+class OneAxesDisplay(ABC):
+    """A display that is drawn on one pair of axes."""
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on. Default: a new figure.
+        """
+        self.ax_ = axes_of(ax)
+        self.figure_ = self.ax_.figure
+        self._draw(self.ax_)
+        return self
+
+    @abstractmethod
+    def _draw(self, ax: Any) -> None:
+        """Draw on these axes."""

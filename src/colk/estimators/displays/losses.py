@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from colk._validation import Array, check_fraction
-from colk.estimators.displays.axes import axes_of
+from colk.estimators.displays.axes import OneAxesDisplay
 from colk.estimators.displays.pipelines import final, prepared, unwrapped
 
 __all__ = ["LossDistributionDisplay", "losses_of", "tail_mean"]
@@ -43,7 +43,7 @@ def losses_of(estimator: Any, X: Any, y: Any) -> Array:
 
 
 @dataclass(eq=False)
-class LossDistributionDisplay:
+class LossDistributionDisplay(OneAxesDisplay):
     """Histogram of the losses with mean, quantile and CVaR.
 
     Parameters
@@ -108,24 +108,14 @@ class LossDistributionDisplay:
         """
         return cls(losses_of(unwrapped(estimator), X, y), tail_fraction).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on. Default: a new figure.
-        """
-        self.ax_ = axes_of(ax)
-        self.figure_ = self.ax_.figure
-        self.ax_.hist(self.losses, bins=60, color="0.8")
+    def _draw(self, ax: Any) -> None:
+        ax.hist(self.losses, bins=60, color="0.8")
         level = f"{100 * (1 - self.tail_fraction):g} %"
         for name, value, color in (
             ("mean", self.mean, "C0"),
             (f"{level} quantile", self.quantile, "C1"),
             (f"CVaR of the {100 * self.tail_fraction:g} % largest", self.cvar, "C3"),
         ):
-            self.ax_.axvline(value, color=color, lw=2, label=f"{name}: {value:.3g}")
-        self.ax_.set(xlabel="loss", ylabel="samples", yscale="log")
-        self.ax_.legend()
-        return self
+            ax.axvline(value, color=color, lw=2, label=f"{name}: {value:.3g}")
+        ax.set(xlabel="loss", ylabel="samples", yscale="log")
+        ax.legend()

@@ -6,14 +6,14 @@ from typing import Any, Self
 from sklearn.base import clone
 
 from colk._validation import Array
-from colk.estimators.displays.axes import axes_of
+from colk.estimators.displays.axes import OneAxesDisplay
 from colk.estimators.displays.pipelines import final, prepared, unwrapped
 
 __all__ = ["ModelOrderDisplay"]
 
 
 @dataclass(eq=False)
-class ModelOrderDisplay:
+class ModelOrderDisplay(OneAxesDisplay):
     """Number of atoms over a stream.
 
     Parameters
@@ -66,17 +66,7 @@ class ModelOrderDisplay:
         points = prepared(copy, X, y, fit=True)
         return cls(*final(copy)._walk(points, y, n_points)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on. Default: a new figure.
-        """
-        self.ax_ = axes_of(ax)
-        self.figure_ = self.ax_.figure
-        self.ax_.plot(self.samples, self.n_atoms)
-        self.ax_.set(xlabel="samples", ylabel="atoms")
-        self.ax_.set_ylim(bottom=0)
-        return self
+    def _draw(self, ax: Any) -> None:
+        ax.plot(self.samples, self.n_atoms)
+        ax.set(xlabel="samples", ylabel="atoms")
+        ax.set_ylim(bottom=0)

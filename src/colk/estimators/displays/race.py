@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from colk.estimators.displays.axes import axes_of
+from colk.estimators.displays.axes import OneAxesDisplay
 from colk.estimators.displays.pipelines import found_by_fit
 from colk.selection import Race
 
@@ -11,7 +11,7 @@ __all__ = ["RaceDisplay"]
 
 
 @dataclass(eq=False)
-class RaceDisplay:
+class RaceDisplay(OneAxesDisplay):
     """Loss against bandwidth, one line per kernel.
 
     Dashed lines are kernels with one scale per feature. Bandwidths are relative to the standard
@@ -58,16 +58,7 @@ class RaceDisplay:
         )
         return cls(found_by_fit(estimator, "race_", advice)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on. Default: a new figure.
-        """
-        self.ax_ = axes_of(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Any) -> None:
         winner, default = self.race.winner, self.race.default
         names = list(dict.fromkeys(entry.name for entry in self.race.entries))
         for scaled, style in ((False, "-"), (True, "--")):
@@ -76,16 +67,15 @@ class RaceDisplay:
                 if line:
                     label = name + (", features scaled" if scaled else "")
                     points = [e.factor for e in line], [e.loss for e in line]
-                    self.ax_.plot(*points, style, marker=".", color=f"C{color}", label=label)
-        self.ax_.plot(default.factor, default.loss, "o", mfc="none", color="k", label="default")
-        self.ax_.plot(winner.factor, winner.loss, "*", ms=12, color="k", label="chosen")
-        self.ax_.set(
+                    ax.plot(*points, style, marker=".", color=f"C{color}", label=label)
+        ax.plot(default.factor, default.loss, "o", mfc="none", color="k", label="default")
+        ax.plot(winner.factor, winner.loss, "*", ms=12, color="k", label="chosen")
+        ax.set(
             xscale="log",
             xlabel="bandwidth / standard bandwidth",
             ylabel="mean loss, each sample left out",
         )
         ticks = sorted({entry.factor for entry in self.race.entries})
-        self.ax_.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
-        self.ax_.set_xticks([], minor=True)
-        self.ax_.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        return self
+        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
+        ax.set_xticks([], minor=True)
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))

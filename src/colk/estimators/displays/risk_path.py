@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from colk.estimators.displays.axes import axes_of
+from colk.estimators.displays.axes import OneAxesDisplay
 from colk.estimators.displays.pipelines import found_by_fit
 from colk.rkhs.polishing import RiskPath
 
@@ -11,7 +11,7 @@ __all__ = ["RiskPathDisplay"]
 
 
 @dataclass(eq=False)
-class RiskPathDisplay:
+class RiskPathDisplay(OneAxesDisplay):
     """Held-out risk against the share of the risk, one line per λ.
 
     Share 0 is the mean, share 1 the risk that was asked for. A bar is the standard error of the
@@ -57,22 +57,13 @@ class RiskPathDisplay:
         advice = "call fit under a risk other than the mean, with polish=True and risk_path=True"
         return cls(found_by_fit(estimator, "risk_path_", advice)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on. Default: a new figure.
-        """
-        self.ax_ = axes_of(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Any) -> None:
         points, chosen = self.path.points, self.path.chosen
         factors = list(dict.fromkeys(point.factor for point in points))
         for place, factor in enumerate(factors):
             line = [point for point in points if point.factor == factor]
             aside = 0.01 * (place - 0.5 * (len(factors) - 1))  # so that bars do not overlap
-            self.ax_.errorbar(
+            ax.errorbar(
                 [point.share + aside for point in line],
                 [point.held_out for point in line],
                 [point.error for point in line],
@@ -83,10 +74,7 @@ class RiskPathDisplay:
             )
             if chosen.factor == factor:
                 star = (chosen.share + aside, chosen.held_out)
-                self.ax_.plot(*star, "*", ms=12, color="k", label="chosen", zorder=3)
-        self.ax_.axhline(points[0].held_out, ls="--", lw=1.0, color="k", label="model of the mean")
-        self.ax_.set(
-            xlabel="share of the risk", ylabel=f"{type(self.path.risk).__name__}, held out"
-        )
-        self.ax_.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        return self
+                ax.plot(*star, "*", ms=12, color="k", label="chosen", zorder=3)
+        ax.axhline(points[0].held_out, ls="--", lw=1.0, color="k", label="model of the mean")
+        ax.set(xlabel="share of the risk", ylabel=f"{type(self.path.risk).__name__}, held out")
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))

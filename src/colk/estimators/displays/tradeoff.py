@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from colk._validation import Array
-from colk.estimators.displays.axes import axes_of
+from colk.estimators.displays.axes import OneAxesDisplay
 from colk.estimators.displays.losses import losses_of, tail_mean
 from colk.estimators.displays.pipelines import final, unwrapped
 from colk.risks import Risk
@@ -17,7 +17,7 @@ __all__ = ["RiskTradeoffDisplay"]
 
 
 @dataclass(eq=False)
-class RiskTradeoffDisplay:
+class RiskTradeoffDisplay(OneAxesDisplay):
     """Mean against CVaR of the test loss, one point per risk.
 
     Parameters
@@ -97,20 +97,10 @@ class RiskTradeoffDisplay:
         names = [str(name) for name in (labels or risks)]
         return cls(names, means, tails, tail_fraction).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on. Default: a new figure.
-        """
-        self.ax_ = axes_of(ax)
-        self.figure_ = self.ax_.figure
-        self.ax_.plot(self.means, self.tails, "-", color="0.7", zorder=1)
+    def _draw(self, ax: Any) -> None:
+        ax.plot(self.means, self.tails, "-", color="0.7", zorder=1)
         for label, mean, tail in zip(self.labels, self.means, self.tails, strict=True):
-            self.ax_.plot(mean, tail, "o", label=label, zorder=2)
+            ax.plot(mean, tail, "o", label=label, zorder=2)
         tail = f"CVaR of the {100 * self.tail_fraction:g} % largest losses"
-        self.ax_.set(xlabel="mean loss", ylabel=tail)
-        self.ax_.legend()
-        return self
+        ax.set(xlabel="mean loss", ylabel=tail)
+        ax.legend()
