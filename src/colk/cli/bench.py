@@ -1,13 +1,12 @@
 """`colk bench`: compare colk with other methods and write a page."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from colk.cli.interrupts import interruptible
-from colk.cli.options import need
+from colk.cli.options import add_command, add_random_jobs, need
 from colk.cli.paths import check_file, check_folder, open_page
 
 __all__ = ["add_parser"]
@@ -40,11 +39,8 @@ continues the run. Scores are the same in every run; times are not.
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser(
-        "bench",
-        help="compare colk with other methods and write a page",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "bench", _DESCRIPTION, help="compare colk with other methods and write a page"
     )
     parser.add_argument(
         "tracks", nargs="*", default=["all"], metavar="TRACK", help="some of the above"
@@ -52,16 +48,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="small problems, one seed: too little to compare"
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of all random draws (default: 0)"
-    )
-    parser.add_argument(
-        "--jobs",
-        type=int,
-        default=min(2, os.cpu_count() or 1),
-        metavar="N",
-        help="number of processes (default: %(default)s)",
-    )
+    add_random_jobs(parser)
     parser.add_argument(
         "--out", type=Path, default=Path("bench"), metavar="DIR", help="folder (default: bench)"
     )

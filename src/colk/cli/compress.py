@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from colk.cli.interrupts import interruptible
+from colk.cli.options import add_bounds, add_command
 from colk.cli.paths import check_apart, check_file
 
 __all__ = ["add_parser"]
@@ -20,18 +21,9 @@ cannot learn.
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser(
-        "compress",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "compress", _DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL", help="file of the model")
-    parser.add_argument(
-        "--eps", type=float, metavar="E", help="largest H-norm error (default: no bound)"
-    )
-    parser.add_argument(
-        "--max-atoms", type=int, metavar="M", help="largest number of atoms (default: no bound)"
-    )
+    add_bounds(parser)
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="file for the smaller model"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colk.cli.interrupts import interruptible
-from colk.cli.options import Rejects, add_data, need, open_source, share
+from colk.cli.options import Rejects, add_command, add_data, add_intervals, need, open_source
 from colk.cli.paths import check_apart, check_file
 
 if TYPE_CHECKING:
@@ -31,19 +31,10 @@ MOST_CLASSES = 12
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser(
-        "evaluate",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "evaluate", _DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL", help="model that colk fit wrote")
     add_data(parser)
-    parser.add_argument(
-        "--intervals",
-        type=share,
-        metavar="C",
-        help="coverage of the intervals (default: that of colk fit --intervals)",
-    )
+    add_intervals(parser)
     parser.add_argument(
         "--report", type=Path, metavar="FILE", help="write a report (HTML) to this file"
     )

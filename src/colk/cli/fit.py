@@ -14,7 +14,7 @@ from colk.cli.fit_options import add_running, add_settings
 from colk.cli.interrupts import interruptible
 from colk.cli.left_out import CALIBRATION, LeftOut
 from colk.cli.new_model import new_model
-from colk.cli.options import Rejects, add_data, need, need_serve, open_source
+from colk.cli.options import Rejects, add_command, add_data, need, need_serve, open_source
 from colk.cli.paths import check_apart, check_file
 from colk.cli.resumed_model import resumed_model
 
@@ -43,9 +43,7 @@ is that of each row before it is learned. Ctrl-C saves what was learned.
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser(
-        "fit", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = add_command(commands, "fit", _DESCRIPTION)
     add_data(parser)
     parser.add_argument(
         "--model", type=Path, required=True, metavar="FILE", help="file to write the model to"

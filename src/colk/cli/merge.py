@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from colk.cli.interrupts import interruptible
+from colk.cli.options import add_bounds, add_command
 from colk.cli.paths import check_apart, check_file
 
 __all__ = ["add_parser"]
@@ -20,9 +21,7 @@ lost. A merged learner goes on learning.
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser(
-        "merge", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = add_command(commands, "merge", _DESCRIPTION)
     parser.add_argument("models", type=Path, nargs="+", metavar="MODEL", help="files of the models")
     parser.add_argument(
         "--weights", type=float, nargs="+", metavar="W", help="one weight for each model"
@@ -30,12 +29,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--base", type=Path, metavar="FILE", help="the learner that all of them started from"
     )
-    parser.add_argument(
-        "--eps", type=float, metavar="E", help="largest H-norm error (default: no bound)"
-    )
-    parser.add_argument(
-        "--max-atoms", type=int, metavar="M", help="largest number of atoms (default: no bound)"
-    )
+    add_bounds(parser)
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="file for the merged model"
     )

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Rejects",
+    "add_bounds",
+    "add_command",
     "add_data",
+    "add_intervals",
+    "add_random_jobs",
     "count",
     "names",
     "need",
@@ -45,10 +49,7 @@ def need(command: str, *packages: str, extra: str = "cli") -> None:
 
 def need_serve(command: str) -> None:
     """Raise if a package that serves pages is not installed."""
-    missing = [name for name in _SERVING if importlib.util.find_spec(name) is None]
-    if missing:
-        told = " and ".join(missing)
-        raise ImportError(f"colk {command} needs {told}: pip install 'colk[serve]'")
+    need(command, *_SERVING, extra="serve")
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -108,6 +109,46 @@ def share(text: str) -> float:
 
 def _delimiter(text: str) -> str:
     return "\t" if text in ("\\t", "tab") else text
+
+
+def add_command(commands: Any, name: str, description: str, **more: Any) -> Any:
+    """Add a subcommand whose description keeps its lines; return its parser."""
+    raw = argparse.RawDescriptionHelpFormatter
+    return commands.add_parser(name, description=description, formatter_class=raw, **more)
+
+
+def add_intervals(parser: argparse.ArgumentParser) -> None:
+    """Add the coverage of the intervals that a model predicts."""
+    parser.add_argument(
+        "--intervals",
+        type=share,
+        metavar="C",
+        help="coverage of the intervals (default: that of colk fit --intervals)",
+    )
+
+
+def add_bounds(parser: argparse.ArgumentParser) -> None:
+    """Add the bounds of a compression."""
+    parser.add_argument(
+        "--eps", type=float, metavar="E", help="largest H-norm error (default: no bound)"
+    )
+    parser.add_argument(
+        "--max-atoms", type=int, metavar="M", help="largest number of atoms (default: no bound)"
+    )
+
+
+def add_random_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add the seed and the number of processes of a long run."""
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of all random draws (default: 0)"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=min(2, os.cpu_count() or 1),
+        metavar="N",
+        help="number of processes (default: %(default)s)",
+    )
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:

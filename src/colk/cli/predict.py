@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colk.cli.interrupts import interruptible
-from colk.cli.options import Rejects, add_data, names, need, open_source, share
+from colk.cli.options import (
+    Rejects,
+    add_command,
+    add_data,
+    add_intervals,
+    names,
+    need,
+    open_source,
+)
 from colk.cli.paths import check_apart, check_file
 
 if TYPE_CHECKING:
@@ -29,11 +37,7 @@ Rows from standard input are predicted as they arrive.
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser(
-        "predict",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "predict", _DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL", help="model that colk fit wrote")
     add_data(parser)
     parser.add_argument(
@@ -59,12 +63,7 @@ def add_parser(commands: Any) -> None:
         metavar="NAMES",
         help="more columns of the data to write beside the predictions",
     )
-    parser.add_argument(
-        "--intervals",
-        type=share,
-        metavar="C",
-        help="coverage of the intervals (default: that of colk fit --intervals)",
-    )
+    add_intervals(parser)
     parser.set_defaults(run=_run)
 
 

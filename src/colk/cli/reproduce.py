@@ -2,7 +2,6 @@
 
 import argparse
 import importlib.util
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colk.cli.interrupts import interruptible
-from colk.cli.options import need
+from colk.cli.options import add_command, add_random_jobs, need
 from colk.cli.paths import check_file, check_folder, open_page
 
 if TYPE_CHECKING:
@@ -42,11 +41,8 @@ processes.
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser(
-        "reproduce",
-        help="run the paper's experiments and write a report",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "reproduce", _DESCRIPTION, help="run the paper's experiments and write a report"
     )
     parser.add_argument(
         "experiment",
@@ -59,16 +55,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--runs", type=int, default=20, metavar="N", help="number of training sets (default: 20)"
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of all random draws (default: 0)"
-    )
-    parser.add_argument(
-        "--jobs",
-        type=int,
-        default=min(2, os.cpu_count() or 1),
-        metavar="N",
-        help="number of processes (default: %(default)s)",
-    )
+    add_random_jobs(parser)
     parser.add_argument(
         "--scale",
         type=float,

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from colk.cli.options import count, need_serve, port
+from colk.cli.options import add_command, count, need_serve, port
 from colk.cli.paths import check_file
 
 __all__ = ["add_parser"]
@@ -28,9 +28,7 @@ _SHORTEST = 16
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser(
-        "serve", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = add_command(commands, "serve", _DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL", help="model that colk fit wrote")
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="H", help="address to listen on (default: 127.0.0.1)"

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from colk.cli.options import need_serve, port
+from colk.cli.options import add_command, need_serve, port
 
 __all__ = ["add_parser"]
 
@@ -21,9 +21,7 @@ read again when it changes, so let the other command save it often.
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser(
-        "watch", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = add_command(commands, "watch", _DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL", help="file of the model")
     parser.add_argument(
         "--port", type=port, default=8766, metavar="P", help="port (default: 8766; 0: a free one)"
