@@ -1,9 +1,11 @@
 """Online kernel classification under a risk, as a scikit-learn estimator."""
 
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
@@ -13,7 +15,7 @@ from colk import _stored as stored
 from colk._validation import Array
 from colk.estimators.batches import Batches
 from colk.estimators.fitting import EpochEstimator
-from colk.estimators.sparse_input import block_by_block
+from colk.estimators.sparse_input import is_large
 from colk.estimators.stored import Labels, fields_of
 from colk.kernels import Kernel
 from colk.losses import Logistic, Loss, Softmax
@@ -156,7 +158,6 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         self.max_atoms = max_atoms
         self.n_jobs = n_jobs
 
-    @block_by_block
     def partial_fit(
         self,
         X: Any,
@@ -178,12 +179,22 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
             Weights of the samples.
         """
         with self._unchanged_on_error():
-            first = not self.__sklearn_is_fitted__()
-            if first and classes is None:
-                raise ValueError("classes must be given in the first call of partial_fit")
-            self._refuse_balanced()
-            self._learn_on(*self._prepare(X, y, sample_weight, first, classes))
+            if issparse(X) and is_large(X):
+                learn = partial(self._learn_more, classes=classes)
+                self._learn_blocks(learn, X, y, sample_weight)
+            else:
+                self._learn_more(X, y, sample_weight, classes)
         return self
+
+    def _learn_more(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, classes: ArrayLike | None
+    ) -> None:
+        """Check and learn more samples; the first call also makes the learner."""
+        first = not self.__sklearn_is_fitted__()
+        if first and classes is None:
+            raise ValueError("classes must be given in the first call of partial_fit")
+        self._refuse_balanced()
+        self._learn_on(*self._prepare(X, y, sample_weight, first, classes))
 
     def _refuse_balanced(self) -> None:
         if self.class_weight == "balanced":

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
@@ -17,7 +18,7 @@ from colk._validation import Array, check_vector
 from colk.estimators.batches import Batches
 from colk.estimators.coverage import conformal_quantile, warn_of_levels, weighted_quantile
 from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags, Passes
-from colk.estimators.sparse_input import block_by_block
+from colk.estimators.sparse_input import is_large
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.learners.quantiles import QuantileCOLK
@@ -152,7 +153,6 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         self.max_atoms = max_atoms
         self.n_jobs = n_jobs
 
-    @block_by_block
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Update the quantiles with more samples, in one pass and in their order.
 
@@ -166,23 +166,30 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
             Weights of the samples.
         """
         with self._unchanged_on_error():
-            first = not self.__sklearn_is_fitted__()
-            if first or not self._is_valid(X):
-                X, y = self._validated(X, y, reset=first, y_numeric=True)
-            targets = check_vector(y, len(X), "y")
-            weight = self._weights(sample_weight, X)
-            if first:
-                self._begin(X)
-                self._targets = self._targets.merged(targets, weight)
-                scaled = self._encode(targets)
+            if issparse(X) and is_large(X):
+                self._learn_blocks(self._learn_more, X, y, sample_weight)
             else:
-                scaled, counted = targets[:, None].copy(), weight > 0.0
-                self._targets, known = copy(self._targets), scaled[counted]
-                self._targets.absorb(known, weight[counted])
-                scaled[counted] = known
-            self.regularizations_: Array | None = None
-            self._learn_on(X, scaled, weight)
+                self._learn_more(X, y, sample_weight)
         return self
+
+    def _learn_more(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+        """Check and learn more samples; the first call also makes the learner."""
+        first = not self.__sklearn_is_fitted__()
+        if first or not self._is_valid(X):
+            X, y = self._validated(X, y, reset=first, y_numeric=True)
+        targets = check_vector(y, len(X), "y")
+        weight = self._weights(sample_weight, X)
+        if first:
+            self._begin(X)
+            self._targets = self._targets.merged(targets, weight)
+            scaled = self._encode(targets)
+        else:
+            scaled, counted = targets[:, None].copy(), weight > 0.0
+            self._targets, known = copy(self._targets), scaled[counted]
+            self._targets.absorb(known, weight[counted])
+            scaled[counted] = known
+        self.regularizations_: Array | None = None
+        self._learn_on(X, scaled, weight)
 
     def _begin(self, X: Array) -> None:
         """Make the learner of a stream."""

@@ -5,13 +5,14 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.estimators.scaled_targets import ScaledTargets
-from colk.estimators.sparse_input import block_by_block, parts_of
+from colk.estimators.sparse_input import is_large, parts_of
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.learners import NewtonCOLK
@@ -264,7 +265,6 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         tags.target_tags.single_output = True
         return tags
 
-    @block_by_block
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Update the model with more samples, in one pass and in their order.
 
@@ -278,10 +278,16 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
             Weights of the samples.
         """
         with self._unchanged_on_error():
-            first = not self.__sklearn_is_fitted__()
-            X, targets, weight = self._checked(X, y, sample_weight, first)
-            self._learn_targets(X, targets, weight, first)
+            if issparse(X) and is_large(X):
+                self._learn_blocks(self._learn_more, X, y, sample_weight)
+            else:
+                self._learn_more(X, y, sample_weight)
         return self
+
+    def _learn_more(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+        """Check and learn more samples; the first call also makes the learner."""
+        first = not self.__sklearn_is_fitted__()
+        self._learn_targets(*self._checked(X, y, sample_weight, first), first)
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import wraps
-from inspect import signature
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,12 +20,10 @@ from colk.selection import Race
 from colk.tabular.encoder import TableEncoder
 from colk.tabular.frames import names_of
 
-__all__ = ["SparseInput", "WholeMatrix", "block_by_block", "parts_of"]
+__all__ = ["SparseInput", "WholeMatrix", "is_large", "parts_of"]
 
 # Numbers of a block of dense rows, 32 MB.
 _DENSE = 2**22
-
-M = TypeVar("M", bound=Callable[..., Any])
 
 
 class WholeMatrix(NamedTuple):
@@ -44,6 +40,11 @@ def _is_sparse(X: Any) -> bool:
 def _block_size(matrix: Any) -> int:
     """Return the number of rows that may be dense in memory."""
     return int(max(1, _DENSE // max(1, matrix.shape[1])))
+
+
+def is_large(matrix: Any) -> bool:
+    """Whether a sparse matrix has more rows than may be dense in memory."""
+    return bool(matrix.shape[0] > _block_size(matrix))
 
 
 def _blocks(matrix: Any) -> Iterator[slice]:
@@ -63,31 +64,6 @@ def parts_of(X: Any) -> Iterator[Any]:
         yield matrix[some]
 
 
-def block_by_block(method: M) -> M:
-    """Decorate `partial_fit`: it learns a sparse matrix in blocks of rows, each of them dense."""
-    parameters = signature(method)
-
-    @wraps(method)
-    def call(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
-        if not _is_sparse(X) or X.shape[0] <= _block_size(X):
-            return method(self, X, y, *args, **kwargs)
-        given: Any = parameters.bind(self, X, y, *args, **kwargs).arguments
-        matrix, targets, weight = X.tocsr(), np.asarray(y), given.pop("sample_weight", None)
-        check_consistent_length(matrix, targets, weight)
-        assert_all_finite(matrix, input_name="X")
-        assert_all_finite(targets, input_name="y")
-        more = {name: value for name, value in given.items() if name not in ("self", "X", "y")}
-        with self._unchanged_on_error():
-            if self.__sklearn_is_fitted__():
-                self._encode(targets)  # raises for labels that are unknown
-            for some in _blocks(matrix):
-                part = None if weight is None else np.asarray(weight)[some]
-                method(self, matrix[some], targets[some], sample_weight=part, **more)
-        return self
-
-    return cast(M, call)
-
-
 class SparseInput:
     """The part of an estimator that learns from sparse matrices and predicts at their rows.
 
@@ -103,8 +79,21 @@ class SparseInput:
     _rows: SparseRows
     _points: Callable[[Any], Array]
     _encode: Callable[[Any], Array]
-    _unchanged_on_error: Callable[[], Any]
     __sklearn_is_fitted__: Callable[[], bool]
+
+    def _learn_blocks(
+        self, learn: Callable[[Any, Any, Any], None], X: Any, y: Any, weight: Any
+    ) -> None:
+        """Learn a sparse matrix in blocks of rows, each of them dense; all are checked first."""
+        matrix, targets = X.tocsr(), np.asarray(y)
+        check_consistent_length(matrix, targets, weight)
+        assert_all_finite(matrix, input_name="X")
+        assert_all_finite(targets, input_name="y")
+        if self.__sklearn_is_fitted__():
+            self._encode(targets)  # raises for labels that are unknown
+        for some in _blocks(matrix):
+            part = None if weight is None else np.asarray(weight)[some]
+            learn(matrix[some], targets[some], part)
 
     def _take_rows(self, matrix: Any) -> Array:
         """Begin a fit to the rows of a checked matrix; return their numbers."""
