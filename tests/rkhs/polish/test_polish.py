@@ -273,7 +273,9 @@ def test_the_second_derivative_of_softmax_is_that_of_its_slopes():
     terms = Terms(Softmax(), Mean(), y.astype(float), rng.dirichlet(np.ones(20)), 4)
     rounded, h = RoundedTerms(terms, 1.0, 1.0), 1e-5
     difference = rounded.slopes(F + h * change) - rounded.slopes(F - h * change)
-    np.testing.assert_allclose(rounded.bend(F, change), difference / (2.0 * h), atol=1e-9)
+    np.testing.assert_allclose(
+        rounded.curvature_product(F, change), difference / (2.0 * h), atol=1e-9
+    )
     single = h * np.eye(4)
     diagonal = np.stack(
         [(rounded.slopes(F + e) - rounded.slopes(F - e))[:, c] for c, e in enumerate(single)],

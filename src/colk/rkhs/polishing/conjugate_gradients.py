@@ -43,12 +43,12 @@ def conjugate_gradients(
     direction, size = helped, float(np.sum(residual * helped))
     end = accuracy * accuracy * size
     for step in range(steps):
-        bent = product(direction)
-        curved = float(np.sum(direction * bent))
-        if curved <= 0.0:
+        curved = product(direction)
+        curvature = float(np.sum(direction * curved))
+        if curvature <= 0.0:
             return (direction if step == 0 else total), steps
-        total = total + size / curved * direction
-        residual = residual - size / curved * bent
+        total = total + size / curvature * direction
+        residual = residual - size / curvature * curved
         helped = precondition(residual)
         before, size = size, float(np.sum(residual * helped))
         if size <= end:

@@ -283,10 +283,11 @@ def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: flo
     """Return a Newton step of this accuracy; reuse an earlier factor if it is good enough."""
     curvature, coupling = terms.curvature(point.F), terms.coupling(point.F)
     separable = terms.terms.is_separable
-    bend = partial(np.multiply, curvature) if separable else partial(terms.bend, point.F)
+    coupled = partial(terms.curvature_product, point.F)
+    curve = partial(np.multiply, curvature) if separable else coupled
     if point.factor is not None and terms.terms.is_sum and not terms.terms.is_kinked:
         few = _FEW_STEPS if separable else _COUPLED_STEPS
-        direction, steps = _conjugate(point, point.factor, bend, gradient, accuracy, few)
+        direction, steps = _conjugate(point, point.factor, curve, gradient, accuracy, few)
         if steps > _MOST_OF_FEW * few:
             point.factor = None
         return direction
@@ -295,7 +296,7 @@ def _direction(point: Point, terms: RoundedTerms, gradient: Array, accuracy: flo
         return -point.factor(gradient)
     if coupling is not None:
         return _corrected(point, *coupling, gradient)
-    return _conjugate(point, point.factor, bend, gradient, accuracy, _CONJUGATE_STEPS)[0]
+    return _conjugate(point, point.factor, curve, gradient, accuracy, _CONJUGATE_STEPS)[0]
 
 
 def _corrected(point: Point, vectors: Array, coefficients: Array, gradient: Array) -> Array:
@@ -316,18 +317,18 @@ def _corrected(point: Point, vectors: Array, coefficients: Array, gradient: Arra
 def _conjugate(
     point: Point,
     factor: Solver,
-    bend: Callable[[Array], Array],
+    curve: Callable[[Array], Array],
     gradient: Array,
     accuracy: float,
     steps: int,
 ) -> tuple[Array, int]:
     """Return the step of conjugate gradients and the number of iterations.
 
-    `bend` multiplies a change of the predictions by the second derivative.
+    `curve` multiplies a change of the predictions by the second derivative.
     """
 
     def product(direction: Array) -> Array:
-        moved = point.span.gather(bend(point.span.predict(direction)))
+        moved = point.span.gather(curve(point.span.predict(direction)))
         return moved + point.decay * direction
 
     return conjugate_gradients(factor, product, gradient, accuracy, steps)

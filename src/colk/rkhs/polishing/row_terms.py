@@ -132,7 +132,7 @@ def row_terms(
     F: Array,
     targets: Array,
     share: Array,
-    bend: bool,
+    second_order: bool,
 ) -> RowTerms:
     """Return the objective at some rows.
 
@@ -146,17 +146,17 @@ def row_terms(
         Predictions.
     targets, share
         Targets, and weights of the rows.
-    bend : bool
+    second_order : bool
         Whether to find the curvature.
     """
     risk = objective.risk
     if isinstance(risk, AUC):
         return _auc_terms(cast(Inner, inner), F, targets, share)
     if isinstance(risk, Composition):
-        return _composed_terms(risk, cast(Inner, inner), F, targets, share, bend)
+        return _composed_terms(risk, cast(Inner, inner), F, targets, share, second_order)
     if not isinstance(risk, LossRisk):
         raise TypeError(f"{type(risk).__name__} cannot be summed over rows")
-    return _loss_terms(objective, risk, inner, F, targets, share, bend)
+    return _loss_terms(objective, risk, inner, F, targets, share, second_order)
 
 
 def _loss_terms(
@@ -166,13 +166,15 @@ def _loss_terms(
     F: Array,
     targets: Array,
     share: Array,
-    bend: bool,
+    second_order: bool,
 ) -> RowTerms:
     terms = objective.terms(targets)
     losses, slopes = terms.losses(F), terms.loss_slopes(F)
     none = np.zeros((len(F), 0))
     if inner is None or risk.n_inner == 0:
-        curvature = share[:, None] * np.maximum(terms.loss_curvature(F), 0.0) if bend else none
+        curvature = (
+            share[:, None] * np.maximum(terms.loss_curvature(F), 0.0) if second_order else none
+        )
         pull = share[:, None] * slopes
         return RowTerms(
             share * losses, share, losses, pull, curvature, np.zeros(len(F)), none, none
@@ -180,7 +182,7 @@ def _loss_terms(
     by_loss = _by_loss(risk, inner, losses, share)
     outer = _outer_curvature(risk, inner, losses, share)
     curvature = none
-    if bend:
+    if second_order:
         curvature = np.maximum(by_loss, 0.0)[:, None] * np.maximum(terms.loss_curvature(F), 0.0)
         curvature = curvature + outer[:, None] * slopes**2
     values = share * risk.outer(losses, inner.g)
@@ -219,7 +221,7 @@ def _auc_terms(inner: Inner, F: Array, targets: Array, share: Array) -> RowTerms
 
 
 def _composed_terms(
-    risk: Composition, inner: Inner, F: Array, targets: Array, share: Array, bend: bool
+    risk: Composition, inner: Inner, F: Array, targets: Array, share: Array, second_order: bool
 ) -> RowTerms:
 
     def slopes_at(f: Array) -> Array:
@@ -230,7 +232,7 @@ def _composed_terms(
 
     none = np.zeros((len(F), 0))
     curvature = none
-    if bend:
+    if second_order:
         difference = slopes_at(F + inner.step) - slopes_at(F - inner.step)
         curvature = np.abs(difference) / (2.0 * inner.step)
     values = share * risk.tabulate("outer", F, targets, inner.g)[:, 0]

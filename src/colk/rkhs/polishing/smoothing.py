@@ -240,7 +240,7 @@ class RoundedTerms:
         size = float(np.sqrt(np.mean(F * F))) + 1.0
         return _STEP * (min(self.width, size) if self.terms.kinks else size)
 
-    def bend(self, F: Array, change: Array) -> Array:
+    def curvature_product(self, F: Array, change: Array) -> Array:
         """Return the second derivative times a change of the predictions.
 
         It is that of softmax, and a difference of gradients for others.
@@ -249,8 +249,8 @@ class RoundedTerms:
             p = self.loss_slopes(F).copy()
             p[np.arange(len(F)), self.terms.Y[:, 0].astype(np.intp)] += 1.0
             weighted = p * change
-            bent = weighted - p * weighted.sum(axis=1, keepdims=True)
-            return np.asarray(self.terms.share[:, None] * bent)
+            product = weighted - p * weighted.sum(axis=1, keepdims=True)
+            return np.asarray(self.terms.share[:, None] * product)
         largest = float(np.abs(change).max())
         if largest == 0.0:
             return change

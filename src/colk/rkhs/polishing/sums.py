@@ -71,7 +71,7 @@ def sums_block(
     objective: SumObjective,
     weights: Array,
     inner: Inner | None,
-    bend: bool,
+    second_order: bool,
 ) -> BlockSums:
     """Return the sums of a block.
 
@@ -87,7 +87,7 @@ def sums_block(
         Weights of the atoms.
     inner : Inner or None
         What joins the rows; None for the mean.
-    bend : bool
+    second_order : bool
         Whether to sum the curvature.
     """  # fmt: skip
     n_atoms, q = weights.shape
@@ -98,12 +98,12 @@ def sums_block(
     slopes = np.zeros((n_atoms, q))
     bends, pulls = (np.zeros((n_atoms, q)), np.zeros((n_atoms, q))) if joined else (None, None)
     rank = n_atoms if objective.basis is None else objective.basis.shape[1]
-    curvature = np.zeros((rank, rank)) if bend else None
+    curvature = np.zeros((rank, rank)) if second_order else None
     for rows in turns(len(block.points)):
         k = table.at(block.points[rows])
         targets, share = block.targets[rows], block.share[rows]
         f = k @ weights if F is None else np.ascontiguousarray(F[rows])
-        found = row_terms(objective, inner, f, targets, share, bend)
+        found = row_terms(objective, inner, f, targets, share, second_order)
         value += float(np.sum(found.values))
         bound += float(np.sum(found.by_loss * found.losses))
         jumps += _jumps(objective, targets, found.by_loss)
@@ -165,10 +165,10 @@ def product_block(
         f, change = np.ascontiguousarray(values[:, :q]), values[:, q:]
         targets, share = block.targets[rows], block.share[rows]
         if objective.couples_outputs:
-            bent = share[:, None] * objective.terms(targets).bend(f, change)
+            curved = share[:, None] * objective.terms(targets).curvature_product(f, change)
         else:
-            bent = row_terms(objective, inner, f, targets, share, True).curvature * change
-        total += k.T @ bent
+            curved = row_terms(objective, inner, f, targets, share, True).curvature * change
+        total += k.T @ curved
     return (total,)
 
 
@@ -202,7 +202,9 @@ def is_sum(risk: Risk) -> bool:
     return isinstance(risk, LossRisk) and risk.n_inner == 0
 
 
-def evaluate(blocks: Blocks, objective: SumObjective, weights: Array, bend: bool) -> Evaluation:
+def evaluate(
+    blocks: Blocks, objective: SumObjective, weights: Array, second_order: bool
+) -> Evaluation:
     """Return the sums over all blocks at these weights.
 
     Parameters
@@ -213,7 +215,7 @@ def evaluate(blocks: Blocks, objective: SumObjective, weights: Array, bend: bool
         The objective.
     weights : array of shape (M, q)
         Weights of the atoms.
-    bend : bool
+    second_order : bool
         Whether to sum the curvature.
 
     Examples
@@ -224,16 +226,18 @@ def evaluate(blocks: Blocks, objective: SumObjective, weights: Array, bend: bool
     >>> from colk.rkhs.polishing.blocks import RowBlocks
     >>> blocks = RowBlocks.of(np.ones((2, 1)), np.array([1.0, 3.0]), np.full(2, 0.5))
     >>> objective = SumObjective(Linear(), np.ones((1, 1)), Squared(), Variance(0.5), 1)
-    >>> evaluate(blocks, objective, np.zeros((1, 1)), bend=False).value  # losses 1 and 9
+    >>> evaluate(blocks, objective, np.zeros((1, 1)), second_order=False).value  # losses 1 and 9
     13.0
     """
     risk, inner, predictions = objective.risk, None, None
     if is_sum(risk):
-        sums = blocks.total(sums_block, None, objective, weights, None, bend)
+        sums = blocks.total(sums_block, None, objective, weights, None, second_order)
         return Evaluation(sums.value, _lower_bound(objective, sums, sums.value), sums, None)
     predictions = blocks.each(predict_block, objective, weights)
     inner, value = inner_of(risk, _sample(blocks, objective, predictions))
-    sums = blocks.total(sums_block, objective, weights, inner, bend, per_block=[predictions])
+    sums = blocks.total(
+        sums_block, objective, weights, inner, second_order, per_block=[predictions]
+    )
     return Evaluation(value, _lower_bound(objective, sums, value), sums, inner)
 
 
