@@ -37,41 +37,23 @@ LABELS = np.array(["low", "middle", "high"])[(Y > 0.0) * 1 + (Y > 0.6)]
 
 def corpus():
     """Return small models of every kind."""
-    from sklearn.compose import ColumnTransformer
-    from sklearn.decomposition import PCA
-    from sklearn.feature_selection import SelectKBest, f_regression
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import FeatureUnion, make_pipeline
-    from sklearn.preprocessing import (
-        KBinsDiscretizer,
-        QuantileTransformer,
-        SplineTransformer,
-        StandardScaler,
-    )
-    from sklearn.random_projection import SparseRandomProjection
-    from sklearn.svm import SVC, SVR
-
-    import colk
-    from colk import learners, losses, risks, river, rl
-    from colk.compressors import KOMP
-    from colk.conformal import ConformalRegressor
-    from colk.kernels import Constant, Gaussian, Laplacian, Linear, Matern, Polynomial
-    from colk.rkhs.features import RBFNetwork
-    from colk.tabular import TableModel
-
-    transformers = [
-        make_pipeline(SimpleImputer(), PCA(n_components=2, random_state=np.random.RandomState(0))),
-        ColumnTransformer(
-            [
-                ("bins", KBinsDiscretizer(n_bins=3), [0]),
-                ("rest", QuantileTransformer(n_quantiles=9), [1]),
-            ]
-        ),
-        FeatureUnion(
-            [("one", SplineTransformer()), ("two", SparseRandomProjection(n_components=2))]
-        ),
-        SelectKBest(f_regression, k=1),
+    return [
+        *learned_streams(),
+        *functions(),
+        *fitted_estimators(),
+        *conformal_models(),
+        *table_models(),
+        *online_models(),
     ]
+
+
+def learned_streams():
+    """Return a learner of every class, and one that has not learned."""
+    from colk import learners, losses, risks, rl
+    from colk.compressors import KOMP
+    from colk.kernels import Constant, Gaussian, Laplacian, Linear, Matern
+    from colk.rkhs.features import RBFNetwork
+
     kernel, variance = Gaussian(0.3), risks.Variance(0.1)
     features = RBFNetwork(12, 0.3, (0.0, 0.0), (1.0, 1.0))
     streams = [
@@ -98,31 +80,104 @@ def corpus():
     models = [learner.learn(X[:31], Y[:31]) for learner in streams]
     evaluators = (rl.PolicyEvaluator, rl.KernelTD, rl.KernelLSTD, rl.ResidualGradient, rl.TDC)
     models += [kind(kernel, 0.9).learn(X[:31], Y[:31], X[1:32]) for kind in evaluators]
-    models += [learners.COLK(kernel), colk.KernelExpansion(Polynomial(3), X[:9], Y[:9])]
-    models += [colk.from_sklearn(SVR().fit(X, Y)), colk.KernelCompressor(SVR()).fit(X, Y)]
-    models += [colk.KernelCompressor(SVC()).fit(X, LABELS)]
-    models += [
+    return [*models, learners.COLK(kernel)]
+
+
+def functions():
+    """Return functions, and models of scikit-learn that became functions."""
+    from sklearn.svm import SVC, SVR
+
+    import colk
+    from colk.kernels import Polynomial
+
+    return [
+        colk.KernelExpansion(Polynomial(3), X[:9], Y[:9]),
+        colk.from_sklearn(SVR().fit(X, Y)),
+        colk.KernelCompressor(SVR()).fit(X, Y),
+        colk.KernelCompressor(SVC()).fit(X, LABELS),
+    ]
+
+
+def transformers():
+    """Return steps that a pipeline may have before the estimator."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.decomposition import PCA
+    from sklearn.feature_selection import SelectKBest, f_regression
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import FeatureUnion, make_pipeline
+    from sklearn.preprocessing import KBinsDiscretizer, QuantileTransformer, SplineTransformer
+    from sklearn.random_projection import SparseRandomProjection
+
+    return [
+        make_pipeline(SimpleImputer(), PCA(n_components=2, random_state=np.random.RandomState(0))),
+        ColumnTransformer(
+            [
+                ("bins", KBinsDiscretizer(n_bins=3), [0]),
+                ("rest", QuantileTransformer(n_quantiles=9), [1]),
+            ]
+        ),
+        FeatureUnion(
+            [("one", SplineTransformer()), ("two", SparseRandomProjection(n_components=2))]
+        ),
+        SelectKBest(f_regression, k=1),
+    ]
+
+
+def fitted_estimators():
+    """Return fitted estimators and pipelines."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    import colk
+
+    return [
         colk.COLKRegressor(random_state=np.random.RandomState(0)).fit(X, Y),
         colk.COLKRegressor(risk="variance", loss="squared").fit(X, np.column_stack([Y, -Y])),
         colk.COLKClassifier().fit(X, LABELS),
         colk.COLKClassifier(loss="hinge").fit(X, Y > 0.0),
         make_pipeline(StandardScaler(), colk.COLKRegressor()).fit(X, Y),
-        *(make_pipeline(step, colk.COLKRegressor(max_atoms=9)).fit(X, Y) for step in transformers),
+        *(
+            make_pipeline(step, colk.COLKRegressor(max_atoms=9)).fit(X, Y)
+            for step in transformers()
+        ),
         colk.COLKQuantileRegressor((0.2, 0.8), max_atoms=9, epochs=1).fit(X, Y),
         colk.COLKRegressor().partial_fit(X, Y),
         colk.COLKRegressor(solver="newton").fit(X, Y),
         colk.COLKRegressor(solver="newton", forgetting=0.99).partial_fit(X, Y),
         colk.COLKClassifier(solver="newton").fit(X, LABELS),
         colk.COLKClassifier(class_weight={"low": 2.0}).partial_fit(X, LABELS, np.unique(LABELS)),
-        ConformalRegressor(learners.COLK(kernel), window=20).learn(X, Y),
+    ]
+
+
+def conformal_models():
+    """Return models with conformal intervals."""
+    import colk
+    from colk import learners, river
+    from colk.conformal import ConformalRegressor
+    from colk.kernels import Gaussian
+
+    return [
+        ConformalRegressor(learners.COLK(Gaussian(0.3)), window=20).learn(X, Y),
         ConformalRegressor(colk.COLKRegressor(solver="newton"), window=20).learn(X, Y),
         river.ConformalRegressor(river.COLKRegressor(kernel="gaussian")),
     ]
+
+
+def table_models():
+    """Yield models of named columns."""
+    from colk.tabular import TableModel
+
     columns = {"a": X[:, 0], "b": X[:, 1], "c": LABELS}
     for task, targets in (("regression", Y), ("classification", LABELS)):
         for solver in ("gradient", "newton"):
             model = TableModel("y", list(columns), categorical=["c"], task=task, solver=solver)
-            models.append(model.learn(columns, targets))
+            yield model.learn(columns, targets)
+
+
+def online_models():
+    """Yield models of River's kind, the last one after its race."""
+    from colk import river
+
     online = [
         (river.COLKRegressor(), Y),
         (river.COLKClassifier(), LABELS),
@@ -133,11 +188,11 @@ def corpus():
     for model, targets in online:
         for x, y in zip(X.tolist(), targets.tolist(), strict=True):
             model.learn_one({"a": x[0], "b": x[1]}, y)
-        models.append(model)
+        yield model
     raced = river.COLKRegressor(max_atoms=20)
     for x in RNG.normal(size=(510, 2)).tolist():
         raced.learn_one({"a": x[0], "b": x[1]}, float(np.sin(3.0 * x[0])))
-    return [*models, raced]
+    yield raced
 
 
 def write_corpus(folder):
