@@ -80,7 +80,7 @@ def _add_columns(group: Any) -> None:
         help="features whose values are categories (default: columns of text)",
     )
     group.add_argument(
-        "--exclude", type=names, metavar="NAMES", help="columns that are no features"
+        "--exclude", type=names, metavar="NAMES", help="columns not to use as features"
     )
     group.add_argument(
         "--id",

@@ -49,7 +49,7 @@ def _check_unchanged(model: "TableModel", source: "Source") -> None:
         columns, prefixes = list(read["columns"]), [Prefix.of(each) for each in read["files"]]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            "the model does not say which rows it has read; --force continues nevertheless"
+            "the model does not record which rows it has read; --force continues anyway"
         ) from error
     cure = "fit a new model with --overwrite, or continue with --force"
     if list(source.kinds)[: len(columns)] != columns:

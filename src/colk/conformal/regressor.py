@@ -36,11 +36,11 @@ class ConformalRegressor(Guarded):
     the data drift or jump and even if the model is poor. A good model gives narrow intervals.
     `AdaptiveInterval` states the guarantee.
 
-    For data at rest, `fit` fits the model and calibrates the intervals on the same samples, without
-    their own sample, and `calibrate` uses samples that the model has not seen. Intervals are then
-    finite from the first prediction on. They cover new samples that are exchangeable with these,
-    such as rows drawn at random. Later rows of data that change over time are not: pass them to
-    `learn` as their targets become known, so that the intervals adapt.
+    For data that are not a stream, `fit` fits the model and calibrates the intervals with the
+    leave-one-out residuals of the same samples; `calibrate` uses samples that the model has not
+    seen. Intervals are then finite from the first prediction on. The coverage holds for new samples
+    that are exchangeable with these, such as rows drawn at random. If the data change over time,
+    pass later rows to `learn` as soon as their targets are known, so that the intervals adapt.
 
     Parameters
     ----------

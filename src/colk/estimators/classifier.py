@@ -61,11 +61,11 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         The margin losses "hinge", "squared_hinge" and "smooth_hinge" then compare each class with
         the rest. Only "logistic" and "softmax" give probabilities.
     risk : Risk or str, default="mean"
-        As in `COLKRegressor`. "auc" is for two classes that are ranked by `decision_function`: its
-        sign is then no good prediction of the class, and there are no probabilities.
+        As in `COLKRegressor`. "auc" makes `decision_function` rank the samples of two classes. Its
+        sign then predicts the class poorly, and there are no probabilities.
     class_weight : dict, "balanced" or None, default=None
-        Weight of each class, by which sample weights are multiplied; classes that a dict leaves out
-        have weight 1. "balanced" gives all classes the same total weight in the data of `fit`, by
+        Weight of each class; it multiplies the sample weights. Classes that a dict leaves out have
+        weight 1. "balanced" gives all classes the same total weight in the data of `fit`, by
         n/(C·n_c) for C classes; `partial_fit` does not see all data and needs a dict. Set it if a
         rare class matters as much as a frequent one.
     regularization, solver, step_size, averaging, gradient_bound, tracking_rate, pairing

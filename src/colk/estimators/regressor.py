@@ -139,7 +139,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         E[κ(x, x)]²/E[κ(x, x)²]; with `solver="newton"` 0.05/√κ. Lower it for more atoms and a
         smaller error, raise it for fewer atoms.
     max_atoms : int, "auto" or None, default="auto"
-        Largest number of atoms; None is no limit. "auto" begins with 400. At the end of `fit` with
+        Largest number of atoms. None: no limit. "auto" starts with 400. At the end of `fit` with
         a `polish`, it adds atoms up to 800 and 1600 while left-out predictions of the residuals
         show that they pay, and there are five samples for each atom; `growth_` tells what was
         tried. `partial_fit` and `solver="newton"` keep to 400. A step takes O(max_atoms²) time.

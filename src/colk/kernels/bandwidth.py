@@ -24,8 +24,8 @@ _ALIASES = {"rbf": "gaussian", "poly": "polynomial"}
 # Squares of smaller or larger differences underflow or overflow.
 _SMALLEST, _LARGEST = 1e-150, 1e150
 
-# The rule "median" uses the pairwise distances of at most this many points, and "scale" the
-# variance of at most so many.
+# Largest number of points for the pairwise distances of the rule "median", and for the variance of
+# the rule "scale".
 _MEDIAN_POINTS = 500
 _SCALE_POINTS = 20_000
 

@@ -82,7 +82,7 @@ class WatchedLearner(StreamLearner):
 
     def _watching(self) -> DriftDetector:
         if self._detector is None:
-            raise ValueError("nobody looks for drift: call watch_drift first")
+            raise ValueError("this learner has no drift detector: call watch_drift first")
         return self._detector
 
     def end_call(self, n_drifts: int) -> None:

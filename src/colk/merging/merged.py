@@ -71,7 +71,7 @@ def merge(
     each learner takes the curvature at its own predictions. The merged learner goes on learning.
 
     Kernels must be equal. Learners must have the same loss, prior and forgetting, and the risk
-    `Mean`: the other risks are no sums over samples.
+    `Mean`, because other risks are not sums over samples.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""As many atoms as pay: more atoms after the polish, while left-out residuals say that they help.
+"""Add atoms after the polish, as long as they predict left-out residuals.
 
 Atoms are added in steps to 800 and 1600. Before each step two ridge regressions predict residuals
 of samples that they have not seen: one on the old atoms, one on all atoms. The step is made if the
 new atoms lower the squared residuals by more than two standard errors and by more than 2 %. The
-regression on the old atoms explains nothing, because the residuals are those of their best weights;
-what it loses by fitting noise is what the old atoms cost in both regressions. A step to M atoms
+regression on the old atoms can explain nothing, because the residuals come from their best weights.
+It only fits noise, and so shows how much the old atoms cost in both regressions. A step to M atoms
 takes O(nM²) operations for n samples: the last step takes sixteen times as many as the weights of
 400 atoms.
 """
@@ -34,8 +34,8 @@ _SAMPLES_PER_ATOM = 5
 _JUDGES = (2.5, 5.0, 10.0)
 _RIDGE = 0.3
 
-# What a step must gain: in standard errors, and as a share of the squared residuals. If it is clear
-# that few samples show less than the hope, more samples do not show enough.
+# What a step must gain: in standard errors, and as a share of the squared residuals. If the first
+# samples clearly show a gain below _HOPE, more samples are not tried.
 _ERRORS = 2.0
 _SHARE = 0.02
 _HOPE = 0.005

@@ -18,7 +18,7 @@ Columns = dict[Hashable, tuple[Any, Any]]  # rows and their values
 def drop_missing(x: Features) -> dict[Hashable, Any]:
     """Return a sample without the features that are None or NaN.
 
-    Put it before the scalers of River, which a single NaN spoils for good.
+    Put it before River's scalers: after a single NaN, their means are NaN for good.
 
     Parameters
     ----------

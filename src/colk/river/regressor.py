@@ -82,7 +82,7 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
     eps : float or None, default=None
         As in `colk.COLKRegressor`.
     max_atoms : int or None, default=200
-        Largest number of atoms; None is no limit. A step takes O(max_atoms²) time.
+        Largest number of atoms. None: no limit. A step takes O(max_atoms²) time.
 
     Examples
     --------

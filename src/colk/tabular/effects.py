@@ -1,10 +1,11 @@
 """Effects of the values of a category on the target: shrunken and out of fold.
 
-Some hundred atoms cannot hold hundreds of values that each have a level of their own and change
-the effect of a number. A linear model with random effects can: the target is b·z + u_v·z for the
-value v of the category, where z are a 1, numbers, and sines and cosines of numbers, and the
-effects u_v are normal with mean 0. The encoded row gets the expected u_v·z as a number. A row that
-is learned gets it from the rows of other folds, so that it does not contain the row's own target.
+A few hundred atoms cannot represent a category with hundreds of values, if each value has its own
+level and changes the effect of a number. A linear model with random effects can: the target is
+b·z + u_v·z for the value v of the category. Here z holds a 1, numbers, and sines and cosines of
+numbers, and the effects u_v are normal with mean 0. The expected u_v·z becomes a feature of the
+row. For a training row it is computed from rows of other folds, so that it does not contain the
+row's own target.
 """
 
 import math
@@ -21,8 +22,8 @@ __all__ = ["N_FOLDS", "CategoryEffects", "EffectColumns", "Places", "effect_targ
 
 N_FOLDS = 5
 
-# Categories with fewer values, or nearly as many values as rows, have no effects: atoms can hold
-# the values, or the rows say nothing about them.
+# Categories with fewer values than this get no effects, because atoms can represent them. Nor do
+# categories with nearly as many values as rows, because there is too little data for each value.
 _FEW_VALUES = 150
 _MOST_SHARE = 0.8
 _FEWEST_ROWS = 100

@@ -27,8 +27,8 @@ _GROSS_RESIDUALS = 8.0
 # Then samples further than this many spreads of the residuals are left out.
 _LEFT_OUT = 5.0
 
-# Samples are no outliers if predictions order this share of the pairs of such a sample and another,
-# with this many standard errors to spare.
+# Such samples stay if x predicts them: if the predictions at these samples are larger, or smaller,
+# than those at the others in this share of all pairs, and by this many standard errors.
 _TOLD = 0.8
 _ERRORS = 4.0
 
@@ -38,8 +38,8 @@ _SEARCH_THRESHOLD = 1.345
 _LAST_THRESHOLD = 3.0
 _ROUNDS = 2
 
-# If this share of the targets is one value, zero for example, the spread of the residuals is that
-# of ties, and says nothing about the others.
+# If this share of the targets has one value, zero for example, the spread of the residuals reflects
+# these ties, and cannot tell which of the other samples are outliers.
 _TIED = 0.25
 
 # Standard deviation of a normal variable in units of its median absolute deviation.
