@@ -6,7 +6,7 @@ from colk._engine.quasigradient cimport QuasiGradientStream
 from colk._engine.simd cimport loops, maths as math
 
 cdef double VANISHING
-cdef Py_ssize_t LATEST, REVIEW
+cdef Py_ssize_t LATEST
 
 cdef class KernelStream(QuasiGradientStream):
     cdef readonly CompressorContract compressor

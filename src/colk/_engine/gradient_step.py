@@ -20,8 +20,6 @@ __all__ = ["GradientStream", "KernelStream", "exact_squared_norm", "stage"]
 VANISHING = 1e-280
 # Number of steps in the running mean of their squared H-norm.
 LATEST = 1000
-# Number of steps between two computations of ‖f̄‖.
-REVIEW = 1000
 
 
 class KernelStream(QuasiGradientStream):
@@ -181,8 +179,10 @@ class GradientStream(KernelStream):
         if self.taken > rate * rate * noise > 0.0:
             rate = min(math.sqrt(self.taken / noise), 1.0)
         self.taken += rate * (taken - self.taken)
-        self.average_error = (1.0 - rate) * (self.average_error + math.sqrt(taken))
-        if (self.steps + 1) % REVIEW == 0:
+        if taken != 0.0:
+            self.average_error += math.sqrt(taken)
+        self.average_error *= 1.0 - rate
+        if (self.steps + 1) % 1000 == 0:  # a literal: division by a variable is slow
             self.squared_average = exact_squared_norm(
                 self.dictionary, self.averaged, self.n_outputs
             )
