@@ -293,9 +293,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         self._lead_on(leader)
         self.race_, self._contest, self._kept = contest.latest, contest, None
 
-    def _compete(
-        self, contest: Contest, X: Array, Y: Array, weight: Array
-    ) -> tuple[float, float]:
+    def _compete(self, contest: Contest, X: Array, Y: Array, weight: Array) -> tuple[float, float]:
         """Learn beside a rival; return the sums of the losses before, and of weights."""
         lost = learned = 0.0
         loss, seen = self._learner.loss_sums

@@ -16,7 +16,7 @@ from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.schedules import Averaging, Rate
-from colk.selection import KeptSamples, Race
+from colk.selection import KeptSamples
 from colk.tabular.columns import check_names
 from colk.tabular.stored import FIELDS, StoredTable
 from colk.tabular.stream import TableStream
