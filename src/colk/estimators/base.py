@@ -27,7 +27,7 @@ from colk.recipe import Contest, Recipe, Settings, as_loss, as_risk
 from colk.risks import GroupRisk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath
-from colk.selection import KeptSamples, Race, RecentSamples, rows_to_race
+from colk.selection import KeptSamples, Race, rows_to_race
 
 __all__ = ["COLKEstimator"]
 
@@ -282,33 +282,29 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
             sums += self._learn_part(X[here], Y[here], weight[here])
             if self._kept.lacking == 0:
                 self._start_contest(self._kept)
-        contest = self._contest
-        if contest is not None:
-            for rows in contest.parts(start, len(X)):
-                sums += self._learn_part(X[rows], Y[rows], weight[rows])
-                contest.follow(X[rows], Y[rows], weight[rows])
-                if contest.is_block_full:
-                    self._lead_on(contest.next_leader(self._learner, self._settings(self.loss_)))
-                    self.race_ = contest.latest
+        if self._contest is not None:
+            sums += self._compete(self._contest, X[start:], Y[start:], weight[start:])
         self._note_loss(*sums)
 
     def _start_contest(self, kept: KeptSamples) -> None:
-        """Let the first samples of a stream choose what the settings leave open.
-
-        A fitted model goes on, and the winner of the race learns beside it.
-        """
-        settings, samples, fitted = self._settings(self.loss_), kept.arrays(), self.race_
-        if fitted is None:
-            race = settings.race(*samples, self._n_outputs or 1)
-            contest = Contest(RecentSamples(*samples), self._learner.kernel, race)
-            self._lead_on(contest.first_leader(self._learner, settings))
-        else:
-            default = self._learner.kernel
-            if not fitted.default_won:
-                default = Recipe.from_data(settings, samples[0]).kernel
-            contest = Contest(RecentSamples(*samples), default, fitted)
-            contest.challenge(self._learner, settings)
+        """Let the first samples of a stream choose what the settings leave open."""
+        settings = self._settings(self.loss_)
+        contest, leader = Contest.begin(kept.arrays(), self._learner, settings, self.race_)
+        self._lead_on(leader)
         self.race_, self._contest, self._kept = contest.latest, contest, None
+
+    def _compete(self, contest: Contest, X: Array, Y: Array, weight: Array) -> tuple[float, float]:
+        """Learn beside a rival; return the sums of the losses before, and of weights."""
+        lost = learned = 0.0
+        loss, seen = self._learner.loss_sums
+        for leader in contest.learn(
+            self._learner, X, Y, weight, lambda: self._settings(self.loss_)
+        ):
+            loss_after, seen_after = self._learner.loss_sums
+            lost, learned = lost + (loss_after - loss), learned + (seen_after - seen)
+            self._lead_on(leader)
+            self.race_, (loss, seen) = contest.latest, leader.loss_sums
+        return lost, learned
 
     def _lead_on(self, leader: KernelLearner) -> None:
         """Go on with this learner."""

@@ -14,7 +14,7 @@ Races also take place if nothing changes, at intervals that double until a rival
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -77,8 +77,9 @@ PATIENCE, IDLE, MOST_PATIENCE = 10, 8, 2**40
 class Contest:
     """The rival of a learner, and the record of their losses.
 
-    A model learns a part of the stream (`parts`), shows it to the contest (`follow`), and asks at
-    the end of a block who leads (`next_leader`).
+    `begin` makes it from the first samples of a stream, and `learn` goes on with those that follow.
+    A model that learns by itself does what `learn` does: it learns a part of the stream (`parts`),
+    shows it to the contest (`follow`), and asks at the end of a block who leads (`next_leader`).
 
     Parameters
     ----------
@@ -95,14 +96,11 @@ class Contest:
     >>> X = np.random.default_rng(0).normal(size=(3000, 4))
     >>> y = np.where(np.arange(3000) < 1200, X[:, 0], X[:, 3]) ** 2  # another feature counts
     >>> default = Recipe.from_data(settings, X[:500]).learner().learn(X[:500], y[:500])
-    >>> first = settings.race(X[:500], y[:500], np.ones(500), 1)
-    >>> contest = Contest(RecentSamples(X[:500], y[:500], np.ones(500)), default.kernel, first)
-    >>> leader = contest.first_leader(default, settings)
-    >>> for rows in contest.parts(500, 3000):
-    ...     leader = leader.learn(X[rows], y[rows])
-    ...     contest.follow(X[rows], y[rows], np.ones(len(X[rows])))
-    ...     if contest.is_block_full:
-    ...         leader = contest.next_leader(leader, settings)
+    >>> samples = X[:500], y[:500], np.ones(500)
+    >>> contest, leader = Contest.begin(samples, default, settings)
+    >>> first = contest.latest
+    >>> for leader in contest.learn(leader, X[500:], y[500:], np.ones(2500), lambda: settings):
+    ...     pass
     >>> [int(race.scales.argmax()) for race in (first, contest.latest)]
     [0, 3]
     """
@@ -120,6 +118,59 @@ class Contest:
         self.is_fitted = False  # whether the weights of the leader are those of a fit
 
     # -- learning ----------------------------------------------------------------------------
+
+    @classmethod
+    def begin(
+        cls,
+        samples: tuple[Array, Array, Array],
+        learner: KernelLearner,
+        settings: Settings,
+        fitted: Race | None = None,
+    ) -> tuple["Contest", KernelLearner]:
+        """Race on the first samples of a stream; return the contest, and who leads.
+
+        Parameters
+        ----------
+        samples : tuple of arrays
+            Points, targets and weights.
+        learner : KernelLearner
+            The model, which has learned them, with the default kernel or that of a fit.
+        settings : Settings
+            Its settings.
+        fitted : Race, optional
+            The race of a fit before the stream. The fitted model leads, and the winner on these
+            samples is its rival.
+        """
+        recent = RecentSamples(*samples)
+        if fitted is None:
+            race = settings.race(*samples, learner.n_outputs or 1)
+            contest = cls(recent, learner.kernel, race)
+            return contest, contest.first_leader(learner, settings)
+        default = learner.kernel
+        if not fitted.default_won:
+            default = Recipe.from_data(settings, samples[0]).kernel
+        contest = cls(recent, default, fitted)
+        contest.challenge(learner, settings)
+        return contest, learner
+
+    def learn(
+        self,
+        leader: KernelLearner,
+        X: Array,
+        Y: Array,
+        weight: Array,
+        settings: Callable[[], Settings],
+    ) -> Iterator[KernelLearner]:
+        """Let leader and rival learn checked samples; yield who leads after each part of them.
+
+        `settings` is called at the end of a block only, because one sample is learned in less time.
+        """
+        for rows in self.parts(0, len(X)):
+            leader.learn_checked(X[rows], Y[rows], weight[rows])
+            self.follow(X[rows], Y[rows], weight[rows])
+            if self.is_block_full:
+                leader = self.next_leader(leader, settings())
+            yield leader
 
     def first_leader(self, default: KernelLearner, settings: Settings) -> KernelLearner:
         """Return who leads after the first race: its winner, or the default."""

@@ -30,7 +30,7 @@ from colk.river.feed import Feed
 from colk.river.stored import StoredModel
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Pairing, Rate
-from colk.selection import KeptSamples, Race, RecentSamples
+from colk.selection import KeptSamples, Race
 
 __all__ = ["OnlineModel", "check_weight", "check_weights"]
 
@@ -172,33 +172,33 @@ class OnlineModel(Guarded, StoredModel):
         if self._kept is not None:
             self._kept = self._kept.including(X[:n], Y[:n], weight[:n])
             if self._kept.lacking == 0:
-                self._choose_kernel(self._kept, self._learner, n_outputs)
+                self._choose_kernel(self._kept, self._learner)
                 self._learn_rows(X[n:], Y[n:], weight[n:], n_outputs)
 
-    def _choose_kernel(self, kept: KeptSamples, default: KernelLearner, n_outputs: int) -> None:
+    def _choose_kernel(self, kept: KeptSamples, default: KernelLearner) -> None:
         """Let the first samples choose the kernel."""
-        samples, settings = kept.arrays(), self._settings()
-        contest = Contest(
-            RecentSamples(*samples), default.kernel, settings.race(*samples, n_outputs)
-        )
-        self._contest, self._kept = contest, None
-        self._put_first(contest.first_leader(default, settings), default)
+        self._contest, leader = Contest.begin(kept.arrays(), default, self._settings())
+        self._kept = None
+        self._put_first(leader, default)
 
     def _compete(self, contest: Contest, X: Array, Y: Array, weight: Array) -> None:
         """Learn checked samples beside a rival."""
-        for rows in contest.parts(0, len(X)):
-            samples = X[rows], Y[rows], weight[rows]
-            cast(KernelLearner, self._learner).learn_checked(*samples)
-            self._follow(contest, *samples)
+        before = cast(KernelLearner, self._learner)
+        for leader in contest.learn(before, X, Y, weight, self._settings):
+            self._lead_on(leader)
 
     def _follow(self, contest: Contest, X: Array, Y: Array, weight: Array) -> None:
         """Show the contest what the leader has learned; at the end of a block a rival may lead."""
         contest.follow(X, Y, weight)
         if contest.is_block_full:
             before = cast(KernelLearner, self._learner)
-            leader = contest.next_leader(before, self._settings())
-            if leader is not before:
-                self._put_first(leader, before)
+            self._lead_on(contest.next_leader(before, self._settings()))
+
+    def _lead_on(self, leader: KernelLearner) -> None:
+        """Go on with this learner."""
+        before = cast(KernelLearner, self._learner)
+        if leader is not before:
+            self._put_first(leader, before)
 
     def _put_first(self, leader: KernelLearner, before: KernelLearner) -> None:
         """Let another learner lead; the detector of drift goes on."""

@@ -16,10 +16,10 @@ from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.schedules import Averaging, Rate
-from colk.selection import KeptSamples, Race
+from colk.selection import KeptSamples
 from colk.tabular.columns import check_names
-from colk.tabular.prediction import TablePredictor
 from colk.tabular.stored import FIELDS, StoredTable
+from colk.tabular.stream import TableStream
 
 if TYPE_CHECKING:
     from colk.tabular.reading import Source
@@ -28,14 +28,11 @@ __all__ = ["TableModel", "Task"]
 
 Task = Literal["regression", "classification"]
 
-# The most classes; a target with more is probably a number.
-MOST_CLASSES = 256
-
 _TASKS = ("regression", "classification")
 
 
 @stored.stores(FIELDS)
-class TableModel(TablePredictor, StoredTable):
+class TableModel(TableStream, StoredTable):
     """COLK for the rows of a table, with everything that turns rows into points.
 
     Numbers and targets are standardised. Categories are compared by equality
@@ -58,8 +55,9 @@ class TableModel(TablePredictor, StoredTable):
         Whether targets are numbers or labels.
     kernel : Kernel or str, default "auto"
         A kernel, or the name of one. With "auto" the data choose: `fit` compares kernels on 1,000
-        rows drawn from all rows, `learn` on the first 500 rows. Later rows do not change it: for a
-        stream that changes use `colk.river`, or `partial_fit` of an estimator.
+        rows drawn from all rows, `learn` on the first 500 rows. If later rows of `learn` need
+        another kernel, a rival learns beside the model and may take over; see
+        `colk.COLKRegressor`.
     bandwidth : float, "scale" or "auto", default "scale"
         Bandwidth of a kernel given by name, for standardised columns. "scale" is √(p/2) for p
         features, and p/2 for the Laplacian.
@@ -93,7 +91,7 @@ class TableModel(TablePredictor, StoredTable):
     labels : list of str
         The classes, in the order in which they appeared.
     race : Race or None
-        How the kernel was chosen; None if it was given, or until it is chosen.
+        How the data chose a kernel the last time; None if it was given, or not yet chosen.
     path : RiskPath or None
         What `fit` tried between the mean and the risk, on 20,000 rows at most; None for the mean,
         and without a `polish` or a `risk_path`.
@@ -114,7 +112,7 @@ class TableModel(TablePredictor, StoredTable):
     array([ 150., -100.])
     """
 
-    _changing = ("_learner", "_inputs", "_targets", "_encoder", "labels", "notes")
+    _changing = ("_learner", "_contest", "_inputs", "_targets", "_encoder", "labels", "notes")
 
     def __init__(
         self,
@@ -170,11 +168,12 @@ class TableModel(TablePredictor, StoredTable):
         self.recipe = Recipe.from_shape(self.settings, self._encoder.width)
         self.rows = 0
         self.labels: list[str] = []
-        self.race: Race | None = None
+        self.race = None
         self.path: RiskPath | None = None
         self._fixed: KernelExpansion | None = None
         self.residuals = np.zeros(0)
         self._kept = KeptSamples() if self.settings.is_open else None
+        self._contest = None
         self._learner = self.recipe.learner(self._n_outputs)
 
     # -- learning ----------------------------------------------------------------------------
@@ -221,6 +220,25 @@ class TableModel(TablePredictor, StoredTable):
         y : array of shape (n,)
             Finite numbers, or labels, which are text.
         """
+        has_choice = self._kept is not None or self._contest is not None
+        if self._has_fixed_scales and self.race is not None and not has_choice:
+            self._kept = KeptSamples()  # the first rows of a stream after `fit`
+        return self._learn(columns, y)
+
+    @locked
+    def learn_pass(self, columns: Mapping[str, Any], y: Any) -> Self:
+        """Learn from rows in a pass of a fit, which keeps the kernel that it has chosen.
+
+        Parameters
+        ----------
+        columns, y
+            As for `learn`.
+        """
+        if self._has_fixed_scales:
+            self._kept = self._contest = None
+        return self._learn(columns, y)
+
+    def _learn(self, columns: Mapping[str, Any], y: Any) -> Self:
         if self._fixed is not None:
             raise ValueError("a compressed model cannot learn; use the original model")
         X, targets = self._encoded(columns, y, first=self.rows)
@@ -237,73 +255,6 @@ class TableModel(TablePredictor, StoredTable):
             self._learn_labels(X, targets[:, 0])
         self.rows += len(X)
         return self
-
-    def _grow(self, n_outputs: int) -> None:
-        """Give the learner a column for each name and this many outputs."""
-        width = len(self._encoder.names)
-        if self.rows == 0 and self._learner.loss_sums[1] == 0.0:
-            return
-        if (width, n_outputs) != (self._learner.n_features, self._learner.n_outputs):
-            is_scaled = self.race is not None and self.race.winner.scaled
-            if self.race is not None and is_scaled:
-                self.recipe = Recipe.from_kernel(self.settings, self.race.kernel_for(width))
-            self._learner.grow(width, n_outputs, self.kernel if is_scaled else None)
-
-    def _learn_labels(self, X: Array, labels: Any) -> None:
-        """Learn up to the next new label, which makes the learner grow."""
-        start = 0
-        while start < len(labels):
-            self._add_label(labels[start])
-            end = start + 1
-            while end < len(labels) and labels[end] in self.labels:
-                end += 1
-            self._learn_rows(X[start:end], self._class_targets(labels[start:end]))
-            start = end
-
-    def _learn_rows(self, X: Array, targets: Array) -> None:
-        """Learn checked rows; the first ones are kept until they choose the kernel."""
-        if self._kept is not None:
-            n = self._kept.lacking
-            self._feed(X[:n], targets[:n])
-            self._kept = self._kept.including(X[:n], targets[:n], np.ones(len(X[:n])))
-            X, targets = X[n:], targets[n:]
-            if self._kept.lacking == 0:
-                points, kept_targets, _ = self._kept.arrays()
-                if self._choose_kernel(points, kept_targets, prefers_narrow=False):
-                    self._feed(points, kept_targets)
-        if len(X):
-            self._feed(X, targets)
-
-    def _feed(self, X: Array, targets: Array) -> None:
-        self._learner.learn_checked(X, targets[:, 0], np.ones(len(X)))
-
-    def _choose_kernel(self, X: Array, targets: Array, prefers_narrow: bool) -> bool:
-        """Let rows choose the kernel; return whether that made a new learner."""
-        self.race = self.settings.race(
-            X, targets, np.ones(len(X)), self._n_outputs, prefers_narrow=prefers_narrow
-        )
-        self._kept = None
-        if self.race.default_won:
-            return False
-        self.recipe = Recipe.from_kernel(self.settings, self.race.kernel)
-        self._learner = self.recipe.learner(self._n_outputs)
-        return True
-
-    def _add_label(self, label: str) -> None:
-        if label in self.labels:
-            return
-        if self.loss.kind == "binary" and len(self.labels) == 2:
-            raise ValueError(
-                f"{type(self.loss).__name__} separates two classes, {self.labels[0]!r} and "
-                f"{self.labels[1]!r}; with {label!r} there are three, so leave the loss out"
-            )
-        if len(self.labels) == MOST_CLASSES:
-            raise ValueError(
-                f"{self.target} has more than {MOST_CLASSES} classes; is it a regression?"
-            )
-        self.labels.append(label)
-        if self.loss.kind == "multiclass" and len(self.labels) > 2:
-            self._grow(len(self.labels))
 
     # -- the steps of a fit ------------------------------------------------------------------
 
@@ -337,10 +288,20 @@ class TableModel(TablePredictor, StoredTable):
         self._has_fixed_scales = True
         self.recipe = Recipe.from_data(self.settings, X)
         self._learner = self.recipe.learner(self._n_outputs)
-        if self._kept is not None:
-            self._choose_kernel(X[:n_raced], targets[:n_raced], prefers_narrow=True)
+        if self.settings.is_open:
+            self._choose_kernel(X[:n_raced], targets[:n_raced])
         if self.polish and starts_from_mean(self.risk):
             self._learner = self.recipe.for_mean().learner(self._n_outputs)
+
+    def _choose_kernel(self, X: Array, targets: Array) -> None:
+        """Let rows choose the kernel of a fit."""
+        self.race = self.settings.race(
+            X, targets, np.ones(len(X)), self._n_outputs, prefers_narrow=True
+        )
+        self._kept = None
+        if not self.race.default_won:
+            self.recipe = Recipe.from_kernel(self.settings, self.race.kernel)
+            self._learner = self.recipe.learner(self._n_outputs)
 
     def take_risk(self, X: Array, targets: Array) -> None:
         """Go on under the risk of the settings, if the mean found the atoms.
@@ -371,11 +332,8 @@ class TableModel(TablePredictor, StoredTable):
     # -- what it is made of ------------------------------------------------------------------
 
     def parameters(self) -> dict[str, Any]:
-        """Return the arguments that make a model with the same settings.
-
-        Once the kernel is chosen it is among them.
-        """
-        is_open = self._kept is not None
+        """Return the arguments that make a model with the same settings."""
+        is_open = self.settings.is_open
         return {
             "target": self.target,
             "features": self.features,

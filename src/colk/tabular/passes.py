@@ -138,7 +138,7 @@ class TableFit:
             Numbers or labels.
         """
         if self.phase == "learn":
-            self._model.learn(columns, y)
+            self._model.learn_pass(columns, y)
             return
         X, targets = self._model.encode(columns, y, first=self._n_read)
         self._n_read += len(X)

@@ -11,7 +11,7 @@ from colk._validation import Array
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss, Softmax
-from colk.recipe import Recipe, as_averaging
+from colk.recipe import Contest, Recipe, as_averaging
 from colk.risks import Risk
 from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion
@@ -29,6 +29,7 @@ class TablePredictor(TableRows):
     recipe: Recipe
     rows: int
     _learner: KernelLearner
+    _contest: Contest | None
     _fixed: KernelExpansion | None
     residuals: Array
 
@@ -249,7 +250,7 @@ class TablePredictor(TableRows):
         compression = compress(self.function, eps=eps, max_atoms=max_atoms)
         smaller = type(self).__new__(type(self))
         smaller.__dict__.update(self.__dict__)
-        smaller._fixed = compression.function
+        smaller._fixed, smaller._contest = compression.function, None
         smaller._learner = self.recipe.learner(self._n_outputs)
         smaller.notes = {}
         return smaller, compression

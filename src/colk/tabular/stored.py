@@ -6,7 +6,7 @@ from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.learners.colk import KernelLearner
-from colk.recipe import has_solver
+from colk.recipe import Contest, Recipe, has_solver
 from colk.risks import Mean
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
@@ -32,6 +32,7 @@ FIELDS: dict[str, stored.Field] = {
     "has_fixed_scales": stored.Flag(),
     "race": stored.Optional(stored.Object(Race)),
     "path": stored.Optional(stored.Object(RiskPath)),
+    "contest": stored.Optional(stored.Object(Contest)),
     "kept": stored.Optional(stored.Object(KeptSamples)),
     "residuals": stored.Array(stored.Size("n_residuals", at_most=MOST_RESIDUALS)),
     "notes": stored.Object(dict),
@@ -54,6 +55,7 @@ class StoredTable:
             "has_fixed_scales": self._has_fixed_scales,
             "race": self.race,
             "path": self.path,
+            "contest": self._contest,
             "kept": self._kept,
             "residuals": self.residuals,
             "notes": self.notes,
@@ -69,16 +71,18 @@ class StoredTable:
         model._inputs, model._targets = values["inputs"], values["targets"]
         if len(model._inputs.means) != model._encoder.n_measured or len(model._targets.means) != 1:
             raise FileFormatError("the scales are not those of the columns")
+        _check_choice(model, values)
+        if values["race"] is not None:
+            model.recipe = Recipe.from_kernel(model.settings, values["learner"].kernel)
         _check_learner(model, values["learner"])
         if values["fixed"] is not None:
             _check_shape(model, values["fixed"], "function")
         elif values["learner"].has_learned != (model.rows > 0):
             raise FileFormatError("rows were learned, but not by the learner")
         model._learner, model._fixed = values["learner"], values["fixed"]
-        if (values["kept"] is not None) != model.settings.is_open:
-            raise FileFormatError("rows are kept to choose a kernel that the settings name")
         model._has_fixed_scales, model.race = values["has_fixed_scales"], values["race"]
-        model._kept, model.notes, model.path = values["kept"], values["notes"], values["path"]
+        model._kept, model._contest = values["kept"], values["contest"]
+        model.notes, model.path = values["notes"], values["path"]
         model.residuals = values["residuals"]
         return model
 
@@ -87,6 +91,29 @@ def _check_labels(labels: list[str], task: str) -> list[str]:
     if len(set(labels)) < len(labels) or (labels and task == "regression"):
         raise FileFormatError("the labels must be different, and a regression has none")
     return labels
+
+
+def _check_choice(model: Any, values: dict[str, Any]) -> None:
+    """Check the race that chose the kernel, the contest of kernels, or the rows for a race."""
+    race, kept, contest = values["race"], values["kept"], values["contest"]
+    if not model.settings.is_open and not (race is kept is contest is None):
+        raise FileFormatError("the settings name the kernel, but rows choose one")
+    if model.settings.is_open and race is kept is None:
+        raise FileFormatError("the kernel is neither chosen nor are there rows to choose it")
+    learner, width = values["learner"], len(model.columns)
+    if race is not None and len(race.scales) > width:
+        raise FileFormatError("the race has more features than the model")
+    if contest is not None:
+        if race is None or kept is not None:
+            raise FileFormatError("a contest of kernels begins with a race")
+        contest.check(learner, model.settings.solver)
+    elif race is not None and not race.default_won and learner.kernel != race.kernel_for(width):
+        raise FileFormatError("the kernel is not the one that won the race")
+    if kept is not None and kept.count:
+        points, targets, _ = kept.arrays()
+        if points.shape[1] > width or targets.ndim != 1:
+            raise FileFormatError("the rows that are kept have other columns than the model")
+        model.loss.check_targets(targets, learner.n_outputs or 1, len(points))
 
 
 def _check_learner(model: Any, learner: KernelLearner) -> None:
