@@ -1,9 +1,10 @@
 """Fits over partitions compared with fits of all rows in memory: errors on new rows.
 
-    python benchmarks/shards.py                     three seeds; 2, 8 and 32 partitions
-    python benchmarks/shards.py --quick             one seed, 2 and 8 partitions
-    python benchmarks/shards.py --atoms 400         another limit on atoms; prints the table
-    python benchmarks/shards.py --cache FOLDER      continues an interrupted run
+    python benchmarks/shards.py                   three seeds; 2, 8 and 32 partitions
+    python benchmarks/shards.py --quick           one seed, 2 and 8 partitions
+    python benchmarks/shards.py --atoms auto      without the limit of 200 atoms; prints the table
+    python benchmarks/shards.py --cache FOLDER    continues an interrupted run
+    python benchmarks/shards.py --jobs 2          in two processes
 
 Each problem has 16,000 rows, which a fit in memory sees whole, and 100,000 others for the test. The
 fit over partitions finds kernel, atoms and λ on a sample of 8,000 rows; all models have at most 200
@@ -11,10 +12,11 @@ atoms. Partitions are alike, or sorted by the first feature. The error is the me
 the logarithmic loss, or the value of the risk. Risks are taken as given: with `risk_path`, the
 sample decides whether a risk pays, and may decide otherwise than all rows.
 
-A fit in memory draws at random as well: the rows that choose the kernel, and their order. So the
-numbers are test errors divided by the mean error of three fits in memory with different values of
-`random_state`: the mean over the seeds, and the largest in brackets. The last column has these
-three fits themselves, relative to their mean: the smallest and the largest of all seeds.
+A fit draws rows at random, 2,000 at most, to choose its kernel, in memory as well as over
+partitions, and different kernels have different errors. So each error is the mean of three fits
+with different values of `random_state`. The numbers are errors over partitions divided by those in
+memory: the mean over the seeds, and the largest in brackets. The last column has single fits in
+memory relative to the mean of the three: the smallest and the largest of all seeds.
 """
 
 import argparse
@@ -25,7 +27,7 @@ from typing import Any, NamedTuple
 
 import dask.array as da
 import numpy as np
-from joblib import Memory
+from joblib import Memory, Parallel, delayed
 from sklearn.datasets import make_friedman1
 from sklearn.metrics import log_loss
 from tables import publish, table
@@ -36,7 +38,7 @@ from colk.kernels import Kernel, Matern
 from colk.risks import CVaR, Risk, Variance
 
 TRAINING, TEST, SAMPLE, MOST_ATOMS = 16_000, 100_000, 8000, 200
-IN_MEMORY = (0, 1, 2)  # values of random_state
+DRAWS = (0, 1, 2)  # values of random_state
 Array = np.ndarray
 
 
@@ -111,7 +113,7 @@ def ratios(
     kind = COLKClassifier if problem.are_labels else COLKRegressor
     over = DaskCOLKClassifier if problem.are_labels else DaskCOLKRegressor
     settings = {**problem.settings, **({} if atoms is None else {"max_atoms": atoms})}
-    models = (kind(random_state=k, **settings).fit(X, y) for k in IN_MEMORY)
+    models = (kind(random_state=k, **settings).fit(X, y) for k in DRAWS)
     in_memory = [problem.error(model, test, targets) for model in models]
     found = []
     for order in (np.arange(TRAINING), np.argsort(X[:, 0], kind="stable")):
@@ -119,10 +121,13 @@ def ratios(
             size = TRAINING // count
             lazy = da.from_array(X[order], chunks=(size, X.shape[1]))
             lazy_targets = da.from_array(y[order], chunks=size)
-            with ThreadPoolExecutor(2) as pool:
-                model = over(client=pool, sample_size=SAMPLE, random_state=0, **settings)
-                model.fit(lazy, lazy_targets)
-            found.append(problem.error(model.local_, test, targets))
+            errors = []
+            for k in DRAWS:
+                with ThreadPoolExecutor(1) as pool:
+                    model = over(client=pool, sample_size=SAMPLE, random_state=k, **settings)
+                    model.fit(lazy, lazy_targets)
+                errors.append(problem.error(model.local_, test, targets))
+            found.append(np.mean(errors))
     mean = np.mean(in_memory)
     return list(np.divide(found, mean)), list(np.divide(in_memory, mean))
 
@@ -136,16 +141,20 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--atoms", type=atoms_of, default=MOST_ATOMS, help='a number, or "auto"')
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--cache", type=Path, help="folder of the results")
     given, rows = parser.parse_args(), []
     counts = (2, 8) if given.quick else (2, 8, 32)
     columns = ["problem", *(f"{n}, {kind}" for kind in ("alike", "sorted") for n in counts)]
     columns.append("fits in memory")
-    stored = Memory(given.cache, verbose=0).cache(ratios)
+    stored, seeds = Memory(given.cache, verbose=0).cache(ratios), range(1 if given.quick else 3)
+    results = Parallel(given.jobs, return_as="generator")(
+        delayed(stored)(name, seed, counts, given.atoms)
+        for name in given.problems
+        for seed in seeds
+    )
     for name in given.problems:
-        seeds = range(1 if given.quick else 3)
-        results = [stored(name, seed, counts, given.atoms) for seed in seeds]
-        found, own = zip(*results, strict=True)
+        found, own = zip(*(next(results) for _ in seeds), strict=True)
         cells = [f"{each.mean():.3f} ({each.max():.3f})" for each in np.transpose(found)]
         rows.append([name, *cells, f"{np.min(own):.3f} to {np.max(own):.3f}"])
         print(*rows[-1], sep=" | ", flush=True)

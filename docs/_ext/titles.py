@@ -49,6 +49,8 @@ TITLES = {
     "risk_streams_time": "Risks on streams: time",
     "robust": "Outliers",
     "robust_streams": "Outliers of streams",
+    "scale": "Scaling over rows, atoms and workers",
+    "shards": "Fits over partitions compared with fits in memory",
     "verdicts": "Which results reproduce",
 }
 
