@@ -37,3 +37,19 @@ def test_reproduce_needs_a_scheduler(tmp_path, monkeypatch, capsys):
     out = str(tmp_path / "out")
     assert main(["reproduce", "theory", "--dask", address, "--out", out]) == 2
     assert f"no Dask scheduler answers at '{address}'" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_reproduce_on_a_cluster(client, tmp_path, capsys):
+    """The command on a cluster writes the figures that it writes here."""
+    pytest.importorskip("matplotlib")
+    command = ["reproduce", "outliers", "--runs", "2", "--scale", "0.02"]
+    here, there = tmp_path / "here", tmp_path / "there"
+    assert main([*command, "--out", str(here)]) == 0
+    address = client.scheduler.address
+    assert main([*command, "--out", str(there), "--dask", address]) == 0, capsys.readouterr().err
+    assert "dashboard" in capsys.readouterr().err
+    tables = sorted(path.name for path in here.glob("*.csv"))
+    assert tables
+    for name in tables:
+        assert (here / name).read_bytes() == (there / name).read_bytes()
