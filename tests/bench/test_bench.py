@@ -1,6 +1,8 @@
 """The benchmark: its peers run, its page tells where colk is behind, its file is complete."""
 
 import re
+import sys
+from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 
 pytest.importorskip("lightgbm")
 
-from colk.bench import TRACKS, Cell, Measure, Plan, Track, page
+from colk.bench import TRACKS, Cell, Measure, Plan, Track, libraries
 from colk.bench.batch_peers import BATCH_PEERS
 from colk.bench.bench import bench, expected_seconds
 from colk.bench.cells import Score
@@ -22,6 +24,7 @@ from colk.bench.tracks import bike, memory, small
 from colk.bench.tracks.batch import run_classification, run_regression
 from colk.bench.tracks.published import ROWS, lorenz
 from colk.experiments.origin import observe_origin
+from colk.experiments.runner import Watch
 from colk.experiments.tasks import Task
 
 PLAN = Plan(quick=True)
@@ -112,7 +115,7 @@ def test_colk_is_not_behind_if_larger_values_are_better():
 
 
 def test_the_page_says_which_libraries_are_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "absence", lambda: "there is no Java")
+    monkeypatch.setattr(libraries, "absence", lambda: "there is no Java")
     track = fake_track()
     path = write_page([track], scores_of(track), PLAN, tmp_path, observe_origin(1.0, 1, 0))
     assert re.search(r"Without CapyMOA.{0,40}there is no Java", path.read_text(), re.S)
@@ -233,3 +236,33 @@ def test_scores_are_the_same_twice(tmp_path):
     runs = [bench(["tails"], PLAN, tmp_path / str(k)) for k in range(2)]
     first, second = (run.table.read_text() for run in runs)
     assert first == second
+
+
+class Seconds(Watch):
+    """Adds the seconds of finished tasks, and counts those that were in the cache."""
+
+    def __init__(self):
+        self.total, self.n_found = 0.0, 0
+
+    def finish(self, name, seconds, *, found=False):
+        self.total += seconds
+        self.n_found += found
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_finished_tasks_add_up_to_the_announced_seconds(tmp_path, monkeypatch, alone):
+    monkeypatch.setitem(TRACKS, "fake", replace(fake_track(), alone=alone))
+    watch = Seconds()
+    bench(["fake"], PLAN, tmp_path, jobs=2, watch=watch)
+    assert watch.total == expected_seconds(["fake"], PLAN, 2) > 0.0
+
+
+def test_results_of_other_versions_of_the_libraries_are_not_used(tmp_path, monkeypatch):
+    monkeypatch.setitem(TRACKS, "fake", replace(fake_track(), alone=True))
+    found = []
+    for names in (["river 1"], ["river 1"], ["river 2"]):
+        monkeypatch.setattr(sys.modules["colk.bench.bench"], "versions", lambda names=names: names)
+        watch = Seconds()
+        bench(["fake"], PLAN, tmp_path, watch=watch)
+        found.append(watch.n_found)
+    assert found == [0, 6, 0]
