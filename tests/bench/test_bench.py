@@ -4,6 +4,7 @@ import re
 import sys
 from dataclasses import replace
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -266,3 +267,24 @@ def test_results_of_other_versions_of_the_libraries_are_not_used(tmp_path, monke
         bench(["fake"], PLAN, tmp_path, watch=watch)
         found.append(watch.n_found)
     assert found == [0, 6, 0]
+
+
+def test_two_runs_are_compared_without_times(tmp_path):
+    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+    try:
+        import same_scores
+    finally:
+        sys.path.pop(0)
+
+    def run(name, **values):
+        (tmp_path / name).mkdir()
+        score = Score("small", "24,000 samples", "colk", 0, values)
+        (tmp_path / name / "bench.csv").write_text(to_csv([score]))
+        return same_scores.repeating(tmp_path / name)
+
+    one = run("one", mse=1.0, points=np.nan, time=3.0)
+    assert same_scores.differences(one, run("same", mse=1.0, points=np.nan, time=4.0)) == []
+    (line,) = same_scores.differences(one, run("other", mse=2.0, points=np.nan, time=3.0))
+    assert line == "small, 24,000 samples, colk, 0, mse: 1.0 and 2.0"
+    assert len(same_scores.differences(one, run("number", mse=1.0, points=25.0))) == 1
+    assert len(same_scores.differences(one, run("less", mse=1.0))) == 1

@@ -105,7 +105,7 @@ def _peer_table(track: Track, scores: Sequence[Score], found: Summaries) -> dict
         summaries = [None if value is None else Summary(value, 0.0) for value in values]
         rows.append((peer, [_cell(each, 3, False) for each in (to_colk.get(peer), *summaries)]))
     head = [f"{track.measures[0].name} / colk's", *(measure.name for measure in others)]
-    return {"head": head, "rows": rows, "captions": [measure.text for measure in others]}
+    return {"head": head, "rows": rows, "captions": {measure.name: measure.text for measure in others}}
 
 
 def _medians(scores: Sequence[Score], measure: Measure) -> dict[str, float]:
@@ -132,7 +132,7 @@ def _picture(track: Track, scores: Sequence[Score], found: Summaries) -> Markup 
             color = "#D55E00" if is_ours else "#0072B2"
             axes.plot(times[peer], ratio, "o", color=color)
             axes.annotate(peer, (times[peer], ratio), (5, 4), textcoords="offset points")
-        axes.set(xscale="log", yscale="log", xlabel=clock.text)
+        axes.set(xscale="log", yscale="log", xlabel=clock.text.rstrip("."))
         axes.set_ylabel(f"{track.measures[0].name}, relative to the best")
         axes.margins(x=0.25, y=0.12)
 

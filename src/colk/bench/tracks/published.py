@@ -312,7 +312,7 @@ TRACK = Track(
     "published",
     "Published results",
     "Does the same method reach here what was published, and how does colk compare?",
-    (Measure("error", "Error in the unit that the row names; smaller is better.", digits=4),),
+    (Measure("error", "Error in the unit that the heading names; smaller is better.", digits=4),),
     _cells,
     {name: f"{row.method}. {row.source}" for name, row in ROWS.items()},
 )
