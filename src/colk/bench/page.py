@@ -105,7 +105,8 @@ def _peer_table(track: Track, scores: Sequence[Score], found: Summaries) -> dict
         summaries = [None if value is None else Summary(value, 0.0) for value in values]
         rows.append((peer, [_cell(each, 3, False) for each in (to_colk.get(peer), *summaries)]))
     head = [f"{track.measures[0].name} / colk's", *(measure.name for measure in others)]
-    return {"head": head, "rows": rows, "captions": {measure.name: measure.text for measure in others}}
+    captions = {measure.name: measure.text for measure in others}
+    return {"head": head, "rows": rows, "captions": captions}
 
 
 def _medians(scores: Sequence[Score], measure: Measure) -> dict[str, float]:

@@ -228,7 +228,7 @@ TRACK = Track(
     _cells,
     {
         "Friedman stream": "Noise alone needs 12.3 % of the range. CapyMOA's published results on "
-        "the Fried data, drawn from the same function: AdaPI covers 96.25 at a width of 27.4 %, MVE "
-        "97.4 at 29.6 %. Here AdaPI has a forest of ten trees, as the other forests of this page."
+        "the Fried data, which have the same function: AdaPI covers 96.25 at a width of 27.4 %, "
+        "MVE 97.4 at 29.6 %. Here AdaPI has a forest of ten trees, like the other forests."
     },
 )

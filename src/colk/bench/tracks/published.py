@@ -41,9 +41,9 @@ _AMF = "River's forest has changed since: "
 _KAFBOX = (
     "The demo of the Kernel Adaptive Filtering Toolbox: squared error after 1000 samples. Its "
     "series, which is computed again here, is the third variable of the Lorenz system by Euler "
-    "steps of 0.01. “colk, kernel given” is NewtonCOLK with the kernel of KRLS and the squared loss; "
-    "prior and eps were chosen on a series from another start. “colk” has its default settings, with "
-    "a robust loss and a kernel that it chooses from the first samples."
+    "steps of 0.01. “colk, kernel given” is NewtonCOLK with the kernel of KRLS and the squared "
+    "loss; prior and eps were chosen on a series from another start. “colk” has its default "
+    "settings: a robust loss, and a kernel that it chooses from the first samples."
 )
 # Start of the toolbox's series, and the bandwidth of its demo.
 _START, _LORENZ_BANDWIDTH = (10.0, 7.0, 35.0), 32.0
