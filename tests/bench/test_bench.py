@@ -230,6 +230,7 @@ def test_published_numbers_have_a_source_and_their_method_is_near():
     assert row.same(0) == pytest.approx(row.value, abs=2.0)
     row = ROWS["Lorenz (decibels)"]
     assert row.same(0) == pytest.approx(row.value, abs=1.0)
+    assert row.given(0) < row.value - 20.0
 
 
 @pytest.mark.slow

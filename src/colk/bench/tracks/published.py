@@ -296,7 +296,7 @@ def run(problem: str, peer: str, seed: int) -> Result:
 
 
 # Rough processor seconds of a row.
-_SECONDS = {"colk": 0.6, "published method here": 2.0, "colk, kernel given": 1.0, "published": 0.0}
+_SECONDS = {"colk": 0.6, "published method here": 2.5, "colk, kernel given": 1.0, "published": 0.0}
 
 
 def _cells(plan: Plan) -> list[Cell]:
