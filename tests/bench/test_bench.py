@@ -211,7 +211,8 @@ def test_krls_solves_least_squares_on_its_atoms():
         model.learn(x, target)
     assert 3 < len(model.atoms) < 30
     # With these atoms fixed, no other weights have a clearly smaller squared error.
-    table = np.exp(-0.5 * (X - model.atoms.T) ** 2 / 0.25)
+    atoms = model.atoms.astype(float)
+    table = np.exp(-0.5 * (X - atoms.T) ** 2 / 0.25)
     best = np.linalg.lstsq(table, y, rcond=None)[0]
     own, least = (np.mean((table @ w - y) ** 2) for w in (model.weights, best))
     assert own < 1.05 * least
