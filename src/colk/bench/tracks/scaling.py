@@ -19,7 +19,7 @@ from colk.experiments.tasks import Result
 
 __all__ = ["TRACK"]
 
-# Rows above which SVR is left out: in a full run, where a quick run ends too, and in a quick one.
+# SVR is left out above these rows, in a full and in a quick run; a quick run ends at the first.
 _MANY, _MANY_QUICK = 20_000, 5000
 
 # Rows, features, and settings of colk that other peers follow as far as they have them.
