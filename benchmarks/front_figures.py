@@ -1,7 +1,10 @@
 """Write the numbers and figures of the README and of the site's home page.
 
     colk bench --out FOLDER
+    colk bench --out AGAIN
+    python benchmarks/same_scores.py FOLDER AGAIN
     python benchmarks/front_figures.py FOLDER
+    python -m pytest tests/docs/test_front.py
 
 A run of the benchmark is copied to docs/bench, and the blocks of README.md and docs/index.md that
 begin with `<!-- bench: NAME -->` are written from its CSV file. Without FOLDER the last copied run

@@ -1,14 +1,17 @@
 """The benchmark: its peers run, its page tells where colk is behind, its file is complete."""
 
 import re
+import sys
+from dataclasses import replace
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("lightgbm")
 
-from colk.bench import TRACKS, Cell, Measure, Plan, Track, page
+from colk.bench import TRACKS, Cell, Measure, Plan, Track, libraries
 from colk.bench.batch_peers import BATCH_PEERS
 from colk.bench.bench import bench, expected_seconds
 from colk.bench.cells import Score
@@ -22,6 +25,7 @@ from colk.bench.tracks import bike, memory, small
 from colk.bench.tracks.batch import run_classification, run_regression
 from colk.bench.tracks.published import ROWS, lorenz
 from colk.experiments.origin import observe_origin
+from colk.experiments.runner import Watch
 from colk.experiments.tasks import Task
 
 PLAN = Plan(quick=True)
@@ -112,7 +116,7 @@ def test_colk_is_not_behind_if_larger_values_are_better():
 
 
 def test_the_page_says_which_libraries_are_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "absence", lambda: "there is no Java")
+    monkeypatch.setattr(libraries, "absence", lambda: "there is no Java")
     track = fake_track()
     path = write_page([track], scores_of(track), PLAN, tmp_path, observe_origin(1.0, 1, 0))
     assert re.search(r"Without CapyMOA.{0,40}there is no Java", path.read_text(), re.S)
@@ -207,7 +211,8 @@ def test_krls_solves_least_squares_on_its_atoms():
         model.learn(x, target)
     assert 3 < len(model.atoms) < 30
     # With these atoms fixed, no other weights have a clearly smaller squared error.
-    table = np.exp(-0.5 * (X - model.atoms.T) ** 2 / 0.25)
+    atoms = model.atoms.astype(float)
+    table = np.exp(-0.5 * (X - atoms.T) ** 2 / 0.25)
     best = np.linalg.lstsq(table, y, rcond=None)[0]
     own, least = (np.mean((table @ w - y) ** 2) for w in (model.weights, best))
     assert own < 1.05 * least
@@ -226,6 +231,7 @@ def test_published_numbers_have_a_source_and_their_method_is_near():
     assert row.same(0) == pytest.approx(row.value, abs=2.0)
     row = ROWS["Lorenz (decibels)"]
     assert row.same(0) == pytest.approx(row.value, abs=1.0)
+    assert row.given(0) < row.value - 20.0
 
 
 @pytest.mark.slow
@@ -233,3 +239,54 @@ def test_scores_are_the_same_twice(tmp_path):
     runs = [bench(["tails"], PLAN, tmp_path / str(k)) for k in range(2)]
     first, second = (run.table.read_text() for run in runs)
     assert first == second
+
+
+class Seconds(Watch):
+    """Adds the seconds of finished tasks, and counts those that were in the cache."""
+
+    def __init__(self):
+        self.total, self.n_found = 0.0, 0
+
+    def finish(self, name, seconds, *, found=False):
+        self.total += seconds
+        self.n_found += found
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_finished_tasks_add_up_to_the_announced_seconds(tmp_path, monkeypatch, alone):
+    monkeypatch.setitem(TRACKS, "fake", replace(fake_track(), alone=alone))
+    watch = Seconds()
+    bench(["fake"], PLAN, tmp_path, jobs=2, watch=watch)
+    assert watch.total == expected_seconds(["fake"], PLAN, 2) > 0.0
+
+
+def test_results_of_other_versions_of_the_libraries_are_not_used(tmp_path, monkeypatch):
+    monkeypatch.setitem(TRACKS, "fake", replace(fake_track(), alone=True))
+    found = []
+    for names in (["river 1"], ["river 1"], ["river 2"]):
+        monkeypatch.setattr(sys.modules["colk.bench.bench"], "versions", lambda names=names: names)
+        watch = Seconds()
+        bench(["fake"], PLAN, tmp_path, watch=watch)
+        found.append(watch.n_found)
+    assert found == [0, 6, 0]
+
+
+def test_two_runs_are_compared_without_times(tmp_path):
+    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+    try:
+        import same_scores
+    finally:
+        sys.path.pop(0)
+
+    def run(name, **values):
+        (tmp_path / name).mkdir()
+        score = Score("small", "24,000 samples", "colk", 0, values)
+        (tmp_path / name / "bench.csv").write_text(to_csv([score]))
+        return same_scores.repeating(tmp_path / name)
+
+    one = run("one", mse=1.0, points=np.nan, time=3.0)
+    assert same_scores.differences(one, run("same", mse=1.0, points=np.nan, time=4.0)) == []
+    (line,) = same_scores.differences(one, run("other", mse=2.0, points=np.nan, time=3.0))
+    assert line == "small, 24,000 samples, colk, 0, mse: 1.0 and 2.0"
+    assert len(same_scores.differences(one, run("number", mse=1.0, points=25.0))) == 1
+    assert len(same_scores.differences(one, run("less", mse=1.0))) == 1

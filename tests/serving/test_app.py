@@ -64,6 +64,7 @@ def test_learning_is_that_of_the_model(client):
         (b'{"rows": [{"x": 1e300}]}', 422, "x has values"),
         (b'{"rows": [{"city": []}]}', 422, "row 1: city must be a text"),
         (b'{"rows": [{}], "more": 1}', 422, "a field 'more'"),
+        (b'{"size": 120}', 422, 'send rows as {"rows": [{"column": value}]}'),
         (b'{"rows": [{}], "coverage": 1}', 422, "coverage must be a number between 0 and 1"),
         (b'{"rows": [{}], "coverage": 0.9}', 409, "the model has no intervals"),
         (json.dumps({"rows": [{}] * 10_001}).encode(), 413, "10,001 rows"),

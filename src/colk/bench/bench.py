@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colk.bench.cells import Cell, Plan, Score, Track
+from colk.bench.libraries import versions
 from colk.bench.page import write_page
 from colk.bench.scores import to_csv
 from colk.bench.tracks import TRACKS
@@ -24,6 +25,28 @@ class Bench:
     scores: Sequence[Score]
     page: Path
     table: Path
+
+
+class _Alone(Watch):
+    """Tells another watch of tasks that run alone: each keeps all processes busy.
+
+    Parameters
+    ----------
+    watch : Watch
+    jobs : int
+        Number of processes of the tasks that do not run alone.
+    """
+
+    def __init__(self, watch: Watch, jobs: int) -> None:
+        self._watch, self._jobs = watch, jobs
+
+    def begin(self, names: Sequence[str]) -> None:
+        """Pass on the names."""
+        self._watch.begin(names)
+
+    def finish(self, name: str, seconds: float, *, found: bool = False) -> None:
+        """Pass on the task, with the processor time of all processes."""
+        self._watch.finish(name, self._jobs * seconds, found=found)
 
 
 def expected_seconds(names: Sequence[str], plan: Plan, jobs: int = 1) -> float:
@@ -52,7 +75,7 @@ def bench(
         Size of the run.
     out : path
         Folder of the page `bench.html` and the table `bench.csv`. Results of finished tasks are
-        kept in its folder `cache`.
+        kept in its folder `cache`, by the versions of the libraries.
     jobs : int
         Number of processes. Tracks that measure elapsed time use one.
     watch : Watch, optional
@@ -74,8 +97,10 @@ def bench(
     if unknown:
         raise ValueError(f"no track {unknown[0]!r}; there are {', '.join(TRACKS)}")
     start, folder, watch = time.monotonic(), Path(out), watch or Watch()
-    several = Runner(folder / "cache", jobs, watch)
-    alone = Runner(folder / "cache", 1, watch, one_thread=False)
+    # Results of other versions of the libraries are not used.
+    cache = folder / "cache" / "-".join(versions()).replace(" ", "_")
+    several = Runner(cache, jobs, watch)
+    alone = Runner(cache, 1, _Alone(watch, jobs), one_thread=False)
     tracks = [TRACKS[name] for name in names]
     # Elapsed times are measured while nothing else runs.
     order = sorted(tracks, key=lambda track: track.alone)

@@ -69,7 +69,7 @@ class CapyMoa:
         from capymoa.stream import Schema
 
         labels = {"target": _LABELS} if self._is_classifier else None
-        self._schema = Schema.from_custom([*x, "target"], "target", labels, "stream")
+        self._schema = Schema.from_custom([*map(str, x), "target"], "target", labels, "stream")
         self._model = self._make(self._schema)
 
     def _instance(self, x: Sample, y: Any) -> Any:

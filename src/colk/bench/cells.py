@@ -59,7 +59,9 @@ class Measure:
     aim : float
         The value to reach, for `better="aim"`.
     is_time : bool
-        Whether it depends on the machine and changes from run to run.
+        Whether it is a time, which changes from run to run.
+    is_memory : bool
+        Whether it is the memory of a process, which changes from run to run as well.
     """
 
     name: str
@@ -68,6 +70,12 @@ class Measure:
     digits: int = 3
     aim: float = 0.0
     is_time: bool = False
+    is_memory: bool = False
+
+    @property
+    def repeats(self) -> bool:
+        """Whether every run on the same machine must find the same value."""
+        return not (self.is_time or self.is_memory)
 
     def badness(self, value: float) -> float:
         """Return a number that is smaller for better values.

@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +10,8 @@ import numpy as np
 from colk._extras import needed_for
 from colk._pages.drawing import draw
 from colk._pages.render import inline, render
-from colk.bench.capymoa_peers import absence
 from colk.bench.cells import Measure, Plan, Score, Track
+from colk.bench.libraries import missing_libraries, versions
 from colk.bench.scores import Behind, Summary, behind, ratios, summarise
 from colk.experiments.origin import Origin
 from colk.persistence.atomic import write_whole
@@ -107,7 +105,8 @@ def _peer_table(track: Track, scores: Sequence[Score], found: Summaries) -> dict
         summaries = [None if value is None else Summary(value, 0.0) for value in values]
         rows.append((peer, [_cell(each, 3, False) for each in (to_colk.get(peer), *summaries)]))
     head = [f"{track.measures[0].name} / colk's", *(measure.name for measure in others)]
-    return {"head": head, "rows": rows, "captions": [measure.text for measure in others]}
+    captions = {measure.name: measure.text for measure in others}
+    return {"head": head, "rows": rows, "captions": captions}
 
 
 def _medians(scores: Sequence[Score], measure: Measure) -> dict[str, float]:
@@ -134,7 +133,7 @@ def _picture(track: Track, scores: Sequence[Score], found: Summaries) -> Markup 
             color = "#D55E00" if is_ours else "#0072B2"
             axes.plot(times[peer], ratio, "o", color=color)
             axes.annotate(peer, (times[peer], ratio), (5, 4), textcoords="offset points")
-        axes.set(xscale="log", yscale="log", xlabel=clock.text)
+        axes.set(xscale="log", yscale="log", xlabel=clock.text.rstrip("."))
         axes.set_ylabel(f"{track.measures[0].name}, relative to the best")
         axes.margins(x=0.25, y=0.12)
 
@@ -162,28 +161,14 @@ def _section(track: Track, scores: Sequence[Score]) -> dict[str, Any]:
     }
 
 
-def _versions() -> list[str]:
-    """Return the versions of the libraries of the peers."""
-    names = [name for name in ("river", "lightgbm", "mapie", "capymoa") if find_spec(name)]
-    return [f"{name} {version(name)}" for name in names]
-
-
-def left_out() -> dict[str, str]:
-    """Return the libraries whose methods are missing here, and why."""
-    found = {"CapyMOA": absence()}
-    for name, module in {"LightGBM": "lightgbm", "MAPIE": "mapie"}.items():
-        found[name] = "" if find_spec(module) else f"{module} is not installed"
-    return {name: why for name, why in found.items() if why}
-
-
 def write_page(
     tracks: Sequence[Track], scores: Sequence[Score], plan: Plan, folder: Path, origin: Origin
 ) -> Path:
     """Write `bench.html` and return its path."""
     sections = [_section(track, scores) for track in tracks]
     facts = {name: text for name, text in origin.pairs.items() if name != "Paper"}
-    facts["Other libraries"] = ", ".join(_versions())
-    facts |= {f"Without {name}": why for name, why in left_out().items()}
+    facts["Other libraries"] = ", ".join(v for v in versions() if v not in origin.packages)
+    facts |= {f"Without {name}": why for name, why in missing_libraries().items()}
     page = render(
         "bench", title="colk beside other methods", sections=sections, facts=facts, quick=plan.quick
     )

@@ -69,13 +69,13 @@ def tell_drifts(drifts: Sequence[DriftEvent]) -> str:
     Examples
     --------
     >>> tell_drifts([DriftEvent(1200, 0.8, {"wind": 1.3}), DriftEvent(5000, 0.25)])
-    'the error rose by 80 % at row 1,200 (wind changed), by 25 % at row 5,000'
+    'the error rose by 80 % at learned row 1,200 (wind changed), by 25 % at learned row 5,000'
     """
     told = []
     for event in drifts[:_MOST_DRIFTS]:
         names = ", ".join(str(name) for name in list(event.features)[:_MOST_NAMES])
         because = f" ({names} changed)" if names else ""
-        told.append(f"by {100.0 * event.severity:.0f} % at row {event.time:,}{because}")
+        told.append(f"by {100.0 * event.severity:.0f} % at learned row {event.time:,}{because}")
     more = len(drifts) - len(told)
     return f"the error rose {', '.join(told)}" + (f", and {more} more times" if more else "")
 

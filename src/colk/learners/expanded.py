@@ -1,6 +1,7 @@
 """The results of a learner whose function is a kernel expansion."""
 
 from abc import abstractmethod
+from typing import Any
 
 from colk._engine.stream import Stream
 from colk.learners.stream_learner import StreamLearner
@@ -39,3 +40,30 @@ class ExpansionLearner(StreamLearner):
     def error_spent(self) -> float:
         """Sum over all steps of the H-norms of the compression errors of the iterate."""
         return 0.0 if self._stream is None else self._stream.error_sum
+
+    def plot(self, ax: Any = None, output: int = 0, resolution: int = 200) -> Any:
+        """Draw the learned function over the range of its atoms, as `KernelExpansion.plot` does.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on. Default: a new figure.
+        output : int
+            Which output to draw.
+        resolution : int
+            Grid points per feature.
+
+        Returns
+        -------
+        matplotlib axes
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from colk import COLK
+        >>> from colk.kernels import Gaussian
+        >>> X = np.linspace(0, 1, 100)[:, None]
+        >>> COLK(Gaussian(0.2)).learn(X, X[:, 0] ** 2).plot().get_ylabel()
+        'f(x)'
+        """
+        return self.function.plot(ax, output, resolution)

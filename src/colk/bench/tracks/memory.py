@@ -64,7 +64,9 @@ TRACK = Track(
     (
         Measure("rmse", "Root mean squared distance from the true function at the end."),
         Measure(
-            "growth", "Megabytes that the process gains after a tenth of the stream.", is_time=True
+            "growth",
+            "Megabytes that the process gains after a tenth of the stream.",
+            is_memory=True,
         ),
         Measure("bytes", "Bytes of the pickled model."),
     ),

@@ -244,7 +244,8 @@ def _rows(request: Any, known: set[str]) -> Sequence[Mapping[str, Any]]:
         raise RequestError("the body must be a JSON object with a list of rows")
     stray = [name for name in request if name not in known]
     if stray:
-        raise RequestError(f"the body has a field {stray[0]!r}; known are {sorted(known)}")
+        cure = "" if "rows" in request else '; send rows as {"rows": [{"column": value}]}'
+        raise RequestError(f"the body has a field {stray[0]!r}; known are {sorted(known)}{cure}")
     rows = request.get("rows")
     if not isinstance(rows, list) or not rows:
         raise RequestError("rows must be a list of at least one object")
