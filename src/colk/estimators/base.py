@@ -78,7 +78,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
         Its points are rows of X, or of a table that `encoder_` has encoded.
         """
-        return self._inputs.in_units(self._fitted().function)
+        return self._inputs.in_units(self.learner_.function)
 
     @property
     def feature_relevance_(self) -> Array | None:
@@ -88,7 +88,11 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     @property
     def learner_(self) -> KernelLearner:
-        """The learner of the fitted estimator; its targets are scaled."""
+        """The learner of the fitted estimator; its targets are scaled.
+
+        Atoms that are stored as a sparse matrix become dense.
+        """
+        self._make_dense()
         return self._fitted()
 
     def _fitted(self) -> KernelLearner:
@@ -335,13 +339,16 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     def _values(self, X: Any) -> Array:
         """Values of the learned function at points to be checked, of shape (n,) or (n, q)."""
-        learner, is_sparse = self._fitted(), issparse(X)
-        points = X if is_sparse else self._points(X)
-        if not is_sparse and len(points) < _MANY_POINTS:
-            values = learner.evaluate(points)
-        else:
+        learner = self._fitted()
+        if issparse(X) or self.has_sparse_atoms_:
             with use_threads(self.n_jobs):
-                function = learner.function
-                values = self._function_values(function, X) if is_sparse else function(points)
-            values = values.reshape(len(values), -1)
+                values = self._function_values(learner.function, X)
+        else:
+            points = self._points(X)
+            if len(points) < _MANY_POINTS:
+                values = learner.evaluate(points)
+            else:
+                with use_threads(self.n_jobs):
+                    values = learner.function(points)
+        values = values.reshape(len(values), -1)
         return values[:, 0] if learner.is_vector else values

@@ -327,7 +327,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     @property
     def function_(self) -> KernelExpansion:
         """The learned function in the units of y: predictions are `function_(X) + intercept_`."""
-        f = self._inputs.in_units(self._fitted().function)
+        f = self._inputs.in_units(self.learner_.function)
         return KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
 
     @overload
@@ -362,7 +362,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         if not return_std:
             values = self._values(X)
             return self._targets.unscaled(values)
-        learner = self._fitted()
+        learner = self.learner_
         if isinstance(learner, NewtonCOLK):
             parts = [learner.predict(self._points(some), return_std=True) for some in parts_of(X)]
             values, deviations = (np.concatenate(each) for each in zip(*parts, strict=True))
