@@ -205,7 +205,7 @@ TASKS = [
 ]
 
 
-@pytest.mark.parametrize(("model", "targets"), TASKS, ids=lambda each: repr(each)[:40])
+@pytest.mark.parametrize(("model", "targets"), TASKS, ids=range(len(TASKS)))
 def test_sparse_atoms_predict_as_dense_ones(model, targets, data, tmp_path, monkeypatch):
     X, y = data[0], targets(data[1])
     dense = pickle.loads(pickle.dumps(model)).fit(X, y)
@@ -245,7 +245,7 @@ def test_large_atoms_stay_sparse_and_small_ones_do_not(tmp_path):
 
 
 @pytest.mark.usefixtures("keep_sparse")
-def test_all_doors_take_models_with_sparse_atoms(data, tmp_path):
+def test_all_doors_take_models_with_sparse_atoms(data):
     X, y = data
     kernel = Gaussian(1.5)
 
@@ -255,7 +255,7 @@ def test_all_doors_take_models_with_sparse_atoms(data, tmp_path):
     expected = fitted().predict(X)
     small = colk.compress(fitted().function_, eps=0.0).function
     np.testing.assert_allclose(small(X.toarray()) + fitted().intercept_, expected, atol=1e-8)
-    colk.export.to_python(fitted(), tmp_path / "model.py")
+    assert "def predict" in colk.export.to_python(fitted())
     assert fitted().learner_.predict(X.toarray()).shape == y.shape
     interval = colk.ConformalRegressor(fitted()).fit(X.toarray(), y).predict_interval(X.toarray())
     assert (interval[:, 0] < interval[:, 1]).all()

@@ -96,7 +96,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         Atoms that they share.
     kernel_, race_, feature_relevance_
         As in `COLKRegressor`.
-    n_features_in_, feature_names_in_
+    has_sparse_atoms_, n_features_in_, feature_names_in_
         As in `COLKRegressor`.
 
     References

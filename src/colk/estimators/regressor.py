@@ -178,6 +178,9 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         The error that compression may make in the next step.
     polished_ : Polished
         Result of the polish of the last `fit`, with the λ that it chose.
+    has_sparse_atoms_ : bool
+        Whether the atoms are stored as a sparse matrix. Points of `polished_.function` are then the
+        numbers of its rows. `function_`, `learner_` and `partial_fit` make the atoms dense.
     risk_path_ : RiskPath or None
         What the last `fit` tried between the mean and the risk, and what it chose; None for the
         mean, and without a `polish` or a `risk_path`.
