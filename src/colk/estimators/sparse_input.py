@@ -203,13 +203,15 @@ def _stay_sparse(rows: SparseRows, numbers: Array) -> bool:
 
 def _at_rows(function: KernelExpansion, matrix: Any) -> Array:
     """Values of a function at the rows of a sparse matrix."""
-    kernel, atoms = function.kernel, function.atoms
-    is_kept = isinstance(kernel, OfRows)
-    known = kernel.rows.matrix if is_kept else sparse.csr_matrix(atoms)
-    rows, n = SparseRows(sparse.vstack([known, matrix], format="csr")), known.shape[0]
+    kernel, numbers = function.kernel, function.atoms
+    if isinstance(kernel, OfRows):
+        known = kernel.rows.matrix
+    else:
+        known = sparse.csr_matrix(function.atoms)
+        numbers = np.arange(function.n_atoms, dtype=np.float64)[:, None]
+    rows = SparseRows(sparse.vstack([known, matrix], format="csr"))
     made = OfRows(_plain(kernel), rows)
-    numbers = atoms if is_kept else rows.points[:n]
-    return KernelExpansion(made, numbers, function.weights)(rows.points[n:])
+    return KernelExpansion(made, numbers, function.weights)(rows.points[known.shape[0] :])
 
 
 def _plain(kernel: Kernel) -> Kernel:

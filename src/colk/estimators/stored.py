@@ -104,10 +104,11 @@ class StoredEstimator:
 
 def _check_points(fitted: dict[str, Any]) -> None:
     """Check that the learner has the kernel and the features of the model."""
-    learner = fitted["_learner"]
-    kernel, n_features, is_sparse = learner.kernel, learner.n_features, False
-    if isinstance(kernel, OfRows):
-        kernel, n_features, is_sparse = kernel.kernel, kernel.rows.n_columns, True
+    learner: Any = fitted["_learner"]
+    kernel, n_features = learner.kernel, learner.n_features
+    is_sparse = isinstance(kernel, OfRows)
+    if is_sparse:
+        n_features, kernel = kernel.rows.n_columns, kernel.kernel
     if n_features != fitted["_inputs"].width:
         raise FileFormatError("the learner does not have the features of the model")
     if kernel != fitted["kernel_"]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -66,11 +67,12 @@ class ParquetTable:
             values = batch.column(field.name)
             content = _content(field.type)
             there = values.drop_null()
-            listed = [True] * len(there) if content == "nested" else there.to_pylist()
+            listed: list[Any] = [True] * len(there) if content == "nested" else there.to_pylist()
             if content == "text":
                 dates = [text for text in listed if is_moment(text.strip())]
                 self.first_rows.add_column(field.name, "date", dates)
-                listed = [text for text in listed if text.strip() and text not in set(dates)]
+                known = set(dates)
+                listed = [text for text in listed if text.strip() and text not in known]
             self.first_rows.add_column(field.name, content, listed)
 
     def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
