@@ -240,8 +240,8 @@ def test_large_atoms_stay_sparse_and_small_ones_do_not(tmp_path):
     assert (tmp_path / "wide.colk").stat().st_size < 8 * numbers // 10
     narrow = COLKRegressor(kernel=Gaussian(3.0), random_state=0).fit(X[:, :50], y)
     assert not narrow.has_sparse_atoms_
-    full = sparse.csr_matrix(np.random.default_rng(0).normal(size=(300, 40_000)))
-    assert not COLKRegressor(kernel=Gaussian(200.0)).fit(full[:60], y[:60]).has_sparse_atoms_
+    full = SparseRows(sparse.random(60, 40_000, 0.3, format="csr", random_state=0))
+    assert not sparse_input._stay_sparse(full, np.arange(60.0))
 
 
 @pytest.mark.usefixtures("keep_sparse")
