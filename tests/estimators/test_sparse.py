@@ -230,7 +230,7 @@ def test_sparse_atoms_predict_as_dense_ones(model, targets, data, tmp_path, monk
 
 
 def test_large_atoms_stay_sparse_and_small_ones_do_not(tmp_path):
-    X = sparse.random(300, 40_000, 0.0005, format="csr", random_state=0)
+    X = sparse.random(300, 12_000, 0.0015, format="csr", random_state=0)
     y = np.tanh(X.sum(axis=1).A1 - 5.0)
     wide = COLKRegressor(kernel=Gaussian(3.0), max_atoms=200, random_state=0).fit(X, y)
     assert wide.has_sparse_atoms_
