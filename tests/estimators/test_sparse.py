@@ -8,6 +8,8 @@ from scipy import sparse
 
 import colk
 from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor
+from colk import _stored as stored
+from colk._stored.memory import Memory
 from colk.estimators import sparse_input
 from colk.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial
 from colk.kernels.of_rows import OfRows, SparseRows
@@ -184,3 +186,110 @@ def _count(sizes, method):
         return method(matrix, *args, **kwargs)
 
     return call
+
+
+@pytest.fixture
+def keep_sparse(monkeypatch):
+    """Let small atoms stay sparse, too."""
+    monkeypatch.setattr(sparse_input, "_SMALL", 0)
+    monkeypatch.setattr(sparse_input, "_SHARE", 1.0)
+
+
+TASKS = [
+    (COLKRegressor(kernel=Gaussian(1.5), random_state=0), lambda y: y),
+    (COLKRegressor(kernel=Linear(), random_state=0), lambda y: y),
+    (COLKRegressor(kernel=Laplacian(5.0), solver="newton", random_state=0), lambda y: y),
+    (COLKRegressor(kernel=Polynomial(2), random_state=0), lambda y: np.column_stack([y, -y])),
+    (COLKClassifier(random_state=0), lambda y: np.digitize(y, [-0.3, 0.3])),
+    (COLKQuantileRegressor((0.2, 0.8), kernel=Gaussian(1.5), random_state=0), lambda y: y),
+]
+
+
+@pytest.mark.parametrize(("model", "targets"), TASKS, ids=range(len(TASKS)))
+def test_sparse_atoms_predict_as_dense_ones(model, targets, data, tmp_path, monkeypatch):
+    X, y = data[0], targets(data[1])
+    dense = pickle.loads(pickle.dumps(model)).fit(X, y)
+    monkeypatch.setattr(sparse_input, "_SMALL", 0)
+    kept = pickle.loads(pickle.dumps(model)).fit(X, y)
+    assert (dense.has_sparse_atoms_, kept.has_sparse_atoms_) == (False, True)
+    assert (kept.kernel_, kept.n_atoms_) == (dense.kernel_, dense.n_atoms_)
+    expected = dense.predict(X)
+    for Z in (X, X.toarray(), sparse.csr_array(X)):
+        np.testing.assert_allclose(kept.predict(Z), expected, rtol=1e-12, atol=1e-12)
+    colk.save(kept, tmp_path / "m.colk")
+    for other in (colk.load(tmp_path / "m.colk"), pickle.loads(pickle.dumps(kept))):
+        assert other.has_sparse_atoms_
+        assert (other.predict(X) == kept.predict(X)).all()
+        other.partial_fit(X, y)
+        assert not other.has_sparse_atoms_
+        dense_on = pickle.loads(pickle.dumps(dense)).partial_fit(X, y)
+        np.testing.assert_allclose(other.predict(X), dense_on.predict(X), atol=1e-9)
+    np.testing.assert_allclose(kept.function_.atoms, dense.function_.atoms)
+    assert not kept.has_sparse_atoms_  # `function_` has dense atoms
+    np.testing.assert_allclose(kept.predict(X), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_large_atoms_stay_sparse_and_small_ones_do_not(tmp_path):
+    X = sparse.random(300, 12_000, 0.0015, format="csr", random_state=0)
+    y = np.tanh(X.sum(axis=1).A1 - 5.0)
+    wide = COLKRegressor(kernel=Gaussian(3.0), max_atoms=200, random_state=0).fit(X, y)
+    assert wide.has_sparse_atoms_
+    colk.save(wide, tmp_path / "wide.colk")
+    numbers = wide.n_atoms_ * X.shape[1]
+    assert len(pickle.dumps(wide.learner_.function)) > 8 * numbers  # which makes the atoms dense
+    assert (tmp_path / "wide.colk").stat().st_size < 8 * numbers // 10
+    narrow = COLKRegressor(kernel=Gaussian(3.0), random_state=0).fit(X[:, :50], y)
+    assert not narrow.has_sparse_atoms_
+    full = SparseRows(sparse.random(60, 40_000, 0.3, format="csr", random_state=0))
+    assert not sparse_input._stay_sparse(full, np.arange(60.0))
+
+
+@pytest.mark.usefixtures("keep_sparse")
+def test_all_doors_take_models_with_sparse_atoms(data):
+    X, y = data
+    kernel = Gaussian(1.5)
+
+    def fitted(**settings):
+        return COLKRegressor(kernel=kernel, random_state=0, **settings).fit(X, y)
+
+    expected = fitted().predict(X)
+    small = colk.compress(fitted().function_, eps=0.0).function
+    np.testing.assert_allclose(small(X.toarray()) + fitted().intercept_, expected, atol=1e-8)
+    assert "def predict" in colk.export.to_python(fitted())
+    assert fitted().learner_.predict(X.toarray()).shape == y.shape
+    interval = colk.ConformalRegressor(fitted()).fit(X.toarray(), y).predict_interval(X.toarray())
+    assert (interval[:, 0] < interval[:, 1]).all()
+    std = fitted(solver="newton").predict(X, return_std=True)[1]
+    assert (std > 0.0).all()
+
+
+def test_hostile_rows_are_refused(data):
+    X, _ = data
+    rows = SparseRows(X)
+    kernel = OfRows(Gaussian(1.5), rows)
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert OfRows(Gaussian(1.5), SparseRows(X[:100])) != kernel
+    for numbers in ([[150.0]], [[-1.0]], [[1e300]]):
+        with pytest.raises(IndexError, match="number of a row"):
+            kernel.gram(np.array(numbers), rows.points[:2])
+        with pytest.raises(IndexError, match="number of a row"):
+            kernel.gram(rows.points[:2], np.array(numbers))
+    packed = stored.pack(rows)
+
+    def refuses(**changes):
+        with pytest.raises((ValueError, colk.errors.FileFormatError)):
+            stored.restore(SparseRows, {**packed, **changes}, lambda size, what: None)
+
+    assert stored.restore(SparseRows, packed, lambda size, what: None) == rows
+    places, starts = packed["places"], packed["starts"]
+    refuses(n_columns=19)
+    refuses(n_columns=0)
+    refuses(places=places[::-1].copy())
+    refuses(places=-places)
+    refuses(places=places[:-1])
+    refuses(starts=starts[::-1].copy())
+    refuses(starts=starts[:1])
+    refuses(starts=starts + 1)
+    refuses(values=np.full_like(packed["values"], np.nan))
+    with pytest.raises(colk.errors.FileFormatError, match="columns of sparse rows"):
+        stored.restore(SparseRows, {**packed, "n_columns": 2**30}, Memory(1000).check)

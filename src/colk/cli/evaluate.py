@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colk.cli.interrupts import interruptible
-from colk.cli.options import Rejects, add_command, add_data, add_intervals, need, open_source
+from colk.cli.options import (
+    Rejects,
+    add_command,
+    add_data,
+    add_intervals,
+    check_columns,
+    need,
+    open_source,
+)
 from colk.cli.paths import check_apart, check_file
 
 if TYPE_CHECKING:
@@ -17,6 +25,8 @@ __all__ = ["add_parser", "confusion_table", "metrics_table"]
 _DESCRIPTION = """\
 Measure a model on rows that it has not learned: MAE, RMSE and R² of numbers, accuracy,
 log loss, calibration and confusion matrix of labels, and the coverage of intervals.
+For a model of a quantile (--loss "pinball(0.9)") the pinball loss, and the share of
+targets that are not above the prediction.
 Beside it stand a constant, the target of the row before ("no change"), and a linear
 model, all of the rows that colk fit has learned.
 
@@ -24,7 +34,7 @@ model, all of the rows that colk fit has learned.
 """
 
 # Metrics in units of the target; the others are numbers of order 1.
-_OF_TARGET = ("MAE", "RMSE", "width", "interval score")
+_OF_TARGET = ("MAE", "RMSE", "pinball loss", "width", "interval score")
 # The most classes of a confusion matrix that is printed or drawn.
 MOST_CLASSES = 12
 
@@ -57,6 +67,7 @@ def _run(arguments: argparse.Namespace) -> None:
         interruptible(),
         Rejects(arguments.rejects, arguments.strict) as rejects,
     ):
+        check_columns(source, (*model.features, model.target))
         evaluation = Evaluation(model, interval_coverage(model, arguments.intervals))
         for rows in source.rows(model.wanted):
             path = source.paths[rows.start.file]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from colk.cli.metrics import ClassMetrics, NumberMetrics
+from colk.losses import Pinball
 from colk.tabular import TableModel
 from colk.tabular.baselines import LinearBaseline
 from colk.tabular.record import Predicted, Record
@@ -47,8 +48,9 @@ class Evaluation:
         if self._baseline is None or not self._baseline.is_linear:
             names.remove("linear")
         if model.task == "regression":
-            self.numbers = {name: NumberMetrics() for name in names}
-            self.numbers["model"] = NumberMetrics(coverage)
+            level = model.loss.quantile if isinstance(model.loss, Pinball) else None
+            self.numbers = {name: NumberMetrics(quantile=level) for name in names}
+            self.numbers["model"] = NumberMetrics(coverage, level)
         else:
             names = [name for name in names if name != "constant" or self._baseline is not None]
             self.classes = {name: ClassMetrics() for name in names}

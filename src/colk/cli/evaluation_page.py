@@ -105,6 +105,12 @@ def _notes(evaluation: "Evaluation") -> str:
         told += ", a linear model"
     text = f"{told} and the target of the row before (“no change”)."
     coverage = evaluation.numbers["model"].coverage if evaluation.numbers else None
+    level = evaluation.numbers["model"].quantile if evaluation.numbers else None
+    if level is not None:
+        text += (
+            f" The model predicts the quantile of level {level:g}: judge it by the pinball loss "
+            f"and by the share of targets below the prediction, nominally {level:g}."
+        )
     if coverage is not None:
         text += (
             f" Coverage is the share of targets inside their intervals, nominally {coverage:g}. "

@@ -8,7 +8,7 @@ import numpy as np
 from colk._pages.colors import PALETTE
 from colk._validation import Array
 from colk.tabular import TableModel
-from colk.tabular.dates import seconds_of
+from colk.tabular.dates import CYCLES, seconds_of
 from colk.tabular.record import Record
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ _COLUMNS = 3
 # The most values of a category that are drawn.
 _MOST_VALUES = 12
 _ONE_DAY = 86400.0
+# Points of a line. Over more cycles than this, dates are drawn at one point of each cycle.
+_POINTS = 200
+_MANY_CYCLES = 30
 # Standard deviations on each side of the mean over which the function is drawn.
 _REACH = 2.5
 # Standard deviations beyond the outermost atoms.
@@ -164,7 +167,7 @@ def _reach(
 
 def _line(axes: "Axes", model: TableModel, name: str) -> None:
     low, high, atoms = _reach(model, name, model.function.atoms, model.center, model.unit)
-    grid = np.linspace(low, high, 200)
+    grid = _date_grid(low, high) if name in model.dates else np.linspace(low, high, _POINTS)
     rows: dict[str, Any] = _typical(model, len(grid))
     rows[name] = _cells(model, name, grid)
     for label, values, color in _values(model, rows):
@@ -182,6 +185,19 @@ def _line(axes: "Axes", model: TableModel, name: str) -> None:
         markersize=5,
         transform=axes.get_xaxis_transform(),
     )
+
+
+def _date_grid(low: float, high: float) -> Array:
+    """Return dates in years, whole weeks or days apart if there are many of them.
+
+    Few points over many days would show waves that are not there.
+    """
+    for cycle in ("week", "day"):
+        length = CYCLES[cycle] / CYCLES["year"]
+        n_cycles = (high - low) / length
+        if n_cycles >= _MANY_CYCLES:
+            return np.arange(low, high, np.ceil(n_cycles / _POINTS) * length)
+    return np.linspace(low, high, _POINTS)
 
 
 def _cells(model: TableModel, name: str, values: Array) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from colk._validation import Array
+from colk.losses import Pinball
 
 __all__ = ["CALIBRATION_BINS", "ClassMetrics", "NumberMetrics"]
 
@@ -24,6 +25,9 @@ class NumberMetrics:
     ----------
     coverage : float, optional
         Nominal coverage of the intervals; without it there are none.
+    quantile : float, optional
+        Level of the quantile that is predicted: adds the pinball loss, and the share of targets
+        that are not above the prediction.
 
     Examples
     --------
@@ -35,9 +39,10 @@ class NumberMetrics:
     {'MAE': 1.0, 'RMSE': 1.291, 'R²': 0.643, 'coverage': 0.667, 'width': 2.0, 'interval score': ...}
     """
 
-    def __init__(self, coverage: float | None = None) -> None:
-        self.coverage = coverage
-        self.rows = 0
+    def __init__(self, coverage: float | None = None, quantile: float | None = None) -> None:
+        self.coverage, self.quantile = coverage, quantile
+        self.rows = self._below = 0
+        self._pinball = 0.0
         self._absolute = self._squares = self._mean = self._spread = 0.0
         self._covered, self._width, self._score = 0, 0.0, 0.0
 
@@ -57,6 +62,10 @@ class NumberMetrics:
         self.rows += len(y)
         self._absolute += float(np.abs(residuals).sum())
         self._squares += float(residuals @ residuals)
+        self._below += int((residuals <= 0.0).sum())
+        if self.quantile is not None:
+            losses = Pinball(self.quantile).value(predicted, y)
+            self._pinball += float(np.sum(losses))
         shift = float(y.mean()) - self._mean
         self._mean += shift * len(y) / self.rows
         self._spread += float(((y - y.mean()) ** 2).sum())
@@ -75,6 +84,8 @@ class NumberMetrics:
         n = self.rows or math.nan
         r2 = 1.0 - self._squares / self._spread if self._spread > 0.0 else math.nan
         found = {"MAE": self._absolute / n, "RMSE": math.sqrt(self._squares / n), "R²": r2}
+        if self.quantile is not None:
+            found |= {"pinball loss": self._pinball / n, "share below": self._below / n}
         if self.coverage is not None:
             found |= {
                 "coverage": self._covered / n,

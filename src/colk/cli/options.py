@@ -6,7 +6,7 @@ import importlib.util
 import io
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ __all__ = [
     "add_data",
     "add_intervals",
     "add_random_jobs",
+    "check_columns",
     "count",
     "names",
     "need",
@@ -210,6 +211,32 @@ def open_source(arguments: argparse.Namespace, features: Sequence[str] = ()) -> 
         arguments.n_features or max(numbers, default=None),
         arguments.decimal,
     )
+
+
+def check_columns(source: "Source", wanted: Iterable[str]) -> None:
+    """Raise if the first file of the data lacks a column.
+
+    Parameters
+    ----------
+    source : Source
+        The data.
+    wanted : iterable of str
+        Names of columns.
+    """
+    from colk.tabular.reading import listed
+
+    missing = next((name for name in wanted if name not in source.kinds), None)
+    if missing is not None:
+        there = listed(source.kinds)
+        hint = _other_delimiter(there) if len(source.kinds) == 1 else ""
+        raise ValueError(f"{source.paths[0]} has no column {missing!r}; it has {there}{hint}")
+
+
+def _other_delimiter(header: str) -> str:
+    """Advice if the first line does not contain the delimiter."""
+    found = next((each for each in ";\t|" if each in header), None)
+    shown = "tab" if found == "\t" else f"'{found}'"
+    return "" if found is None else f"; try --delimiter {shown}"
 
 
 # The most reasons that are counted one by one.

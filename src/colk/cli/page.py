@@ -79,8 +79,10 @@ def write_page(
             paint,
             0.6 + 2.2 * n_rows,
             "The prediction along each feature. The other numbers are at their mean, the other "
-            "categories at the first value seen. Ticks mark atoms. If there are more than twelve "
-            "features, the twelve along which the prediction varies most are shown.",
+            "categories at the first value seen. Dates over more than a month are drawn at one "
+            "hour of the day, over more than 30 weeks on one day of the week. Ticks mark atoms. "
+            "If there are more than twelve features, the twelve along which the prediction varies "
+            "most are shown.",
         )
     )
     page = render(

@@ -13,6 +13,7 @@ from colk.cli.options import (
     add_command,
     add_data,
     add_intervals,
+    check_columns,
     names,
     need,
     open_source,
@@ -27,7 +28,8 @@ __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
 Predict each row of a table, in its order. The prediction of a row that cannot be
-used is empty, so that there are as many lines as rows. For classes there is a
+used is empty, so that there are as many lines as rows; it is an error if no row can
+be used. For classes there is a
 column with the probability of each, with intervals the columns lower and upper.
 Rows from standard input are predicted as they arrive.
 
@@ -84,11 +86,15 @@ def _run(arguments: argparse.Namespace) -> None:
         Rejects(arguments.rejects, arguments.strict) as rejects,
         writer(arguments.out, arguments.to, _texts(model, arguments, source)) as write,
     ):
-        carried = _carried(model, arguments, source)
+        check_columns(source, model.features)
+        carried, n_predicted = _carried(model, arguments, source), 0
         wanted = replace(model.wanted_features, carried=carried)
         for rows in source.rows(wanted):
             rejects.add(source.paths[rows.start.file], rows.rejects)
             write(_predicted(model, rows, carried, coverage))
+            n_predicted += len(rows)
+        if rejects.count and not n_predicted:
+            raise ValueError(f"no row could be predicted; the first: {rejects.first}")
     if rejects.count:
         print(f"colk: {rejects.count:,} rows have no prediction; {rejects.first}", file=sys.stderr)
 

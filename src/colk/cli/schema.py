@@ -4,6 +4,8 @@ import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from colk.cli.options import check_columns
+
 if TYPE_CHECKING:
     from colk.tabular.model import Task
     from colk.tabular.reading import Source
@@ -84,6 +86,8 @@ class Schema:
         if stray:
             raise ValueError(f"categorical column {stray[0]!r} is not among the features")
         labelled = source.kinds[target] == "text"
+        if labelled and arguments.task is None and target in first.decimal_commas:
+            raise ValueError(f"the target {target} has decimal commas; add --decimal ,")
         if arguments.task is None and target in first.dates:
             raise ValueError(f"the target {target} holds dates or times; predict a number of days")
         if labelled and arguments.task == "regression":
@@ -92,6 +96,8 @@ class Schema:
         columns = []
         for name in source.kinds:
             use = "category" if name in categorical else "number, standardised"
+            if name in categorical and name not in named and name in first.decimal_commas:
+                use = "category; for decimal commas add --decimal ,"
             if name in dates:
                 use = "date: trend, and time of day, of week and of year"
             if name == target:
@@ -143,26 +149,16 @@ def _check_names(arguments: argparse.Namespace, source: "Source") -> None:
     """Raise if an option names a column that is not there, or one column twice."""
     from colk.tabular.reading import listed
 
-    there = listed(source.kinds)
     if arguments.target is None:
+        there = listed(source.kinds)
         raise ValueError(f"name the column to predict with --target; the columns are {there}")
     lists = (arguments.features, arguments.categorical, arguments.exclude)
     named = [arguments.target, *(name for names in lists for name in names or ())]
-    for name in (*named, *([arguments.id] if arguments.id is not None else [])):
-        if name not in source.kinds:
-            hint = _other_delimiter(there) if len(source.kinds) == 1 else ""
-            raise ValueError(f"{source.paths[0]} has no column {name!r}; it has {there}{hint}")
+    check_columns(source, (*named, *([arguments.id] if arguments.id is not None else [])))
     for option, names in (("--exclude", arguments.exclude), ("--id", [arguments.id])):
         for name in names or ():
             if name == arguments.target or name in (arguments.features or ()):
                 raise ValueError(f"{option} {name} is also the target or a feature")
-
-
-def _other_delimiter(header: str) -> str:
-    """Advice if the first line does not contain the delimiter."""
-    found = next((each for each in ";\t|" if each in header), None)
-    shown = "tab" if found == "\t" else f"'{found}'"
-    return "" if found is None else f"; try --delimiter {shown}"
 
 
 def _left_out(arguments: argparse.Namespace, source: "Source") -> dict[str, str]:

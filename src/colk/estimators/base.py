@@ -21,6 +21,7 @@ from colk.estimators.feature_scales import warn_of_scales
 from colk.estimators.stored import StoredEstimator
 from colk.estimators.table_input import TableInput
 from colk.kernels.bandwidth import as_kernel, takes_bandwidth
+from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss
 from colk.recipe import Contest, Recipe, Settings, as_loss, as_risk
@@ -78,7 +79,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
         Its points are rows of X, or of a table that `encoder_` has encoded.
         """
-        return self._inputs.in_units(self._fitted().function)
+        return self._inputs.in_units(self.learner_.function)
 
     @property
     def feature_relevance_(self) -> Array | None:
@@ -88,7 +89,11 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     @property
     def learner_(self) -> KernelLearner:
-        """The learner of the fitted estimator; its targets are scaled."""
+        """The learner of the fitted estimator; its targets are scaled.
+
+        Atoms that are stored as a sparse matrix become dense.
+        """
+        self._make_dense()
         return self._fitted()
 
     def _fitted(self) -> KernelLearner:
@@ -269,6 +274,8 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         """
         if isinstance(self.risk_, GroupRisk):
             self.risk_.refuse()
+        if isinstance(self._learner.kernel, OfRows):
+            self._make_dense()
         if self._kept is None and self._contest is None and self.race_ is not None:
             self._kept = KeptSamples()  # the first part of a stream after `fit`
         if self._kept is None and self._contest is None:
@@ -331,13 +338,16 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     def _values(self, X: Any) -> Array:
         """Values of the learned function at points to be checked, of shape (n,) or (n, q)."""
-        learner, is_sparse = self._fitted(), issparse(X)
-        points = X if is_sparse else self._points(X)
-        if not is_sparse and len(points) < _MANY_POINTS:
-            values = learner.evaluate(points)
-        else:
+        learner = self._fitted()
+        if issparse(X) or self.has_sparse_atoms_:
             with use_threads(self.n_jobs):
-                function = learner.function
-                values = self._function_values(function, X) if is_sparse else function(points)
-            values = values.reshape(len(values), -1)
+                values = self._function_values(learner.function, X)
+        else:
+            points = self._points(X)
+            if len(points) < _MANY_POINTS:
+                values = learner.evaluate(points)
+            else:
+                with use_threads(self.n_jobs):
+                    values = learner.function(points)
+        values = values.reshape(len(values), -1)
         return values[:, 0] if learner.is_vector else values

@@ -86,7 +86,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         As in `COLKRegressor`.
     kernel_, loss_, risk_, race_, feature_relevance_, risk_path_, prior_
         As in `COLKRegressor`.
-    n_features_in_, feature_names_in_
+    has_sparse_atoms_, n_features_in_, feature_names_in_
         As in `COLKRegressor`.
 
     Examples

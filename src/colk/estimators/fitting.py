@@ -386,8 +386,8 @@ class EpochEstimator(COLKEstimator):
             The weights and their accuracy, of encoded targets; see `encode_targets`.
         """
         with self._unchanged_on_error():
-            self.polished_ = polished
-            self._fitted().adopt(polished.function)
+            learner, self.polished_ = self.learner_, polished
+            learner.adopt(polished.function)
 
     def _take_risk(self, X: Array, Y: Array, weight: Array) -> None:
         """Go on under the risk that was asked for, if the atoms were found under the mean."""

@@ -97,7 +97,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         Atoms that they share.
     kernel_, race_, feature_relevance_
         As in `COLKRegressor`.
-    n_features_in_, feature_names_in_
+    has_sparse_atoms_, n_features_in_, feature_names_in_
         As in `COLKRegressor`.
 
     References
@@ -303,13 +303,14 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         """
         with self._unchanged_on_error():
             self._fitted()
+            self._make_dense()
             self.regularizations_ = regularizations
             self._go_on(weights, constants, X, self._encode(y)[:, 0])
 
     @property
     def function_(self) -> KernelExpansion:
         """All functions as one of several outputs, in the units of y, without the intercepts."""
-        return self._inputs.in_units(self._fitted().function) * float(self._targets.units[0])
+        return self._inputs.in_units(self.learner_.function) * float(self._targets.units[0])
 
     @property
     def functions_(self) -> list[KernelExpansion]:

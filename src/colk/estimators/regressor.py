@@ -179,6 +179,9 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         The error that compression may make in the next step.
     polished_ : Polished
         Result of the polish of the last `fit`, with the λ that it chose.
+    has_sparse_atoms_ : bool
+        Whether the atoms are stored as a sparse matrix. Points of `polished_.function` are then the
+        numbers of its rows. `function_`, `learner_` and `partial_fit` make the atoms dense.
     risk_path_ : RiskPath or None
         What the last `fit` tried between the mean and the risk, and what it chose; None for the
         mean, and without a `polish` or a `risk_path`.
@@ -333,7 +336,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     @property
     def function_(self) -> KernelExpansion:
         """The learned function in the units of y: predictions are `function_(X) + intercept_`."""
-        f = self._inputs.in_units(self._fitted().function)
+        f = self._inputs.in_units(self.learner_.function)
         return KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
 
     @overload
@@ -368,7 +371,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         if not return_std:
             values = self._values(X)
             return self._targets.unscaled(values)
-        learner = self._fitted()
+        learner = self.learner_
         if isinstance(learner, NewtonCOLK):
             parts = [learner.predict(self._points(some), return_std=True) for some in parts_of(X)]
             values, deviations = (np.concatenate(each) for each in zip(*parts, strict=True))

@@ -13,7 +13,7 @@ from colk.estimators.inputs import Inputs
 from colk.kernels import Kernel
 from colk.kernels.of_rows import OfRows, SparseRows, takes_sparse
 from colk.learners.colk import KernelLearner
-from colk.learners.growth import with_points
+from colk.learners.growth import points_in, with_points
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import Polished
 from colk.selection import Race
@@ -24,6 +24,11 @@ __all__ = ["SparseInput", "WholeMatrix", "is_large", "parts_of"]
 
 # Numbers of a block of dense rows, 32 MB.
 _DENSE = 2**22
+
+# Atoms of a sparse fit become dense, unless that would take more numbers than this, 16 MB, and the
+# share of those that are not 0 is below the other.
+_SMALL = 2**21
+_SHARE = 0.25
 
 
 class WholeMatrix(NamedTuple):
@@ -68,7 +73,8 @@ class SparseInput:
     """The part of an estimator that learns from sparse matrices and predicts at their rows.
 
     During `fit` the points are the numbers of the rows, and the kernel is `OfRows`. At its end the
-    atoms become dense rows, so that the model is that of a dense matrix.
+    atoms become dense rows, so that the model is that of a dense matrix. Large atoms stay sparse:
+    the points are then the numbers of the rows of a matrix that only has the atoms.
     """
 
     kernel_: Kernel
@@ -79,6 +85,7 @@ class SparseInput:
     _rows: SparseRows
     _points: Callable[[Any], Array]
     _encode: Callable[[Any], Array]
+    _fitted: Callable[[], KernelLearner]
     __sklearn_is_fitted__: Callable[[], bool]
 
     def _learn_blocks(
@@ -109,29 +116,87 @@ class SparseInput:
         rows: SparseRows | None = vars(self).pop("_rows", None)
         if rows is None:
             return
-        self._learner = with_points(self._learner, _plain(self._learner.kernel), rows.dense)
-        self.kernel_ = self._learner.kernel
-        if "polished_" in vars(self):
-            f = self.polished_.function
-            dense = KernelExpansion(_plain(f.kernel), rows.dense(f.atoms), f.weights)
-            self.polished_ = replace(self.polished_, function=dense)
         if self.race_ is not None:
             ones = np.ones(rows.n_columns)
             self.race_ = replace(self.race_, kernel=_plain(self.race_.kernel), scales=ones)
+        used = np.zeros((0, 1))
+        if self._learner.has_learned:
+            used = points_in(self._learner)
+        if "polished_" in vars(self):
+            used = np.concatenate([used, self.polished_.function.atoms])
+        numbers = np.unique(used[:, 0])
+        if _stay_sparse(rows, numbers):
+            few = SparseRows(rows.matrix[numbers.astype(np.intp)])
+            self._change_points(
+                few, lambda points: np.searchsorted(numbers, points).astype(np.float64)
+            )
+        else:
+            self._change_points(None, rows.dense)
+
+    @property
+    def has_sparse_atoms_(self) -> bool:
+        """Whether the atoms are stored as a sparse matrix, after `fit` to a sparse matrix."""
+        self._fitted()
+        return isinstance(self._learner.kernel, OfRows)
+
+    def _make_dense(self) -> None:
+        """Store the atoms as dense rows."""
+        learner: KernelLearner | None = vars(self).get("_learner")
+        if learner is not None and isinstance(learner.kernel, OfRows):
+            self._change_points(None, learner.kernel.rows.dense)
+
+    def _change_points(self, rows: SparseRows | None, points_of: Callable[[Array], Array]) -> None:
+        """Give all points another form: dense rows, or the numbers of the rows of a matrix."""
+
+        def kernel_of(kernel: Kernel) -> Kernel:
+            return _plain(kernel) if rows is None else OfRows(_plain(kernel), rows)
+
+        self.kernel_ = _plain(self._learner.kernel)
+        if "polished_" in vars(self):
+            f = self.polished_.function
+            changed = KernelExpansion(kernel_of(f.kernel), points_of(f.atoms), f.weights)
+            self.polished_ = replace(self.polished_, function=changed)
+        self._learner = with_points(self._learner, kernel_of(self._learner.kernel), points_of)
 
     def _function_values(self, function: KernelExpansion, X: Any) -> Array:
         """Values of a function of encoded rows at points to be checked."""
-        if not _is_sparse(X):
-            return function(self._points(X))
+        is_sparse, kernel = _is_sparse(X), function.kernel
+        if not is_sparse:
+            points = self._points(X)
+            if not isinstance(kernel, OfRows):
+                return function(points)
+            parts = (sparse.csr_matrix(points[some]) for some in _blocks(points))
+            return np.concatenate([_at_rows(function, part) for part in parts])
         matrix: Any = X.tocsr()
-        if not (self._inputs.is_plain and takes_sparse(function.kernel) and function.n_atoms):
+        is_product = takes_sparse(_plain(kernel)) and function.n_atoms > 0
+        if not (self._inputs.is_plain and is_product):
             return np.concatenate([function(self._points(some)) for some in parts_of(matrix)])
         self._points(matrix[:1])  # checks the number of features
         assert_all_finite(matrix, input_name="X")
-        rows = SparseRows(sparse.vstack([sparse.csr_matrix(function.atoms), matrix], format="csr"))
-        n, numbers = function.n_atoms, rows.points
-        kernel = OfRows(function.kernel, rows)
-        return KernelExpansion(kernel, numbers[:n], function.weights)(numbers[n:])
+        return _at_rows(function, matrix)
+
+
+def _stay_sparse(rows: SparseRows, numbers: Array) -> bool:
+    """Whether some rows would be large as an array, and most of it 0."""
+    size = len(numbers) * rows.n_columns
+    if size <= _SMALL:
+        return False
+    places = numbers.astype(np.intp)
+    n_entries = int((rows.starts[places + 1] - rows.starts[places]).sum())
+    return n_entries < _SHARE * size
+
+
+def _at_rows(function: KernelExpansion, matrix: Any) -> Array:
+    """Values of a function at the rows of a sparse matrix."""
+    kernel, numbers = function.kernel, function.atoms
+    if isinstance(kernel, OfRows):
+        known = kernel.rows.matrix
+    else:
+        known = sparse.csr_matrix(function.atoms)
+        numbers = np.arange(function.n_atoms, dtype=np.float64)[:, None]
+    rows = SparseRows(sparse.vstack([known, matrix], format="csr"))
+    made = OfRows(_plain(kernel), rows)
+    return KernelExpansion(made, numbers, function.weights)(rows.points[known.shape[0] :])
 
 
 def _plain(kernel: Kernel) -> Kernel:

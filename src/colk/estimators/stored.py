@@ -10,6 +10,7 @@ from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.estimators.inputs import Inputs
 from colk.kernels import Kernel
+from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
 from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Loss, Softmax
@@ -41,8 +42,8 @@ class Labels(stored.Field):
 _FITTED: dict[str, stored.Field] = {
     "n_features_in_": stored.Count(1, 2**31, same="n_columns"),
     "feature_names_in_": stored.Texts("n_columns"),
-    "_inputs": stored.Object(Inputs, attributes={"n_columns": "n_columns", "width": "n_features"}),
-    "kernel_": stored.Object(Kernel, same="kernel"),
+    "_inputs": stored.Object(Inputs, attributes={"n_columns": "n_columns"}),
+    "kernel_": stored.Object(Kernel),
     "loss_": stored.Object(Loss, same="loss"),
     "risk_": stored.Object(Risk, same="risk"),
     "bandwidth_": stored.Optional(stored.Either(_POSITIVE, stored.TupleOf(_POSITIVE))),
@@ -58,12 +59,7 @@ _FITTED: dict[str, stored.Field] = {
     "risk_path_": stored.Optional(stored.Object(RiskPath)),
     "_kept": stored.Optional(stored.Object(KeptSamples)),
     "_contest": stored.Optional(stored.Object(Contest)),
-    "_learner": stored.Object(
-        KernelLearner,
-        attributes={
-            "n_features": "n_features", "kernel": "kernel", "loss": "loss", "risk": "risk",
-        },
-    ),
+    "_learner": stored.Object(KernelLearner, attributes={"loss": "loss", "risk": "risk"}),
     "_n_outputs": stored.Optional(stored.Count(1, 2**31)),
 }  # fmt: skip
 
@@ -99,10 +95,27 @@ class StoredEstimator:
         solver = model._stored_solver()
         if not has_solver(fitted["_learner"], solver):
             raise FileFormatError(f"the learner does not have solver={solver!r}")
+        _check_points(fitted)
         _check_outputs(cls.__name__, fitted)
         _check_choice(fitted, solver)
         vars(model).update(fitted)
         return model
+
+
+def _check_points(fitted: dict[str, Any]) -> None:
+    """Check that the learner has the kernel and the features of the model."""
+    learner: Any = fitted["_learner"]
+    kernel, n_features = learner.kernel, learner.n_features
+    is_sparse = isinstance(kernel, OfRows)
+    if is_sparse:
+        n_features, kernel = kernel.rows.n_columns, kernel.kernel
+    if n_features != fitted["_inputs"].width:
+        raise FileFormatError("the learner does not have the features of the model")
+    if kernel != fitted["kernel_"]:
+        raise FileFormatError("the learner does not have the kernel of the model")
+    polished = fitted.get("polished_")
+    if polished is not None and isinstance(polished.function.kernel, OfRows) != is_sparse:
+        raise FileFormatError("the atoms of the polish are not stored as those of the learner")
 
 
 def _check_outputs(name: str, fitted: dict[str, Any]) -> None:

@@ -41,11 +41,14 @@ class TableInput(SparseInput):
     def encode_points(self, X: Any) -> Array:
         """Return X as the learner takes it: checked, encoded and scaled.
 
+        Atoms that are stored as a sparse matrix become dense.
+
         Parameters
         ----------
         X : array or sparse matrix of shape (n, p), or data frame
             Points.
         """
+        self._make_dense()
         return self._points(X)
 
     def _is_valid(self, X: Any) -> bool:

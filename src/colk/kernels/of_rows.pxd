@@ -5,7 +5,7 @@ cdef class OfRows(Kernel):
     cdef readonly Kernel kernel
     cdef readonly object rows
     cdef const Py_ssize_t[::1] starts, places
-    cdef const double[::1] values, norms
+    cdef const double[::1] values, norms, tails
     cdef Py_ssize_t n_columns, degree
     cdef int profile
     cdef double scale, constant

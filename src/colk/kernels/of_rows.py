@@ -3,9 +3,12 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
+from colk import _stored as stored
 from colk._engine.simd import sparse_rows
 from colk._validation import Array
+from colk.errors import FileFormatError
 from colk.kernels.base import Kernel
 from colk.kernels.inner_product import Linear, Polynomial
 from colk.kernels.stationary import Gaussian, Laplacian
@@ -32,6 +35,12 @@ def takes_sparse(kernel: Any) -> bool:
     return type(kernel) in _PROFILES and not isinstance(getattr(kernel, "bandwidth", 1.0), tuple)
 
 
+@stored.stores(
+    n_columns=stored.Count(1, 2**31),
+    starts=stored.Array(stored.Size("n_starts", at_least=2), dtype=np.int64, at_least=0),
+    places=stored.Array("n_entries", dtype=np.int64, at_least=0),
+    values=stored.Array("n_entries"),
+)
 class SparseRows:
     """A sparse matrix whose rows `OfRows` compares.
 
@@ -59,6 +68,42 @@ class SparseRows:
         none = matrix.nnz == 0
         self.places = np.zeros(1, np.intp) if none else matrix.indices.astype(np.intp, copy=False)
         self.values = np.zeros(1) if none else np.asarray(matrix.data, dtype=np.float64)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SparseRows):
+            return NotImplemented
+        return self.matrix.shape == other.matrix.shape and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("starts", "places", "values")
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.matrix.shape, self.matrix.nnz))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SparseRows, (self.matrix,)
+
+    def _to_file(self) -> dict[str, Any]:
+        """Return the entries of the matrix, row by row."""
+        matrix = self.matrix
+        return {
+            "n_columns": self.n_columns,
+            "starts": matrix.indptr.astype(np.int64),
+            "places": matrix.indices.astype(np.int64),
+            "values": np.asarray(matrix.data, dtype=np.float64),
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "SparseRows":
+        """Return the rows, whose columns must be there, and in order."""
+        starts, n_columns = values["starts"], values["n_columns"]
+        budget(8.0 * n_columns, "the columns of sparse rows")
+        parts, shape = (values["values"], values["places"], starts), (len(starts) - 1, n_columns)
+        matrix = csr_matrix(parts, shape=shape)
+        matrix.check_format(full_check=True)
+        if not matrix.has_canonical_format:
+            raise FileFormatError("the columns of a sparse row must be in order")
+        return cls(matrix)
 
     @property
     def points(self) -> Array:
@@ -133,8 +178,8 @@ class SparseRows:
 class OfRows(Kernel):
     """The kernel κ(i, j) = k(x_i, x_j) of the numbers of two rows of a sparse matrix.
 
-    The time for a value is proportional to the number of entries of x_j that are not 0. `fit` uses
-    this kernel if X is sparse. The fitted model has the kernel k, and its atoms are dense rows.
+    A value takes time for the columns in which both rows have entries that are not 0. `fit` uses
+    this kernel if X is sparse, and the fitted model if its atoms stay sparse.
 
     Parameters
     ----------
@@ -160,6 +205,7 @@ class OfRows(Kernel):
     places: Any
     values: Array
     norms: Array
+    tails: Array
     n_columns: int
     profile: int
     scale: float
@@ -175,10 +221,11 @@ class OfRows(Kernel):
         self.kernel, self.rows = kernel, rows
         self.starts, self.places, self.values = rows.starts, rows.places, rows.values
         self.n_columns, self.profile = rows.n_columns, _PROFILES[type(kernel)]
-        self.norms = rows.norms(self.profile)
+        norms = rows.norms(self.profile)
         self.constant, self.degree = getattr(kernel, "offset", 0.0), getattr(kernel, "degree", 1)
         length = getattr(kernel, "bandwidth", 1.0)
         self.scale = 0.5 / (length * length) if self.profile == 1 else 1.0 / length
+        self.norms, self.tails = norms, np.exp(-self.scale * norms) if self.profile else norms
 
     @property
     def bandwidth(self) -> float | None:
@@ -197,6 +244,7 @@ class OfRows(Kernel):
             self.places,
             self.values,
             self.norms,
+            self.tails,
             self.n_columns,
             self.profile,
             self.scale,

@@ -9,7 +9,7 @@ from colk._validation import Array
 from colk.kernels import Kernel
 from colk.learners.stream_learner import StreamLearner
 
-__all__ = ["enlarge", "with_points"]
+__all__ = ["enlarge", "points_in", "with_points"]
 
 AnyLearner = TypeVar("AnyLearner", bound=StreamLearner)
 
@@ -41,6 +41,27 @@ def _spread(rows: Array, old: int, new: int) -> Array:
     groups = rows.reshape(len(rows) // old, old, rows.shape[1])
     padding = np.zeros((len(groups), new - old, rows.shape[1]))
     return np.concatenate([groups, padding], axis=1).reshape(len(groups) * new, rows.shape[1])
+
+
+def points_in(learner: StreamLearner) -> Array:
+    """Return all points in the state of a learner: those that `with_points` changes.
+
+    Parameters
+    ----------
+    learner : KernelLearner
+        The learner, which has learned.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> from colk.learners import COLK
+    >>> points_in(COLK(Gaussian(1.0)).learn([[0.5], [7.0]], [0.0, 1.0])).max()
+    np.float64(7.0)
+    """
+    packed = learner.__getstate__()["_packed"]
+    dictionary, points = packed["dictionary"], packed["window"]["points"]
+    ghosts = dictionary["ghosts"][: points.shape[1]]
+    return np.concatenate([dictionary["atoms"].T, ghosts.T, points])
 
 
 def with_points(

@@ -12,6 +12,7 @@ __all__ = ["Given", "known_terms", "make_term", "name_of_own", "parameters_of"]
 
 _HOMES = (
     "colk.kernels",
+    "colk.kernels.of_rows",
     "colk.losses",
     "colk.risks",
     "colk.trackers",

@@ -14,6 +14,7 @@ __all__ = ["class_of", "is_model", "tag_of", "trusted_types"]
 
 # Modules and their classes, each of which declares its fields by `colk._stored.stores`.
 _HOMES = {
+    "colk.kernels.of_rows": ("SparseRows",),
     "colk.rkhs.expansion": ("KernelExpansion",),
     "colk.rkhs.interop": ("Affine",),
     "colk.rkhs.compression": ("Compression",),
@@ -50,6 +51,7 @@ _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
     "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
     "Inputs", "GapFiller", "CategoryEffects", "DriftDetector", "FeatureMeans",
+    "SparseRows",
 )  # fmt: skip
 
 # Other types in pickles of models, besides terms and the classes above.

@@ -10,11 +10,14 @@ __all__ = ["columns"]
 
 
 def columns(
-    starts: Any, places: Any, values: Array, norms: Array, n_columns: int, profile: int,
-    scale: float, constant: float, degree: int, atoms: Array, n: int, points: Array, size: int,
-    out: Array, first: int,
+    starts: Any, places: Any, values: Array, norms: Array, tails: Array, n_columns: int,
+    profile: int, scale: float, constant: float, degree: int, atoms: Array, n: int, points: Array,
+    size: int, out: Array, first: int,
 ) -> int:  # fmt: skip
     """Write out[first + b, j] = κ(row points[b], row atoms[j]); see sparse_rows.h."""
+    given = np.concatenate([atoms[0, :n], points[:size, 0]])
+    if not ((given >= 0.0) & (given < len(norms))).all():
+        raise IndexError("a point of OfRows must be the number of a row")
     rows = atoms[0, :n].astype(np.intp)
     for b in range(size):
         point = int(points[b, 0])
@@ -23,13 +26,16 @@ def columns(
         for j, atom in enumerate(rows):
             own = slice(starts[atom], starts[atom + 1])
             at, entries = x[places[own]], values[own]
-            if profile == 0:
-                out[first + b, j] = (at @ entries + constant) ** degree
-                continue
-            if profile == 1:
-                distance = norms[point] + norms[atom] - 2.0 * (at @ entries)
+            if profile == 2:
+                total = (np.abs(at - entries) - np.abs(at) - np.abs(entries)).sum()
             else:
-                distance = norms[point] + (np.abs(at - entries) - np.abs(at)).sum()
-            out[first + b, j] = 1.0 if point == atom else np.exp(-scale * max(distance, 0.0))
+                total = at @ entries
+            if profile == 0:
+                out[first + b, j] = (total + constant) ** degree
+            elif total == 0.0:
+                out[first + b, j] = tails[point] * tails[atom]
+            else:
+                distance = norms[point] + norms[atom] + (-2.0 * total if profile == 1 else total)
+                out[first + b, j] = 1.0 if point == atom else np.exp(-scale * max(distance, 0.0))
         out[first + b, n : (n + 7) & -8] = 0.0
     return 0

@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet
 
-from colk.tabular.reading.cells import column, moments
+from colk.tabular.moments import as_moment, is_moment
+from colk.tabular.reading.cells import column
 from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows
-from colk.tabular.reading.rows import Column, Columns, Kind, Position, Rows, sift
+from colk.tabular.reading.rows import Column, Columns, Kind, Position, Reject, Rows, sift
 
 __all__ = ["ParquetTable"]
 
@@ -65,7 +67,12 @@ class ParquetTable:
             values = batch.column(field.name)
             content = _content(field.type)
             there = values.drop_null()
-            listed = [True] * len(there) if content == "nested" else there.to_pylist()
+            listed: list[Any] = [True] * len(there) if content == "nested" else there.to_pylist()
+            if content == "text":
+                dates = [text for text in listed if is_moment(text.strip())]
+                self.first_rows.add_column(field.name, "date", dates)
+                known = set(dates)
+                listed = [text for text in listed if text.strip() and text not in known]
             self.first_rows.add_column(field.name, content, listed)
 
     def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
@@ -96,12 +103,19 @@ class ParquetTable:
     def _batch(self, batch: pa.RecordBatch, before: int, wanted: Columns, file: int) -> Rows:
         columns = {name: _read(batch, name, pa.float64()) for name in wanted.numbers}
         columns |= {name: _read(batch, name, pa.string()) for name in wanted.texts}
-        columns |= {name: _read_dates(batch, name, wanted) for name in wanted.dates}
+        unreadable: dict[int, str] = {}
+        columns |= {name: _read_dates(batch, name, wanted, unreadable) for name in wanted.dates}
         columns |= {
             key: _read(batch, name, pa.string()) for key, name in wanted.carried_keys.items()
         }
         lines = np.arange(before + 1, before + len(batch) + 1)
-        kept, usable, rejects = sift(columns, lines, wanted)
+        read = np.delete(np.arange(len(batch)), list(unreadable))
+        columns_read = {name: values[read] for name, values in columns.items()}
+        kept, usable, rejects = sift(columns_read, lines[read], wanted)
+        for row, reason in unreadable.items():
+            of_row = tuple(columns[key][row] for key in wanted.carried_keys)
+            rejects.append(Reject(int(lines[row]), reason, of_row))
+        rejects.sort(key=lambda reject: reject.line)
         carried = {name: kept.pop(key) for key, name in wanted.carried_keys.items()}
         start, end = Position(file, before, before + 1), before + len(batch)
         return Rows(kept, usable, rejects, start, end, carried)
@@ -116,19 +130,30 @@ def _read(batch: pa.RecordBatch, name: str, kind: pa.DataType) -> Column:
     return column(pa.chunked_array([values]))
 
 
-def _read_dates(batch: pa.RecordBatch, name: str, wanted: Columns) -> Column:
-    """Return dates and times as seconds; those of a time or a duration begin at 0."""
+def _read_dates(
+    batch: pa.RecordBatch, name: str, wanted: Columns, unreadable: dict[int, str]
+) -> Column:
+    """Return dates and times as seconds; those of a time or a duration begin at 0.
+
+    Rows whose text is no date get a reason in `unreadable`.
+    """
     values, types = batch.column(name), pa.types
-    if types.is_string(values.type) or types.is_large_string(values.type):
-        return moments(_read(batch, name, pa.string()), name, wanted)
+    if _content(values.type) == "text":
+        seconds = np.full(len(batch), np.nan)
+        for row, text in enumerate(_read(batch, name, pa.string())):
+            try:
+                seconds[row] = as_moment(text, name, name not in wanted.month_first)
+            except ValueError as error:
+                unreadable.setdefault(row, str(error))
+        return seconds
     if types.is_date(values.type):
         values = pa.compute.cast(values, pa.timestamp("ms"))
     if not types.is_temporal(values.type):
         return _read(batch, name, pa.float64())
     per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[values.type.unit]
     whole = values.cast(pa.int32() if types.is_time32(values.type) else pa.int64())
-    seconds = pa.compute.divide(pa.compute.cast(whole, pa.float64()), per_second)
-    return column(pa.chunked_array([seconds]))
+    divided = pa.compute.divide(pa.compute.cast(whole, pa.float64()), per_second)
+    return column(pa.chunked_array([divided]))
 
 
 def _is_number(kind: pa.DataType) -> bool:

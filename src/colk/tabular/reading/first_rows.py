@@ -1,5 +1,6 @@
 """What the first rows of a table tell about its columns."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ __all__ = ["LOOKED_AT", "FirstRows", "content_of"]
 LOOKED_AT = 1000
 # A column with values in a smaller share of the rows is no feature unless it is named.
 _SHARE = 0.02
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 # Rows from which on a column of text in which no value occurs twice is no category.
 _MANY = 100
 
@@ -137,6 +139,16 @@ class FirstRows:
             name
             for name, values in texts.items()
             if not is_day_first(value for value in values if isinstance(value, str))
+        }
+
+    @property
+    def decimal_commas(self) -> set[str]:
+        """Columns of text of which most values are numbers with a decimal comma."""
+        return {
+            name
+            for name, values in self._values.items()
+            if 2 * sum(_DECIMAL_COMMA.fullmatch(str(value)) is not None for value in values)
+            > len(values)
         }
 
     @property
