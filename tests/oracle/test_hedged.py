@@ -103,7 +103,8 @@ class Companion:
         if self.t == 1:
             slow = self.rate
         mixed = self.p @ self.values[:, i]
-        _, factor, bend = self.steering.see(float(loss.value([self.values[1, i]], [y])[0]), self.rate)
+        own = float(loss.value([self.values[1, i]], [y])[0])
+        _, factor, bend = self.steering.see(own, self.rate)
         _, of_mixture, _ = self.of_mixture.see(float(loss.value([mixed], [y])[0]), slow)
         towards = self.values[:, i] - self.values[0, i]
         scores = of_mixture * float(loss.slope([mixed], [y])[0]) * towards

@@ -82,10 +82,10 @@ class HedgedGradientStream(GradientStream):
 class HedgedNewtonStream(NewtonStream):
     """Second-order steps on the mean loss, and beside them on a risk.
 
-    The companion makes gradient steps within the span of the atoms: r − α a/(1 + αbκ(x, x)) Πκ(x, ·),
-    Π the projection. Second-order steps would fit the few samples of a tail too closely: divided by
-    P of the mean they count as much as all samples, and P of a risk of the tail would know little
-    of the samples outside.
+    The companion makes gradient steps r − α a/(1 + αbκ(x, x)) Πκ(x, ·), where Π projects onto the
+    span of the atoms. Second-order steps would fit the few samples of a tail too closely: divided
+    by P of the mean they count as much as all samples, and P of a risk of the tail would know
+    little of the samples outside.
 
     Parameters
     ----------

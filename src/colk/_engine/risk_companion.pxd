@@ -27,7 +27,7 @@ cdef class RiskCompanion:
     cdef void predict(self, Py_ssize_t e) noexcept nogil
     @cython.locals(loss=double)
     cdef double evaluate_risk(self) except? -1.5e300 nogil
-    @cython.locals(factor=double)
+    @cython.locals(factor=double, towards=double)
     cdef int score(self) except -1 nogil
     @cython.locals(squares=double, bend=double, factor=double, weight=double)
     cdef int steer(self) except -1 nogil

@@ -4,10 +4,10 @@ The stream admits, drops and prices atoms by the mean's function alone, so that 
 of a stream without a companion. The companion has four functions in further rows of weights: the
 iterate r under the risk, its average r̄, the average m̄ of the mean's iterate, and the mixture f =
 p₀m + p₁r + p₂r̄ + p₃m̄. The weights p descend along the risk of f itself, so that they find the best
-mixture, which is better than the best of the four: each step multiplies p by exp(−rate·score), where
-a score is the derivative of the risk at a sample before it is learned, towards a function and away
-from m, in units of its own spread (exponentiated gradient). A share of p returns to its first
-values (fixed share).
+mixture, not the best of the four. Each step multiplies p by exp(−rate·score). A score is the
+derivative of the risk at a sample before it is learned, towards a function and away from m, in
+units of its own spread (exponentiated gradient). A share of p returns to its first values (fixed
+share).
 """
 
 import math
@@ -207,9 +207,8 @@ class RiskCompanion:
         for e in range(CANDIDATES):
             self.scores[e] = 0.0
             for c in range(self.n_outputs):
-                self.scores[e] += (
-                    factor * self.slopes[0, c] * (self.predictions[e, c] - self.predictions[MEAN, c])
-                )  # fmt: skip
+                towards = self.predictions[e, c] - self.predictions[MEAN, c]
+                self.scores[e] += factor * self.slopes[0, c] * towards
         return 0
 
     def steer(self) -> int:
