@@ -250,6 +250,17 @@ def cell(cache: Path, name: str, solver: str, risk: str) -> str:
     return f"{text} · {np.mean(batch):.3f} / {np.mean(plain):.3f}" if batch else text
 
 
+def title(cache: Path, n: int) -> str:
+    """Return the head of the first column: the least number of seeds of a cell, and the rows."""
+    counts: dict[str, list[int]] = {"stream": [], "batch": []}
+    for name, solver in product(PROBLEMS, SOLVERS):
+        for kind, numbers in counts.items():
+            if kind == "stream" or name != "drifting":
+                numbers.append(len(ratios(cache, name, solver, "CVaR(.1)", kind)))
+    streams, batches = min(counts["stream"]), min(counts["batch"])
+    return f"stream ({streams} seeds, {batches} after the dot; {n} rows)"
+
+
 def seconds(problem: Problem, solver: str, risk: Any) -> float:
     """Return the least processor time of three runs."""
     spent = []
@@ -286,7 +297,7 @@ def main() -> None:
         [name, solver, *(cell(given.cache, name, solver, risk) for risk in RISKS)]
         for name, solver in product(PROBLEMS, SOLVERS)
     ]
-    publish("risk_streams", ["stream", "solver", *RISKS], rows)
+    publish("risk_streams", [title(given.cache, given.rows), "solver", *RISKS], rows)
 
 
 if __name__ == "__main__":

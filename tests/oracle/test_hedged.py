@@ -17,7 +17,7 @@ Y = np.sin(5.0 * X[:, 0]) + X[:, 1] * (RNG.exponential(size=600) - 1.0)
 TEST = RNG.random((50, 2))
 RISKS = [CVaR(0.2), Semivariance(1.0), Variance(0.5), Entropic(1.0), MeanSemideviation()]
 # Constants of the mixture; their reasons are in `risk_companion`.
-SLOW, LATEST, MOST, RATE, SHARE = 200, 1000, 20.0, 0.05, 0.00025
+SLOW, LATEST, MOST, RATE, SHARE, FEW = 200, 1000, 20.0, 0.05, 0.00025, 10.0
 FIRST = np.array([0.85, 0.05, 0.05, 0.05])
 
 
@@ -93,8 +93,8 @@ class Companion:
 
     def __init__(self, risk, n, rate):
         self.rate, self.values, self.p = rate, np.zeros((4, n)), FIRST.copy()
-        self.steering, self.scorers = Tracked(risk), [Tracked(risk) for _ in range(4)]
-        self.squares, self.t = np.zeros(4), 0
+        self.steering, self.of_mixture = Tracked(risk), Tracked(risk)
+        self.squares, self.fourths, self.t = np.zeros(4), np.zeros(4), 0
 
     def see(self, loss, i, y, means):
         """Look at sample i; return slope and curvature of r's step, and average at the end."""
@@ -102,19 +102,24 @@ class Companion:
         slow = 1.0 if self.t <= 1 else 1.0 / min(self.t, SLOW)
         if self.t == 1:
             slow = self.rate
-        losses = [float(loss.value([f], [y])[0]) for f in self.values[:, i]]
-        _, factor, bend = self.steering.see(losses[1], self.rate)
-        scores = [one.see(x, slow)[0] for one, x in zip(self.scorers, losses, strict=True)]
+        mixed = self.p @ self.values[:, i]
+        own = float(loss.value([self.values[1, i]], [y])[0])
+        _, factor, bend = self.steering.see(own, self.rate)
+        _, of_mixture, _ = self.of_mixture.see(float(loss.value([mixed], [y])[0]), slow)
+        towards = self.values[:, i] - self.values[0, i]
+        scores = of_mixture * float(loss.slope([mixed], [y])[0]) * towards
         slope = float(loss.slope([self.values[1, i]], [y])[0])
         return factor * slope, bend * slope**2, abs(factor), scores
 
     def conclude(self, scores, step, iterate):
         rate = max(1.0 / LATEST, 1.0 / (self.t + 1))
-        lost = np.subtract(scores, scores[0])
-        self.squares += rate * (lost**2 - self.squares)
+        self.squares += rate * (scores**2 - self.squares)
+        self.fourths += rate * (scores**4 - self.fourths)
         square = np.maximum(self.squares, self.squares[2])
         if square[2] > 0.0:
-            self.p *= np.exp(-RATE * np.clip(lost / np.sqrt(square), -MOST, MOST))
+            deciding = self.squares**2 / (rate * np.where(self.fourths > 0.0, self.fourths, 1.0))
+            share = deciding / (deciding + FEW)
+            self.p *= np.exp(-RATE * share * np.clip(scores / np.sqrt(square), -MOST, MOST))
         self.p = (1.0 - SHARE) * self.p / self.p.sum() + SHARE * FIRST
         rate = 4.0 / (self.t + 4.0)
         before = self.values[1].copy()
@@ -146,10 +151,10 @@ def test_gradient_steps_of_the_risk_are_their_formula(risk):
     np.testing.assert_allclose(learner.predict(TEST), twin.p @ twin.values[:, n:], atol=1e-6)
 
 
-def test_newton_steps_of_the_risk_divide_by_the_curvature_of_the_mean():
-    n, prior, rate, loss, risk = 60, 0.5, 0.1, Squared(), Variance(0.5)
-    rule = KOMP(eps=0.0)
-    learner = HedgedNewtonCOLK(KERNEL, loss, risk, prior, 1.0, rate, rule).learn(X[:n], Y[:n])
+def test_newton_learners_make_gradient_steps_on_the_risk():
+    n, prior, rate, loss, risk, alpha = 60, 0.5, 0.1, Squared(), Variance(0.5), 0.3
+    more = {"compressor": KOMP(eps=0.0), "risk_step": alpha}
+    learner = HedgedNewtonCOLK(KERNEL, loss, risk, prior, 1.0, rate, **more).learn(X[:n], Y[:n])
     K = KERNEL.gram(np.concatenate([X[:n], TEST]))
     mean, twin, P = np.zeros(len(K)), Companion(risk, len(K), rate), K / prior
     for i in range(n):
@@ -159,7 +164,7 @@ def test_newton_steps_of_the_risk_divide_by_the_curvature_of_the_mean():
         before = mean.copy()
         mean = mean - 2.0 * (mean[i] - Y[i]) / (1.0 + 2.0 * variance) * h
         P -= 2.0 / (1.0 + 2.0 * variance) * np.outer(h, h)
-        twin.conclude(scores, -a / (1.0 + curvature * variance) * h, before)
+        twin.conclude(scores, -alpha * a / (1.0 + alpha * curvature) * K[i], before)
     assert learner.n_atoms < n  # near-dependent points are not admitted
     twin.values[0] = mean
     found = functions(learner)

@@ -18,10 +18,13 @@ cdef class HedgedGradientStream(GradientStream):
 
 cdef class HedgedNewtonStream(NewtonStream):
     cdef readonly RiskCompanion companion
+    cdef readonly double risk_step
     cdef int make_step(self) except -1 nogil
     @cython.locals(lost=double)
     cdef double step(self) except? -1.5e300 nogil
-    @cython.locals(least=double, gain=double)
+    @cython.locals(
+        own=double, n=Py_ssize_t, first=Py_ssize_t, least=double, curvature=double, gain=double,
+    )
     cdef void move_beside(self, Py_ssize_t h, double variance) noexcept nogil
     @cython.locals(variance=double)
     cdef void refit_beside(self, Py_ssize_t j) noexcept nogil

@@ -82,24 +82,29 @@ class HedgedGradientStream(GradientStream):
 class HedgedNewtonStream(NewtonStream):
     """Second-order steps on the mean loss, and beside them on a risk.
 
-    The companion divides its slopes by the curvature of the mean loss: P of a risk of the tail
-    would know little of the samples outside the tail, and steps in the tail would move f there.
+    The companion makes gradient steps r − α a/(1 + αbκ(x, x)) Πκ(x, ·), where Π projects onto the
+    span of the atoms. Second-order steps would fit the few samples of a tail too closely: divided
+    by P of the mean they count as much as all samples, and P of a risk of the tail would know
+    little of the samples outside.
 
     Parameters
     ----------
     beside, tracker_beside
         As for `HedgedGradientStream`.
+    risk_step : float
+        α, the step size of the companion.
     **common
         The arguments of `NewtonStream`, for the mean loss and windows of one sample.
     """
 
     companion: RiskCompanion
+    risk_step: float
 
     def __init__(
-        self, beside: RiskContract, tracker_beside: TrackerContract, **common: Any
+        self, beside: RiskContract, tracker_beside: TrackerContract, risk_step: float, **common: Any
     ) -> None:
         super().__init__(**common)
-        self.companion = attach_companion(self, beside, tracker_beside)
+        self.companion, self.risk_step = attach_companion(self, beside, tracker_beside), risk_step
         self.iterate.accompany(self.companion.first, self.shown - self.companion.first)
 
     def make_step(self) -> int:
@@ -115,11 +120,26 @@ class HedgedNewtonStream(NewtonStream):
         return lost
 
     def move_beside(self, h: int, variance: float) -> None:
-        """Set the companion's multiple of h, with its own slope and curvature."""
+        """Move r along κ(x, ·), or along its projection if x is no atom."""
+        own, n, first = self.dictionary.gram[0, 0], self.dictionary.size, self.companion.first
+        if self.companion.length <= 0.0:
+            return
         least = self.companion.length / (self.trust * (1.0 + self.largest_target))
-        gain = 1.0 / (1.0 + max(self.companion.curvature, least) * variance)
+        curvature = max(self.companion.curvature, least)
+        gain = self.risk_step / (1.0 + self.risk_step * curvature * own)
+        if self.dictionary.added > 0:
+            for c in range(self.n_outputs):
+                self.dictionary.weights_t[first + c, n - 1] -= gain * self.companion.gradient[0, c]
+            return
+        loops.spread(
+            self.dictionary.factor, n, self.P.rows, inverse_curvature.WHITENED,
+            self.P.rows, inverse_curvature.PRODUCT,
+        )  # fmt: skip
         for c in range(self.n_outputs):
-            self.iterate.beside[c] = -gain * self.companion.gradient[0, c]
+            loops.add(
+                self.dictionary.weights_t, first + c, self.P.rows, inverse_curvature.PRODUCT,
+                -gain * self.companion.gradient[0, c], n,
+            )  # fmt: skip
 
     def refit_beside(self, j: int) -> None:
         """Refit the companion to all samples without atom j; a projection would lose more."""

@@ -3,9 +3,11 @@
 The stream admits, drops and prices atoms by the mean's function alone, so that its steps are those
 of a stream without a companion. The companion has four functions in further rows of weights: the
 iterate r under the risk, its average r̄, the average m̄ of the mean's iterate, and the mixture f =
-p₀m + p₁r + p₂r̄ + p₃m̄. The score of a function is outer(ℓ, g) at a sample before it is learned, with
-its own g, minus that of m, in units of the spread of this difference. Each step multiplies the
-weights p by exp(−rate·score), and a share of p returns to its first values (fixed share).
+p₀m + p₁r + p₂r̄ + p₃m̄. The weights p descend along the risk of f itself, so that they find the best
+mixture, not the best of the four. Each step multiplies p by exp(−rate·score). A score is the
+derivative of the risk at a sample before it is learned, towards a function and away from m, in
+units of its own spread (exponentiated gradient). A share of p returns to its first values (fixed
+share).
 """
 
 import math
@@ -24,20 +26,24 @@ from colk._validation import Array
 __all__ = ["RiskCompanion", "count_rows"]
 
 MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES = 0, 1, 2, 3, 4
-# Samples in the running g of the scores, and in the mean squares; four times those in an average.
+# Samples in the running g of the mixture, and in the mean squares; four times those in an average.
 SLOW, LATEST, MEMORY = 200, 1000, 20000
 # Number of losses that are kept.
 WINDOW = 1000
-# Differences of scores are divided by their running root mean square, at least that of r̄, and
-# clipped at ±MOST; p is multiplied by exp(−RATE·difference), and SHARE of p returns to the first
-# values, which are FIRST_SHARE for each function but m. Over the 1/SHARE samples that p remembers,
-# the exponent is about RATE/√SHARE standard errors of the difference: a risk of rare losses needs
-# larger gains.
+# Scores are divided by their running root mean square, at least that of r̄, and clipped at ±MOST; p
+# is multiplied by exp(−RATE·score), and SHARE of p returns to the first values, which are
+# FIRST_SHARE for each function but m. Over the 1/SHARE samples that p remembers, the exponent is
+# about RATE/√SHARE standard errors of the score: a risk of rare losses needs larger gains.
 MOST, RATE, SHARE, FIRST_SHARE = 20.0, 0.05, 0.00025, 0.05
+# Scores are clipped here, so that their fourth powers are numbers.
+LARGEST_SCORE = 1e60
+# If the scores of n of the latest samples decide, the rate is n/(n + FEW) times RATE: under a risk
+# that one loss decides, the other losses say little.
+FEW = 10.0
 
 
 # Every g that a companion tracks.
-TRACKED = ("steering", "of_mean", "of_risk", "of_risk_average", "of_mean_average")
+TRACKED = ("steering", "of_mixture")
 
 
 def count_rows() -> int:
@@ -63,18 +69,18 @@ class RiskCompanion:
     """
 
     steering: TrackedRisk  # of r, at the tracking rate: it gives the slopes of the steps
-    of_mean: TrackedRisk  # of the candidates, at a slow rate: they give the scores
-    of_risk: TrackedRisk
-    of_risk_average: TrackedRisk
-    of_mean_average: TrackedRisk
+    of_mixture: TrackedRisk  # of the mixture, at a slow rate: it gives the scores
     first: int  # first row of the weights of r; those of r̄, m̄ and the mixture follow
     mixture_weights: Array  # (candidates,): p
     values: Array  # (1, outputs): predictions of a candidate at the sample
+    predictions: Array  # (candidates, outputs): predictions of all candidates at the sample
+    scores: Array  # (candidates,): derivatives of the mixture's risk along f_e − m
     slopes: Array  # (1, outputs): scratch, ℓ'
     gradient: Array  # (1, outputs): a, the slope of r's step
     curvature: float  # b of r's step
     length: float  # |a|
-    squares: Array  # (candidates,): mean squared differences between its score and that of m
+    squares: Array  # (candidates,): mean squared scores
+    fourths: Array  # (candidates,): means of their fourth powers
     mixed: Array  # (1, outputs): prediction of the mixture
     mixed_loss: float  # loss of the mixture at the sample
     recent: Array  # (WINDOW,): the latest losses of the mixture before each step, as a ring
@@ -91,11 +97,9 @@ class RiskCompanion:
         self.loss, self.dictionary, self.window = loss, dictionary, window
         self.n_outputs, self.mean_row = self.window.predictions.shape[1], mean_row
         self.first = self.dictionary.n_rows - count_rows() * self.n_outputs
-        self.steering, self.of_mean = TrackedRisk(risk, tracker), TrackedRisk(risk, tracker)
-        self.of_risk = TrackedRisk(risk, tracker)
-        self.of_risk_average = TrackedRisk(risk, tracker)
-        self.of_mean_average = TrackedRisk(risk, tracker)
-        self.squares = np.zeros(CANDIDATES)
+        self.steering, self.of_mixture = TrackedRisk(risk, tracker), TrackedRisk(risk, tracker)
+        self.squares, self.fourths, self.scores = np.zeros((3, CANDIDATES))
+        self.predictions = np.zeros((CANDIDATES, self.n_outputs))
         self.mixture_weights = np.full(CANDIDATES, FIRST_SHARE)
         self.mixture_weights[MEAN] = 1.0 - (CANDIDATES - 1) * FIRST_SHARE
         self.values, self.mixed = np.zeros((2, 1, self.n_outputs))
@@ -111,6 +115,7 @@ class RiskCompanion:
             {
                 "p": stored.Array(CANDIDATES, above=0.0, adds_to=1.0),
                 "squares": stored.Array(CANDIDATES, at_least=0.0),
+                "fourths": stored.Array(CANDIDATES, at_least=0.0),
                 "recent": stored.Array(WINDOW),
                 **{name: getattr(self, name).fields() for name in TRACKED},
             }
@@ -121,6 +126,7 @@ class RiskCompanion:
         return {
             "p": np.array(self.mixture_weights),
             "squares": np.array(self.squares),
+            "fourths": np.array(self.fourths),
             "recent": np.array(self.recent),
             **{name: getattr(self, name).pack() for name in TRACKED},
         }
@@ -129,6 +135,7 @@ class RiskCompanion:
         """Restore a packed state."""
         np.asarray(self.mixture_weights)[:] = packed["p"]
         np.asarray(self.squares)[:] = packed["squares"]
+        np.asarray(self.fourths)[:] = packed["fourths"]
         np.asarray(self.recent)[:] = packed["recent"]
         for name in TRACKED:
             getattr(self, name).unpack(packed[name])
@@ -158,7 +165,7 @@ class RiskCompanion:
         self.is_first = steps == 0
         for c in range(self.n_outputs):
             self.mixed[0, c] = 0.0
-        loss = self.evaluate(RISK)
+        loss = self.evaluate_risk()
         for c in range(self.n_outputs):
             if not abs(self.values[0, c]) <= limit:
                 self.start_again()
@@ -167,25 +174,42 @@ class RiskCompanion:
         tracked = min(1.0, rate * weight) if steps > 0 else 1.0
         slow = min(1.0, weight / min(steps, SLOW)) if steps > 1 else tracked
         self.steering.propose(loss, tracked)
-        self.of_risk.propose(loss, slow)
         self.steer()
-        self.of_mean.propose(self.evaluate(MEAN), slow)
-        self.of_risk_average.propose(self.evaluate(RISK_AVERAGE), slow)
-        self.of_mean_average.propose(self.evaluate(MEAN_AVERAGE), slow)
+        self.predict(MEAN)
+        self.predict(RISK_AVERAGE)
+        self.predict(MEAN_AVERAGE)
         loss = self.loss.evaluate(self.mixed, self.window.targets, 0, self.slopes)
         self.mixed_loss = min(loss, loops.LARGEST)
+        self.of_mixture.propose(self.mixed_loss, slow)
+        self.score()
         return 0
 
-    def evaluate(self, e: int) -> float:
-        """Write the predictions and slopes of a candidate at the sample; return its loss."""
+    def predict(self, e: int) -> None:
+        """Write the predictions of a candidate at the sample, and add them to the mixture's."""
         for c in range(self.n_outputs):
-            self.values[0, c] = loops.dot(
+            self.predictions[e, c] = loops.dot(
                 self.dictionary.weights_t, self.row_of(e) + c, self.dictionary.columns, 0,
                 self.dictionary.size,
             )  # fmt: skip
-            self.mixed[0, c] += self.mixture_weights[e] * self.values[0, c]
+            self.mixed[0, c] += self.mixture_weights[e] * self.predictions[e, c]
+
+    def evaluate_risk(self) -> float:
+        """Write the predictions and slopes of r at the sample; return its loss."""
+        self.predict(RISK)
+        for c in range(self.n_outputs):
+            self.values[0, c] = self.predictions[RISK, c]
         loss = self.loss.evaluate(self.values, self.window.targets, 0, self.slopes)
         return float(min(loss, loops.LARGEST))
+
+    def score(self) -> int:
+        """Compute the derivatives of the mixture's risk along f_e − m, from its slopes."""
+        factor = self.of_mixture.slope()
+        for e in range(CANDIDATES):
+            self.scores[e] = 0.0
+            for c in range(self.n_outputs):
+                towards = self.predictions[e, c] - self.predictions[MEAN, c]
+                self.scores[e] += factor * self.slopes[0, c] * towards
+        return 0
 
     def steer(self) -> int:
         """Compute the slope a and the curvature b of r's step."""
@@ -218,14 +242,11 @@ class RiskCompanion:
         """Update p by the scores, the averages by the iterates, and every g."""
         self.recent[steps % WINDOW] = self.mixed_loss
         self.steering.accept(self.is_first)
-        self.of_mean.accept(self.is_first)
-        self.of_risk.accept(self.is_first)
-        self.of_risk_average.accept(self.is_first)
-        self.of_mean_average.accept(self.is_first)
+        self.of_mixture.accept(self.is_first)
         rate = max(1.0 / LATEST, 1.0 / (steps + 1))
-        self.reward(RISK_AVERAGE, self.of_risk_average.score, rate)
-        self.reward(RISK, self.of_risk.score, rate)
-        self.reward(MEAN_AVERAGE, self.of_mean_average.score, rate)
+        self.reward(RISK_AVERAGE, rate)
+        self.reward(RISK, rate)
+        self.reward(MEAN_AVERAGE, rate)
         total = 0.0
         for e in range(CANDIDATES):
             total += self.mixture_weights[e]
@@ -246,15 +267,20 @@ class RiskCompanion:
             rate, self.dictionary.size,
         )  # fmt: skip
 
-    def reward(self, e: int, score: float, rate: float) -> None:
+    def reward(self, e: int, rate: float) -> None:
         """Multiply the weight of a candidate by the exponential of its advantage over m."""
-        lost = score - self.of_mean.score
-        if not abs(lost) < loops.LARGEST:
-            lost = -loops.LARGEST if lost < 0.0 else loops.LARGEST
-        self.squares[e] += rate * (lost * lost - self.squares[e])
-        square = max(self.squares[e], self.squares[RISK_AVERAGE])
-        if square > 0.0:
-            lost = min(max(lost / math.sqrt(square), -MOST), MOST)
+        lost = self.scores[e]
+        if not abs(lost) < LARGEST_SCORE:
+            lost = -LARGEST_SCORE if lost < 0.0 else LARGEST_SCORE
+        square = lost * lost
+        self.squares[e] += rate * (square - self.squares[e])
+        self.fourths[e] += rate * (square * square - self.fourths[e])
+        unit = max(self.squares[e], self.squares[RISK_AVERAGE])
+        if unit > 0.0:
+            deciding = 0.0
+            if self.fourths[e] > 0.0:
+                deciding = self.squares[e] * self.squares[e] / (rate * self.fourths[e])
+            lost = min(max(lost / math.sqrt(unit), -MOST), MOST) * deciding / (deciding + FEW)
             self.mixture_weights[e] *= math.exp(-RATE * min(self.window.weights[0], 1.0) * lost)
 
     def mix(self) -> None:

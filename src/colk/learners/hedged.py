@@ -31,6 +31,7 @@ class _Hedged(KernelLearner):
     # A sample is the ξ of its own step and the θ of the next, so that pairs overlap.
     pairing = "overlap"
     tracker = MovingAverage()
+    risk_step: float
 
     def _check(self) -> None:
         super()._check()
@@ -51,6 +52,7 @@ class _Hedged(KernelLearner):
             {**shape, "n_rows": fitted, "n_fitted": fitted, "block": 1},
             beside=self.risk,
             tracker_beside=self.tracker,
+            risk_step=self.risk_step,
             **{**common, "risk": Mean(), "roles": roles("same", 0, 1), "window": alone},
         )
 
@@ -110,9 +112,10 @@ class HedgedCOLK(_Hedged, COLK):
     atoms and makes the steps of `POLK`, bit for bit; "risk", which descends along the risk on these
     atoms; "risk_average" and "mean_average", the averages of both over about the latest 5000
     samples. `predict` uses their mixture. At first the mean's function has the weight 0.85. The
-    weight of another function grows if its risk at samples before they are learned is less than the
-    mean's, and falls if it is more (fixed share, see References). The difference is measured in
-    units of its own spread, so that a risk of rare losses needs more evidence.
+    weights descend along the risk of the mixture at samples before they are learned (exponentiated
+    gradient with a fixed share, see References), so that they find the best mixture, not the best
+    of the four. Derivatives are measured in units of their own spread, so that a risk of rare
+    losses needs more evidence.
 
     A step takes little longer than a step of the mean: it has four more rows of weights.
 
@@ -131,7 +134,9 @@ class HedgedCOLK(_Hedged, COLK):
 
     References
     ----------
-    Herbster, Warmuth, "Tracking the best expert", Machine Learning, 1998.
+    Kivinen, Warmuth, "Exponentiated gradient versus gradient descent for linear predictors",
+    Information and Computation, 1997. Herbster, Warmuth, "Tracking the best expert", Machine
+    Learning, 1998.
 
     Examples
     --------
@@ -149,7 +154,6 @@ class HedgedCOLK(_Hedged, COLK):
     """
 
     stream_type = HedgedGradientStream
-    risk_step: float
 
     def __init__(
         self,
@@ -183,16 +187,14 @@ class HedgedCOLK(_Hedged, COLK):
             implicit=implicit,
         )
 
-    def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
-        return super()._make_stream(width, shape, risk_step=self.risk_step, **common)
-
 
 class HedgedNewtonCOLK(_Hedged, NewtonCOLK):
     """NewtonCOLK under a risk, hedged by the mean: as `HedgedCOLK`, with second-order steps.
 
     The mean's function makes the steps of `NewtonCOLK` under the mean loss, bit for bit. The risk's
-    function divides its slopes by the same accumulated curvature. A curvature of its own would be 0
-    wherever a risk of the tail sees no sample, and steps in the tail would move f there.
+    function makes gradient steps within the span of the atoms. Second-order steps would fit the few
+    samples of a tail too closely, and a curvature of its own would be 0 wherever a risk of the tail
+    sees no sample.
 
     Parameters
     ----------
@@ -200,6 +202,8 @@ class HedgedNewtonCOLK(_Hedged, NewtonCOLK):
         As in `NewtonCOLK`.
     risk, tracking_rate
         As in `HedgedCOLK`.
+    risk_step : float
+        Step size of the risk's function.
 
     Examples
     --------
@@ -230,6 +234,7 @@ class HedgedNewtonCOLK(_Hedged, NewtonCOLK):
         restart: bool = False,
         n_outputs: int | None = None,
         trace: bool = False,
+        risk_step: float = 0.05,
     ) -> None:
         self._assign(
             kernel=kernel,
@@ -243,4 +248,5 @@ class HedgedNewtonCOLK(_Hedged, NewtonCOLK):
             restart=restart,
             n_outputs=n_outputs,
             trace=trace,
+            risk_step=risk_step,
         )

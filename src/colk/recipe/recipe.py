@@ -41,6 +41,9 @@ from colk.selection import until_chosen
 
 __all__ = ["Recipe", "has_solver"]
 
+# Step size of the function that follows a risk beside second-order steps.
+_NEWTON_RISK_STEP = 0.25
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -232,6 +235,7 @@ class Recipe:
             return QuantileCOLK(self.kernel, self.loss, **settings)
         settings |= {"tracking_rate": self.settings.tracking_rate, "n_outputs": n_outputs}
         if self.is_hedged:
+            settings["risk_step"] = default_step_size(self.risk, _NEWTON_RISK_STEP)
             return HedgedNewtonCOLK(self.kernel, self.loss, self.risk, **settings)
         settings["pairing"] = self.settings.pairing
         return NewtonCOLK(self.kernel, self.loss, self.risk, **settings)
