@@ -9,17 +9,22 @@ busy machine as well.
 
 Every measurement runs in a process of its own, with BLAS threads as they come. Wall times are the
 smallest of several runs if a run is short. Boosting is `HistGradientBoosting` at its defaults. The
-data are Friedman 1 with ten features; with three features, a sine and a product. Tables go to
+data are Friedman 1 with ten features; with three features, a sine and a product. The yardsticks of
+"threads" are work that two cores share perfectly, hashing and matrix products, measured in the same
+run: with two threads of one core, or on a busy machine, they gain less than 2 as well. Tables go to
 docs/tables, the figure to docs/figures.
 """
 
 import argparse
+import hashlib
 import json
 import multiprocessing
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -215,9 +220,36 @@ def busy_table(one_thread: bool) -> None:
     publish("scaling_busy", columns, lines)
 
 
+def hashing(_: int) -> None:
+    hashlib.sha256(bytes(2**23)).digest()
+
+
+def multiplying(_: int) -> None:
+    A = np.full((400, 400), 0.5)
+    for _ in range(4):
+        A @ A
+
+
+def yardstick(work: Callable[[int], None], count: int) -> float:
+    """Return the least seconds of sixteen pieces of work in this many threads."""
+    from colk._engine.blas_threads import one_blas_thread
+
+    found = []
+    with ThreadPoolExecutor(count) as pool, one_blas_thread():
+        for _ in range(5):
+            start = time.perf_counter()
+            list(pool.map(work, range(16)))
+            found.append(time.perf_counter() - start)
+    return min(found)
+
+
 def threads(one_thread: bool) -> None:
     one, two = (run("colk", 100_000, settings={"n_jobs": count}) for count in (1, 2))
     lines = []
+    for name, work in (("hashing", hashing), ("matrix products", multiplying)):
+        alone, both = (yardstick(work, count) for count in (1, 2))
+        line = [f"yardstick: {name}", f"{alone:.2f}", f"{both:.2f}", f"{alone / both:.2f}"]
+        lines.append([*line, "–"])
     for what in ("fit", "predict"):
         gain = one[what] / two[what]
         enough = "yes" if gain >= THREADS_ASKED else "no"

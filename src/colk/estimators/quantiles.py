@@ -16,7 +16,8 @@ from colk._engine.thread_pool import map_in_threads, use_threads
 from colk._validation import Array, check_vector
 from colk.estimators.batches import Batches
 from colk.estimators.coverage import conformal_quantile, warn_of_levels, weighted_quantile
-from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags, Passes
+from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags
+from colk.estimators.passes import Passes
 from colk.estimators.sparse_input import block_by_block
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel

@@ -21,7 +21,7 @@ from colk.losses import Loss
 from colk.risks import AUC, GroupRisk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import FinalPolish, RowBlocks, solve_by_sums
-from colk.selection.leave_one_out import leave_one_out
+from colk.selection.leave_one_out import nested_residuals
 
 __all__ = ["Growth", "grown"]
 
@@ -191,12 +191,10 @@ def _gain(
     if not total > 0.0:
         return 0.0, 0.0
     scale, share = np.sqrt(total / weight.sum()), weight / weight.mean()
-    before, after = (
-        (leave_one_out(f.kernel, X, residuals / scale, share, f.atoms, _RIDGE).residuals ** 2).sum(
-            axis=1
-        )
-        for f in (function, larger)
+    left_out = nested_residuals(
+        larger.kernel, X, residuals / scale, share, larger.atoms, function.n_atoms, _RIDGE
     )
+    before, after = ((each * each).sum(axis=1) for each in left_out)
     gains, start = before - after, float(share @ before)
     mean = float(share @ gains)
     deviations = gains - mean / share.sum()
