@@ -1,7 +1,7 @@
 """How long `fit` and `predict` take: rows, atoms, features and threads, beside gradient boosting.
 
     python benchmarks/scaling.py              all tables, about 15 minutes on two idle cores
-    python benchmarks/scaling.py times        one of: times, busy, threads, letters, sample, figure
+    python benchmarks/scaling.py times        one of: times, busy, threads, letters, sample, pass, figure
     python benchmarks/scaling.py times --one-thread
 
 With --one-thread, every model has one thread, and processor seconds are shown: they are right on a
@@ -46,6 +46,7 @@ MEMORY_ASKED = 400.0  # MB beyond the data, for the most rows
 BUSY_ASKED, THREADS_ASKED = 3.0, 1.6
 # Runs that are shorter than this are repeated.
 _SHORT, _REPEATS = 3.0, 3
+PASS_SEED = 1000  # no data with it chose the length of a pass
 
 
 # -- in a process of its own -----------------------------------------------------------------
@@ -285,6 +286,31 @@ def sample_table(one_thread: bool) -> None:
     publish("scaling_sample", ["data", *(f"{size:,} rows" for size in sizes)], lines)
 
 
+def pass_table(one_thread: bool) -> None:
+    """R² and processor seconds if the pass that finds the atoms ends early, and if it does not."""
+    from race import smooth, steps
+
+    sets = {
+        "Friedman 1": friedman,
+        "steps, 12 features": steps,
+        "arm with six joints": arm,
+        "smooth, 8 features": lambda rows, seed: smooth(rows, 8, seed),
+    }
+    lines = []
+    for name, draw in sets.items():
+        X, y = draw(15_000, PASS_SEED)
+        cells = []
+        for epochs in (1, None):
+            start = time.process_time()
+            model = model_of("colk", {"epochs": epochs}, False).fit(X[:10_000], y[:10_000])
+            seconds = time.process_time() - start
+            score = model.score(X[10_000:], y[10_000:])
+            cells += [f"{score:.4f} ({model.n_atoms_} atoms, {seconds:.1f} s)"]
+        lines.append([name, *cells])
+        print(*lines[-1], flush=True)
+    publish("scaling_pass", ["10,000 rows", "all rows", "default"], lines)
+
+
 def friedman(rows: int, seed: int) -> tuple[Any, Any]:
     from sklearn.datasets import make_friedman1
 
@@ -338,6 +364,7 @@ PARTS = {
     "threads": threads,
     "letters": letters_table,
     "sample": sample_table,
+    "pass": pass_table,
     "figure": figure,
 }
 

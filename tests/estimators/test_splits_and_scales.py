@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colk import COLKRegressor
+from colk import COLKQuantileRegressor, COLKRegressor
 from colk._engine.running_scale import RunningScale
 from colk.estimators import passes
 from colk.estimators.passes import Passes
@@ -46,6 +46,16 @@ def test_a_pass_ends_once_it_has_found_the_atoms(settings, steps, monkeypatch):
     model = COLKRegressor(kernel="gaussian", random_state=0, **settings).fit(X, y)
     assert model.n_steps_ == steps
     assert len(model.loss_curve_) == (5 if steps == 3000 else 1)
+
+
+def test_quantile_levels_get_the_atoms_of_a_whole_pass(monkeypatch):
+    monkeypatch.setattr("colk.recipe.settings.FIRST_ATOMS", 20)
+    monkeypatch.setattr(passes, "_SAMPLES_PER_ATOM", 10)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2.0, 2.0, size=(600, 2))
+    y = np.sin(2.0 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=600)
+    model = COLKQuantileRegressor(kernel="gaussian", random_state=0).fit(X, y)
+    assert model.n_steps_ == 360  # six tenths of the samples; no atoms follow
 
 
 def test_samples_of_weight_zero_do_not_count(monkeypatch):

@@ -25,7 +25,7 @@ from colk.estimators.convergence import (
 )
 from colk.estimators.passes import USED, Passes
 from colk.estimators.sparse_input import WholeMatrix
-from colk.recipe import Settings, grown
+from colk.recipe import Settings, can_grow, grown
 from colk.risks import GroupRisk, Mean
 from colk.rkhs.polishing import (
     MANY_ROWS,
@@ -249,7 +249,7 @@ class EpochEstimator(COLKEstimator):
         for epoch in range(passes.n_epochs):
             order = random.permutation(learned) if passes.shuffle else learned
             spent, steps = self._learner.error_spent, self._learner.steps
-            first_atoms = self.max_atoms_ if Settings.of(self).grows else None
+            first_atoms = self.max_atoms_ if self._adds_atoms() else None
             self._learn_parts(X, Y, weight, passes.parts(order, weight, first_atoms))
             made = self._learner.steps - steps
             lost = (self._learner.error_spent - spent) / made if made else 0.0
@@ -329,6 +329,10 @@ class EpochEstimator(COLKEstimator):
             advice += ' with this kernel: set kernel="auto", which finds the features that matter'
         warn_of_loss(left_out, start, len(X), advice)
         return self._grow(passes, final, X, Y, weight) if Settings.of(self).grows else final
+
+    def _adds_atoms(self) -> bool:
+        """Whether atoms may follow those of the passes."""
+        return Settings.of(self).grows and can_grow(self.risk_)
 
     def _grow(
         self, passes: Passes, final: FinalPolish, X: Array, Y: Array, weight: Array

@@ -239,6 +239,10 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
     def _encode(self, y: Any) -> Array:
         return self._targets.scaled(np.asarray(y, dtype=np.float64))[:, None]
 
+    def _adds_atoms(self) -> bool:
+        """False: all levels keep the atoms of the pass."""
+        return False
+
     def _conclude(self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float) -> None:
         """Do nothing: `_finish` polishes, and warnings about gradients do not apply here."""
 
