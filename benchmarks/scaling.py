@@ -1,7 +1,7 @@
 """How long `fit` and `predict` take: rows, atoms, features and threads, beside gradient boosting.
 
     python benchmarks/scaling.py              all tables, about 15 minutes on two idle cores
-    python benchmarks/scaling.py times        one of: times, busy, threads, letters, sample, pass, figure
+    python benchmarks/scaling.py times        or: busy, threads, letters, sample, pass, figure
     python benchmarks/scaling.py times --one-thread
 
 With --one-thread, every model has one thread, and processor seconds are shown: they are right on a
