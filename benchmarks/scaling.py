@@ -1,7 +1,7 @@
 """How long `fit` and `predict` take: rows, atoms, features and threads, beside gradient boosting.
 
     python benchmarks/scaling.py              all tables, about 15 minutes on two idle cores
-    python benchmarks/scaling.py times        one of: times, busy, threads, letters, sample, figure
+    python benchmarks/scaling.py times        or: busy, threads, letters, sample, pass, figure
     python benchmarks/scaling.py times --one-thread
 
 With --one-thread, every model has one thread, and processor seconds are shown: they are right on a
@@ -9,17 +9,22 @@ busy machine as well.
 
 Every measurement runs in a process of its own, with BLAS threads as they come. Wall times are the
 smallest of several runs if a run is short. Boosting is `HistGradientBoosting` at its defaults. The
-data are Friedman 1 with ten features; with three features, a sine and a product. Tables go to
+data are Friedman 1 with ten features; with three features, a sine and a product. The yardsticks of
+"threads" are work that two cores share perfectly, hashing and matrix products, measured in the same
+run: with two threads of one core, or on a busy machine, they gain less than 2 as well. Tables go to
 docs/tables, the figure to docs/figures.
 """
 
 import argparse
+import hashlib
 import json
 import multiprocessing
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,6 +46,7 @@ MEMORY_ASKED = 400.0  # MB beyond the data, for the most rows
 BUSY_ASKED, THREADS_ASKED = 3.0, 1.6
 # Runs that are shorter than this are repeated.
 _SHORT, _REPEATS = 3.0, 3
+PASS_SEED = 1000  # no data with it chose the length of a pass
 
 
 # -- in a process of its own -----------------------------------------------------------------
@@ -215,9 +221,36 @@ def busy_table(one_thread: bool) -> None:
     publish("scaling_busy", columns, lines)
 
 
+def hashing(_: int) -> None:
+    hashlib.sha256(bytes(2**23)).digest()
+
+
+def multiplying(_: int) -> None:
+    A = np.full((400, 400), 0.5)
+    for _ in range(4):
+        A @ A
+
+
+def yardstick(work: Callable[[int], None], count: int) -> float:
+    """Return the least seconds of sixteen pieces of work in this many threads."""
+    from colk._engine.blas_threads import one_blas_thread
+
+    found = []
+    with ThreadPoolExecutor(count) as pool, one_blas_thread():
+        for _ in range(5):
+            start = time.perf_counter()
+            list(pool.map(work, range(16)))
+            found.append(time.perf_counter() - start)
+    return min(found)
+
+
 def threads(one_thread: bool) -> None:
     one, two = (run("colk", 100_000, settings={"n_jobs": count}) for count in (1, 2))
     lines = []
+    for name, work in (("hashing", hashing), ("matrix products", multiplying)):
+        alone, both = (yardstick(work, count) for count in (1, 2))
+        line = [f"yardstick: {name}", f"{alone:.2f}", f"{both:.2f}", f"{alone / both:.2f}"]
+        lines.append([*line, "–"])
     for what in ("fit", "predict"):
         gain = one[what] / two[what]
         enough = "yes" if gain >= THREADS_ASKED else "no"
@@ -251,6 +284,31 @@ def sample_table(one_thread: bool) -> None:
                 scores.append(f"{model.score(X[50_000:], y[50_000:]):.4f}")
             lines.append([f"{name}, seed {seed}", *scores])
     publish("scaling_sample", ["data", *(f"{size:,} rows" for size in sizes)], lines)
+
+
+def pass_table(one_thread: bool) -> None:
+    """R² and processor seconds if the pass that finds the atoms ends early, and if it does not."""
+    from race import smooth, steps
+
+    sets = {
+        "Friedman 1": friedman,
+        "steps, 12 features": steps,
+        "arm with six joints": arm,
+        "smooth, 8 features": lambda rows, seed: smooth(rows, 8, seed),
+    }
+    lines = []
+    for name, draw in sets.items():
+        X, y = draw(15_000, PASS_SEED)
+        cells = []
+        for epochs in (1, None):
+            start = time.process_time()
+            model = model_of("colk", {"epochs": epochs}, False).fit(X[:10_000], y[:10_000])
+            seconds = time.process_time() - start
+            score = model.score(X[10_000:], y[10_000:])
+            cells += [f"{score:.4f} ({model.n_atoms_} atoms, {seconds:.1f} s)"]
+        lines.append([name, *cells])
+        print(*lines[-1], flush=True)
+    publish("scaling_pass", ["10,000 rows", "all rows", "default"], lines)
 
 
 def friedman(rows: int, seed: int) -> tuple[Any, Any]:
@@ -306,6 +364,7 @@ PARTS = {
     "threads": threads,
     "letters": letters_table,
     "sample": sample_table,
+    "pass": pass_table,
     "figure": figure,
 }
 

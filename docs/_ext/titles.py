@@ -38,6 +38,7 @@ TITLES = {
     "race_design": "Automatic kernel choice: data used for its design",
     "race_held_out": "Automatic kernel choice: new data",
     "race_streams": "Automatic kernel choice: streams",
+    "relevance_arm": "More atoms: the end of an arm",
     "relevance_design": "Feature relevance: data used for its design",
     "relevance_few": "Feature relevance: few features matter",
     "relevance_held_out": "Feature relevance: new data",

@@ -1,10 +1,12 @@
-"""The samples that early stopping holds out, and the scale of targets that come in parts."""
+"""The samples of a pass, those held out, and the scale of targets that come in parts."""
 
 import numpy as np
 import pytest
 
+from colk import COLKQuantileRegressor, COLKRegressor
 from colk._engine.running_scale import RunningScale
-from colk.estimators.fitting import Passes
+from colk.estimators import passes
+from colk.estimators.passes import Passes
 
 
 @pytest.mark.parametrize(("size", "held"), [(49, 0), (50, 5), (99, 9), (200, 20), (1000, 100)])
@@ -19,6 +21,49 @@ def test_early_stopping_holds_out_a_tenth(size, held):
 def test_without_early_stopping_nothing_is_held_out():
     learned, held_out = Passes().split(500, np.random.RandomState(0))
     assert (len(learned), len(held_out)) == (500, 0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "steps"),
+    [
+        ({}, 200),  # ten samples for each of twenty atoms
+        ({"bandwidth": 100.0}, 600),  # the atoms are not used up
+        ({"max_atoms": 20}, 600),  # no atoms follow: these must be the best
+        ({"epochs": 1}, 600),
+        ({"shuffle": False}, 600),
+        ({"polish": False}, 5 * 600),
+        ({"solver": "newton"}, 600),
+        ({"early_stopping": True}, 540),
+    ],
+    ids=str,
+)
+def test_a_pass_ends_once_it_has_found_the_atoms(settings, steps, monkeypatch):
+    monkeypatch.setattr("colk.recipe.settings.FIRST_ATOMS", 20)
+    monkeypatch.setattr(passes, "_SAMPLES_PER_ATOM", 10)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2.0, 2.0, size=(600, 2))
+    y = np.sin(2.0 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=600)
+    model = COLKRegressor(kernel="gaussian", random_state=0, **settings).fit(X, y)
+    assert model.n_steps_ == steps
+    assert len(model.loss_curve_) == (5 if steps == 3000 else 1)
+
+
+def test_quantile_levels_get_the_atoms_of_a_whole_pass(monkeypatch):
+    monkeypatch.setattr("colk.recipe.settings.FIRST_ATOMS", 20)
+    monkeypatch.setattr(passes, "_SAMPLES_PER_ATOM", 10)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2.0, 2.0, size=(600, 2))
+    y = np.sin(2.0 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=600)
+    model = COLKQuantileRegressor(kernel="gaussian", random_state=0).fit(X, y)
+    assert model.n_steps_ == 360  # six tenths of the samples; no atoms follow
+
+
+def test_samples_of_weight_zero_do_not_count(monkeypatch):
+    monkeypatch.setattr(passes, "_SAMPLES_PER_ATOM", 10)
+    order, weight = np.random.default_rng(0).permutation(900), np.tile([1.0, 2.0, 0.0], 300)
+    enough, rest = Passes().parts(order, weight, 20)
+    assert np.count_nonzero(weight[enough]) == 200
+    np.testing.assert_array_equal(np.concatenate([enough, rest]), order)
 
 
 def test_parts_with_different_means_have_the_scale_of_the_whole():

@@ -16,7 +16,7 @@ from colk.selection import (
     rows_to_race,
 )
 from colk.selection.field import FACTORS
-from colk.selection.leave_one_out import leave_one_out
+from colk.selection.leave_one_out import leave_one_out, nested_residuals
 from colk.selection.left_out_losses import RaceSamples
 
 RNG = np.random.default_rng(0)
@@ -43,6 +43,14 @@ def test_leaving_out_is_fitting_to_the_others(kernel):
         np.testing.assert_allclose(left_out.residuals[i], expected, rtol=1e-5, atol=1e-8)
     every = fitted(kernel, points, targets, weight, atoms, 0.3)
     np.testing.assert_allclose(left_out.weights, every, rtol=1e-5, atol=1e-7)
+
+
+def test_residuals_on_the_first_atoms_are_those_of_a_fit_on_them():
+    targets, weight = np.column_stack([WAVE, NOISE]), RNG.uniform(0.5, 2.0, size=400)
+    nested = nested_residuals(Laplacian(3.0), X, targets, weight, X[:90], 30, ridge=0.3)
+    for found, count in zip(nested, (30, 90), strict=True):
+        alone = leave_one_out(Laplacian(3.0), X, targets, weight, X[:count], ridge=0.3)
+        np.testing.assert_allclose(found, alone.residuals, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("are_labels", [False, True])

@@ -1,7 +1,7 @@
 """How `fit` learns: passes over the samples, warnings, and the polish."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self, cast
 
@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length, check_random_state, check_X_y
 
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.thread_pool import use_threads
-from colk._validation import Array, check_count
+from colk._validation import Array
 from colk.estimators.base import COLKEstimator
 from colk.estimators.batches import Batches, RowSample
 from colk.estimators.convergence import (
@@ -23,8 +23,9 @@ from colk.estimators.convergence import (
     warn_of_loss,
     warn_of_nothing,
 )
+from colk.estimators.passes import USED, Passes
 from colk.estimators.sparse_input import WholeMatrix
-from colk.recipe import Settings, grown
+from colk.recipe import Settings, can_grow, grown
 from colk.risks import GroupRisk, Mean
 from colk.rkhs.polishing import (
     MANY_ROWS,
@@ -43,7 +44,7 @@ from colk.rkhs.polishing import (
 from colk.rkhs.polishing.blocks import BLOCK, weight_block
 from colk.tabular.effects import effect_targets
 
-__all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Flags", "Passes"]
+__all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Flags"]
 
 # The polish needs λ > 0, because weights are not unique without it.
 LEAST_REGULARIZATION = 1e-12
@@ -53,52 +54,8 @@ Flags = NDArray[np.bool_]
 # Fits without the outliers of the fit before.
 _REFITS = 2
 
-# Epochs of the gradient solver without a polish.
-_EPOCHS = 5
-
-# Early stopping: an epoch must lower the loss to this share. Fewer samples are all learned.
+# Early stopping: an epoch must lower the loss to this share.
 _WORTH_AN_EPOCH = 0.99
-_FEW = 50
-
-
-@dataclass(frozen=True)
-class Passes:
-    """How `fit` passes over the samples; `COLKRegressor` documents the parameters.
-
-    Examples
-    --------
-    >>> Passes().n_epochs, Passes(polish=False).n_epochs
-    (1, 5)
-    """
-
-    solver: str = "gradient"
-    epochs: int | None = None
-    shuffle: bool = True
-    polish: bool = True
-    risk_path: bool = True
-    early_stopping: bool = False
-    verbose: bool = False
-    random_state: Any = None
-
-    @classmethod
-    def of(cls, model: Any) -> Self:
-        """Return the parameters that a model has, and defaults for the others."""
-        names = (field.name for field in fields(cls))
-        return cls(**{name: getattr(model, name) for name in names if hasattr(model, name)})
-
-    @property
-    def n_epochs(self) -> int:
-        """Passes to make: one is enough to find atoms, weights need several."""
-        if self.epochs is None:
-            return 1 if self.polish or self.solver == "newton" else _EPOCHS
-        return check_count(self.epochs, "epochs")
-
-    def split(self, size: int, random: Any) -> tuple[Any, Any]:
-        """Return the samples to learn from and those to hold out: a tenth, or none."""
-        if not self.early_stopping or size < _FEW:
-            return np.arange(size), np.arange(0)
-        order = random.permutation(size)
-        return np.sort(order[size // 10 :]), np.sort(order[: size // 10])
 
 
 class EpochEstimator(COLKEstimator):
@@ -292,7 +249,8 @@ class EpochEstimator(COLKEstimator):
         for epoch in range(passes.n_epochs):
             order = random.permutation(learned) if passes.shuffle else learned
             spent, steps = self._learner.error_spent, self._learner.steps
-            self._pass(X[order], Y[order], weight[order])
+            first_atoms = self.max_atoms_ if self._adds_atoms() else None
+            self._learn_parts(X, Y, weight, passes.parts(order, weight, first_atoms))
             made = self._learner.steps - steps
             lost = (self._learner.error_spent - spent) / made if made else 0.0
             self._report(passes, f"epoch {epoch + 1}: loss {self.loss_curve_[-1]:.4g}")
@@ -308,6 +266,16 @@ class EpochEstimator(COLKEstimator):
         if by_mean:
             self._take_risk(X, Y, weight)
         return final
+
+    def _learn_parts(self, X: Array, Y: Array, weight: Array, parts: list[Any]) -> None:
+        """Learn parts of the samples, until the atoms are used up."""
+        loss = seen = 0.0
+        for rows in parts:
+            more = self._learn_part(X[rows], Y[rows], weight[rows])
+            loss, seen = loss + more[0], seen + more[1]
+            if self.n_atoms_ >= USED * (self.max_atoms_ or np.inf):
+                break
+        self._note_loss(loss, seen)
 
     def _conclude(
         self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float
@@ -361,6 +329,10 @@ class EpochEstimator(COLKEstimator):
             advice += ' with this kernel: set kernel="auto", which finds the features that matter'
         warn_of_loss(left_out, start, len(X), advice)
         return self._grow(passes, final, X, Y, weight) if Settings.of(self).grows else final
+
+    def _adds_atoms(self) -> bool:
+        """Whether atoms may follow those of the passes."""
+        return Settings.of(self).grows and can_grow(self.risk_)
 
     def _grow(
         self, passes: Passes, final: FinalPolish, X: Array, Y: Array, weight: Array

@@ -17,7 +17,8 @@ from colk._engine.thread_pool import map_in_threads, use_threads
 from colk._validation import Array, check_vector
 from colk.estimators.batches import Batches
 from colk.estimators.coverage import conformal_quantile, warn_of_levels, weighted_quantile
-from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags, Passes
+from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags
+from colk.estimators.passes import Passes
 from colk.estimators.sparse_input import is_large
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
@@ -244,6 +245,10 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
 
     def _encode(self, y: Any) -> Array:
         return self._targets.scaled(np.asarray(y, dtype=np.float64))[:, None]
+
+    def _adds_atoms(self) -> bool:
+        """False: all levels keep the atoms of the pass."""
+        return False
 
     def _conclude(self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float) -> None:
         """Do nothing: `_finish` polishes, and warnings about gradients do not apply here."""

@@ -110,7 +110,8 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         1/(1 − γ) samples or so; lower it if the relationship drifts. "auto" lets the stream choose.
     epochs : int or None, default=None
         Passes of `fit` over the data; `partial_fit` makes one. None: 1 with `polish` or
-        `solver="newton"`, which would count samples twice, and 5 otherwise.
+        `solver="newton"`, which would count samples twice, and 5 otherwise. With `polish` and
+        `max_atoms="auto"`, None also ends the pass after 5,000 samples if 380 atoms are found.
     shuffle : bool, default=True
         Whether `fit` shuffles the samples before each epoch.
     polish : bool, default=True

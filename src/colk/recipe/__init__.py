@@ -1,7 +1,7 @@
 """From settings to a learner: the same for every class that has these settings."""
 
 from colk.recipe.contest import Contest
-from colk.recipe.growth import Growth, grown
+from colk.recipe.growth import Growth, can_grow, grown
 from colk.recipe.recipe import Recipe, has_solver
 from colk.recipe.settings import (
     CLASSIFIER,
@@ -38,6 +38,7 @@ __all__ = [
     "as_averaging",
     "as_loss",
     "as_risk",
+    "can_grow",
     "classification_loss",
     "grown",
     "has_solver",

@@ -18,12 +18,12 @@ from scipy.linalg.lapack import dpstrf
 
 from colk._validation import Array
 from colk.losses import Loss
-from colk.risks import AUC, GroupRisk
+from colk.risks import AUC, GroupRisk, Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import FinalPolish, RowBlocks, solve_by_sums
-from colk.selection.leave_one_out import leave_one_out
+from colk.selection.leave_one_out import nested_residuals
 
-__all__ = ["Growth", "grown"]
+__all__ = ["Growth", "can_grow", "grown"]
 
 # Numbers of atoms to try, and the least number of samples for each atom.
 _STEPS = (800, 1600)
@@ -80,6 +80,18 @@ class Growth:
         return self.final.polished.function.n_atoms
 
 
+def can_grow(risk: Risk) -> bool:
+    """Return whether atoms can be added under this risk.
+
+    Examples
+    --------
+    >>> from colk.risks import Mean
+    >>> can_grow(Mean()), can_grow(AUC())
+    (True, False)
+    """
+    return not isinstance(risk, (AUC, GroupRisk))
+
+
 def grown(
     final: FinalPolish,
     X: Array,
@@ -116,7 +128,7 @@ def grown(
         X, Y, weight = X[counted], Y[counted], weight[counted]
     tried: list[tuple[float, float, float]] = []
     random = np.random.default_rng(_SEED)
-    is_open = final.outliers is None and not isinstance(final.risk, (AUC, GroupRisk))
+    is_open = final.outliers is None and can_grow(final.risk)
     for size in _STEPS if is_open else ():
         function = final.polished.function
         if function.n_atoms < size // 2 or len(X) < _SAMPLES_PER_ATOM * size:
@@ -191,12 +203,10 @@ def _gain(
     if not total > 0.0:
         return 0.0, 0.0
     scale, share = np.sqrt(total / weight.sum()), weight / weight.mean()
-    before, after = (
-        (leave_one_out(f.kernel, X, residuals / scale, share, f.atoms, _RIDGE).residuals ** 2).sum(
-            axis=1
-        )
-        for f in (function, larger)
+    left_out = nested_residuals(
+        larger.kernel, X, residuals / scale, share, larger.atoms, function.n_atoms, _RIDGE
     )
+    before, after = ((each * each).sum(axis=1) for each in left_out)
     gains, start = before - after, float(share @ before)
     mean = float(share @ gains)
     deviations = gains - mean / share.sum()

@@ -9,7 +9,7 @@ from colk._engine.thread_pool import map_in_threads
 from colk._validation import Array
 from colk.kernels import Kernel
 
-__all__ = ["LeftOut", "leave_one_out"]
+__all__ = ["LeftOut", "leave_one_out", "nested_residuals"]
 
 # Share that is added to the diagonal, because rounding errors matter if atoms coincide.
 _JITTER = 1e-10
@@ -60,31 +60,83 @@ def leave_one_out(
     >>> left_out.residuals.round(3).ravel(), left_out.weights.round(3).ravel()
     (array([1., 2.]), array([0.5, 1. ]))
     """
-    roots = np.sqrt(weight)[:, None]
-    targets = roots * Y
-    blocks = [slice(k, k + _BLOCK) for k in range(0, len(X), _BLOCK)]
+    whitened = _Whitened(kernel, X, Y, weight, atoms, ridge)
+    return LeftOut(whitened.residuals(), whitened.weights())
 
-    def table_and_square(rows: slice) -> tuple[Array, Array]:
-        table = kernel.gram(X[rows], atoms)
-        table *= roots[rows]
-        return table, table.T @ table
 
-    tables, squares = zip(*map_in_threads(table_and_square, blocks), strict=True)
-    A = sum(squares[1:], start=squares[0])
-    A += ridge * kernel.gram(atoms)
-    A[np.diag_indices_from(A)] *= 1.0 + _JITTER
-    if not factorise(A):
-        raise np.linalg.LinAlgError("the kernel values of the atoms overflow or are not finite")
-    # A product with the inverse takes half the time of a solve for this many samples.
-    invert_triangle(A)
+def nested_residuals(
+    kernel: Kernel, X: Array, Y: Array, weight: Array, atoms: Array, n_first: int, ridge: float
+) -> tuple[Array, Array]:
+    """Return the residuals of `leave_one_out` on the first atoms, and on all atoms.
 
-    def whitened(table: Array) -> Array:
-        whiten(A, table)
-        return np.asarray(np.einsum("ij,ij->i", table, table))
+    The factor of A on the first atoms is a part of the factor on all, so that both take the time of
+    the second.
 
-    shares = np.concatenate(map_in_threads(whitened, tables))
-    parts = [Q.T @ targets[rows] for Q, rows in zip(tables, blocks, strict=True)]
-    fitted = sum(parts[1:], start=parts[0])
-    rest = targets - np.concatenate([Q @ fitted for Q in tables])
-    shares = np.minimum(shares, 1.0 - _JITTER)[:, None]
-    return LeftOut(rest / ((1.0 - shares) * roots), np.tril(A).T @ fitted)
+    Parameters
+    ----------
+    kernel, X, Y, weight, atoms, ridge
+        As in `leave_one_out`.
+    n_first : int
+        Number of first atoms.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> X, Y, ones = np.array([[0.0], [9.0]]), np.array([[1.0], [2.0]]), np.ones(2)
+    >>> first, both = nested_residuals(Gaussian(1.0), X, Y, ones, X, n_first=1, ridge=1.0)
+    >>> bool(np.allclose(first, leave_one_out(Gaussian(1.0), X, Y, ones, X[:1], 1.0).residuals))
+    True
+    """
+    whitened = _Whitened(kernel, X, Y, weight, atoms, ridge)
+    return whitened.residuals(n_first), whitened.residuals()
+
+
+class _Whitened:
+    """The samples in coordinates q = L⁻¹k√w with A = LLᵀ, in blocks that threads share."""
+
+    def __init__(
+        self, kernel: Kernel, X: Array, Y: Array, weight: Array, atoms: Array, ridge: float
+    ) -> None:
+        self.roots = np.sqrt(weight)[:, None]
+        self.targets = self.roots * Y
+        self.blocks = [slice(k, k + _BLOCK) for k in range(0, len(X), _BLOCK)]
+
+        def table_and_square(rows: slice) -> tuple[Array, Array]:
+            table = kernel.gram(X[rows], atoms)
+            table *= self.roots[rows]
+            return table, table.T @ table
+
+        found = map_in_threads(table_and_square, self.blocks)
+        self.tables, squares = zip(*found, strict=True)
+        A = sum(squares[1:], start=squares[0])
+        A += ridge * kernel.gram(atoms)
+        A[np.diag_indices_from(A)] *= 1.0 + _JITTER
+        if not factorise(A):
+            raise np.linalg.LinAlgError("the kernel values of the atoms overflow or are not finite")
+        # A product with the inverse takes half the time of a solve for this many samples.
+        invert_triangle(A)
+        self.inverse = A
+
+        def whitened(block: tuple[Array, slice]) -> Array:
+            table, rows = block
+            whiten(A, table)
+            return np.asarray(table.T @ self.targets[rows])
+
+        parts = map_in_threads(whitened, list(zip(self.tables, self.blocks, strict=True)))
+        self.fitted = sum(parts[1:], start=parts[0])
+
+    def residuals(self, n_first: int | None = None) -> Array:
+        """Return the leave-one-out residuals of the fit on the first atoms, by default on all."""
+
+        def shares_and_values(table: Array) -> tuple[Array, Array]:
+            Q = table[:, :n_first]
+            return np.einsum("ij,ij->i", Q, Q), Q @ self.fitted[:n_first]
+
+        shares, values = zip(*map_in_threads(shares_and_values, self.tables), strict=True)
+        rest = self.targets - np.concatenate(values)
+        kept = 1.0 - np.minimum(np.concatenate(shares), 1.0 - _JITTER)
+        return np.asarray(rest / (kept[:, None] * self.roots))
+
+    def weights(self) -> Array:
+        """Return the weights of all atoms."""
+        return np.asarray(np.tril(self.inverse).T @ self.fitted)

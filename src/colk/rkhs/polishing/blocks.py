@@ -18,7 +18,7 @@ __all__ = ["BLOCK", "Block", "Blocks", "RowBlocks", "add", "turns", "weight_bloc
 
 # Rows of a block, and rows whose kernel values are in memory at a time. Sums are rounded alike
 # whatever the number of threads, because these numbers do not depend on it.
-BLOCK = 8192
+BLOCK = 2048
 TURN = 1024
 # With fewer rows than this, threads take longer to start than they save.
 _FEW = 4096

@@ -30,7 +30,9 @@ _WELL_INDEPENDENT = 1e-5
 _MANY = 8
 # Largest size of κ(X, D) that is stored; a larger one is recomputed block by block.
 _KEPT = 2**24
-_BLOCK = 1024
+# Samples of a block, which threads share. If there are few samples, as those that choose λ, blocks
+# are smaller.
+_BLOCK, _SMALL_BLOCK, _FEW = 1024, 256, 2048
 # Operations from which threads save more than it takes to start them, and those of a kernel value.
 _LARGE_WORK = 2**24
 _KERNEL_WORK = 16
@@ -130,10 +132,14 @@ class Span:
             some._table = self._table[rows]
             if self._is_raw and not some._is_raw:  # a raw table has a triangular basis
                 some._table = some._table.copy()
-                whiten(self.basis.T, some._table)
+                deque(some._each_block(some._whiten_block, self.rank), 0)
         elif len(some._points) * self.rank <= _KEPT:
             some._table = self._tabulated(some._points)
         return some
+
+    def _whiten_block(self, rows: slice, table: Array) -> None:
+        """Multiply rows of a raw table by B, in place."""
+        whiten(self.basis.T, table)
 
     def coordinates(self, weights: Array) -> Array:
         """Return the coordinates v of weights (M, q)."""
@@ -146,16 +152,17 @@ class Span:
 
         `work` is the number of operations for each entry of the table; threads share large work.
         """
+        block = _SMALL_BLOCK if len(self._points) <= _FEW else _BLOCK
 
         def run(start: int) -> Result:
-            rows = slice(start, start + _BLOCK)
+            rows = slice(start, start + block)
             if self._table is not None:
                 return function(rows, self._table[rows])
             return function(rows, self._tabulated(self._points[rows]))
 
         work += 0 if self._table is not None else _KERNEL_WORK
         is_large = len(self._points) * self.rank * work > _LARGE_WORK
-        starts = range(0, len(self._points), _BLOCK)
+        starts = range(0, len(self._points), block)
         return each_in_threads(run, starts) if is_large else map(run, starts)
 
     def _for_table(self, v: Array) -> Array:
