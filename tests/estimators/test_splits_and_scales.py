@@ -49,13 +49,17 @@ def test_a_pass_ends_once_it_has_found_the_atoms(settings, steps, monkeypatch):
 
 
 def test_quantile_levels_get_the_atoms_of_a_whole_pass(monkeypatch):
-    monkeypatch.setattr("colk.recipe.settings.FIRST_ATOMS", 20)
-    monkeypatch.setattr(passes, "_SAMPLES_PER_ATOM", 10)
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-2.0, 2.0, size=(600, 2))
-    y = np.sin(2.0 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=600)
-    model = COLKQuantileRegressor(kernel="gaussian", random_state=0).fit(X, y)
-    assert model.n_steps_ == 360  # six tenths of the samples; no atoms follow
+    parts, expected = Passes.parts, []
+
+    def noted(self, order, weight, first_atoms):
+        expected.append(first_atoms)
+        return parts(self, order, weight, first_atoms)
+
+    monkeypatch.setattr(Passes, "parts", noted)
+    X = np.linspace(-1.0, 1.0, 60)[:, None]
+    COLKQuantileRegressor(kernel="gaussian", random_state=0).fit(X, X[:, 0])
+    COLKRegressor(kernel="gaussian", random_state=0).fit(X, X[:, 0])
+    assert expected == [None, 400]  # no atoms follow those of the levels
 
 
 def test_samples_of_weight_zero_do_not_count(monkeypatch):
