@@ -131,12 +131,6 @@ def test_changes_between_fit_and_predict(colk, frame, tmp_path, model):
     assert predict(frame.assign(shop=range(N)))[0] == 0  # unknown values are "other"
 
 
-def test_show_has_numbers_of_four_digits(colk, model):
-    _, out, _ = colk("show", model)
-    assert "bandwidth=(" in out
-    assert not re.search(r"\d\.\d{9,}", out)
-
-
 def test_a_date_is_drawn_at_one_hour_of_the_day(model):
     """The amounts have a cycle of a day, whose few samples looked like slow waves."""
     from matplotlib.figure import Figure

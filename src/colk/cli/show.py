@@ -29,7 +29,6 @@ def add_parser(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     from colk.cli.models import load_model, load_table_model
-    from colk.cli.summary import shortened
     from colk.tabular import TableModel
 
     if arguments.plot is not None:
@@ -40,7 +39,7 @@ def _run(arguments: argparse.Namespace) -> None:
     model = load_model(arguments.model)
     told = _table(model) if isinstance(model, TableModel) else _any(model)
     for name, text in told.items():
-        print(f"{name:<11}{shortened(text)}")
+        print(f"{name:<11}{text}")
     if arguments.plot is not None:
         from colk._pages.drawing import draw
         from colk.cli.figures import features
