@@ -57,7 +57,8 @@ class KRLS:
             return
         k = self._kernel(x)
         shares = self._inverse @ k
-        residual, distance = y - k @ self.weights, 1.0 - k @ shares
+        residual = np.longdouble(y - k @ self.weights)
+        distance = np.longdouble(1.0 - k @ shares)
         if distance > self.threshold:
             self._admit(x, shares, distance, residual)
         else:
