@@ -11,8 +11,7 @@ is a mean over seeds which chose nothing. "Fixed" has the kernel that the first 
 ever; "Laplacian" has this kernel with its standard bandwidth throughout. "Ratio" is the error of
 the default divided by the smallest of the others, the largest over the seeds; for labels it is the
 ratio of accuracies, inverted. "Time" is the processor time of the default divided by that of
-"fixed", both without the time of the first race. Races make up most of the difference on short
-streams; they become rarer, and the last part shows the time on longer tables.
+"fixed", both without the time of the first race. The last part shows the time on longer tables.
 """
 
 import argparse
