@@ -19,14 +19,14 @@ from colk.estimators.batches import Batches
 from colk.estimators.coverage import conformal_quantile, warn_of_levels, weighted_quantile
 from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags
 from colk.estimators.passes import Passes
+from colk.estimators.quantile_levels import CrossValidation, LeaveOneOut
 from colk.estimators.sparse_input import is_large
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.learners.quantiles import QuantileCOLK
-from colk.losses import Loss, Pinball, Quantiles
+from colk.losses import Loss, Quantiles
 from colk.recipe import Settings
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing import cross_polish, polish, predict_left_out
 from colk.rkhs.polishing.span import Span
 from colk.schedules import Averaging, Rate
 
@@ -225,9 +225,9 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         fitting = np.sort(order[:size])
         self._epochs(X[fitting], Y[fitting], weight[fitting])
         if len(X) <= _FEW:
-            self._finish(_CrossValidation(X, Y[:, 0], weight, order % _FOLDS))
+            self._finish(CrossValidation(X, Y[:, 0], weight, order % _FOLDS))
         else:
-            self._finish(_LeaveOneOut(X, Y[:, 0], weight, np.sort(order[size:])))
+            self._finish(LeaveOneOut(X, Y[:, 0], weight, np.sort(order[size:])))
         return None
 
     def _prepare(
@@ -253,7 +253,7 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
     def _conclude(self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float) -> None:
         """Do nothing: `_finish` polishes, and warnings about gradients do not apply here."""
 
-    def _finish(self, samples: "_CrossValidation | _LeaveOneOut") -> None:
+    def _finish(self, samples: "CrossValidation | LeaveOneOut") -> None:
         """Find the weights of each level, and the constant that gives it its coverage."""
         warn_of_levels(self.quantiles_, len(samples.judged))
         shared = self._learner.function
@@ -363,44 +363,3 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
             for F in (predictions, np.tile(constants, (len(targets), 1)))
         )
         return 1.0 - found / least if least > 0.0 else float(found == 0.0)
-
-
-class _CrossValidation:
-    """Few samples: λ and the constants come from cross-validation."""
-
-    def __init__(self, X: Array, y: Array, weight: Array, folds: Array) -> None:
-        self.X, self.y, self.weight, self.folds = X, y, weight, folds
-        self.judged = np.arange(len(X))
-
-    def fit(
-        self, start: KernelExpansion, span: Span, centre: float, level: float, least: float
-    ) -> tuple[KernelExpansion, float, Array]:
-        """Return the function of a level, its λ, and predictions without the own sample."""
-        found = cross_polish(
-            start,
-            span,
-            self.y - centre,
-            Pinball(level),
-            least,
-            self.folds,
-            sample_weight=self.weight,
-        )
-        return found.function, found.regularization, found.held_out
-
-
-class _LeaveOneOut:
-    """Many samples: λ and the constants come from leave-one-out in closed form."""
-
-    def __init__(self, X: Array, y: Array, weight: Array, judged: Array) -> None:
-        self.X, self.y, self.weight, self.judged = X, y, weight, judged
-
-    def fit(
-        self, start: KernelExpansion, span: Span, centre: float, level: float, least: float
-    ) -> tuple[KernelExpansion, float, Array]:
-        """Return the function of a level, its λ, and predictions without the own sample."""
-        y, loss, weight = self.y - centre, Pinball(level), self.weight
-        shared: dict[str, Any] = {"sample_weight": weight, "span": span}
-        found = polish(start, self.X, y, loss, None, least, choose=True, tolerance=1e-3, **shared)
-        function, chosen = found.function, found.regularization
-        left_out = predict_left_out(function, self.X, y, loss, chosen, **shared)
-        return function, chosen, left_out
