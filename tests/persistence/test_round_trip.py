@@ -86,9 +86,11 @@ def _fed(model, points, targets):
     ("make", "learn"),
     [
         (colk.COLKRegressor, colk.COLKRegressor.partial_fit),
+        (colk.COLKQuantileRegressor, colk.COLKQuantileRegressor.partial_fit),
         (river_classes.COLKRegressor, _fed),
+        (river_classes.COLKQuantileRegressor, _fed),
     ],
-    ids=["COLKRegressor", "river.COLKRegressor"],
+    ids=["COLKRegressor", "COLKQuantileRegressor", "river.COLKRegressor", "river.Quantile"],
 )
 def test_samples_that_are_kept_still_choose_the_kernel(make, learn, tmp_path):
     """480 samples before the file, the choice behind it; then another file, and on."""
@@ -102,10 +104,10 @@ def test_samples_that_are_kept_still_choose_the_kernel(make, learn, tmp_path):
             learn(one, points[rows], targets[rows])
         assert stored(twin, tmp_path) == stored(model, tmp_path)
         twin = by_file(twin, tmp_path)
-    race = twin.race if make is river_classes.COLKRegressor else twin.race_
+    race, known = (one.race if learn is _fed else one.race_ for one in (twin, model))
     assert race.winner.scaled
     assert not race.default_won
-    assert str(race) == str(model.race if make is river_classes.COLKRegressor else model.race_)
+    assert str(race) == str(known)
 
 
 def test_a_feature_that_comes_after_the_choice_is_learned_on(tmp_path):

@@ -12,7 +12,8 @@ INJECTED = """
     from colk.compressors import KOMP, Merging
     from colk.kernels import Gaussian
     from colk.learners import BSGD, COLK, CompositionalBSGD, DoublySGD, NewtonCOLK
-    from colk.risks import Variance
+    from colk.learners import HedgedCOLK, HedgedNewtonCOLK, QuantileCOLK
+    from colk.risks import CVaR, Variance
     from colk.rl import KernelLSTD, PolicyEvaluator
 
     buffers = next(m for n, m in sys.modules.items() if n.endswith("buffers") and "colk" in n)
@@ -93,7 +94,12 @@ LEARNERS = {
     "PolicyEvaluator": ("PolicyEvaluator(Gaussian(0.1), 0.9, compressor=KOMP(eps=0.0))", 8),
     "Merging": ("BSGD(Gaussian(0.1), max_atoms=200)", 7),
     "DoublySGD": ("DoublySGD(Gaussian(0.1))", 7),
-}
+    "HedgedCOLK": ("HedgedCOLK(Gaussian(0.1), risk=CVaR(0.1), compressor=KOMP(eps=0.0))", 8),
+    "HedgedNewtonCOLK": (
+        "HedgedNewtonCOLK(Gaussian(0.1), risk=CVaR(0.1), compressor=KOMP(eps=0.0))", 10
+    ),
+    "QuantileCOLK": ("QuantileCOLK(Gaussian(0.1), compressor=KOMP(eps=0.0))", 10),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LEARNERS)

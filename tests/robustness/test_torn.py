@@ -8,11 +8,12 @@ import threading
 import numpy as np
 import pytest
 
-from colk import COLKClassifier, COLKRegressor, load, save
+from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor, load, save
 from colk.compressors import KOMP
-from colk.conformal import ConformalRegressor
+from colk.conformal import ConformalClassifier, ConformalRegressor
 from colk.kernels import Gaussian
-from colk.learners import COLK, NewtonCOLK
+from colk.learners import COLK, HedgedCOLK, HedgedNewtonCOLK, NewtonCOLK, QuantileCOLK
+from colk.risks import CVaR
 from colk.rl import KernelLSTD, PolicyEvaluator
 from colk.selection import warm_up
 from colk.tabular import TableModel
@@ -71,6 +72,28 @@ def conformal_of_river():
     return RiverConformal(of_river())
 
 
+def quantiles_of_river():
+    from colk.river import COLKQuantileRegressor as RiverQuantiles
+
+    return RiverQuantiles(max_atoms=40)
+
+
+def labels_of_river():
+    from colk.river import COLKClassifier as RiverClassifier
+    from colk.river import ConformalClassifier as RiverLabels
+
+    return RiverLabels(RiverClassifier(max_atoms=40))
+
+
+def labelled_records(model, a, b):
+    for row in range(a, b):
+        model.learn_one(RECORDS[row], str(LABELS[row]))
+
+
+def hedged(kind):
+    return lambda: kind(Gaussian(0.2), risk=CVaR(0.1), compressor=SMALL)
+
+
 def learns(model):
     return model.learn
 
@@ -118,6 +141,25 @@ MODELS = {
         lambda: ConformalRegressor(COLKRegressor(max_atoms=40)),
         samples(learns),
         lambda m: m.model.learner_.loss_sums[1],
+    ),
+    "hedged": (hedged(HedgedCOLK), samples(learns), lambda m: m.steps),
+    "hedged newton": (hedged(HedgedNewtonCOLK), samples(learns), lambda m: m.steps),
+    "quantiles": (
+        lambda: QuantileCOLK(Gaussian(0.2), compressor=SMALL), samples(learns), lambda m: m.steps
+    ),
+    "quantile regressor": (
+        lambda: COLKQuantileRegressor(max_atoms=40),
+        samples(fits),
+        lambda m: m.learner_.loss_sums[1],
+    ),
+    "risk regressor": (
+        lambda: COLKRegressor(max_atoms=40, risk=CVaR(0.1)),
+        samples(fits),
+        lambda m: m.learner_.loss_sums[1],
+    ),
+    "river quantiles": (quantiles_of_river, river, lambda m: m._scale.total),
+    "river labels": (
+        labels_of_river, labelled_records, lambda m: m.classifier._learner.loss_sums[1]
     ),
 }  # fmt: skip
 

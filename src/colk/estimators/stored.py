@@ -159,6 +159,8 @@ def _check_choice(fitted: dict[str, Any], solver: str) -> None:
     if points.shape[1] != width:
         raise FileFormatError("the samples that are kept have other features than the model")
     learner = fitted["_learner"]
-    shape = () if learner.is_vector else (learner.n_outputs,)
-    if learner.loss.kind == "regression" and targets.shape[1:] != shape:
+    if learner.loss.kind != "regression":
+        return
+    shape = () if learner.is_vector else (fitted["_targets"].n_columns,)
+    if targets.shape[1:] != shape:
         raise FileFormatError("the targets that are kept have other outputs than the model")
