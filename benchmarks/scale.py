@@ -7,8 +7,10 @@
 
 Tasks make the rows, in 8 partitions. "Curvature" is a pass that sums M × M numbers for M atoms,
 "gradient" one that sums M. Microseconds per row are processor time of workers, as is the yardstick,
-which hashes 64 MiB; both hold on a busy machine. The speed-up is that of wall time and needs an
-idle machine: beside it stands the speed-up of the yardstick in the same run. The calculated
+which hashes 64 MiB; both hold on a busy machine. Passes of one worker and of two alternate: times
+are medians of five passes (the yardstick then hashes eight times as much), a speed-up is the median
+of the five ratios of neighbouring passes, with the smallest and the largest. It is that of wall
+time and needs an idle machine: beside it stands that of the yardstick in the same run. Calculated
 clusters have the measured times per row and per task, one task a worker and pass, and links of
 1 GB/s; the seconds beside an efficiency say what limits it, and the last of these rows says where
 half of the time of a pass is lost. The row below them is a whole fit of rows that need more memory
@@ -27,6 +29,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import dask.array as da
@@ -59,7 +62,8 @@ STORE = Path(tempfile.gettempdir()) / "colk_scale.json"
 PARTS = 8
 SIZES = (250_000, 500_000, 1_000_000, 2_000_000)
 ORDERS = (100, 200, 400)
-REPEAT = 3
+ROUNDS = 5  # passes of one worker and of two, in turn
+YARDSTICK = 8  # how many times a partition hashes in these
 LARGE = (10_000_000, 100)  # rows and atoms
 QUICK = 20  # how many times fewer rows, and four times fewer atoms
 
@@ -83,17 +87,12 @@ def arguments_of(n_atoms: int, bend: bool) -> tuple[Any, ...]:
     return None, objective, np.zeros((n_atoms, 1)), None, bend
 
 
-def timed(
-    parts: DaskParts, function: Callable[..., Any], *arguments: Any, repeat: int = 1
-) -> dict[str, float]:
-    """Least wall time of a pass, processor time of the caller in it, and that of the workers."""
-    found = []
-    for _ in range(repeat):
-        began, own = time.perf_counter(), time.process_time()
-        used = parts.total(partial(clocked, function), *arguments)[-1]
-        found.append((time.perf_counter() - began, time.process_time() - own, used))
-    seconds, own, _ = min(found)
-    return {"seconds": seconds, "caller": own, "used": float(np.mean([each[2] for each in found]))}
+def timed(parts: DaskParts, function: Callable[..., Any], *arguments: Any) -> dict[str, float]:
+    """Wall time of a pass, processor time of the caller in it, and that of the workers."""
+    began, own = time.perf_counter(), time.process_time()
+    used = parts.total(partial(clocked, function), *arguments)[-1]
+    seconds, own = time.perf_counter() - began, time.process_time() - own
+    return {"seconds": seconds, "caller": own, "used": used}
 
 
 def per_row(parts: DaskParts, n_rows: int, n_atoms: int) -> dict[str, float]:
@@ -102,7 +101,7 @@ def per_row(parts: DaskParts, n_rows: int, n_atoms: int) -> dict[str, float]:
     for name, bend in PASSES.items():
         used = timed(parts, sums_block, *arguments_of(n_atoms, bend))["used"]
         found[name] = 1e6 * used / n_rows
-    found["yardstick"] = timed(parts, hashed)["used"] / len(parts)
+    found["yardstick"] = timed(parts, hashed, 1)["used"] / len(parts)
     return found
 
 
@@ -118,24 +117,42 @@ def measure_atoms(sizes: tuple[int, ...], orders: tuple[int, ...]) -> dict[str, 
 
 
 def measure_workers(sizes: tuple[int, ...], orders: tuple[int, ...]) -> dict[str, Any]:
-    """Times of the largest problem with one worker and with two; bytes that are moved."""
-    n_atoms, found = orders[-1], {}
-    for n_workers in (1, 2):
-        with cluster(n_workers) as here, Client(here) as client:
-            parts, moved = blocks(client, sizes[-1]), {}
-            timed(parts, nothing)  # the rows are made
-            walls = {"yardstick": timed(parts, hashed, repeat=REPEAT)}
-            for name, bend in PASSES.items():
-                before = sum(client.run(sent_to_workers).values())
-                walls[name] = timed(parts, sums_block, *arguments_of(n_atoms, bend), repeat=REPEAT)
-                moved[name] = (sum(client.run(sent_to_workers).values()) - before) / REPEAT
-            found[str(n_workers)] = {**walls, "moved": moved}
-            if n_workers == 1:
-                found["task"] = per_task(client)
-    found["sent"] = {}
-    for name, bend in PASSES.items():
-        sums = sums_block(make_rows(0, 8, 8), *arguments_of(n_atoms, bend))
-        found["sent"][name] = len(pickle.dumps(sums, protocol=5))
+    """Times of the largest problem with one worker and with two; bytes that are moved.
+
+    Both clusters are there all the time, and passes of one worker and of two alternate, so that
+    both meet the same machine.
+    """
+    n_atoms, found = orders[-1], {"moved": {}, "sent": {}}
+    with (
+        cluster(1) as small,
+        cluster(2) as large,
+        Client(small, set_as_default=False) as alone,
+        Client(large, set_as_default=False) as both,
+    ):
+        parts = {"1": blocks(alone, sizes[-1]), "2": blocks(both, sizes[-1])}
+        for each in parts.values():  # the rows are made, and every worker gets its share
+            timed(each, sums_block, *arguments_of(n_atoms, False))
+        found["yardstick"] = alternated(parts, hashed, YARDSTICK)
+        for name, bend in PASSES.items():
+            arguments = arguments_of(n_atoms, bend)
+            before = sum(both.run(sent_to_workers).values())
+            found[name] = alternated(parts, sums_block, *arguments)
+            moved = sum(both.run(sent_to_workers).values()) - before
+            found["moved"][name] = moved / ROUNDS
+            sums = sums_block(make_rows(0, 8, 8), *arguments)
+            found["sent"][name] = len(pickle.dumps(sums, protocol=5))
+        found["task"] = per_task(alone)
+    return found
+
+
+def alternated(
+    parts: dict[str, DaskParts], function: Callable[..., Any], *arguments: Any
+) -> dict[str, list[dict[str, float]]]:
+    """Times of several passes of one worker and of two, in turn; each begins every other time."""
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in parts}
+    for number in range(ROUNDS):
+        for name in sorted(parts, reverse=number % 2 == 1):
+            found[name].append(timed(parts[name], function, *arguments))
     return found
 
 
@@ -143,7 +160,7 @@ def per_task(client: Client, n_tasks: int = 200) -> float:
     """Seconds of client and scheduler for a task that does nothing."""
     empty = blocks(client, 2 * n_tasks, n_tasks)
     timed(empty, nothing)  # the rows are made
-    return timed(empty, nothing, repeat=REPEAT)["seconds"] / n_tasks
+    return median(timed(empty, nothing)["seconds"] for _ in range(ROUNDS)) / n_tasks
 
 
 def measure_large(n_rows: int, n_atoms: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import matplotlib as mpl
@@ -30,6 +31,22 @@ def efficiency(seconds: dict[str, float]) -> float:
     return seconds["rows"] / sum(seconds.values())
 
 
+class Workers:
+    """What passes of one worker and of two took."""
+
+    def __init__(self, measured: dict[str, Any]) -> None:
+        self._measured = measured
+
+    def median(self, name: str, n_workers: int, what: str) -> float:
+        """Median of seconds, or of processor seconds of the caller or of the workers."""
+        return median(each[what] for each in self._measured[name][str(n_workers)])
+
+    def gains(self, name: str) -> list[float]:
+        """Speed-ups of neighbouring passes, in order of size."""
+        passes = zip(*(self._measured[name][count] for count in ("1", "2")), strict=True)
+        return sorted(one["seconds"] / two["seconds"] for one, two in passes)
+
+
 class Model:
     """Passes on clusters of any size, from what was measured."""
 
@@ -55,7 +72,7 @@ class Model:
 
 def report_rows(found: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Return the columns and the rows of the table."""
-    one, two = found["workers"]["1"], found["workers"]["2"]
+    workers, measured = Workers(found["workers"]), found["workers"]
     names, model = [*PASSES, "yardstick"], Model(found)
     sizes, orders = list(found["rows"]), list(found["atoms"])
     rows = []
@@ -64,18 +81,16 @@ def report_rows(found: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     for n_atoms, each in found["atoms"].items():
         rows.append([f"{int(sizes[0]):,} rows, {n_atoms} atoms", *_numbers(each)])
     largest = f"{int(sizes[-1]):,} rows, {orders[-1]} atoms"
-    for n_workers, each in (("1 worker", one), ("2 workers", two)):
-        walls = [f"{each[name]['seconds']:.2f} s" for name in names]
-        rows.append([f"wall time of a pass with {n_workers}, {largest}", *walls])
-    gains = [one[name]["seconds"] / two[name]["seconds"] for name in names]
-    rows.append(["speed-up from 1 to 2 workers", *(f"{gain:.2f}" for gain in gains)])
-    used = [two[name]["used"] / one[name]["used"] for name in names]
-    rows.append(["processor time of 2 workers relative to 1", *(f"{ratio:.2f}" for ratio in used)])
-    sent = [f"{found['workers']['sent'][name]:,}" for name in PASSES]
-    rows.append(["bytes that a partition sends", *sent, ""])
-    moved = [f"{two['moved'][name]:,.0f}" for name in PASSES]
-    rows.append(["bytes moved between 2 workers per pass", *moved, ""])
-    own = [f"{1e3 * two[name]['caller']:.0f} ms" for name in names]
+    for n_workers, text in ((1, "1 worker"), (2, "2 workers")):
+        walls = [f"{workers.median(name, n_workers, 'seconds'):.2f} s" for name in names]
+        rows.append([f"wall time of a pass with {text}, {largest}", *walls])
+    rows.append(["speed-up from 1 to 2 workers", *(_spread(workers.gains(name)) for name in names)])
+    used = [[workers.median(name, count, "used") for count in (1, 2)] for name in names]
+    ratios = [f"{two / one:.2f}" for one, two in used]
+    rows.append(["processor time of 2 workers relative to 1", *ratios])
+    rows.append(["bytes that a partition sends", *_bytes(measured["sent"])])
+    rows.append(["bytes moved between 2 workers per pass", *_bytes(measured["moved"])])
+    own = [f"{1e3 * workers.median(name, 2, 'caller'):.0f} ms" for name in names]
     rows.append(["processor time of the caller per pass", *own])
     rows.append(["time of the scheduler per task", f"{1e3 * model.task:.1f} ms", "", ""])
     for n_workers in (10, 100, 1000):
@@ -89,6 +104,15 @@ def report_rows(found: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 def _numbers(found: dict[str, float]) -> list[str]:
     return [*(f"{found[name]:.2f} µs/row" for name in PASSES), f"{found['yardstick']:.3f} s"]
+
+
+def _spread(values: list[float]) -> str:
+    """The median of sorted numbers, with the smallest and the largest."""
+    return f"{median(values):.2f} ({values[0]:.2f} to {values[-1]:.2f})"
+
+
+def _bytes(found: dict[str, float]) -> list[str]:
+    return [*(f"{found[name]:,.0f}" for name in PASSES), ""]
 
 
 def _limits(seconds: dict[str, float]) -> str:
@@ -137,7 +161,7 @@ def _draw_times(axes: Any, found: dict[str, Any]) -> None:
 
 def _draw_gains(axis: Any, workers: dict[str, Any]) -> None:
     names = [*PASSES, "yardstick"]
-    gains = [workers["1"][name]["seconds"] / workers["2"][name]["seconds"] for name in names]
+    gains = [median(Workers(workers).gains(name)) for name in names]
     bars = axis.bar(names, gains, width=0.5, color=["C0", "C1", "0.6"])
     axis.bar_label(bars, fmt="%.2f")
     axis.axhline(2.0, color="0.5", linestyle=":")
@@ -149,12 +173,11 @@ def _draw_gains(axis: Any, workers: dict[str, Any]) -> None:
 
 
 def _draw_model(axis: Any, found: dict[str, Any]) -> None:
-    model, workers = Model(found), found["workers"]
+    model, workers = Model(found), Workers(found["workers"])
     for number, name in enumerate(PASSES):
         values = [efficiency(model.seconds(name, count)) for count in COUNTS]
         axis.semilogx(COUNTS, values, f"C{number}-", label=name)
-        gain = workers["1"][name]["seconds"] / workers["2"][name]["seconds"]
-        axis.plot([2], [gain / 2], f"C{number}x")
+        axis.plot([2], [median(workers.gains(name)) / 2], f"C{number}x")
     axis.set(xlabel="workers", ylabel="efficiency", ylim=(0, 1.08))
     axis.set_title("10⁸ rows, calculated (× measured)")
     axis.legend(loc="lower left")

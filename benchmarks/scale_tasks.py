@@ -29,8 +29,11 @@ def clocked(function: Callable[..., Any], block: Block, *arguments: Any) -> tupl
     return (*found, time.process_time() - began)
 
 
-def hashed(block: Block) -> tuple[()]:
-    hashlib.sha256(bytes(2**26)).digest()
+def hashed(block: Block, times: int) -> tuple[()]:
+    """Hash 64 MiB this many times."""
+    zeros = bytes(2**26)
+    for _ in range(times):
+        hashlib.sha256(zeros).digest()
     return ()
 
 

@@ -1,6 +1,7 @@
 """A learner can be saved after any sample; no file is replaced by one that cannot be read."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -29,6 +30,20 @@ def test_after_every_sample(tmp_path, settings):
         expected = kept.learn(X[:20], Y[:20]).predict(X[:9])
         assert loaded.learn(X[:20], Y[:20]).predict(X[:9]).tolist() == expected.tolist()
     assert max(pending) == 8
+
+
+def test_a_state_has_no_scratch():
+    """A choice of the prior fills all of P; a coordinate that goes and comes leaves parts of it."""
+    rng = np.random.default_rng(0)
+    points, noise = rng.random((500, 2)), rng.normal(size=500)
+    targets = np.sin(6.0 * points[:, 0]) + points[:, 1] ** 2 + 0.1 * noise
+    learner = NewtonCOLK(Gaussian(0.4), compressor=KOMP(eps=0.1), prior="auto")
+    learner.learn(points[:405], targets[:405])
+    copied = pickle.loads(pickle.dumps(learner))
+    for model in (learner, copied):
+        model.learn(points[405:], targets[405:])
+    P, again = (model.get_state()["stream"]["P"]["matrix"] for model in (learner, copied))
+    np.testing.assert_array_equal(again, P)
 
 
 def test_a_file_that_cannot_be_read_replaces_none(tmp_path, monkeypatch):

@@ -238,8 +238,10 @@ class InverseCurvature:
         used = slice(FIRST, FIRST + self.pending)
         rows[used] = np.asarray(self.rows)[used, :n]
         amounts[: self.pending] = np.asarray(self.amounts)[: self.pending]
+        matrix, block = np.array(np.asarray(self.matrix)[:n, :n]), np.arange(n) // 8
+        matrix[block[:, None] < block] = 0.0  # what remains there is not read
         return {
-            "matrix": np.array(np.asarray(self.matrix)[:n, :n]),
+            "matrix": matrix,
             "rows": rows,
             "amounts": amounts,
             "pending": self.pending,

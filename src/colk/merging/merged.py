@@ -155,8 +155,9 @@ def _check_classes(models: Sequence[Any]) -> None:
             )
         if not isinstance(model, KernelExpansion | Affine | NewtonCOLK):
             raise TypeError(
-                f"merge takes KernelExpansion, Affine or NewtonCOLK, got {name}; an estimator for "
-                "rows on many machines is in colk.distributed"
+                f"merge takes KernelExpansion, Affine or NewtonCOLK, got {name}; tables and "
+                "estimators choose kernel and scales by their own rows, so fit all rows at once: "
+                "`colk fit FILES --dask`, or an estimator of colk.distributed"
             )
         if type(model) is not type(models[0]):
             raise TypeError(
