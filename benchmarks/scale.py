@@ -116,7 +116,9 @@ def measure_atoms(sizes: tuple[int, ...], orders: tuple[int, ...]) -> dict[str, 
         return {str(n): per_row(blocks(client, n_rows), n_rows, n) for n in orders}
 
 
-def measure_workers(sizes: tuple[int, ...], orders: tuple[int, ...]) -> dict[str, Any]:
+def measure_workers(
+    sizes: tuple[int, ...], orders: tuple[int, ...], yardstick: int
+) -> dict[str, Any]:
     """Times of the largest problem with one worker and with two; bytes that are moved.
 
     Both clusters are there all the time, and passes of one worker and of two alternate, so that
@@ -132,7 +134,7 @@ def measure_workers(sizes: tuple[int, ...], orders: tuple[int, ...]) -> dict[str
         parts = {"1": blocks(alone, sizes[-1]), "2": blocks(both, sizes[-1])}
         for each in parts.values():  # the rows are made, and every worker gets its share
             timed(each, sums_block, *arguments_of(n_atoms, False))
-        found["yardstick"] = alternated(parts, hashed, YARDSTICK)
+        found["yardstick"] = alternated(parts, hashed, yardstick)
         for name, bend in PASSES.items():
             arguments = arguments_of(n_atoms, bend)
             before = sum(both.run(sent_to_workers).values())
@@ -199,7 +201,7 @@ def measure(path: Path, chosen: str, quick: bool, again: bool) -> dict[str, Any]
     parts: dict[str, Callable[[], dict[str, Any]]] = {
         "rows": partial(measure_rows, sizes, orders),
         "atoms": partial(measure_atoms, sizes, orders),
-        "workers": partial(measure_workers, sizes, orders),
+        "workers": partial(measure_workers, sizes, orders, 1 if quick else YARDSTICK),
         "large": partial(measure_large, *large),
     }
     found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}

@@ -10,7 +10,7 @@ import pytest
 
 from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor, load, save
 from colk.compressors import KOMP
-from colk.conformal import ConformalClassifier, ConformalRegressor
+from colk.conformal import ConformalRegressor
 from colk.kernels import Gaussian
 from colk.learners import COLK, HedgedCOLK, HedgedNewtonCOLK, NewtonCOLK, QuantileCOLK
 from colk.risks import CVaR
