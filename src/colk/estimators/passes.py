@@ -18,7 +18,7 @@ _EPOCHS = 5
 # The polish finds all weights, so that a pass only has to find the atoms. If more atoms may follow
 # and this share is used, a pass ends after this many samples for each atom.
 USED = 0.95
-_SAMPLES_PER_ATOM = 12.5
+_SAMPLES_PER_ATOM = 5.0
 
 # With fewer samples, early stopping holds none out.
 _FEW = 50
