@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.preprocessing import StandardScaler
 from tables import publish
 
-import colk.selection.race as race_module
 from colk import COLKClassifier, COLKRegressor
+
+# In `colk.selection` the name of the module is that of its function.
+race_module: Any = import_module("colk.selection.race")
 
 Sample = tuple[Any, Any]
 N_TEST = 5000

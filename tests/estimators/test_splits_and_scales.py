@@ -62,6 +62,12 @@ def test_quantile_levels_get_the_atoms_of_a_whole_pass(monkeypatch):
     assert expected == [None, 400]  # no atoms follow those of the levels
 
 
+@pytest.mark.parametrize(("n_atoms", "sizes"), [(71, [355, 545]), (72, [900])])
+def test_all_of_few_samples_find_the_atoms(n_atoms, sizes):
+    found = Passes().parts(np.arange(900), np.ones(900), n_atoms)
+    assert [len(part) for part in found] == sizes
+
+
 def test_samples_of_weight_zero_do_not_count(monkeypatch):
     monkeypatch.setattr(passes, "_SAMPLES_PER_ATOM", 10)
     order, weight = np.random.default_rng(0).permutation(900), np.tile([1.0, 2.0, 0.0], 300)

@@ -65,6 +65,41 @@ def test_an_error_reaches_the_caller_and_stops_the_rest():
     assert len(done) < 20
 
 
+def test_the_first_item_that_fails_raises_its_error():
+    failed = threading.Event()
+
+    def work(item):
+        if item == 2:
+            failed.set()
+        else:
+            failed.wait(timeout=10.0)  # item 2 fails before the others
+        raise ValueError(f"of item {item}")
+
+    with use_threads(3), pytest.raises(ValueError, match="of item 0"):
+        map_in_threads(work, range(9))
+
+
+def test_the_caller_works_on_a_sequence():
+    barrier = threading.Barrier(2, timeout=10.0)
+
+    def name(_):
+        barrier.wait()
+        return threading.get_ident()
+
+    with use_threads(2):
+        assert threading.get_ident() in map_in_threads(name, range(2))
+
+
+def test_few_results_of_a_sequence_are_computed_ahead():
+    done = []
+    with use_threads(2):
+        results = each_in_threads(done.append, range(1000))
+        for _ in range(3):
+            next(results)
+        results.close()
+    assert len(done) <= 12
+
+
 def test_few_results_are_computed_ahead():
     taken = []
 
@@ -135,12 +170,16 @@ def test_the_bits_do_not_depend_on_the_number_of_threads():
 
 
 def test_threads_start_once_in_a_context_and_end_with_it():
+    barrier = threading.Barrier(2, timeout=10.0)
+
     def names(_):
+        barrier.wait()
         return threading.current_thread().name
 
     with use_threads(2):
         first = set(map_in_threads(names, range(20)))
         again = set(map_in_threads(names, range(20)))
-        started = [t for t in threading.enumerate() if t.name in first | again]
-        assert 1 <= len(started) <= 2
+        own = threading.current_thread()
+        started = [t for t in threading.enumerate() if t.name in first | again and t is not own]
+        assert len(started) == 1
     assert not any(thread.is_alive() for thread in started)

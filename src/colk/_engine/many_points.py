@@ -16,7 +16,7 @@ __all__ = ["evaluate_many"]
 _VALUES, _LEAST_BLOCK = 2**20, 2048
 
 # With more kernel values than this, threads save more than it takes to start them.
-_LARGE = 2**23
+_LARGE = 2**21
 
 
 def evaluate_many(

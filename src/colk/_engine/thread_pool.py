@@ -9,23 +9,25 @@ import numbers
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar, copy_context
+from contextvars import Context, ContextVar, copy_context
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
 from colk._engine.blas_threads import one_blas_thread
+from colk._engine.shared_items import SharedItems
 
 __all__ = ["each_in_threads", "map_in_threads", "n_threads", "use_threads"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Results that are computed before they are asked for, in units of the number of threads.
-_AHEAD = 2
+# Results that are computed before they are asked for, in units of the number of threads: of items
+# that are read one after the other, and of a sequence.
+_AHEAD, _AHEAD_OF_SEQUENCE = 2, 4
 
 # The number of threads that a caller has set; 0 if nobody has.
 _chosen: ContextVar[int] = ContextVar("colk_threads", default=0)
@@ -124,8 +126,9 @@ def _threads(count: int) -> Iterator[ThreadPoolExecutor]:
 def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Yield the results of a function, in the order of the items.
 
-    Only a few results are computed ahead, so that items and results may be large. In a thread of
-    the pool, everything runs in that thread.
+    Only a few results are computed ahead, so that items and results may be large. The calling
+    thread works on a sequence as well; it reads other items for the threads of the pool. In a
+    thread of the pool, everything runs in that thread.
 
     Examples
     --------
@@ -138,20 +141,46 @@ def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -
             for item in items:
                 yield function(item)
             return
-        waiting = deque[Future[Result]]()
         with _threads(count) as pool:
-            try:
-                for item in items:
-                    # A context of its own: NumPy's error state, and one thread for what is nested.
-                    context = copy_context()
-                    context.run(_chosen.set, 1)
-                    waiting.append(pool.submit(context.run, function, item))
-                    if len(waiting) >= _AHEAD * count:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
-            finally:
-                wait([future for future in waiting if not future.cancel()])
+            if isinstance(items, Sequence):
+                yield from _of_sequence(function, items, count, pool)
+            else:
+                yield from _of_others(function, items, count, pool)
+
+
+def _inner_context() -> Context:
+    """Return a context for one thread: NumPy's error state, and one thread for what is nested."""
+    context = copy_context()
+    context.run(_chosen.set, 1)
+    return context
+
+
+def _of_sequence(
+    function: Callable[[Item], Result], items: Sequence[Item], count: int, pool: ThreadPoolExecutor
+) -> Iterator[Result]:
+    shared = SharedItems(function, items, _AHEAD_OF_SEQUENCE * count)
+    n_helpers = min(count, len(items)) - 1
+    helpers = [pool.submit(_inner_context().run, shared.help) for _ in range(n_helpers)]
+    try:
+        yield from shared.results(_inner_context())
+    finally:
+        shared.stop()
+        wait(helpers)
+
+
+def _of_others(
+    function: Callable[[Item], Result], items: Iterable[Item], count: int, pool: ThreadPoolExecutor
+) -> Iterator[Result]:
+    waiting = deque[Future[Result]]()
+    try:
+        for item in items:
+            waiting.append(pool.submit(_inner_context().run, function, item))
+            if len(waiting) >= _AHEAD * count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        wait([future for future in waiting if not future.cancel()])
 
 
 def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
@@ -171,4 +200,4 @@ def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) ->
     >>> map_in_threads(lambda x: x * x, range(4))
     [0, 1, 4, 9]
     """
-    return list(each_in_threads(function, items))
+    return list(each_in_threads(function, [*items]))

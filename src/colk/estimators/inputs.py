@@ -21,6 +21,7 @@ __all__ = ["Inputs", "are_scaled"]
 # deviation and in range. With fewer rows their scales are not known.
 _APART = 10.0
 _FEWEST = 30
+_SIDE_BY_SIDE = 64
 
 Table = tuple[list[Column], dict[str, Any]]
 
@@ -37,12 +38,22 @@ def are_scaled(X: Array) -> bool:
     if len(X) < _FEWEST:
         return True
     with np.errstate(over="ignore", invalid="ignore"):
-        deviations, ranges = X.std(axis=0), np.ptp(X, axis=0)
-    varies = ranges > 0.0
-    if not varies.any():
-        return True
-    small = (deviations * _APART < deviations.max()) & (ranges * _APART < ranges.max())
-    return not bool((small & varies).any())
+        ranges = _ranges(X)
+        small = (ranges > 0.0) & (ranges * _APART < ranges.max())
+        if not small.any():
+            return True
+        deviations = X.std(axis=0)
+    return not bool((small & (deviations * _APART < deviations.max())).any())
+
+
+def _ranges(X: Array) -> Array:
+    """Return the ranges of the columns: of many rows side by side, so that loops are long."""
+    n_whole = len(X) // _SIDE_BY_SIDE * _SIDE_BY_SIDE
+    wide = X[:n_whole].reshape(-1, _SIDE_BY_SIDE * X.shape[1])
+    parts = [X[n_whole:]]
+    if n_whole:
+        parts += [extreme(wide, axis=0).reshape(-1, X.shape[1]) for extreme in (np.min, np.max)]
+    return np.asarray(np.ptp(np.concatenate(parts), axis=0))
 
 
 @stored.stores(

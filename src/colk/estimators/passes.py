@@ -16,9 +16,10 @@ Places = NDArray[np.intp]
 _EPOCHS = 5
 
 # The polish finds all weights, so that a pass only has to find the atoms. If more atoms may follow
-# and this share is used, a pass ends after this many samples for each atom.
+# and this share is used, a pass ends after _SAMPLES_PER_ATOM samples for each atom. With at most
+# _FEW_PER_ATOM samples for each atom it takes all of them.
 USED = 0.95
-_SAMPLES_PER_ATOM = 12.5
+_SAMPLES_PER_ATOM, _FEW_PER_ATOM = 5.0, 12.5
 
 # With fewer samples, early stopping holds none out.
 _FEW = 50
@@ -73,8 +74,11 @@ class Passes:
         only_finds_atoms = is_default and self.polish and self.solver == "gradient"
         if not only_finds_atoms or first_atoms is None:
             return [order]
+        counted = np.flatnonzero(weight[order])
+        if len(counted) <= _FEW_PER_ATOM * first_atoms:
+            return [order]
         enough = int(_SAMPLES_PER_ATOM * first_atoms)
-        return np.split(order, np.flatnonzero(weight[order])[enough : enough + 1])
+        return np.split(order, counted[enough : enough + 1])
 
     def split(self, size: int, random: Any) -> tuple[Any, Any]:
         """Return the samples to learn from and those to hold out: a tenth, or none."""

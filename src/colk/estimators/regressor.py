@@ -111,7 +111,8 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     epochs : int or None, default=None
         Passes of `fit` over the data; `partial_fit` makes one. None: 1 with `polish` or
         `solver="newton"`, which would count samples twice, and 5 otherwise. With `polish` and
-        `max_atoms="auto"`, None also ends the pass after 5,000 samples if 380 atoms are found.
+        `max_atoms="auto"`, None also ends the pass over more than 5,000 samples after 2,000 of
+        them if 380 atoms are found.
     shuffle : bool, default=True
         Whether `fit` shuffles the samples before each epoch.
     polish : bool, default=True

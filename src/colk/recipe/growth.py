@@ -13,10 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
+from colk._engine.factors import factorise, invert_triangle, whiten
+from colk._engine.thread_pool import map_in_threads
 from colk._validation import Array
+from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.risks import AUC, GroupRisk, Risk
 from colk.rkhs.expansion import KernelExpansion
@@ -176,19 +178,47 @@ def _with_more_atoms(
         return function
     drawn = X[random.choice(len(X), wanted, replace=False, p=chances / chances.sum())]
     kernel, atoms = function.kernel, function.atoms
-    try:
-        factor = cholesky(kernel.gram(atoms), lower=True)
-    except LinAlgError:  # the atoms are nearly dependent already
+    novel = _novelties(kernel, atoms, drawn)
+    if novel is None:  # the atoms are nearly dependent already
         return function
-    known = solve_triangular(factor, kernel.gram(atoms, drawn), lower=True)
-    novel = kernel.gram(drawn) - known.T @ known
     least = _NOVELTY * float(kernel.diagonal(drawn).max())
-    _, order, n_novel, _ = dpstrf(novel, lower=1, tol=least)
+    # In the order of LAPACK a lower triangle is an upper one.
+    _, order, n_novel, _ = dpstrf(novel.T, lower=0, tol=least, overwrite_a=1)
     chosen = drawn[order[: min(int(n_novel), size - function.n_atoms)] - 1]
     zeros = np.zeros((len(chosen), *function.weights.shape[1:]))
     return KernelExpansion(
         kernel, np.concatenate([atoms, chosen]), np.concatenate([function.weights, zeros])
     )
+
+
+def _novelties(kernel: Kernel, atoms: Array, points: Array) -> Array | None:
+    """Return the products of what the atoms cannot represent of each κ(x, ·); None if they cannot.
+
+    Only the lower triangle is defined.
+    """
+    inverse = kernel.gram(atoms)
+    if not factorise(inverse):
+        return None
+    invert_triangle(inverse)
+    middle = len(points) // 2
+    halves = slice(middle), slice(middle, None)
+
+    def represented(rows: slice) -> Array:
+        table = kernel.gram(points[rows], atoms)
+        whiten(inverse, table)
+        return table
+
+    found = map_in_threads(represented, halves)
+    novel = np.zeros((len(points), len(points)))
+
+    def fill(pair: tuple[int, int]) -> None:
+        a, b = pair
+        rows, columns = halves[a], halves[b]
+        products = kernel.gram(points[rows], points[columns])
+        novel[rows, columns] = products - found[a] @ found[b].T
+
+    map_in_threads(fill, [(1, 0), (0, 0), (1, 1)])
+    return novel
 
 
 def _gain(

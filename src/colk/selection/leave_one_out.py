@@ -101,15 +101,17 @@ class _Whitened:
         self.targets = self.roots * Y
         self.blocks = [slice(k, k + _BLOCK) for k in range(0, len(X), _BLOCK)]
 
-        def table_and_square(rows: slice) -> tuple[Array, Array]:
+        def table_and_square(rows: slice | None) -> tuple[Array, Array]:
+            if rows is None:
+                return atoms, kernel.gram(atoms)
             table = kernel.gram(X[rows], atoms)
             table *= self.roots[rows]
             return table, table.T @ table
 
-        found = map_in_threads(table_and_square, self.blocks)
+        *found, (_, K) = map_in_threads(table_and_square, [*self.blocks, None])
         self.tables, squares = zip(*found, strict=True)
         A = sum(squares[1:], start=squares[0])
-        A += ridge * kernel.gram(atoms)
+        A += ridge * K
         A[np.diag_indices_from(A)] *= 1.0 + _JITTER
         if not factorise(A):
             raise np.linalg.LinAlgError("the kernel values of the atoms overflow or are not finite")

@@ -47,10 +47,10 @@ def stratified_rows(
     """
     columns = targets.reshape(len(targets), -1)
     counted = np.flatnonzero(weight > 0.0)
-    keys = [columns[counted, 0]]
-    if columns.shape[1] > 1:
-        keys.append(columns[counted].argmax(axis=1).astype(np.float64))
-    order = counted[np.lexsort(keys)]
+    if columns.shape[1] == 1:
+        order = counted[_sorted_places(columns[counted, 0])]
+    else:
+        order = counted[np.lexsort((columns[counted, 0], columns[counted].argmax(axis=1)))]
     if len(order) <= size:
         return np.sort(order)
     edges = np.arange(size + 1) * len(order) // size
@@ -58,15 +58,25 @@ def stratified_rows(
     return np.sort(np.concatenate([chosen, _of_rare_classes(columns, order, chosen)]))
 
 
+def _sorted_places(values: Array) -> NDArray[np.intp]:
+    """Return a stable order. Without ties the faster sort, which is not stable, returns it."""
+    order = np.argsort(values)
+    ordered = values[order]
+    if (ordered[1:] == ordered[:-1]).any():
+        return np.argsort(values, kind="stable")
+    return order
+
+
 def _of_rare_classes(
     columns: Array, order: NDArray[np.intp], chosen: NDArray[np.intp]
 ) -> NDArray[np.intp]:
     """Return one row of each class that no chosen row has; none for real targets."""
     labels = columns[:, 0] if columns.shape[1] == 1 else columns.argmax(axis=1)
-    values, first = np.unique(labels[order], return_index=True)
-    if len(values) > np.sqrt(len(chosen)):
+    ordered = labels[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    if len(first) > np.sqrt(len(chosen)):
         return np.zeros(0, np.intp)
-    return np.asarray(order[first[~np.isin(values, labels[chosen])]])
+    return np.asarray(order[first[~np.isin(ordered[first], labels[chosen])]])
 
 
 def polish_all_rows(

@@ -126,11 +126,12 @@ class RowBlocks:
     def _results(
         self, function: Callable[..., Any], common: tuple[Any, ...], per_block: Sequence[Any]
     ) -> Iterator[Any]:
-        blocks = self._blocks() if callable(self._blocks) else self._blocks
-        calls = zip(blocks, *per_block, strict=True)
-        is_small = not callable(self._blocks) and sum(len(b.share) for b in self._blocks) < _FEW
-        run = map if is_small else each_in_threads
-        return run(partial(_call, function, common), calls)
+        call = partial(_call, function, common)
+        if callable(self._blocks):
+            return each_in_threads(call, zip(self._blocks(), *per_block, strict=True))
+        calls = [*zip(self._blocks, *per_block, strict=True)]
+        is_small = sum(len(block.share) for block in self._blocks) < _FEW
+        return map(call, calls) if is_small else each_in_threads(call, calls)
 
     def each(
         self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()

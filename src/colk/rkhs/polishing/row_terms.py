@@ -6,18 +6,22 @@ second derivative of the risk is a sum over the rows plus a few rank-one terms.
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, cast
+from functools import cached_property
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from colk._validation import Array
 from colk.kernels import Kernel
+from colk.kernels.table import KernelTable
 from colk.losses import Loss, Quantiles
 from colk.risks import AUC, Composition, LossRisk, Mean, Risk
 from colk.rkhs.polishing.risk_curvature import softened
 from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
 
 __all__ = ["Inner", "RowTerms", "SumObjective", "losses_of", "row_terms"]
+
+_MEAN = Mean()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,14 @@ class SumObjective:
     width: float = 0.0
     basis: Array | None = None
 
+    @cached_property
+    def table(self) -> KernelTable:
+        """Kernel values against the atoms; threads may share it."""
+        return KernelTable(self.kernel, self.atoms)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "table"}
+
     def smoothed(self, width: float, softness: float) -> "SumObjective":
         """Return the objective with smoothed kinks: of the loss, and of the risk."""
         return replace(self, width=width, risk=softened(self.risk, softness))
@@ -73,7 +85,7 @@ class SumObjective:
 
     def terms(self, targets: Array) -> RoundedTerms:
         """Return the losses of some rows, each of weight 1."""
-        of_losses = self.risk if not isinstance(self.risk, LossRisk) else Mean()
+        of_losses = self.risk if not isinstance(self.risk, LossRisk) else _MEAN
         plain = Terms(self.loss, of_losses, targets, np.ones(len(targets)), self.n_outputs)
         return RoundedTerms(plain, self.width or 1.0, 0.0)
 

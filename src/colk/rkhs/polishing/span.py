@@ -4,6 +4,7 @@ import copy
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -33,9 +34,11 @@ _KEPT = 2**24
 # Samples of a block, which threads share. If there are few samples, as those that choose λ, blocks
 # are smaller.
 _BLOCK, _SMALL_BLOCK, _FEW = 1024, 256, 2048
-# Operations from which threads save more than it takes to start them, and those of a kernel value.
-_LARGE_WORK = 2**24
-_KERNEL_WORK = 16
+# Operations from which threads save more than it takes to start them, and of a task for a thread.
+# To read an entry of the table takes as long as _READING_WORK operations, a kernel value as long as
+# _KERNEL_WORK.
+_LARGE_WORK, _TASK_WORK = 2**24, 2**22
+_READING_WORK, _KERNEL_WORK = 8, 16
 # Samples whose curvature is below this share of the largest one are left out of a sum: most samples
 # outside the tail, under a smoothed CVaR.
 _NEGLIGIBLE = 1e-12
@@ -160,10 +163,13 @@ class Span:
                 return function(rows, self._table[rows])
             return function(rows, self._tabulated(self._points[rows]))
 
-        work += 0 if self._table is not None else _KERNEL_WORK
-        is_large = len(self._points) * self.rank * work > _LARGE_WORK
+        of_row = self.rank * (work + (_KERNEL_WORK if self._table is None else _READING_WORK))
         starts = range(0, len(self._points), block)
-        return each_in_threads(run, starts) if is_large else map(run, starts)
+        if len(self._points) * of_row <= _LARGE_WORK:
+            return map(run, starts)
+        at_once = -(-_TASK_WORK // (block * of_row))
+        tasks = [starts[k : k + at_once] for k in range(0, len(starts), at_once)]
+        return chain.from_iterable(each_in_threads(lambda task: [*map(run, task)], tasks))
 
     def _for_table(self, v: Array) -> Array:
         """Return the factor of the table for coordinates v (rank, q)."""

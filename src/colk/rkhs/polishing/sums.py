@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colk._validation import Array
-from colk.kernels.table import KernelTable
 from colk.risks import (
     AUC,
     CVaR,
@@ -59,9 +58,8 @@ class BlockSums(NamedTuple):
 def predict_block(block: Block, objective: SumObjective, weights: Array) -> Array:
     """Return the values (n, q) of the function with these weights (M, q)."""
     F = np.empty((len(block.points), weights.shape[1]))
-    table = KernelTable(objective.kernel, objective.atoms)
     for rows in turns(len(F)):
-        np.matmul(table.at(block.points[rows]), weights, out=F[rows])
+        np.matmul(objective.table.at(block.points[rows]), weights, out=F[rows])
     return F
 
 
@@ -91,7 +89,6 @@ def sums_block(
         Whether to sum the curvature.
     """  # fmt: skip
     n_atoms, q = weights.shape
-    table = KernelTable(objective.kernel, objective.atoms)
     joined = inner is not None and q == 1
     value = bound = jumps = outer = 0.0
     uneven = 0
@@ -100,7 +97,7 @@ def sums_block(
     rank = n_atoms if objective.basis is None else objective.basis.shape[1]
     curvature = np.zeros((rank, rank)) if second_order else None
     for rows in turns(len(block.points)):
-        k = table.at(block.points[rows])
+        k = objective.table.at(block.points[rows])
         targets, share = block.targets[rows], block.share[rows]
         f = k @ weights if F is None else np.ascontiguousarray(F[rows])
         found = row_terms(objective, inner, f, targets, share, second_order)
@@ -155,12 +152,11 @@ def product_block(
     direction : array of shape (M, q)
         d.
     """
-    table = KernelTable(objective.kernel, objective.atoms)
     total = np.zeros_like(direction)
     both = np.hstack([weights, direction])
     q = weights.shape[1]
     for rows in turns(len(block.points)):
-        k = table.at(block.points[rows])
+        k = objective.table.at(block.points[rows])
         values = k @ both
         f, change = np.ascontiguousarray(values[:, :q]), values[:, q:]
         targets, share = block.targets[rows], block.share[rows]
