@@ -93,8 +93,5 @@ def test_ranking():
 @pytest.mark.slow
 @pytest.mark.parametrize("risk", RISKS)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_every_loss_with_every_risk(request, loss, risk):
-    if (loss, risk) == ("softmax", "cvar"):
-        reason = "second derivatives of several outputs under a risk are differences of gradients"
-        request.applymarker(pytest.mark.xfail(reason=reason))
+def test_every_loss_with_every_risk(loss, risk):
     check(LOSSES[loss](), RISKS[risk](), ALL)

@@ -19,7 +19,7 @@ from colk.risks import AUC, Composition, LossRisk, Mean, Risk
 from colk.rkhs.polishing.risk_curvature import softened
 from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
 
-__all__ = ["Inner", "RowTerms", "SumObjective", "losses_of", "row_terms"]
+__all__ = ["Inner", "RowTerms", "SumObjective", "curvature_times", "losses_of", "row_terms"]
 
 _MEAN = Mean()
 
@@ -169,6 +169,40 @@ def row_terms(
     if not isinstance(risk, LossRisk):
         raise TypeError(f"{type(risk).__name__} cannot be summed over rows")
     return _loss_terms(objective, risk, inner, F, targets, share, second_order)
+
+
+def curvature_times(
+    objective: SumObjective,
+    inner: Inner | None,
+    F: Array,
+    targets: Array,
+    share: Array,
+    change: Array,
+) -> Array:
+    """Return the second derivative of each row times a change (n, q) of the predictions.
+
+    Without what joins the rows, as the curvature of `row_terms`; here the outputs of a row are
+    joined, by a loss that is not a sum over them or by a risk.
+
+    Parameters
+    ----------
+    objective, inner, F, targets, share
+        As in `row_terms`.
+    change : array of shape (n, q)
+        The change.
+    """
+    found = row_terms(objective, inner, F, targets, share, True)
+    joins_outputs = objective.n_outputs > 1 and isinstance(objective.risk, LossRisk)
+    if not joins_outputs or (inner is None and not objective.couples_outputs):
+        return np.asarray(found.curvature * change)
+    terms = objective.terms(targets)
+    if objective.couples_outputs:
+        curved = terms.curvature_product(F, change)
+    else:
+        curved = np.maximum(terms.loss_curvature(F), 0.0) * change
+    slopes = terms.loss_slopes(F)
+    along = found.outer_curvature * np.sum(slopes * change, axis=1)
+    return np.asarray(np.maximum(found.by_loss, 0.0)[:, None] * curved + along[:, None] * slopes)
 
 
 def _loss_terms(

@@ -246,7 +246,7 @@ class _SumSearch:
         joined = couplings(self.objective.risk, here.inner, here.sums)
         helper: Callable[[Array], Array] = factor
         if joined is not None and len(joined[1]):
-            helper = _corrected(factor, self.span.basis.T @ joined[0], joined[1])
+            helper = _corrected(factor, self._coordinates_of(joined[0]), joined[1])
         if is_new and self.sample is None and joined is not None and not self.is_uneven:
             direction = -helper(gradient)
         else:
@@ -258,6 +258,10 @@ class _SumSearch:
         # Rounding errors of the correction may spoil it.
         return direction if float(np.sum(gradient * direction)) < 0.0 else -factor(gradient)
 
+    def _coordinates_of(self, U: Array) -> Array:
+        """Return BᵀU (k, rank, q) of sums of k of shape (k, M, q)."""
+        return np.asarray(self.span.basis.T @ U)
+
     def _factored(self) -> Solver:
         """Return the factor of the curvature at this point, of all rows or of the sample."""
         where = self.blocks if self.sample is None else self.sample
@@ -265,7 +269,8 @@ class _SumSearch:
         matrix = cast(Array, sums.curvature)
         if self.objective.basis is None:
             matrix = self.span.basis.T @ matrix @ self.span.basis
-        self.is_uneven = self.objective.couples_outputs or sums.uneven > 0
+        joins_outputs = self.objective.n_outputs > 1 and not self.is_sum
+        self.is_uneven = self.objective.couples_outputs or joins_outputs or sums.uneven > 0
         self.factor = Solver([matrix], self.decay)
         return self.factor
 
@@ -273,16 +278,16 @@ class _SumSearch:
         self, here: Evaluation, joined: tuple[Array, Array] | None
     ) -> Callable[[Array], Array]:
         """Return the product of the second derivative with coordinates."""
-        weights, B = self._weights(self.v), self.span.basis
+        weights = self._weights(self.v)
 
         def by_sums(d: Array) -> Array:
             total = self.blocks.total(
                 product_block, self.objective, weights, here.inner, self._weights(d)
             )[0]
-            out = B.T @ total + self.decay * d
+            out = self.span.basis.T @ total + self.decay * d
             if joined is not None and len(joined[1]):
-                U = B.T @ joined[0]
-                out = out + U @ (joined[1][:, None] * (U.T @ d))
+                U = self._coordinates_of(joined[0])
+                out = out + np.tensordot(joined[1] * _inner_products(U, d), U, axes=1)
             return np.asarray(out)
 
         def by_differences(d: Array) -> Array:
@@ -294,12 +299,18 @@ class _SumSearch:
 
 
 def _corrected(factor: Solver, U: Array, c: Array) -> Callable[[Array], Array]:
-    """Return the solver of A + U diag(c) Uᵀ (Sherman, Morrison and Woodbury)."""
-    helped = factor(U)
-    inner = np.diag(1.0 / c) + U.T @ helped
+    """Return the solver of A + Σ c U Uᵀ, U (k, rank, q) (Sherman, Morrison and Woodbury)."""
+    helped = np.stack([factor(u) for u in U])
+    inner = np.diag(1.0 / c) + np.stack([_inner_products(U, h) for h in helped], axis=1)
 
     def solve(right: Array) -> Array:
         plain = factor(right)
-        return np.asarray(plain - helped @ np.linalg.solve(inner, U.T @ plain))
+        shares = np.linalg.solve(inner, _inner_products(U, plain))
+        return np.asarray(plain - np.tensordot(shares, helped, axes=1))
 
     return solve
+
+
+def _inner_products(U: Array, v: Array) -> Array:
+    """Return ⟨u, v⟩ for each u in U, of shape (k,)."""
+    return np.tensordot(U, v, axes=v.ndim)

@@ -23,7 +23,7 @@ from colk.risks import (
 from colk.rkhs.polishing.blocks import Block, Blocks, turns
 from colk.rkhs.polishing.inner_statistics import LossSample, inner_of, losses_block
 from colk.rkhs.polishing.risk_curvature import has_kink
-from colk.rkhs.polishing.row_terms import Inner, SumObjective, row_terms
+from colk.rkhs.polishing.row_terms import Inner, SumObjective, curvature_times, row_terms
 
 __all__ = [
     "BlockSums",
@@ -89,7 +89,7 @@ def sums_block(
         Whether to sum the curvature.
     """  # fmt: skip
     n_atoms, q = weights.shape
-    joined = inner is not None and q == 1
+    joined = inner is not None
     value = bound = jumps = outer = 0.0
     uneven = 0
     slopes = np.zeros((n_atoms, q))
@@ -160,11 +160,7 @@ def product_block(
         values = k @ both
         f, change = np.ascontiguousarray(values[:, :q]), values[:, q:]
         targets, share = block.targets[rows], block.share[rows]
-        if objective.couples_outputs:
-            curved = share[:, None] * objective.terms(targets).curvature_product(f, change)
-        else:
-            curved = row_terms(objective, inner, f, targets, share, True).curvature * change
-        total += k.T @ curved
+        total += k.T @ curvature_times(objective, inner, f, targets, share, change)
     return (total,)
 
 
@@ -276,28 +272,28 @@ def value_block(block: Block, F: Array, objective: SumObjective) -> tuple[float]
 
 
 def couplings(risk: Risk, inner: Inner | None, sums: BlockSums) -> tuple[Array, Array] | None:
-    """Return U (M, k) and c (k,): the rank-one terms U diag(c) Uᵀ by which a risk joins the rows.
+    """Return U (k, M, q) and c (k,): the terms Σ c U Uᵀ by which a risk joins the rows.
 
     They are those of `risk_curvature`, in sums over the rows. None if they are not known.
     """
     if inner is None or sums.bends is None or sums.pulls is None:
-        return (np.zeros((len(sums.slopes), 0)), np.zeros(0)) if inner is None else None
-    p, s, D = sums.bends[:, 0], sums.pulls[:, 0], sums.outer_curvature
+        return (np.zeros((0, *sums.slopes.shape)), np.zeros(0)) if inner is None else None
+    p, s, D = sums.bends, sums.pulls, sums.outer_curvature
     if isinstance(risk, AUC):
-        return np.column_stack([p, s]), np.array([-1.0, 1.0])
+        return np.stack([p, s]), np.array([-1.0, 1.0])
     if not isinstance(risk, (CVaR, Entropic, Dispersion, MeanSemideviation)):
         return None
     if not D > 0.0:
-        return np.zeros((len(p), 0)), np.zeros(0)
-    vectors, coefficients = [p], [-1.0 / D]
+        return np.zeros((0, *p.shape)), np.zeros(0)
+    terms, coefficients = [p], [-1.0 / D]
     if isinstance(risk, (Dispersion, MeanSemideviation)):
-        vectors.append(s - p / D)
+        terms.append(s - p / D)
         coefficients.append(D)
     if isinstance(risk, MeanSemideviation) and risk.order > 1.0 and inner.g[1] > 0.0:
         deviation = float(inner.g[1]) ** (1.0 / risk.order)
-        vectors.append(sums.slopes[:, 0] - s)
+        terms.append(sums.slopes - s)
         coefficients.append(-(risk.order - 1.0) / (risk.weight * deviation))
-    return np.column_stack(vectors), np.array(coefficients)
+    return np.stack(terms), np.array(coefficients)
 
 
 def smoothing_units(blocks: Blocks, objective: SumObjective, weights: Array) -> tuple[float, float]:
