@@ -24,11 +24,13 @@ from colk.bench.stream_problems import CLASSIFICATION_STREAMS, REGRESSION_STREAM
 from colk.bench.tracks import bike, memory, small
 from colk.bench.tracks.batch import run_classification, run_regression
 from colk.bench.tracks.published import ROWS, lorenz
+from colk.cli import main
 from colk.experiments.origin import observe_origin
 from colk.experiments.runner import Watch
 from colk.experiments.tasks import Task
 
 PLAN = Plan(quick=True)
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("peer", BATCH_PEERS)
@@ -241,6 +243,15 @@ def test_scores_are_the_same_twice(tmp_path):
     assert first == second
 
 
+@pytest.mark.slow
+def test_the_line_of_the_comparison_page_runs(tmp_path, monkeypatch):
+    page = (ROOT / "docs" / "guide" / "comparison.md").read_text("utf-8")
+    (line,) = re.findall(r"^```sh\ncolk (.*)\n```", page, re.M)
+    monkeypatch.chdir(tmp_path)
+    assert main(line.split()) == 0
+    assert {score.track for score in read_csv(Path("bench/bench.csv").read_text())} == set(TRACKS)
+
+
 class Seconds(Watch):
     """Adds the seconds of finished tasks, and counts those that were in the cache."""
 
@@ -272,7 +283,7 @@ def test_results_of_other_versions_of_the_libraries_are_not_used(tmp_path, monke
 
 
 def test_two_runs_are_compared_without_times(tmp_path):
-    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+    sys.path.insert(0, str(ROOT / "benchmarks"))
     try:
         import same_scores
     finally:
