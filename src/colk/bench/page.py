@@ -158,6 +158,7 @@ def _section(track: Track, scores: Sequence[Score]) -> dict[str, Any]:
         "picture": _picture(track, own, found),
         "notes": {name: text for name, text in track.notes.items() if name in found},
         "behind": [_told(each) for each in behind(track, scores)],
+        "remarks": track.remarks(own),
     }
 
 
