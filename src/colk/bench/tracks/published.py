@@ -311,7 +311,7 @@ def run(problem: str, peer: str, seed: int) -> Result:
 
 
 # Rough processor seconds of a row.
-_SECONDS = {"colk": 0.6, "published method here": 2.5, "colk, kernel given": 1.0, "published": 0.0}
+_SECONDS = {"colk": 0.5, "published method here": 1.2, "colk, kernel given": 0.5, "published": 0.0}
 
 
 def _cells(plan: Plan) -> list[Cell]:
