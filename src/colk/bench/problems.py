@@ -181,7 +181,7 @@ CLASSIFICATION = {
     for problem in (
         Problem("Gauss", _gauss, 1600, cost=0.4),
         Problem("checkerboard", _checkerboard, 1600, cost=0.4),
-        Problem("waveform", _waveform, 1600),
+        Problem("waveform", _waveform, 1600, cost=1.2),
         Problem("6 classes of clouds", _clouds, 1600, cost=1.8),
         Problem("digits", _bundled(load_digits), 1200, "scikit-learn's data.", cost=4.0),
         Problem("breast cancer", _bundled(load_breast_cancer), 569, "scikit-learn's data."),
