@@ -21,14 +21,16 @@ from colk.bench.problems import CLASSIFICATION, REGRESSION
 from colk.bench.scores import behind, ratios, read_csv, summarise, to_csv
 from colk.bench.stream_peers import STREAM_PEERS
 from colk.bench.stream_problems import CLASSIFICATION_STREAMS, REGRESSION_STREAMS
-from colk.bench.tracks import bike, memory, small
+from colk.bench.tracks import bike, intervals, memory, small
 from colk.bench.tracks.batch import run_classification, run_regression
-from colk.bench.tracks.published import ROWS, lorenz
+from colk.bench.tracks.published import ROWS, lorenz, verdicts
+from colk.cli import main
 from colk.experiments.origin import observe_origin
 from colk.experiments.runner import Watch
 from colk.experiments.tasks import Task
 
 PLAN = Plan(quick=True)
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("peer", BATCH_PEERS)
@@ -241,6 +243,15 @@ def test_scores_are_the_same_twice(tmp_path):
     assert first == second
 
 
+@pytest.mark.slow
+def test_the_line_of_the_comparison_page_runs(tmp_path, monkeypatch):
+    page = (ROOT / "docs" / "guide" / "comparison.md").read_text("utf-8")
+    (line,) = re.findall(r"^```sh\ncolk (.*)\n```", page, re.M)
+    monkeypatch.chdir(tmp_path)
+    assert main(line.split()) == 0
+    assert {score.track for score in read_csv(Path("bench/bench.csv").read_text())} == set(TRACKS)
+
+
 class Seconds(Watch):
     """Adds the seconds of finished tasks, and counts those that were in the cache."""
 
@@ -272,7 +283,7 @@ def test_results_of_other_versions_of_the_libraries_are_not_used(tmp_path, monke
 
 
 def test_two_runs_are_compared_without_times(tmp_path):
-    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+    sys.path.insert(0, str(ROOT / "benchmarks"))
     try:
         import same_scores
     finally:
@@ -290,3 +301,24 @@ def test_two_runs_are_compared_without_times(tmp_path):
     assert line == "small, 24,000 samples, colk, 0, mse: 1.0 and 2.0"
     assert len(same_scores.differences(one, run("number", mse=1.0, points=25.0))) == 1
     assert len(same_scores.differences(one, run("less", mse=1.0))) == 1
+
+
+def test_published_rows_say_whether_they_are_within_the_noise():
+    def row(problem, values):
+        peer = "published method here"
+        return [Score("published", problem, peer, s, {"error": v}) for s, v in enumerate(values)]
+
+    near, far = "Phishing (mistakes of 100)", "ImageSegments (mistakes of 100)"
+    first, second = verdicts(row(near, (8.5, 8.6, 8.8)) + row(far, (6.6, 6.6, 6.7)))
+    assert "8.65 published, within the noise" in first
+    assert "beyond the noise" in second
+    assert ROWS[far].why in second
+
+
+def test_infinite_intervals_are_counted_and_have_the_width_of_the_range():
+    y = np.array([0.0, 1.0, 2.0, 10.0])
+    ends = np.column_stack([y - 1.0, y + 1.0])
+    ends[2] = -np.inf, np.inf
+    found = intervals._summary(ends, y)
+    assert (found["coverage"], found["infinite"]) == (100.0, 2500.0)
+    assert found["width"] == pytest.approx(100.0 * (3 * 2.0 + 10.0) / 4 / 10.0)

@@ -1,4 +1,4 @@
-"""The shell commands of README run."""
+"""The shell commands of README run; tests/serving runs the one that starts a server."""
 
 import os
 import re
@@ -18,6 +18,7 @@ def test_the_lines_run(tmp_path):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     section = readme.split("## From a CSV file to a page\n", 1)[1]
     lines = re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1].splitlines()
+    assert lines.pop() == "colk serve lidar.colk"
     assert len(lines) == 3
     data = tmp_path / "src" / "colk" / "data"
     data.mkdir(parents=True)

@@ -49,6 +49,16 @@ def test_still_streams_raise_no_alarm(kind):
     assert run(DriftDetector(threshold=2.0), draws[kind]) != []  # the threshold matters
 
 
+@pytest.mark.parametrize("n_bad", [300, 500, 900])
+def test_a_rise_is_found_although_the_model_began_badly(n_bad):
+    losses = np.abs(np.random.default_rng(n_bad).normal(size=4000))
+    losses[:n_bad] *= 6.0
+    losses[2000:] *= 1.5
+    (event,) = DriftDetector().update_many(losses)
+    assert 2000 < event.time < 2300
+    assert event.severity == pytest.approx(0.5, abs=0.4)  # the bad beginning is left out
+
+
 def test_it_begins_anew_after_an_alarm():
     values = losses(12_000)
     values[4000:] *= 3.0

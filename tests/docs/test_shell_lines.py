@@ -1,4 +1,4 @@
-"""Shell lines of all pages: the command knows them, and extras and options exist."""
+"""Shell lines of all pages: a test runs each, the command knows them, extras and options exist."""
 
 import argparse
 import re
@@ -33,6 +33,29 @@ def commands():
                     words = shlex.split(part, comments=True)
                     if words and words[0].rpartition("/")[2] == "colk":
                         yield page, words[1:]
+
+
+# Which test runs the lines of a page.
+RUN_BY = {
+    "README.md": "cli/test_readme_lines.py",
+    "docs/guide/command.md": "cli/test_guide_lines.py",
+    "docs/guide/comparison.md": "bench/test_bench.py",
+}
+# Lines that install the package; CI runs the same steps.
+INSTALLS = ("pip install", "python3 -m venv")
+
+
+def test_a_test_runs_the_lines_of_every_page():
+    pages = {
+        page
+        for page, text in TEXTS.items()
+        for block in BLOCK.findall(text)
+        if not block.startswith(INSTALLS)
+    }
+    served = "docs/guide/serving.md"  # asks the server by curl
+    assert pages == {*RUN_BY, served}
+    for page, test in {**RUN_BY, served: "serving/test_documented_lines.py"}.items():
+        assert Path(page).name in (ROOT / "tests" / test).read_text("utf-8"), test
 
 
 def options_of(command):

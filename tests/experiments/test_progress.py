@@ -27,7 +27,7 @@ def simulate(jobs, speeds):
     done, total = 0.0, sum(seconds for _, seconds in ends)
     for moment, seconds in sorted(ends):
         done += seconds
-        yield done / total, max(free) - moment, time_left(done, total, moment, moment)
+        yield done / total, max(free) - moment, time_left(done, total, moment, moment, jobs)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -82,3 +82,9 @@ def test_tasks_from_the_cache_take_no_time(plan, capsys, monkeypatch):
         progress.finish("a", 1.0)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("colk: 50 %")
+
+
+def test_the_first_task_does_not_announce_days():
+    """The start of the processes takes longer than a task of a thousandth of the work."""
+    least, most = time_left(1.0, 1000.0, elapsed=30.0, last=30.0, jobs=2)
+    assert 400.0 < least < most < 2500.0

@@ -134,6 +134,8 @@ class Track:
         Whether the tasks run one after the other, because they measure elapsed time.
     ours : str
         The peer of this package that is compared with the others.
+    remarks : callable
+        Returns sentences about the scores of a run, such as whether a published result was reached.
     """
 
     key: str
@@ -144,6 +146,7 @@ class Track:
     notes: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
     ours: str = "colk"
+    remarks: Callable[[Sequence[Score]], list[str]] = lambda scores: []
 
 
 def cell(

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["write_page"]
 
+# Width of a letter and height of a line in a figure, in points.
+_LETTER, _LINE = 5.0, 10.0
+
 Summaries = Mapping[str, Mapping[str, Summary]]
 
 
@@ -50,9 +53,9 @@ def _cell(summary: Summary | None, digits: int, is_best: bool) -> Markup:
     if summary is None:
         return Markup('<td class="quiet">–</td>')
     text = number(summary.mean, digits)
-    if summary.half > 0.0:
-        text += f" ± {number(summary.half, 2)}"
     shown = Markup("<b>{}</b>").format(text) if is_best else escape(text)
+    if summary.half > 0.0:
+        shown += Markup("<small>± {}</small>").format(number(summary.half, 2))
     return Markup('<td data-value="{}">{}</td>').format(repr(summary.mean), shown)
 
 
@@ -117,6 +120,19 @@ def _medians(scores: Sequence[Score], measure: Measure) -> dict[str, float]:
     return {peer: float(np.median(values)) for peer, values in found.items()}
 
 
+def _name_points(axes: Any, points: Mapping[str, tuple[float, float]]) -> None:
+    """Write a name beside each point, above other names that are in its way."""
+    axes.autoscale_view()
+    taken: list[tuple[float, float, float]] = []
+    for name, place in sorted(points.items(), key=lambda item: item[1][1]):
+        x, y = axes.transData.transform(place) * 72.0 / axes.figure.dpi
+        left, right, base = x + 5.0, x + 5.0 + _LETTER * len(name), y + 4.0
+        while any(abs(base - b) < _LINE and left < e and a < right for a, e, b in taken):
+            base += 1.0
+        taken.append((left, right, base))
+        axes.annotate(name, place, (5.0, base - y), textcoords="offset points")
+
+
 def _picture(track: Track, scores: Sequence[Score], found: Summaries) -> Markup | None:
     """Draw error against time, if the track measures both."""
     clock = next((measure for measure in track.measures[1:] if measure.is_time), None)
@@ -132,10 +148,10 @@ def _picture(track: Track, scores: Sequence[Score], found: Summaries) -> Markup 
             is_ours = peer.startswith(track.ours)
             color = "#D55E00" if is_ours else "#0072B2"
             axes.plot(times[peer], ratio, "o", color=color)
-            axes.annotate(peer, (times[peer], ratio), (5, 4), textcoords="offset points")
         axes.set(xscale="log", yscale="log", xlabel=clock.text.rstrip("."))
         axes.set_ylabel(f"{track.measures[0].name}, relative to the best")
         axes.margins(x=0.25, y=0.12)
+        _name_points(axes, {peer: (times[peer], ratio) for peer, ratio in shares.items()})
 
     return inline(draw(paint, 7.5, 4.2, "svg")[0], track.key, title)
 
@@ -144,6 +160,13 @@ def _told(each: Behind) -> str:
     digits = each.measure.digits
     theirs, ours = number(each.theirs, digits), number(each.ours, digits)
     return f"{each.problem}: {each.peer} has {each.measure.name} {theirs}, colk {ours}."
+
+
+def _share_behind(tracks: Sequence[Track], scores: Sequence[Score]) -> str:
+    """Say on how many problems another method is ahead."""
+    n_behind = sum(len(behind(track, scores)) for track in tracks)
+    n_problems = len({(score.track, score.problem) for score in scores})
+    return f"On {n_behind} of {n_problems} problems"
 
 
 def _section(track: Track, scores: Sequence[Score]) -> dict[str, Any]:
@@ -158,6 +181,7 @@ def _section(track: Track, scores: Sequence[Score]) -> dict[str, Any]:
         "picture": _picture(track, own, found),
         "notes": {name: text for name, text in track.notes.items() if name in found},
         "behind": [_told(each) for each in behind(track, scores)],
+        "remarks": track.remarks(own),
     }
 
 
@@ -170,7 +194,12 @@ def write_page(
     facts["Other libraries"] = ", ".join(v for v in versions() if v not in origin.packages)
     facts |= {f"Without {name}": why for name, why in missing_libraries().items()}
     page = render(
-        "bench", title="colk beside other methods", sections=sections, facts=facts, quick=plan.quick
+        "bench",
+        title="colk beside other methods",
+        sections=sections,
+        facts=facts,
+        quick=plan.quick,
+        share_behind=_share_behind(tracks, scores),
     )
     path = folder / "bench.html"
     write_whole(path, [page.encode()])

@@ -164,13 +164,13 @@ _CHOSEN = "Defaults of colk were chosen with draws of this generator, but not wi
 REGRESSION = {
     problem.name: problem
     for problem in (
-        Problem("Friedman 1", _friedman1, 2000, _CHOSEN),
-        Problem("Friedman 1, 50 features", _friedman1_of_50, 2000, _CHOSEN),
-        Problem("Friedman 2", _friedman2, 2000),
-        Problem("Friedman 3", _friedman3, 2000),
-        Problem("arm of 8 links", _arm, 2000, _CHOSEN),
-        Problem("boxes", _steps, 2000, "A piecewise constant function, made for trees."),
-        Problem("linear", _linear, 2000, "A linear function: simpler models suffice."),
+        Problem("Friedman 1", _friedman1, 1600, _CHOSEN),
+        Problem("Friedman 1, 50 features", _friedman1_of_50, 1600, _CHOSEN, 1.3),
+        Problem("Friedman 2", _friedman2, 1600, cost=0.7),
+        Problem("Friedman 3", _friedman3, 1600, cost=0.9),
+        Problem("arm of 8 links", _arm, 1600, _CHOSEN, 0.75),
+        Problem("boxes", _steps, 1600, "A piecewise constant function, made for trees.", 1.2),
+        Problem("linear", _linear, 1600, "A linear function: simpler models suffice."),
         Problem("diabetes", _diabetes, 442, "scikit-learn's data; defaults of colk saw them."),
         Problem("lidar", _lidar, 221, "Data of this package; defaults of colk saw them."),
     )
@@ -179,10 +179,10 @@ REGRESSION = {
 CLASSIFICATION = {
     problem.name: problem
     for problem in (
-        Problem("Gauss", _gauss, 2000, cost=0.4),
-        Problem("checkerboard", _checkerboard, 2000, cost=0.4),
-        Problem("waveform", _waveform, 2000),
-        Problem("6 classes of clouds", _clouds, 2000, cost=1.8),
+        Problem("Gauss", _gauss, 1600, cost=0.4),
+        Problem("checkerboard", _checkerboard, 1600, cost=0.4),
+        Problem("waveform", _waveform, 1600, cost=1.2),
+        Problem("6 classes of clouds", _clouds, 1600, cost=1.8),
         Problem("digits", _bundled(load_digits), 1200, "scikit-learn's data.", cost=4.0),
         Problem("breast cancer", _bundled(load_breast_cancer), 569, "scikit-learn's data."),
         Problem("wine", _bundled(load_wine), 178, "scikit-learn's data."),

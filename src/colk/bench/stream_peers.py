@@ -116,7 +116,7 @@ class Neighbours(StreamPeer):
     """Nearest neighbours among recent samples."""
 
     name = "KNN"
-    cost = 1.4
+    cost = 1.6
 
     def model(self, is_classifier: bool) -> Any:
         kind = neighbors.KNNClassifier if is_classifier else neighbors.KNNRegressor
@@ -139,7 +139,7 @@ class MoaForest(StreamPeer):
     """CapyMOA's adaptive random forest of ten trees."""
 
     name = "ARF of CapyMOA"
-    cost = 2.0
+    cost = 1.0
 
     def model(self, is_classifier: bool) -> Any:
         from capymoa.classifier import AdaptiveRandomForestClassifier
@@ -153,7 +153,7 @@ class MoaBest(StreamPeer):
     """CapyMOA's SOKNL for numbers and streaming random patches for labels, with ten trees."""
 
     name = "SOKNL / SRP of CapyMOA"
-    cost = 2.0
+    cost = 1.0
 
     def model(self, is_classifier: bool) -> Any:
         from capymoa.classifier import StreamingRandomPatches

@@ -32,6 +32,8 @@ class StreamProblem:
         Whether the seed changes the stream.
     note : str
         What a reader must know.
+    cost : float
+        Time of a sample, relative to other streams.
     """
 
     name: str
@@ -39,6 +41,7 @@ class StreamProblem:
     size: int
     is_drawn: bool = True
     note: str = ""
+    cost: float = 1.0
 
     def samples(self, seed: int, size: int) -> list[Sample]:
         """Return the first samples."""
@@ -113,23 +116,25 @@ _SEEN = "River's data; defaults of colk were compared on them."
 REGRESSION_STREAMS = {
     each.name: each
     for each in (
-        StreamProblem("Friedman", friedman, 5000),
-        StreamProblem("Friedman, gradual drift", _drifting_friedman, 4500),
-        StreamProblem("travelling wave", _wave, 4000),
-        StreamProblem("random walk", _walk, 2000, note="“No change” is the best prediction."),
-        StreamProblem("TrumpApproval", _of(datasets.TrumpApproval), 1001, False, _SEEN),
-        StreamProblem("ChickWeights", _of(datasets.ChickWeights), 578, False, _SEEN),
+        StreamProblem("Friedman", friedman, 3600, cost=1.2),
+        StreamProblem("Friedman, gradual drift", _drifting_friedman, 3600, cost=1.1),
+        StreamProblem("travelling wave", _wave, 3000, cost=0.65),
+        StreamProblem(
+            "random walk", _walk, 2000, note="“No change” is the best prediction.", cost=0.8
+        ),
+        StreamProblem("TrumpApproval", _of(datasets.TrumpApproval), 1001, False, _SEEN, 0.6),
+        StreamProblem("ChickWeights", _of(datasets.ChickWeights), 578, False, _SEEN, 0.5),
     )
 }
 
 CLASSIFICATION_STREAMS = {
     each.name: each
     for each in (
-        StreamProblem("Bananas", _of(datasets.Bananas), 5300, False, _SEEN),
-        StreamProblem("Phishing", _of(datasets.Phishing), 1250, False, _SEEN),
-        StreamProblem("ImageSegments", _of(datasets.ImageSegments), 2310, False, _SEEN),
-        StreamProblem("SEA, four concepts", _sea, 4000),
-        StreamProblem("moving centres", _rbf, 4000),
-        StreamProblem("turning plane", _hyperplane, 4000, note="The border is linear."),
+        StreamProblem("Bananas", _of(datasets.Bananas), 5300, False, _SEEN, 0.5),
+        StreamProblem("Phishing", _of(datasets.Phishing), 1250, False, _SEEN, 0.5),
+        StreamProblem("ImageSegments", _of(datasets.ImageSegments), 2310, False, _SEEN, 1.6),
+        StreamProblem("SEA, four concepts", _sea, 3000, cost=0.6),
+        StreamProblem("moving centres", _rbf, 3000, cost=0.7),
+        StreamProblem("turning plane", _hyperplane, 3000, note="The border is linear.", cost=0.7),
     )
 }

@@ -71,7 +71,7 @@ def _run(arguments: argparse.Namespace) -> None:
     check_file(arguments.out / "bench.html", "the page")
     print(f"colk: comparing {', '.join(names)} in {arguments.out}", file=sys.stderr)
     try:
-        with interruptible(), Progress(expected_seconds(names, plan, jobs)) as progress:
+        with interruptible(), Progress(expected_seconds(names, plan, jobs), jobs) as progress:
             made = bench(names, plan, arguments.out, jobs, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; the same command continues the run") from None

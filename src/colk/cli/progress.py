@@ -1,6 +1,5 @@
 """The progress of `colk reproduce`: share done, time left, and the running tasks."""
 
-import math
 import sys
 from collections.abc import Sequence
 from types import TracebackType
@@ -22,36 +21,42 @@ __all__ = ["Progress", "time_left"]
 
 # Share of the work below which a range is shown.
 _EARLY = 0.2
+# Share of the work for which the announced pace counts beside the observed one.
+_ANNOUNCED = 0.05
 # Seconds before the first line and between lines, if there is no terminal.
 _FIRST, _LINE = 10.0, 30.0
 
 
-def time_left(done: float, total: float, elapsed: float, last: float) -> tuple[float, float]:
+def time_left(
+    done: float, total: float, elapsed: float, last: float, jobs: int = 1
+) -> tuple[float, float]:
     """Estimate the time left from the work that is done: least and most seconds.
 
-    The most is twice the least as long as little is done; later both are equal.
+    The most is twice the least as long as little is done; later both are equal. The first tasks
+    hardly change the announced pace, because the start of processes is a large part of their time.
 
     Parameters
     ----------
     done, total : float
-        Work, in any unit.
+        Work, in seconds of a processor.
     elapsed : float
         Seconds since the start.
     last : float
         Seconds from the start to the moment when a task finished last.
+    jobs : int
+        Number of processes.
 
     Examples
     --------
-    >>> time_left(50.0, 100.0, elapsed=70.0, last=60.0)
-    (50.0, 50.0)
+    >>> time_left(50.0, 100.0, elapsed=60.0, last=50.0)
+    (40.0, 40.0)
     >>> time_left(10.0, 100.0, elapsed=10.0, last=10.0)
     (90.0, 180.0)
-    >>> time_left(0.0, 100.0, elapsed=1.0, last=0.0)
-    (0.0, inf)
+    >>> time_left(0.0, 100.0, elapsed=0.0, last=0.0, jobs=2)
+    (50.0, 100.0)
     """
-    if done <= 0.0:
-        return 0.0, math.inf
-    left = last * max(total - done, 0.0) / done
+    announced = _ANNOUNCED * total
+    left = (last + announced / jobs) * max(total - done, 0.0) / (done + announced or 1.0)
     # The tasks that run now are partly done; how far is not known.
     left -= min(elapsed - last, 0.5 * left)
     return left, left if done >= _EARLY * total else 2.0 * left
@@ -73,9 +78,7 @@ class _TimeLeft(ProgressColumn):
 
 def _told(bar: Bar) -> str:
     done, total, elapsed = bar.completed, bar.total or 0.0, bar.elapsed or 0.0
-    least, most = time_left(done, total, elapsed, bar.fields["last"])
-    if math.isinf(most):
-        return "time left not known yet"
+    least, most = time_left(done, total, elapsed, bar.fields["last"], bar.fields["jobs"])
     if least == most:
         return f"about {_rounded(least)} left"
     return f"{_rounded(least)} to {_rounded(most)} left"
@@ -89,10 +92,12 @@ class Progress(Watch):
     Parameters
     ----------
     total : float
-        Seconds of all tasks, from `colk.experiments.reproduce.expected_seconds`.
+        Processor seconds of all tasks, from `colk.experiments.reproduce.expected_seconds`.
+    jobs : int
+        Number of processes.
     """
 
-    def __init__(self, total: float) -> None:
+    def __init__(self, total: float, jobs: int = 1) -> None:
         console = Console(stderr=True)
         self._bars = Bars(
             BarColumn(bar_width=20),
@@ -103,7 +108,7 @@ class Progress(Watch):
             transient=True,
             disable=not console.is_terminal,
         )
-        self._bar = self._bars.add_task("", total=total, last=0.0)
+        self._bar = self._bars.add_task("", total=total, last=0.0, jobs=jobs)
         self._running: list[str] = []
         self._next_line = _FIRST
 

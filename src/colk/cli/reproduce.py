@@ -97,7 +97,7 @@ def _run(arguments: argparse.Namespace) -> None:
     try:
         with interruptible(), _engine(arguments.dask) as backend:
             seconds = expected_seconds(names, plan, arguments.jobs)
-            with Progress(seconds) as progress:
+            with Progress(seconds, arguments.jobs) as progress:
                 made = reproduce(names, plan, arguments.out, arguments.jobs, progress, backend)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; the same command continues the run") from None

@@ -32,13 +32,31 @@ REFERENCE, LAST, KEPT = 500, 8000, 2000
 SCORES = -np.log1p(-np.arange(2.0 * REFERENCE + 1.0) / (2.0 * REFERENCE + 1.0))
 
 
+def _unlearned(losses: Array, reference: Array, threshold: float) -> int:
+    """Return how many of the first losses come from a model that had not learned yet.
+
+    These are clearly larger than later ones: half of the losses, as long as its mean score exceeds
+    that of the other half by `threshold` standard errors. Losses that rise would be taken for them.
+    """
+    sides = [np.searchsorted(reference, losses, side=side) for side in ("left", "right")]
+    scores, first = np.asarray(SCORES)[sides[0] + sides[1]], 0
+    while len(scores) - first >= 2 * REFERENCE:
+        old, new = np.array_split(scores[first:], 2)
+        error = math.sqrt((old.var() + new.var()) / len(new))
+        if old.mean() - new.mean() <= threshold * error:
+            break
+        first += len(old)
+    return first
+
+
 class DriftDetector(LossWatcher):
     """Detects that the losses of a stream rise.
 
     A loss counts by its rank among 500 earlier ones, so heavy tails do no harm: its score is −log
     of the share of larger losses. The mean score of the latest 10, 20, … 2000 samples is compared
     with that of up to 20,000 samples before, in fifteen windows. Falling losses are no drift: the
-    model learns. After an alarm the detector begins anew.
+    model learns, and the losses of its beginning are left out. After an alarm the detector begins
+    anew.
 
     Parameters
     ----------
@@ -114,8 +132,10 @@ class DriftDetector(LossWatcher):
     def _renew(self) -> int:
         """Take the latest losses as the reference, and rank the kept ones among them."""
         losses = np.array(self._recent)[: self._n_recent]
+        reference = np.sort(losses[-REFERENCE:])
         kept = losses[-KEPT:]
-        self._ordered, self._is_ranked = np.sort(losses[-REFERENCE:]), True
+        kept = kept[_unlearned(kept, reference, self.threshold) :]
+        self._ordered, self._is_ranked = reference, True
         self._clear_blocks()
         for k in range(len(kept)):
             self._add(kept[k])

@@ -66,7 +66,7 @@ def _cells(plan: Plan) -> list[Cell]:
             continue
         for peer in PEERS:
             if peer != "SVR" or n_rows <= (_MANY_QUICK if plan.quick else _MANY):
-                seconds = (n_rows / 4000) ** 2 if peer == "SVR" else 0.2 + n_rows / 1e4
+                seconds = 5e-8 * n_rows**2 if peer == "SVR" else 0.3 + n_rows / 4e4
                 found.append(cell(run, name, peer, plan.seed, seconds))
     return found
 

@@ -61,7 +61,7 @@ def _cells(problems: Mapping[str, StreamProblem], plan: Plan, is_classifier: boo
         size = plan.rows(problem.size)
         for name, peer in STREAM_PEERS.items():
             seeds = plan.seeds if problem.is_drawn else plan.seeds[:1]
-            seconds = 1e-3 * size * peer.cost
+            seconds = 1e-3 * size * peer.cost * problem.cost
             found += [
                 cell(run, problem.name, name, seed, seconds, peer.uses_package, size=size)
                 for seed in seeds

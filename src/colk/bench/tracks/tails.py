@@ -73,7 +73,7 @@ def run(problem: str, peer: str, seed: int) -> Result:
 
 def _cells(plan: Plan) -> list[Cell]:
     return [
-        cell(run, noise, peer, s, 0.3) for noise in NOISES for peer in PEERS for s in plan.seeds
+        cell(run, noise, peer, s, 0.4) for noise in NOISES for peer in PEERS for s in plan.seeds
     ]
 
 
