@@ -43,19 +43,15 @@ def text_of(node: ast.expr, names: dict[str, str]) -> str:
     return names.get(node.id, HOLE) if isinstance(node, ast.Name) else HOLE
 
 
-def names_in(tree: ast.AST) -> dict[str, str]:
-    """Return the strings that a module assigns to names."""
-    found = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[node.targets[0].id] = text_of(node.value, {})
-    return found
-
-
 def messages_in(tree: ast.AST, place: str) -> Iterator[Message]:
     """Yield the exceptions that a module creates and the warnings that it issues."""
-    names = names_in(tree)
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    names = {
+        node.targets[0].id: text_of(node.value, {})
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    for node in nodes:
         if not isinstance(node, ast.Call) or not node.args:
             continue
         name = ast.unparse(node.func).split(".")[-1]

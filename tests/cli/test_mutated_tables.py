@@ -13,7 +13,7 @@ def test_what_is_whole_is_learned(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_damaged_tables(tmp_path, kind):
-    models = hammer(60, 1, tmp_path, (kind,))
-    assert 0 < models < 60
-    assert models <= hammer(60, 1, tmp_path, (kind,), use=read)
-    assert models <= hammer(60, 1, tmp_path, (kind,), use=learn)
+    models = hammer(20, 1, tmp_path, (kind,))
+    assert 0 < models < 20
+    assert models <= hammer(20, 1, tmp_path, (kind,), use=read)
+    assert models <= hammer(20, 1, tmp_path, (kind,), use=learn)

@@ -72,7 +72,7 @@ def test_a_run_that_is_broken_off_anywhere(colk, houses, folders, monkeypatch, s
 
     monkeypatch.setattr(run, "save", lambda *a: count(original_save, *a))
     monkeypatch.setattr(run.Run, "_feed", lambda *a: count(original_feed, *a))
-    for _ in range(8):
+    for _ in range(4):  # `benchmarks/kill.py` does it 200 times
         left[0] = draw.randrange(40)
         with pytest.raises(StopError):
             colk(*command(houses, folders[1], "--resume"))

@@ -127,15 +127,19 @@ def table(n=400):
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "matern", Gaussian(1.0)])
 def test_features_that_the_kernel_does_not_see_are_named(kernel):
-    points, y = table()
+    points, y = table(100)
     chosen = {"kernel": kernel, "standardize": False}
     for model in (COLKRegressor(**chosen), COLKQuantileRegressor(**chosen)):
         with pytest.warns(ConvergenceWarning, match="does not see the features 0, 1:"):
             model.fit(points, y)
     with pytest.warns(ConvergenceWarning, match="does not see the features 0, 1:"):
         COLKClassifier(**chosen).fit(points, y > 1.0)
+
+
+def test_a_kernel_object_has_the_units_of_the_features():
+    points, y = table()
     with pytest.warns(ConvergenceWarning, match="does not see the features 0, 1:"):
-        COLKRegressor(kernel=Gaussian(1.0)).fit(points, y)  # an object has the units of X
+        COLKRegressor(kernel=Gaussian(1.0)).fit(points, y)
 
 
 def test_scaled_features_raise_no_alarm():

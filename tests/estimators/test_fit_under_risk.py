@@ -24,12 +24,16 @@ def regressor(**settings):
 RISKS = [CVaR(0.1), CVaR(0.05, 0.5), Variance(0.5), Semivariance(1.0), Entropic(3.0)]
 
 
+@pytest.fixture(scope="module", params=["gradient", "newton"])
+def mean(request):
+    """A fitted model of the mean, by each solver."""
+    return regressor(kernel="auto", solver=request.param).fit(*samples())
+
+
 @pytest.mark.parametrize("risk", RISKS, ids=repr)
-@pytest.mark.parametrize("solver", ["gradient", "newton"])
-def test_atoms_and_race_are_those_of_the_mean(risk, solver):
+def test_atoms_and_race_are_those_of_the_mean(risk, mean):
     X, y = samples()
-    mean = regressor(kernel="auto", solver=solver).fit(X, y)
-    model = regressor(kernel="auto", solver=solver, risk=risk).fit(X, y)
+    model = regressor(kernel="auto", solver=mean.solver, risk=risk).fit(X, y)
     np.testing.assert_array_equal(mean.function_.atoms, model.function_.atoms)
     assert str(mean.race_) == str(model.race_)
     assert model.learner_.risk == model.risk_ == risk

@@ -48,7 +48,7 @@ def spread_out(n, p, seed):
     return X, np.sin(2.0 * X[:, 0]) + 0.5 * X[:, -1] + spread * rng.exponential(size=n)
 
 
-@pytest.mark.parametrize("n", [30, 50, 100])
+@pytest.mark.parametrize("n", [30, pytest.param(50, marks=pytest.mark.slow), 100])
 @pytest.mark.parametrize("p", [1, 6])
 def test_few_samples_are_enough_for_the_coverage(n, p):
     """With leave-one-out in closed form, 0.01 to 0.8 of new targets lay inside."""

@@ -1,4 +1,7 @@
-"""One small run of all experiments, shared by several test files."""
+"""One small run of all experiments, shared by several test files and by all processes."""
+
+import shutil
+from contextlib import contextmanager
 
 import pytest
 
@@ -12,11 +15,12 @@ def plan():
 
 
 class Weights(Watch):
-    """Adds up the seconds of all tasks and figures."""
+    """Counts all tasks and figures, and adds up their seconds."""
 
-    total = 0.0
+    finished, total = 0, 0.0
 
     def finish(self, name, seconds, *, found=False):
+        self.finished += 1
         self.total += seconds
 
 
@@ -25,9 +29,31 @@ def weights():
     return Weights()
 
 
+@contextmanager
+def one_process(path):
+    """Let one process at a time enter, where the system has such locks."""
+    with path.open("w") as file:
+        try:
+            import fcntl
+        except ImportError:
+            yield
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
 @pytest.fixture(scope="session")
 def made(plan, weights, tmp_path_factory):
-    return reproduce(tuple(STUDIES), plan, tmp_path_factory.mktemp("whole"), 1, weights)
+    """The run. The first process computes the tasks; the others find their results."""
+    folder, base = tmp_path_factory.mktemp("whole"), tmp_path_factory.getbasetemp()
+    shared = (base.parent if base.name.startswith("popen-") else base) / "experiments"
+    with one_process(shared.with_suffix(".lock")):
+        if shared.exists():
+            shutil.copytree(shared, folder / "cache")
+        run = reproduce(tuple(STUDIES), plan, folder, 1, weights)
+        if not shared.exists():
+            shutil.copytree(folder / "cache", shared)
+    return run
 
 
 @pytest.fixture(scope="session")

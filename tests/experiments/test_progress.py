@@ -56,7 +56,8 @@ def test_expected_tasks_and_figures_are_those_of_the_run(made, plan, weights):
     for study, chapter in zip(STUDIES.values(), made.chapters, strict=True):
         assert study.n_figures == len(chapter.figures)
     assert weights.total == pytest.approx(expected_seconds(tuple(STUDIES), plan))
-    assert made.computed == sum(len(study.tasks(plan)) for study in STUDIES.values())
+    tasks = sum(len(study.tasks(plan)) for study in STUDIES.values())
+    assert weights.finished == tasks + sum(study.n_figures for study in STUDIES.values())
 
 
 def test_lines_without_a_terminal(plan, capsys, monkeypatch):

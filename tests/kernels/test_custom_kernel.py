@@ -1,9 +1,6 @@
 """A kernel from a user-defined function."""
 
-import os
 import pickle
-import subprocess
-import sys
 from functools import partial
 
 import numpy as np
@@ -149,20 +146,6 @@ def test_is_shown_compared_and_replaced():
         pickle.dumps(CustomKernel(partial(lambda a, u, v: a * float(u @ v), 2.0)))
     with pytest.raises(pickle.PicklingError, match=r"function of CustomKernel is .*<lambda>"):
         pickle.dumps(CustomKernel(lambda u, v: 1.0))
-
-
-def test_survives_another_process(tmp_path):
-    (tmp_path / "mine.py").write_text("def linear(u, v):\n    return (u * v).sum()\n")
-    make = "import pickle, mine, sys; from colk.kernels import CustomKernel as C; "
-    there = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
-    dump = f"{make} open('k', 'wb').write(pickle.dumps(C(mine.linear)))"
-    load = "import pickle; print(pickle.load(open('k', 'rb'))([[2.0, 1.0]]))"
-    for code in (dump, load):
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=tmp_path, env=there, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "[[5.]]"
 
 
 class Scale:

@@ -11,7 +11,6 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-import skops.io
 from cases import CASES, LABELS, SEEN, X, Y
 from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_ridge import KernelRidge
@@ -43,6 +42,8 @@ def stored(model, folder):
 
 
 def by_skops(model):
+    import skops.io  # slow: it looks for the module of each of 800 types
+
     data = skops.io.dumps(model)
     return skops.io.loads(data, trusted=trusted_types())
 

@@ -1,4 +1,4 @@
-"""What a stream shows its losses to."""
+"""Base of the observers of a stream's losses."""
 
 from colk._validation import Array
 

@@ -1,4 +1,4 @@
-"""The model that `colk fit` begins: its columns, by what the first rows hold, and its settings."""
+"""The new model of `colk fit`: its columns, found in the first rows, and its settings."""
 
 import argparse
 import sys

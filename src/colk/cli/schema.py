@@ -162,7 +162,7 @@ def _check_names(arguments: argparse.Namespace, source: "Source") -> None:
 
 
 def _left_out(arguments: argparse.Namespace, source: "Source") -> dict[str, str]:
-    """Return why columns are no features, unless --features names them."""
+    """Return the columns that are not features unless --features names them, with the reasons."""
     first = source.first_rows
     reasons = dict.fromkeys(first.unreadable, "lists, objects or bytes")
     reasons |= dict.fromkeys(first.distinct, "each value occurs once; --features names it")

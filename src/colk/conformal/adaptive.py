@@ -21,7 +21,7 @@ EVERYTHING = (-math.inf, math.inf)
 # large round does not move it too far.
 _FULL_ROUND = 25
 
-# More than what a residual takes in a queue and two lists.
+# Upper bound on the memory of a residual in a queue and two lists.
 _BYTES_OF_RESIDUAL = 300.0
 
 

@@ -17,7 +17,7 @@ from colk.errors import FileFormatError
 
 __all__ = ["ConformalClassifier", "ScoreThresholds", "Threshold"]
 
-# More than what a score takes in a queue and a list.
+# Upper bound on the memory of a score in a queue and a list.
 _BYTES_OF_SCORE = 150.0
 
 

@@ -15,7 +15,7 @@ _PATIENCE = 10
 
 @contextmanager
 def connected(client: Any) -> Iterator[Any]:
-    """Return a context with an executor or a Dask client; what it has opened it closes.
+    """Return a context with an executor or a Dask client, and close what was opened.
 
     Parameters
     ----------

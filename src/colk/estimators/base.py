@@ -99,7 +99,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
     def _fitted(self) -> KernelLearner:
         learner: KernelLearner | None = vars(self).get("_learner")
         if learner is None:
-            check_is_fitted(self)  # it takes longer than to learn a row, hence only if it raises
+            check_is_fitted(self)  # slower than learning a row, so called only to raise
         return cast(KernelLearner, learner)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -138,14 +138,14 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         return self
 
     def _term(self, name: str) -> Term:
-        """The term that is a setting, made from its name where it was named."""
+        """Return the term of this setting; a name becomes a term with its defaults."""
         value = getattr(self, name)
         if name in _BY_NAME and isinstance(value, str) and not takes_bandwidth(value):
             return _BY_NAME[name](value)
         if not isinstance(value, Term):
             raise TypeError(
-                f"{name}={value!r} of {type(self).__name__} is no object with parameters of its "
-                f"own: pass one, such as kernel=Gaussian(1.0), to set {name}__..."
+                f"{name}={value!r} of {type(self).__name__} has no parameters: to set {name}__..., "
+                f"pass an object such as kernel=Gaussian(1.0)"
             )
         return value
 

@@ -52,7 +52,7 @@ def warn_of_scales(X: Array, names: Sequence[Any] | None) -> None:
     Parameters
     ----------
     X : array of shape (n, p)
-        Points, of which one bandwidth is the unit.
+        Points, in units of the bandwidth.
     names : sequence, optional
         Names of the features.
     """

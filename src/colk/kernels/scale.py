@@ -30,7 +30,7 @@ class KernelScale(NamedTuple):
 
     @classmethod
     def of(cls, kernel: Kernel, X: Array) -> Self:
-        """Return the moments over the points X, of which at most 1000 are used."""
+        """Return the moments over at most 1000 of the points X."""
         with np.errstate(over="ignore", invalid="ignore"):
             values = kernel.diagonal(X[:: -(-len(X) // _MOST_POINTS)])
             mean, square = float(values.mean()), float((values * values).mean())

@@ -54,9 +54,9 @@ class DriftDetector(LossWatcher):
 
     A loss counts by its rank among 500 earlier ones, so heavy tails do no harm: its score is −log
     of the share of larger losses. The mean score of the latest 10, 20, … 2000 samples is compared
-    with that of up to 20,000 samples before, in fifteen windows. Falling losses are no drift: the
-    model learns, and the losses of its beginning are left out. After an alarm the detector begins
-    anew.
+    with that of up to 20,000 samples before, in fifteen windows. Falling losses raise no alarm,
+    because a model that learns has them; losses from before it has learned are left out. After an
+    alarm the detector starts again.
 
     Parameters
     ----------

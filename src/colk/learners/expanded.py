@@ -42,16 +42,12 @@ class ExpansionLearner(StreamLearner):
         return 0.0 if self._stream is None else self._stream.error_sum
 
     def plot(self, ax: Any = None, output: int = 0, resolution: int = 200) -> Any:
-        """Draw the learned function over the range of its atoms, as `KernelExpansion.plot` does.
+        """Draw the learned function over the range of its atoms.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
-            Axes to draw on. Default: a new figure.
-        output : int
-            Which output to draw.
-        resolution : int
-            Grid points per feature.
+        ax, output, resolution
+            As for `KernelExpansion.plot`.
 
         Returns
         -------

@@ -26,7 +26,7 @@ NAMES = ("mean", "risk", "risk_average", "mean_average")
 
 
 class _Hedged(KernelLearner):
-    """What both have in common: the rows of the companion, and what it learned."""
+    """Base of the hedged learners: settings of the companion, and its learned functions."""
 
     # A sample is the ξ of its own step and the θ of the next, so that pairs overlap.
     pairing = "overlap"

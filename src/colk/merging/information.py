@@ -81,8 +81,8 @@ def carry(info: Information, atoms: Array) -> Information:
 def gained(info: Information, base: Information, weight: float) -> Information:
     """Return what a learner has learned since it started as a copy of `base`.
 
-    Compression may have dropped directions of the base. Only what the atoms of the learner can hold
-    is subtracted, and the curvature that remains is at least 0.
+    The information of the base is projected on the atoms of the learner before it is subtracted,
+    because compression may have dropped directions of the base. Negative curvature is set to 0.
     """
     before = carry(base, info.atoms)
     values, axes = np.linalg.eigh(info.curvature - weight * before.curvature)

@@ -134,9 +134,9 @@ def _independent(kernel: Kernel, points: Array) -> Array:
 def _compressed(
     joint: Information, prior: float, eps: float | None, max_atoms: int | None
 ) -> tuple[Information, KernelExpansion, float]:
-    """Return the information on the atoms that are kept, the function, and what it lost.
+    """Return the information on the remaining atoms, the function, and the H-norm of its error.
 
-    Without eps, atoms are dropped by what they cost in the objective of all samples, and the
+    Without eps, the atoms that raise the objective of all samples least are dropped, and the
     function is the fit to all samples on the others. With eps, KOMP drops atoms, and the function
     is that fit, or the projection if the fit is farther away than eps.
     """

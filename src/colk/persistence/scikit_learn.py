@@ -22,8 +22,8 @@ __all__ = [
     "warn_of_version",
 ]
 
-# Modules whose classes are stored with their fitted attributes, and modules of which only the
-# parameters are stored, because a KernelCompressor has such an estimator.
+# Modules whose classes are stored with their fitted attributes, and modules whose classes are
+# stored with their parameters only, because a KernelCompressor contains such an estimator.
 _FITTED = (
     "cluster", "compose", "cross_decomposition", "decomposition", "discriminant_analysis", "dummy",
     "ensemble", "feature_extraction", "feature_extraction.image", "feature_extraction.text",

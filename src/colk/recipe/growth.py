@@ -228,7 +228,7 @@ def _gain(
     residuals: Array,
     weight: Array,
 ) -> tuple[float, float]:
-    """Return by what share new atoms lower the squared left-out residuals, and its error."""
+    """Return the relative decrease of squared left-out residuals by new atoms, and its error."""
     total = float(weight @ (residuals**2).sum(axis=1))
     if not total > 0.0:
         return 0.0, 0.0

@@ -41,9 +41,9 @@ _GRADIENT_SETTINGS = ("step_size", "averaging", "gradient_bound", "regularizatio
 class Settings:
     """The settings of a user; `COLKRegressor` documents each of them.
 
-    The defaults are those of `COLKRegressor`. Three are no parameters of a class: the default step
-    size is multiplied by `step_share`, `categorical` has the columns of the points that hold
-    categories, and `rows` is a sparse matrix if the points are numbers of its rows.
+    The defaults are those of `COLKRegressor`. Three fields are not parameters of an
+    estimator: `step_share` multiplies the default step size, `categorical` lists the columns that
+    hold categories, and `rows` is the sparse matrix if points are numbers of its rows.
 
     Examples
     --------

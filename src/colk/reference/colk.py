@@ -127,9 +127,9 @@ class COLK:
     ) -> "COLK":
         """Split a stream into windows, and make a step with each full window.
 
-        A window holds θ, ξ, θ, ξ, … ("independent"); samples each of which is θ, with the next one
-        as ξ ("overlap"; the last sample also starts the next window); or samples that are both
-        ("same", and if nothing is tracked). Samples of weight 0 are skipped.
+        With "independent" a window holds θ, ξ, θ, ξ, …. With "overlap" each sample is a θ whose ξ
+        is the next sample, and the last sample also starts the next window. With "same", and if
+        nothing is tracked, each sample is both. Samples of weight 0 are skipped.
         """
         pairing = "same" if len(self.g) == 0 else pairing
         thetas = np.arange(batch_size) * (2 if pairing == "independent" else 1)

@@ -81,7 +81,7 @@ class Feed:
             self.stream.end()
 
     def scale_and_step(self, y: float, weight: float) -> bool:
-        """Update the scale and make a step; undo the update if there is none."""
+        """Update the scale and make a step; undo the update if no step was made."""
         learned = False
         try:
             learned = self.step(self.scale.update(y, weight), weight) == 1

@@ -132,10 +132,10 @@ class LeastSquaresStream(ValueStream):
             loops.add(self.rows, DUAL, self.matrix, i, self.rows[CHANGE, i], n)
 
     def error_outside(self, wide: float, root: float) -> float:
-        """H-norm of what V's step loses where x does not enter.
+        """Return the H-norm that the step of V loses because x does not become an atom.
 
-        Against the step in the span of the atoms and x: what it has in the new direction, and by
-        how much it is longer or shorter in the others.
+        The loss is the difference from the step in the span of the atoms and x: its part in the
+        new direction, and its change of length in the other directions.
         """
         if not wide > SINGULAR:
             return 0.0
@@ -166,9 +166,10 @@ class LeastSquaresStream(ValueStream):
     # -- atoms that leave --------------------------------------------------------------------
 
     def prune(self, eps: float) -> float:
-        """KOMP: drop the cheapest atoms within eps, crowded ones and those too many at any price.
+        """KOMP: drop the cheapest atoms as long as the error stays within eps.
 
-        Returns the H-norm of what is lost.
+        Near-dependent atoms, and those above the limit, are dropped at any cost. Returns the H-norm
+        of the error.
         """
         spent, crowded = 0.0, True
         while self.dictionary.size > 0:
@@ -184,7 +185,7 @@ class LeastSquaresStream(ValueStream):
         return math.sqrt(spent)
 
     def drop_coordinate(self, j: int) -> None:
-        """Turn P as dropping atom j will turn Uᵀ, and delete the coordinate that leaves."""
+        """Rotate P as dropping atom j will rotate Uᵀ, and delete the last coordinate."""
         n, last = self.dictionary.size, self.dictionary.size - 1
         inverse_curvature.find_rotations(self.dictionary, j, self.rotations)
         if j < last:
@@ -227,7 +228,7 @@ class LeastSquaresStream(ValueStream):
         return {**super().fields(), "inverse": stored.Array("n_atoms", "n_atoms")}
 
     def unpack(self, packed: dict[str, Any]) -> None:
-        """Take up what was packed."""
+        """Restore a packed state."""
         super().unpack(packed)
         self.matrix = np.zeros((1, 1))
         self.make_room()

@@ -39,9 +39,9 @@ class TableEncoder(EffectColumns, StoredEncoder):
     - for each category of many values its effect on the target, if `find_effects` was called
       (`colk.tabular.effects`).
 
-    Gaps of numbers and dates are filled with what the other cells of the row make likely
+    Gaps of numbers and dates get their expected value given the other cells of the row
     (`colk.tabular.gaps`), if the first data had gaps, 30 rows or more and at most 60 columns, where
-    a value of a category counts as a column. Otherwise the median of the column fills them.
+    each value of a category counts as a column. Otherwise they get the median of the column.
 
     New values of a category get new codes, and a first gap in a column adds a number to the row, at
     its end; it is 0 in all rows before.

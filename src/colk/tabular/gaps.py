@@ -1,4 +1,4 @@
-"""Gaps in a row, filled with what the other cells of the row make likely."""
+"""Gaps in a row, filled with their expected values given the other cells of the row."""
 
 from collections.abc import Iterator
 

@@ -117,7 +117,7 @@ def _posted(answer: Callable[[Any], dict[str, Any]]) -> Callable[[Request], Any]
 
 
 async def _body(request: Request) -> bytes:
-    """Return the body of a request; raise if it is no JSON or too long."""
+    """Return the body of a request; raise if it is not JSON or is too long."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RequestError("the body must be JSON, with the content type application/json", 415)

@@ -59,7 +59,7 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
-        made.listen(128)  # who reads the address may connect at once
+        made.listen(128)  # clients may connect before the server accepts
     except OSError as error:
         made.close()
         raise OSError(f"{host}:{port} cannot be used: {error.strerror}") from error
@@ -67,7 +67,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals alone: who runs it handles them."""
+    """A server that does not handle signals; the caller handles them."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

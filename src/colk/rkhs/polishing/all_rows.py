@@ -104,7 +104,7 @@ def polish_all_rows(
     if isinstance(final.risk, (AUC, GroupRisk)):
         return found
     decay = found.regularization * fraction
-    # A risk looks at few rows, of which a sample has fewer still.
+    # A risk depends on few rows, and a sample contains too few of these.
     helper = sample if final.risk.n_inner == 0 and not final.loss.kinks else None
     function, solution = solve_by_sums(
         blocks, found.function, final.loss, final.risk, decay, sample=helper, tolerance=tolerance

@@ -16,8 +16,8 @@ from colk._validation import Array
 
 __all__ = ["BLOCK", "Block", "Blocks", "RowBlocks", "add", "turns", "weight_block"]
 
-# Rows of a block, and rows whose kernel values are in memory at a time. Sums are rounded alike
-# whatever the number of threads, because these numbers do not depend on it.
+# Rows of a block, and rows whose kernel values are in memory at a time. They do not depend on the
+# number of threads, so sums are rounded in the same way for any number of threads.
 BLOCK = 2048
 TURN = 1024
 # With fewer rows than this, threads take longer to start than they save.
@@ -41,7 +41,7 @@ class Block(NamedTuple):
 
 
 class Blocks(Protocol):
-    """What an engine offers: a function of each block, and the sum of a function over the blocks.
+    """Methods of an engine: call a function on each block, or sum a function over the blocks.
 
     Results are added first to last, or in a tree whose shape depends on the number of blocks only.
     """
@@ -51,8 +51,8 @@ class Blocks(Protocol):
     ) -> Any:
         """Return the results of `function(block, *values, *common)`, in the order of the blocks.
 
-        They may stay where they were computed. `per_block` lists such results of earlier calls,
-        from each of which a block gets its own value.
+        They may stay where they were computed. `per_block` lists such results of earlier calls;
+        each block gets its own values of them.
         """
 
     def total(

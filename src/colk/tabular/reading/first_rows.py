@@ -13,10 +13,10 @@ __all__ = ["LOOKED_AT", "FirstRows", "content_of"]
 
 # Number of rows that decide what the columns hold.
 LOOKED_AT = 1000
-# A column with values in a smaller share of the rows is no feature unless it is named.
+# A column with values in a smaller share of the rows is not a feature unless it is named.
 _SHARE = 0.02
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
-# Rows from which on a column of text in which no value occurs twice is no category.
+# With this many rows, a column of text whose values are all different is not a category.
 _MANY = 100
 
 
@@ -143,7 +143,7 @@ class FirstRows:
 
     @property
     def decimal_commas(self) -> set[str]:
-        """Columns of text of which most values are numbers with a decimal comma."""
+        """Columns of text whose values are mostly numbers with a decimal comma."""
         return {
             name
             for name, values in self._values.items()

@@ -15,7 +15,7 @@ from colk.tabular.reading.rows import Column, Columns, Kind, Position, Reject, R
 
 __all__ = ["LineTable", "Parsed", "Parser"]
 
-# First bytes of files that are no text, and their formats.
+# First bytes of binary files, and their formats.
 _MARKS = {
     b"BZh": "compressed with bzip2",
     b"\xfd7zXZ\x00": "compressed with xz",
