@@ -1,6 +1,6 @@
 """Risks on streams: the asked-for risk on new data, against the model of the mean loss.
 
-    python benchmarks/risk_streams.py run --data FOLDER [--rows 8000] [--batch 1]
+    python benchmarks/risk_streams.py run --data FOLDER [--rows 20000] [--batch 3]
     python benchmarks/risk_streams.py table
     python benchmarks/risk_streams.py time
 
@@ -13,11 +13,11 @@ under the mean, on the final atoms of the mean's model with all rows at hand, fo
 `--batch` seeds: the risk pays where the first of the two is the smaller one. A stream has `--rows`
 rows for the first three problems, half of that for the others, and 5000 new rows.
 
-The constants of the mixture were chosen with seeds below 200, most of them of the first three
-problems. `run` keeps finished parts in the folder `--cache` and can be stopped at any time; `table`
-writes docs/tables/risk_streams.md from them. `time` writes docs/tables/risk_streams_time.md:
-processor time of the stream "skewed" under CVaR(.1), divided by that under the mean, the least of
-three runs each.
+Step sizes and the constants of the mixture were chosen with seeds below 200, most of them of the
+first three problems. `run` keeps finished parts in the folder `--cache` and can be stopped at any
+time; `table` writes docs/tables/risk_streams.md from them. `time` writes
+docs/tables/risk_streams_time.md: processor time of the stream "skewed" under CVaR(.1), divided by
+that under the mean, the least of three runs each.
 """
 
 import argparse
@@ -284,8 +284,8 @@ def main() -> None:
     parser.add_argument("what", choices=["run", "table", "time"])
     parser.add_argument("--data", type=Path, help="folder of bike_hour.csv")
     parser.add_argument("--cache", type=Path, default=Path("results/risk_streams"))
-    parser.add_argument("--batch", type=int, default=1, help="seeds with the polish")
-    parser.add_argument("--rows", type=int, default=8000, help="rows of a stream")
+    parser.add_argument("--batch", type=int, default=3, help="seeds with the polish")
+    parser.add_argument("--rows", type=int, default=20000, help="rows of a stream")
     given = parser.parse_args()
     if given.what == "run":
         run(given.cache, given.data, given.rows, given.batch)

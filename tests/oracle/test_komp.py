@@ -7,7 +7,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from colk._engine.dictionary import Dictionary
-from colk._engine.simd.loops import CROWDING_FLOOR
+from colk._engine.simd.loops import DEPENDENCE_FLOOR
 from colk.compressors import KOMP
 from colk.compressors.pursuit import append
 from colk.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, RationalQuadratic
@@ -202,7 +202,7 @@ def test_a_stream_of_dependent_atoms_stays_sound(hard, block):
     assert d.size < 40
     assert exact_distance(bandwidth, f, g) <= error <= 1e-2
     condition = np.linalg.cond(kernel.gram(d.atoms))
-    assert condition <= 40**2 / CROWDING_FLOOR
+    assert condition <= 40**2 / DEPENDENCE_FLOOR
 
 
 @pytest.mark.parametrize("hard", HARD)
@@ -217,6 +217,6 @@ def test_dependent_atoms_leave_a_factor_that_fits(hard, block):
         kernel = Gaussian(widening * bandwidth)
         d = Dictionary(kernel, points.shape[1], block=block)
         append(d, points, amounts)
-        # On the way an atom is appended before the one that it crowds out leaves.
+        # On the way an atom is appended before the near-dependent one leaves.
         ratios.append(d.drift() / np.linalg.cond(kernel.gram(d.atoms)))
     assert np.median(ratios) <= 300 * np.finfo(float).eps

@@ -240,11 +240,11 @@ static void try_several(double *factor, double *P, ptrdiff_t n, const double *k,
     double *halves = filled(COLUMNS, size, 0, NAN), *products = filled(COLUMNS, size, 0, NAN);
     for (ptrdiff_t i = 0; i < size; i++)
         columns[3 * size + i] = k[i];
-    halve(factor, size, n, columns, halves, COLUMNS);
+    whiten(factor, size, n, columns, halves, COLUMNS);
     settle_and_multiply(P, size, n, g, 0, 0, columns, products, COLUMNS);
     spread(factor, size, n, g, alone);
     for (ptrdiff_t i = 0; i < size; i++) {
-        expect("halve", n, halves[3 * size + i], z[i], -1.0);
+        expect("whiten", n, halves[3 * size + i], z[i], -1.0);
         expect("settle_and_multiply, several", n, products[3 * size + i], h[i], -1.0);
         expect("spread", n, alone[i], v[i], -1.0);
     }
@@ -258,7 +258,7 @@ static void try_curvature(ptrdiff_t n, ptrdiff_t count)
     double *k = filled(1, size, n, 0.0), *g = filled(8, size, n, 0.0), m[8];
     double *z = filled(1, size, 0, NAN), *v = filled(1, size, 0, NAN);
     double *h = filled(1, size, 0, NAN);
-    halve_and_spread(factor, size, n, k, z, g, v);
+    whiten_and_spread(factor, size, n, k, z, g, v);
     for (ptrdiff_t r = 0; r < 8; r++)
         m[r] = draw();
     settle_and_multiply(P, size, n, g, m, count, k, h, 1);
@@ -270,8 +270,8 @@ static void try_curvature(ptrdiff_t n, ptrdiff_t count)
             spread += factor[j * size + i] * g[j];
             product += (i < j ? P[j * size + i] : P[i * size + j]) * k[j];
         }
-        expect("halve_and_spread, z", n, z[i], half, 10.0);
-        expect("halve_and_spread, v", n, v[i], spread, 10.0);
+        expect("whiten_and_spread, z", n, z[i], half, 10.0);
+        expect("whiten_and_spread, v", n, v[i], spread, 10.0);
         expect("settle_and_multiply, h", n, h[i], product, 10.0);
         for (ptrdiff_t j = 0; j <= i; j++) {
             double expected = was[i * size + j];
@@ -295,7 +295,7 @@ static void try_turns(ptrdiff_t n, ptrdiff_t gone)
     for (ptrdiff_t i = 0; i < n; i++) /* what is not stored is not looked at */
         for (ptrdiff_t k = (i | 7) + 1; k < size; k++)
             P[i * size + k] = NAN;
-    turn_out(P, size, n, gone, cosines, sines, carry);
+    rotate_out_symmetric(P, size, n, gone, cosines, sines, carry);
     for (int side = 0; side < 2; side++)
         for (ptrdiff_t i = gone; i < n - 1; i++)
             for (ptrdiff_t k = 0; k < n; k++) {
@@ -306,7 +306,7 @@ static void try_turns(ptrdiff_t n, ptrdiff_t gone)
             }
     for (ptrdiff_t i = 0; i < n - 1; i++)
         for (ptrdiff_t k = 0; k < n - 1 && k <= (i | 7); k++)
-            expect("turn_out", n, P[i * size + k], x[i * size + k], 100.0);
+            expect("rotate_out_symmetric", n, P[i * size + k], x[i * size + k], 100.0);
     free(P), free(x), free(carry), free(angles), free(cosines), free(sines);
 }
 

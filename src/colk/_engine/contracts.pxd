@@ -22,7 +22,7 @@ cdef class RiskContract(Term):
     cdef int track(self, double* g, Py_ssize_t m, double before, double now,
                    TrackerContract tracker, double rate, double* work) except -1 nogil
     cdef int chain(self, double theta, double xi, const double* g, Py_ssize_t m, double* factors) except -1 nogil
-    cdef double bend(self, double theta, const double* g, Py_ssize_t m, double width) except? -1.5e300 nogil
+    cdef double outer_curvature(self, double theta, const double* g, Py_ssize_t m, double width) except? -1.5e300 nogil
     cdef double outer_at(self, double loss, const double* g) except? -1.5e300 nogil
     # of predictions
     cdef int start_at(self, const double[:, ::1] F, const double[:, ::1] Y, Py_ssize_t xi, double[::1] g) except -1 nogil

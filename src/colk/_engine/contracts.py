@@ -101,9 +101,9 @@ class TrackerContract(Term):
 class RiskContract(Term):
     """A risk E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)], of losses or of predictions.
 
-    A risk of losses defines `start`, `track`, `chain`, `bend` and `outer_at`; it sees losses and g.
-    A risk of predictions, such as `Composition`, defines the other methods; it sees rows of
-    predictions F and targets Y.
+    A risk of losses defines `start`, `track`, `chain`, `outer_curvature` and `outer_at`; it sees
+    losses and g. A risk of predictions, such as `Composition`, defines the other methods; it sees
+    rows of predictions F and targets Y.
     """
 
     is_of_losses: ClassVar[bool] = False
@@ -130,7 +130,7 @@ class RiskContract(Term):
         """Write the factors of ℓ'(f_θ) and ℓ'(f_ξ) in the quasi-gradient, from both losses."""
         raise NotImplementedError
 
-    def bend(self, theta: float, g: Array, m: int, width: float) -> float:
+    def outer_curvature(self, theta: float, g: Array, m: int, width: float) -> float:
         """∂²outer/∂ℓ² at a loss, at least 0, from the slopes at ℓ ± `width`."""
         raise NotImplementedError
 

@@ -33,17 +33,17 @@ def add_of_losses(
     The curvature of a dispersion is d''·(ℓ'_θ z_θ − ℓ'_ξ z_ξ)²/2, at most the sum of both squares.
     """
     m, theta_squares, xi_squares = w.g.shape[0], 0.0, 0.0
-    bend = risk.bend(w.losses[theta], loops.data(w.g), m, width) if m > 0 else 0.0
+    outer = risk.outer_curvature(w.losses[theta], loops.data(w.g), m, width) if m > 0 else 0.0
     for c in range(w.slopes.shape[1]):
         theta_squares += w.loss_slopes[theta, c] * w.loss_slopes[theta, c]
         xi_squares += w.loss_slopes[xi, c] * w.loss_slopes[xi, c]
     risk.chain(w.losses[theta], w.losses[xi], loops.data(w.g), m, loops.data(w.factors))
     through = abs(w.factors[1])
     w.curvatures[theta] += by_theta * (
-        abs(w.factors[0]) * w.loss_curvatures[theta] + bend * theta_squares
+        abs(w.factors[0]) * w.loss_curvatures[theta] + outer * theta_squares
     )
     w.curvatures[xi] += by_xi * (
-        through * w.loss_curvatures[xi] + (bend * xi_squares if through > 0.0 else 0.0)
+        through * w.loss_curvatures[xi] + (outer * xi_squares if through > 0.0 else 0.0)
     )
     return 0
 

@@ -28,7 +28,7 @@ cdef class Dictionary:
     @cython.locals(least=double, price=double)
     cdef Py_ssize_t cheapest(self) noexcept nogil
     @cython.locals(largest=double)
-    cdef Py_ssize_t crowded(self) noexcept nogil
+    cdef Py_ssize_t near_dependent(self) noexcept nogil
     @cython.locals(squares=double)
     cdef double price(self, Py_ssize_t j) noexcept nogil
     @cython.locals(amount=double, share=double, charge=double)

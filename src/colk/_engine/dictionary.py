@@ -280,13 +280,13 @@ class Dictionary:
                 best, least = j, price
         return best
 
-    def crowded(self) -> int:
+    def near_dependent(self) -> int:
         """Return the atom of least novelty if its novelty is below the floor; else `size`.
 
         1/(K⁻¹)_jj is the novelty of atom j given all the others. Without a floor, a sequence of
         points, each novel when it was added, can end in a singular Gram matrix.
         """
-        worst, largest = self.size, 1.0 / loops.CROWDING_FLOOR
+        worst, largest = self.size, 1.0 / loops.DEPENDENCE_FLOOR
         for j in range(self.size):
             if self.diagonal[j] * self.own[j] > largest:
                 worst, largest = j, self.diagonal[j] * self.own[j]

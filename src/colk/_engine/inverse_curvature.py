@@ -182,7 +182,7 @@ class InverseCurvature:
         """Rotate P as dropping atom j will rotate Uᵀ, and delete the coordinate of the atom."""
         n, last = d.size, d.size - 1
         find_rotations(d, j, self.rotations)
-        loops.turn_out(self.matrix, n, j, self.rotations, d.carry)
+        loops.rotate_out_symmetric(self.matrix, n, j, self.rotations, d.carry)
         for i in range(n):
             self.matrix[last, i] = 0.0
         for i in range(last & -8, last):

@@ -86,7 +86,7 @@ class Lookahead:
     def whiten(self, first: int, count: int) -> None:
         """Compute z of `count` rows."""
         self.first = first
-        loops.halve(
+        loops.whiten(
             self.dictionary.factor, self.dictionary.size, self.dictionary.columns, first,
             (count + 3) & -4, self.P.rows, inverse_curvature.WHITENED_AHEAD,
         )  # fmt: skip

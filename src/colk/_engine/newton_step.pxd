@@ -31,7 +31,7 @@ cdef class NewtonStream(KernelStream):
     cdef double step(self) except? -1.5e300 nogil
     @cython.locals(left_out=double, changed=bint)
     cdef inline double move(self, double* slopes) except? -1.5e300 nogil
-    @cython.locals(crowded=bint, spent=double, moved=double)
+    @cython.locals(dependent=bint, spent=double, moved=double)
     cdef inline double compress(self, double eps) except? -1.5e300 nogil
     cdef int conclude(self, double lost) except -1 nogil
     cdef inline int evaluate_curvatures(self, double* g) except -1 nogil

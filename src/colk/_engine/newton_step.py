@@ -176,15 +176,15 @@ class NewtonStream(KernelStream):
         return left_out
 
     def compress(self, eps: float) -> float:
-        """Drop cheap atoms by KOMP, crowded or surplus ones always; return the H-norm lost."""
+        """Drop cheap atoms by KOMP, dependent or surplus ones always; return the H-norm lost."""
         if self.dictionary.added == 0:
             return 0.0
-        moved, spent, crowded, eps = 0.0, 0.0, True, max(eps, 0.0)
+        moved, spent, dependent, eps = 0.0, 0.0, True, max(eps, 0.0)
         self.flush()
         while self.dictionary.size > 0:
-            j = self.dictionary.crowded() if crowded else self.dictionary.size
-            crowded = j < self.dictionary.size
-            if not crowded:
+            j = self.dictionary.near_dependent() if dependent else self.dictionary.size
+            dependent = j < self.dictionary.size
+            if not dependent:
                 j = self.iterate.cheapest()
                 if self.dictionary.size <= self.most_atoms:
                     if moved + math.sqrt(spent + self.iterate.price(j)) > eps:
@@ -289,7 +289,7 @@ class NewtonStream(KernelStream):
         if n >= lookahead.FEWEST_ATOMS and self.lookahead.find(b, self.window.size):
             self.iterate.spread_pending()
         else:
-            loops.halve_and_spread(
+            loops.whiten_and_spread(
                 self.dictionary.factor, n, self.dictionary.columns, b,
                 self.P.rows, inverse.WHITENED, self.iterate.last,
                 self.P.rows, inverse.PRODUCT,

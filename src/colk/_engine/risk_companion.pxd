@@ -29,7 +29,7 @@ cdef class RiskCompanion:
     cdef double evaluate_risk(self) except? -1.5e300 nogil
     @cython.locals(factor=double, towards=double)
     cdef int score(self) except -1 nogil
-    @cython.locals(squares=double, bend=double, factor=double, weight=double)
+    @cython.locals(squares=double, outer=double, factor=double, weight=double)
     cdef int steer(self) except -1 nogil
     @cython.locals(first=Py_ssize_t)
     cdef void record(self, double[:, ::1] lines, Py_ssize_t k) noexcept nogil

@@ -213,7 +213,8 @@ class RiskCompanion:
 
     def steer(self) -> int:
         """Compute the slope a and the curvature b of r's step."""
-        factor, bend, weight = self.steering.slope(), self.steering.bend(), self.window.weights[0]
+        factor, weight = self.steering.slope(), self.window.weights[0]
+        outer = self.steering.outer_curvature()
         self.curvature = abs(factor) * self.loss.curvature(
             self.values, self.window.targets, 0, self.slopes, self.steering.spread
         )
@@ -221,7 +222,7 @@ class RiskCompanion:
         for c in range(self.n_outputs):
             squares += self.slopes[0, c] * self.slopes[0, c]
             self.gradient[0, c] = weight * factor * self.slopes[0, c]
-        self.curvature = min(weight * (self.curvature + bend * squares), loops.LARGEST)
+        self.curvature = min(weight * (self.curvature + outer * squares), loops.LARGEST)
         self.length = weight * abs(factor) * math.sqrt(squares)
         if not (self.length < loops.LARGEST and self.curvature >= 0.0):
             self.length = self.curvature = 0.0

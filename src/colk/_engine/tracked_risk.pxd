@@ -14,6 +14,6 @@ cdef class TrackedRisk:
     cdef int propose(self, double loss, double rate) except -1 nogil
     @cython.locals(own=double)
     cdef double slope(self) except? -1.5e300 nogil
-    cdef double bend(self) except? -1.5e300 nogil
+    cdef double outer_curvature(self) except? -1.5e300 nogil
     @cython.locals(rate=double)
     cdef void accept(self, bint is_first) noexcept nogil

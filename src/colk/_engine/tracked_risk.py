@@ -96,9 +96,9 @@ class TrackedRisk:
             own += self.factors[1]
         return float(own)
 
-    def bend(self) -> float:
+    def outer_curvature(self) -> float:
         """Return ∂²outer/∂ℓ² at the latest loss; kinks are smoothed by the spread."""
-        return self.risk.bend(self.loss, loops.data(self.proposed), self.m, self.spread)
+        return self.risk.outer_curvature(self.loss, loops.data(self.proposed), self.m, self.spread)
 
     def accept(self, is_first: bool) -> None:
         """Make the proposed g the state, and update mean and spread."""

@@ -18,7 +18,7 @@ cdef double absorb(Dictionary d, Py_ssize_t size, double eps, Py_ssize_t stop_at
 @cython.locals(settled=bint, spent=double)
 cdef double absorb_with(Dictionary d, PursuitScratch s, Py_ssize_t size, double eps, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
 @cython.locals(free=bint)
-cdef double prune_atoms(Dictionary d, double allowed, double spent, Py_ssize_t stop_at, Py_ssize_t at_most, bint crowded) noexcept nogil
+cdef double prune_atoms(Dictionary d, double allowed, double spent, Py_ssize_t stop_at, Py_ssize_t at_most, bint dependent) noexcept nogil
 @cython.locals(squares=double, lifted=double, amount=double, stays=bint)
 cdef (double, Py_ssize_t, bint) drop_one(Dictionary d, PursuitScratch s, double allowed, Py_ssize_t stop_at, Py_ssize_t at_most) noexcept nogil
 @cython.locals(lifted=double)

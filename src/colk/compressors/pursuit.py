@@ -179,16 +179,16 @@ def absorb_with(
 
 
 def prune_atoms(
-    d: Dictionary, allowed: float, spent: float, stop_at: int, at_most: int, crowded: bool
+    d: Dictionary, allowed: float, spent: float, stop_at: int, at_most: int, dependent: bool
 ) -> float:
     """Drop the cheapest atom while `spent` + its cost ≤ `allowed`, all squared H-norms.
 
-    With `crowded`, near-dependent atoms are dropped first, at any cost. Returns the total cost.
+    With `dependent`, near-dependent atoms are dropped first, at any cost. Returns the total cost.
     """
     while True:
-        j = d.crowded() if crowded else d.size
-        crowded = j < d.size
-        if not crowded:
+        j = d.near_dependent() if dependent else d.size
+        dependent = j < d.size
+        if not dependent:
             free = d.size <= at_most
             if free and (
                 d.size <= stop_at

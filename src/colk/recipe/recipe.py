@@ -41,7 +41,11 @@ from colk.selection import until_chosen
 
 __all__ = ["Recipe", "has_solver"]
 
-# Step size of the function that follows a risk beside second-order steps.
+# Step size of the function that follows a risk, as a share of the mean's. Slopes of a risk are
+# larger for the few large losses: with the mean's steps it would vary too much, for rare labels
+# most of all.
+_RISK_STEP = 0.2
+# Its step size beside second-order steps.
 _NEWTON_RISK_STEP = 0.25
 
 
@@ -195,7 +199,7 @@ class Recipe:
             self.loss,
             self.risk,
             step_size=step_size,
-            risk_step=default_step_size(self.risk, 1.0),
+            risk_step=_RISK_STEP,
             tracking_rate=self.settings.tracking_rate,
             regularization=self.regularization,
             compressor=self.compressor,

@@ -17,7 +17,7 @@ cdef class LossRisk(Risk):
     @cython.locals(slope=double)
     cdef int chain(self, double theta, double xi, const double* g, Py_ssize_t m, double* factors) except -1 nogil
     @cython.locals(apart=double, above=double)
-    cdef double bend(self, double theta, const double* g, Py_ssize_t m, double width) except? -1.5e300 nogil
+    cdef double outer_curvature(self, double theta, const double* g, Py_ssize_t m, double width) except? -1.5e300 nogil
     @cython.locals(means=cython.p_double)
     cdef int _tabulate(self, int which, const double[::1] losses, double[::1] g, double[:, ::1] out) except -1
     @cython.locals(g=double[::1], work=double[::1])

@@ -137,7 +137,7 @@ class LossRisk(Risk):
         "outer_slope_loss_at",
         "outer_slope_inner_at",
     )
-    _sealed: ClassVar[tuple[str, ...]] = ("start", "track", "chain", "bend", "track_at")
+    _sealed: ClassVar[tuple[str, ...]] = ("start", "track", "chain", "outer_curvature", "track_at")
 
     is_of_losses: ClassVar[bool] = True
 
@@ -232,7 +232,7 @@ class LossRisk(Risk):
                 factors[1] += self.outer_slope_inner_at(theta, g, i) * slope
         return 0
 
-    def bend(self, theta: float, g: Array, m: int, width: float) -> float:
+    def outer_curvature(self, theta: float, g: Array, m: int, width: float) -> float:
         """Return ∂²outer/∂ℓ² from the slopes at ℓ ± width, which smooths kinks."""
         apart = max(width, DIFFERENCE * (1.0 + abs(theta)))
         above = self.outer_slope_loss_at(theta + apart, g)

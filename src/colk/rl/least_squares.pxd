@@ -23,7 +23,7 @@ cdef class LeastSquaresStream(ValueStream):
     cdef inline void append(self, double novelty, double root, double change) noexcept nogil
     @cython.locals(gain=double)
     cdef inline void update(self) noexcept nogil
-    @cython.locals(crowded=bint, free=bint, spent=double)
+    @cython.locals(dependent=bint, free=bint, spent=double)
     cdef inline double prune(self, double eps) noexcept nogil
     cdef inline void drop_coordinate(self, Py_ssize_t j) noexcept nogil
     @cython.locals(c=double, s=double, beside=double, kept=double)

@@ -111,11 +111,11 @@ class LeastSquaresStream(ValueStream):
         n = self.dictionary.size
         for k in range((n + 7) & -8):
             self.rows[AHEAD, k] = 0.0
-        loops.halve_and_spread(
+        loops.whiten_and_spread(
             self.dictionary.factor, n, self.dictionary.columns, 0,
             self.rows, HERE, AHEAD, self.rows, SPREAD,
         )  # fmt: skip
-        loops.halve_and_spread(
+        loops.whiten_and_spread(
             self.dictionary.factor, n, self.dictionary.columns, count - 1,
             self.rows, AHEAD, HERE, self.rows, SPREAD,
         )  # fmt: skip
@@ -171,11 +171,11 @@ class LeastSquaresStream(ValueStream):
         Near-dependent atoms, and those above the limit, are dropped at any cost. Returns the H-norm
         of the error.
         """
-        spent, crowded = 0.0, True
+        spent, dependent = 0.0, True
         while self.dictionary.size > 0:
-            j = self.dictionary.crowded() if crowded else self.dictionary.size
-            crowded = j < self.dictionary.size
-            if not crowded:
+            j = self.dictionary.near_dependent() if dependent else self.dictionary.size
+            dependent = j < self.dictionary.size
+            if not dependent:
                 j = self.dictionary.cheapest()
                 free = self.dictionary.size <= self.rule.at_most
                 if free and spent + self.dictionary.price(j) > eps * eps:

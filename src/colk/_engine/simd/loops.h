@@ -61,8 +61,8 @@ static INLINE void copy(double *restrict w, const double *restrict u, ptrdiff_t 
 KERNELS(CHOOSE)
 CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(multiply)
 CHOOSE(scale) CHOOSE(keep_and_scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within)
-CHOOSE(atoms_within_one) CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(halve)
-CHOOSE(halve_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(turn_out)
+CHOOSE(atoms_within_one) CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(whiten)
+CHOOSE(whiten_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(rotate_out_symmetric)
 CHOOSE(overlap)
 #else
 #define NAME(f) f
@@ -108,7 +108,7 @@ static columns_loop kernel_loop(const char *name)
 #define one_within NAME(one_within_)
 #define rows_within NAME(rows_within_)
 #define row_sums NAME(row_sums_)
-#define halve_rows NAME(halve_rows_)
+#define whiten_rows NAME(whiten_rows_)
 #define solve_panel NAME(solve_panel_)
 #define solve_rows NAME(solve_rows_)
 #define product NAME(product_)
@@ -375,7 +375,7 @@ LANES void NAME(price_mergers)(const double *restrict weights, const double *res
 #undef one_within
 #undef rows_within
 #undef row_sums
-#undef halve_rows
+#undef whiten_rows
 #undef solve_panel
 #undef solve_rows
 #undef product

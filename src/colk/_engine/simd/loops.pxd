@@ -5,7 +5,7 @@ cimport cython
 ctypedef void (*Columns)(const double*, Py_ssize_t, Py_ssize_t, const double*, Py_ssize_t, Py_ssize_t, const double*, double, double*, Py_ssize_t) noexcept nogil
 
 cdef extern from "loops.h" nogil:
-    double NOVELTY_FLOOR "1e-9", CROWDING_FLOOR "1e-10", SMALLEST_PIVOT "1e-290", ROUNDING "2e-14", LARGEST "1e75"
+    double NOVELTY_FLOOR "1e-9", DEPENDENCE_FLOOR "1e-10", SMALLEST_PIVOT "1e-290", ROUNDING "2e-14", LARGEST "1e75"
     Columns _kernel_loop "kernel_loop"(const char*)
     void _cosines "cosines"(double*, double, Py_ssize_t)
     void _copy "copy"(double*, const double*, Py_ssize_t)
@@ -23,11 +23,11 @@ cdef extern from "loops.h" nogil:
     int _atoms_within_one "atoms_within_one"(double*, Py_ssize_t, Py_ssize_t, double*, double*, Py_ssize_t, double*, double, double, double)
     bint _any_within "any_within"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double)
     void _price_mergers "price_mergers"(double*, double*, double, double, double*, double*, double*, Py_ssize_t)
-    void _halve "halve"(double*, Py_ssize_t, Py_ssize_t, double*, double*, int)
+    void _whiten "whiten"(double*, Py_ssize_t, Py_ssize_t, double*, double*, int)
     void _spread "spread"(double*, Py_ssize_t, Py_ssize_t, double*, double*)
-    void _halve_and_spread "halve_and_spread"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, double*)
+    void _whiten_and_spread "whiten_and_spread"(double*, Py_ssize_t, Py_ssize_t, double*, double*, double*, double*)
     void _settle_and_multiply "settle_and_multiply"(double*, Py_ssize_t, Py_ssize_t, double*, double*, Py_ssize_t, double*, double*, int)
-    void _turn_out "turn_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*, double*)
+    void _rotate_out_symmetric "rotate_out_symmetric"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*, double*)
 
 cdef inline Columns kernel_loop(str name):
     encoded = name.encode()
@@ -66,16 +66,16 @@ cdef inline bint any_within(double[:, ::1] weights, Py_ssize_t n_priced, double[
     return _any_within(&weights[0, 0], weights.shape[1], n_priced, &diagonal[0], n, price)
 cdef inline void price_mergers(double[:, ::1] weights, double[:, ::1] columns, double light, double own, double[:, ::1] out, Py_ssize_t decays, Py_ssize_t places, Py_ssize_t losses, Py_ssize_t n) noexcept nogil:
     _price_mergers(&weights[0, 0], &columns[0, 0], light, own, &out[decays, 0], &out[places, 0], &out[losses, 0], n)
-cdef inline void halve(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t first, Py_ssize_t count, double[:, ::1] rows, Py_ssize_t z) noexcept nogil:
-    _halve(&factor[0, 0], factor.shape[1], n, &columns[first, 0], &rows[z, 0], <int> count)
+cdef inline void whiten(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t first, Py_ssize_t count, double[:, ::1] rows, Py_ssize_t z) noexcept nogil:
+    _whiten(&factor[0, 0], factor.shape[1], n, &columns[first, 0], &rows[z, 0], <int> count)
 cdef inline void spread(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] rows, Py_ssize_t h, double[:, ::1] out, Py_ssize_t v) noexcept nogil:
     _spread(&factor[0, 0], factor.shape[1], n, &rows[h, 0], &out[v, 0])
-cdef inline void halve_and_spread(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t b, double[:, ::1] rows, Py_ssize_t z, Py_ssize_t h, double[:, ::1] out, Py_ssize_t v) noexcept nogil:
-    _halve_and_spread(&factor[0, 0], factor.shape[1], n, &columns[b, 0], &rows[z, 0], &rows[h, 0], &out[v, 0])
+cdef inline void whiten_and_spread(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t b, double[:, ::1] rows, Py_ssize_t z, Py_ssize_t h, double[:, ::1] out, Py_ssize_t v) noexcept nogil:
+    _whiten_and_spread(&factor[0, 0], factor.shape[1], n, &columns[b, 0], &rows[z, 0], &rows[h, 0], &out[v, 0])
 cdef inline void settle_and_multiply(double[:, ::1] P, Py_ssize_t n, double[:, ::1] rows, Py_ssize_t first, double[::1] amounts, Py_ssize_t count, Py_ssize_t z, Py_ssize_t h, Py_ssize_t columns) noexcept nogil:
     _settle_and_multiply(&P[0, 0], P.shape[1], n, &rows[first, 0], &amounts[0], count, &rows[z, 0], &rows[h, 0], <int> columns)
-cdef inline void turn_out(double[:, ::1] P, Py_ssize_t n, Py_ssize_t j, double[:, ::1] turns, double[::1] carry) noexcept nogil:
-    _turn_out(&P[0, 0], P.shape[1], n, j, &turns[0, 0], &turns[1, 0], &carry[0])
+cdef inline void rotate_out_symmetric(double[:, ::1] P, Py_ssize_t n, Py_ssize_t j, double[:, ::1] turns, double[::1] carry) noexcept nogil:
+    _rotate_out_symmetric(&P[0, 0], P.shape[1], n, j, &turns[0, 0], &turns[1, 0], &carry[0])
 cdef inline double* data(double[::1] values) noexcept nogil:
     with cython.boundscheck(False):  # an empty array has an address as well
         return &values[0]

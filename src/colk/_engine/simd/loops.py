@@ -9,12 +9,12 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["CROWDING_FLOOR", "LARGEST", "NOVELTY_FLOOR", "ROUNDING", "SMALLEST_PIVOT"]
+__all__ = ["DEPENDENCE_FLOOR", "LARGEST", "NOVELTY_FLOOR", "ROUNDING", "SMALLEST_PIVOT"]
 
 # A point counts as inside the span if its squared distance is below this share of κ(x, x).
 NOVELTY_FLOOR = 1e-9
 # An atom is dropped if its novelty, given all the others, would fall below this share.
-CROWDING_FLOOR = 1e-10
+DEPENDENCE_FLOOR = 1e-10
 # Least pivot, for a point with κ(x, x) = 0.
 SMALLEST_PIVOT = 1e-290
 # Rounding error of novelties as a share of κ(x, x); it is added to their cost.
@@ -105,7 +105,7 @@ def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> 
     diagonal[: n - 1] = (np.tril(factor[: n - 1, : n - 1]) ** 2).sum(axis=0)
 
 
-def halve(
+def whiten(
     factor: Array, n: int, columns: Array, first: int, count: int, rows: Array, z: int
 ) -> None:
     """Write z = Uᵀk of `count` columns, a multiple of four, from the first on."""
@@ -120,11 +120,11 @@ def spread(factor: Array, n: int, rows: Array, h: int, out: Array, v: int) -> No
     out[v, :n] = rows[h, :n] @ np.tril(factor[:n, :n])
 
 
-def halve_and_spread(
+def whiten_and_spread(
     factor: Array, n: int, columns: Array, b: int, rows: Array, z: int, h: int, out: Array, v: int
 ) -> None:
     """Write z = Uᵀk of column b, and v = Uh."""
-    halve(factor, n, columns, b, 1, rows, z)
+    whiten(factor, n, columns, b, 1, rows, z)
     spread(factor, n, rows, h, out, v)
 
 
@@ -145,7 +145,7 @@ def settle_and_multiply(
         rows[h + k, :n] = full @ rows[z + k, :n]
 
 
-def turn_out(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:
+def rotate_out_symmetric(P: Array, n: int, j: int, turns: Array, carry: Array) -> None:
     """Rotate the symmetric P from both sides as `rotate_out` rotates Uᵀ; drop the last coordinate.
 
     Only the lower half and the 8 × 8 blocks on the diagonal are read and written.

@@ -9,7 +9,7 @@
 #define SHORT_ROW 40
 #define TURN (WIDTH > 1 ? 2 : 1)
 #define TALL (BESIDE * WIDTH)
-LANES INLINE void halve_rows(const double *restrict rows, ptrdiff_t stride, ptrdiff_t i,
+LANES INLINE void whiten_rows(const double *restrict rows, ptrdiff_t stride, ptrdiff_t i,
                              const double *restrict k, int two, int count, double *x, double *y)
 {
     vector a[TALL] = {0}, b[TALL] = {0};
@@ -36,10 +36,10 @@ LANES INLINE void solve_panel(const double *restrict factor, ptrdiff_t stride, p
         const double *rows = factor + i * stride;
         double *x = z0 + i - top, *y = z1 + i - top;
         if (!two && WIDTH < TALL && WIDTH < end - i)
-            halve_rows(rows, stride, i, k, 0, TALL, x, y), i += TALL - WIDTH;
-        else if (4 * (end - i) <= WIDTH) halve_rows(rows, stride, i, k, two, WIDTH / 4, x, y);
-        else if (2 * (end - i) <= WIDTH) halve_rows(rows, stride, i, k, two, WIDTH / 2, x, y);
-        else halve_rows(rows, stride, i, k, two, WIDTH, x, y);
+            whiten_rows(rows, stride, i, k, 0, TALL, x, y), i += TALL - WIDTH;
+        else if (4 * (end - i) <= WIDTH) whiten_rows(rows, stride, i, k, two, WIDTH / 4, x, y);
+        else if (2 * (end - i) <= WIDTH) whiten_rows(rows, stride, i, k, two, WIDTH / 2, x, y);
+        else whiten_rows(rows, stride, i, k, two, WIDTH, x, y);
     }
     for (ptrdiff_t i = 0; i < end - top; i += WIDTH) {
         vector x = AT(z0, i), y = two ? AT(z1, i) : x;
@@ -206,12 +206,12 @@ LANES INLINE void pass(const double *restrict factor, ptrdiff_t stride, ptrdiff_
             EACH_OF(wide) FOUR z[(first + w) * stride + i + l] = sum(a[w][l]);
         }
 }
-LANES void NAME(halve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k,
+LANES void NAME(whiten)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *k,
                        double *z, int columns)
 {
     pass(factor, stride, n, k, z, columns, WIDE, 0, 0);
 }
-LANES void NAME(halve_and_spread)(const double *factor, ptrdiff_t stride, ptrdiff_t n,
+LANES void NAME(whiten_and_spread)(const double *factor, ptrdiff_t stride, ptrdiff_t n,
                                   const double *k, double *z, const double *h, double *v)
 {
     pass(factor, stride, n, k, z, 1, 1, h, v);
@@ -280,7 +280,7 @@ LANES void NAME(settle_and_multiply)(double *P, ptrdiff_t stride, ptrdiff_t n, c
 #define TURN_ALONG(r, b)                                                                       \
     double *at = P + (top + (r)) * stride + (b), p = turned[r], q = at[1];                     \
     at[0] = cosines[b] * p - sines[b] * q, turned[r] = sines[b] * p + cosines[b] * q
-LANES void NAME(turn_out)(double *restrict P, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
+LANES void NAME(rotate_out_symmetric)(double *restrict P, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t j,
                           const double *restrict cosines, const double *restrict sines,
                           double *restrict carry)
 {
