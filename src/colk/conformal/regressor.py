@@ -298,8 +298,9 @@ class ConformalRegressor(Guarded):
     def predict_interval(self, X: Any, coverage: float | None = None) -> Array:
         """Return the lower and upper ends of the intervals, of shape (n, 2).
 
-        They are infinite until the model has learned and 2/(1 − coverage) residuals are known. They
-        may also be infinite for some samples after a jump.
+        They are infinite until the model has learned and 2/(1 − coverage) residuals are known.
+        Later, an interval is infinite for a moment if too many samples before it were outside, as
+        after a jump.
 
         Parameters
         ----------

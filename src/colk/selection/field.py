@@ -153,17 +153,28 @@ class Field:
             self._use(shapes)
         scaled = bool(shapes)
         places = [i for i, one in enumerate(self.contenders) if not scaled or one.is_l1 in shapes]
-        starts = dict.fromkeys(places, 1.0)
-        n_seen = self.n_judged if scaled else len(self.samples.X)
-        if n_seen >= 2 * _PILOT and not only_standard:
-            starts = self._hopeful(places, shapes)
         if not scaled:
             self.run(DEFAULT)
         if not only_standard:
-            self._walk_all(starts, scaled)
+            self._walk_all(self._starts(places, shapes), scaled)
             return
-        for place in starts:
+        for place in places:
             self.run((place, 1.0, scaled))
+
+    def run_hopeful(self, is_l1: bool, shapes: dict[bool, Shape]) -> None:
+        """Run the kernels with these distances that are not far behind on the first samples.
+
+        Parameters
+        ----------
+        is_l1 : bool
+            Whether distances are L1 distances.
+        shapes : dict of bool to Shape
+            Feature scales of all kernels.
+        """
+        self._use(shapes)
+        starts = self._starts(list(range(len(self.contenders))), shapes)
+        ours = {i: factor for i, factor in starts.items() if self.contenders[i].is_l1 == is_l1}
+        self._walk_all(ours, scaled=True)
 
     def _use(self, shapes: dict[bool, Shape]) -> None:
         """Use these feature scales; forget the losses with others."""
@@ -183,10 +194,13 @@ class Field:
         shapes : dict of bool to Shape
             Feature scales.
         """
-        if self.n_judged < 2 * _PILOT:
-            return True
-        hopeful = self._hopeful(list(range(len(self.contenders))), shapes)
-        return any(self.contenders[place].is_l1 == is_l1 for place in hopeful)
+        starts = self._starts(list(range(len(self.contenders))), shapes)
+        return any(self.contenders[place].is_l1 == is_l1 for place in starts)
+
+    def _starts(self, places: list[int], shapes: dict[bool, Shape]) -> dict[int, float]:
+        """Return the kernels that have hope, with the factors of bandwidths to begin with."""
+        n_seen = self.n_judged if shapes else len(self.samples.X)
+        return self._hopeful(places, shapes) if n_seen >= 2 * _PILOT else dict.fromkeys(places, 1.0)
 
     def _hopeful(self, places: list[int], shapes: dict[bool, Shape]) -> dict[int, float]:
         """Return the kernels that are not far behind on the first samples, with their factors."""

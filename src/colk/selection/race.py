@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
+from typing import cast
 
 import numpy as np
 
@@ -152,7 +153,7 @@ def _run_scaled(field: Field, search: RelevanceSearch, rates: Array) -> Array:
     """Run the kernels with the feature scales of these rates; return the relevance of the features.
 
     The Laplacian begins with the rates for Euclidean distances. If it is not far behind with these,
-    it finds its own.
+    it finds its own, while the other kernels run.
     """
     spread = field.samples.spread
     sizes = (rates * spread)[spread > 0.0]
@@ -164,7 +165,12 @@ def _run_scaled(field: Field, search: RelevanceSearch, rates: Array) -> Array:
         start = as_laplacian(rates)
         shapes[True] = Shape.of(start, spread, is_l1=True)
         if field.has_hope(True, shapes):
-            shapes[True] = Shape.of(search.laplacian_rates(start), spread, is_l1=True)
+            tasks: list[Callable[[], Array | None]] = [
+                partial(search.laplacian_rates, start),
+                partial(field.run_hopeful, False, shapes),
+            ]
+            own = cast(Array, map_in_threads(lambda task: task(), tasks)[0])
+            shapes = {**shapes, True: Shape.of(own, spread, is_l1=True)}
     field.run_all(shapes)
     return relevance
 

@@ -236,8 +236,8 @@ def fried(scores: Sequence[Score]) -> list[str]:
     if _ADAPI not in here:
         return [told + f"AdaPI itself was not run here: {absence()}."]
     return [
-        told + "AdaPI is wider here, because ten trees, the size of all forests on this page, "
-        "are a weaker model than the published one; which one that was we do not know."
+        told + "AdaPI is wider here. Its model here has ten trees, as all forests on this page; we "
+        "do not know the model of the published row."
     ]
 
 
