@@ -101,8 +101,8 @@ def test_estimators_replace_their_terms():
     ("name", "kind", "message"),
     [
         ("loss__nothing", ValueError, "Pinball.*has no parameter 'nothing'; it has: quantile"),
-        ("epochs__more", TypeError, "epochs=5 of COLKRegressor is no object"),
-        ("kernel__bandwidth", TypeError, "kernel='laplacian' of COLKRegressor is no object"),
+        ("epochs__more", TypeError, "epochs=5 of COLKRegressor has no parameters"),
+        ("kernel__bandwidth", TypeError, "kernel='laplacian' of COLKRegressor has no parameters"),
         ("nothing__more", ValueError, "Invalid parameter 'nothing'"),
         ("nothing", ValueError, "Invalid parameter 'nothing'"),
     ],
