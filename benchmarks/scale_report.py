@@ -9,6 +9,7 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.ticker import LogLocator
 
 BANDWIDTH, CALCULATED_ROWS = 1e9, 1e8  # bytes per second of a link
 FAN_IN = 8  # sums that a task of the reduction adds
@@ -152,6 +153,8 @@ def _draw_times(axes: Any, found: dict[str, Any]) -> None:
             axis.loglog(places, values, "o-", label=name)
         axis.set_xticks(places, [f"{place:,}" for place in places])
         axis.minorticks_off()
+        axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.yaxis.set_major_formatter("{x:g}")
         axis.set(xlabel=part)
         axis.legend()
     orders, sizes = list(found["atoms"]), list(found["rows"])
@@ -173,11 +176,12 @@ def _draw_gains(axis: Any, workers: dict[str, Any]) -> None:
 
 
 def _draw_model(axis: Any, found: dict[str, Any]) -> None:
-    model, workers = Model(found), Workers(found["workers"])
+    model, workers, measured = Model(found), Workers(found["workers"]), [1.0]
     for number, name in enumerate(PASSES):
         values = [efficiency(model.seconds(name, count)) for count in COUNTS]
         axis.semilogx(COUNTS, values, f"C{number}-", label=name)
-        axis.plot([2], [median(workers.gains(name)) / 2], f"C{number}x")
-    axis.set(xlabel="workers", ylabel="efficiency", ylim=(0, 1.08))
+        measured.append(median(workers.gains(name)) / 2)
+        axis.plot([2], measured[-1:], f"C{number}x")
+    axis.set(xlabel="workers", ylabel="efficiency", ylim=(0, 1.08 * max(measured)))
     axis.set_title("10⁸ rows, calculated (× measured)")
     axis.legend(loc="lower left")
