@@ -125,7 +125,12 @@ def leaderboard(scores: list[Score]) -> str:
     text = ""
     for keys in LEADERBOARD:
         columns = [mean_places(scores, key) for key in keys]
-        peers = sorted(set().union(*columns), key=lambda peer: columns[0].get(peer, math.inf))
+        # Peers with the same place in the first column are in the order of the next ones.
+        places = {
+            peer: [column.get(peer, math.inf) for column in columns]
+            for peer in sorted(set().union(*columns))
+        }
+        peers = sorted(places, key=lambda peer: places[peer])
         rows = [
             [peer, *(f"{column[peer]:.1f}" if peer in column else "–" for column in columns)]
             for peer in peers
