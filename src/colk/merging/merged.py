@@ -156,8 +156,8 @@ def _check_classes(models: Sequence[Any]) -> None:
         if not isinstance(model, KernelExpansion | Affine | NewtonCOLK):
             raise TypeError(
                 f"merge takes KernelExpansion, Affine or NewtonCOLK, got {name}; tables and "
-                "estimators choose kernel and scales by their own rows, so fit all rows at once: "
-                "`colk fit FILES --dask`, or an estimator of colk.distributed"
+                "estimators choose kernel and scales by their own rows, so fit all rows at once, "
+                "with an estimator of colk.distributed"
             )
         if type(model) is not type(models[0]):
             raise TypeError(
