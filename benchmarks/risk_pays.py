@@ -2,20 +2,21 @@
 
 Models have 200 atoms and the Huber loss. Each is `COLKRegressor(risk=…)` at its defaults, paired
 with the model of the mean on the same rows. A ratio below 1 is a gain; ± is a 95 % interval over
-the seeds. The rule of the path was made without the sets in italics; after all sets had been seen
-with other seeds it was made stricter once, and groups of samples judge since then if few losses
-decide; "waiting times" and "both tails" were added afterwards. No choice was made on the seeds of
-the table. To save time, all risks polish the atoms of one fit under a risk, which is what `fit`
-does; processor times are those of whole fits with the first seed.
+the seeds. The sets in italics were not used to choose the rule of the path. After all sets had been
+seen with other seeds, the rule was changed once: it became stricter, and groups of samples judge if
+few losses decide. "waiting times" and "both tails" were added afterwards. No choice was made on the
+seeds of the table. To save time, all risks polish the atoms of one fit under a risk, as `fit` does;
+processor times are those of whole fits with the first seed.
 
     python benchmarks/risk_pays.py --data FOLDER --cache FOLDER
 
 Results of each set and seed are stored in the cache, so that an interrupted run continues. Writes
-docs/tables/risk_pays.md, risk_costs.md, risk_expected.md, risk_attainable.md and risk_peers.md.
+docs/tables/risk_pays.md, risk_costs.md, risk_summary.md, risk_expected.md, risk_attainable.md and
+risk_peers.md.
 
-risk_expected.md has the ratio of the best of all functions, which the generator of a set tells.
-risk_attainable.md has the ratio that was reached and the least ratio of all points of the path,
-with hindsight on the new rows, for the first `--hindsight` seeds: no rule of choice can do better.
+risk_expected.md has the ratio of the best of all functions, computed from the generator of a set.
+risk_attainable.md has the ratio that was reached, and the least ratio of all points of the path on
+the new rows, for the first `--hindsight` seeds. No rule of choice can do better than the second.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from numpy.typing import NDArray
 from risk_bounds import hindsight, least_ratio
 from risk_peers import PEERS
 from risk_sets import DESIGN, NEW, RiskSet
+from risk_summary import summarise
 from scipy.stats import t as student
 from tables import publish
 
@@ -195,6 +197,10 @@ def interval(values: Sequence[float]) -> str:
     return f"{np.mean(values):.3f} ± {half:.3f}" if half >= 5e-4 else f"{np.mean(values):.3f}"
 
 
+def header(n_seeds: int) -> str:
+    return f"set ({n_seeds} seed{'' if n_seeds == 1 else 's'})"
+
+
 def label(data_set: RiskSet) -> str:
     return f"*{data_set.name}*" if data_set in NEW else data_set.name
 
@@ -219,9 +225,10 @@ def write_tables(sets: Sequence[RiskSet], found: Results) -> None:
     if timed:
         times = [f"{np.median([each[name] for each in timed]):.1f}" for name in RISKS]
         rows.append(["processor time / the mean's, median", *times])
-    header = f"set ({len(found[sets[0].name])} seeds)"
-    publish("risk_pays", [header, *RISKS], rows)
-    publish("risk_costs", [header, *RISKS], by_risk(sets, lambda e, n: interval(cost(e, n))))
+    first = header(len(found[sets[0].name]))
+    publish("risk_pays", [first, *RISKS], rows)
+    publish("risk_costs", [first, *RISKS], by_risk(sets, lambda e, n: interval(cost(e, n))))
+    summarise()
 
     def shown(each: RiskSet, name: str) -> str:
         value = expected[each.name, name]
@@ -250,7 +257,7 @@ def write_hindsight(sets: Sequence[RiskSet], found: Results) -> None:
         reached = np.mean([line["path"] / line["mean"] for line, _ in lines])
         return f"{reached:.3f} · {np.mean([least for _, least in lines]):.3f}"
 
-    publish("risk_attainable", [f"set ({n_seeds} seeds)", *RISKS], by_risk(sets, cell))
+    publish("risk_attainable", [header(n_seeds), *RISKS], by_risk(sets, cell))
 
 
 def write_peers(sets: Sequence[RiskSet], found: Results) -> None:
@@ -273,7 +280,7 @@ def write_peers(sets: Sequence[RiskSet], found: Results) -> None:
         if max(worse) > 1.0:
             print(f"MISSED: {each.name}: the training objective rises to {max(worse):.4f}")
     n_seeds = len(objectives) // len(sets)
-    publish("risk_peers", [f"set ({n_seeds} seeds)", "path", *names], rows)
+    publish("risk_peers", [header(n_seeds), "path", *names], rows)
     print(f"independent / own training objective: {min(objectives):.5f} to {max(objectives):.5f}")
 
 

@@ -46,6 +46,7 @@ TITLES = {
     "risk_expected": "What a risk can gain",
     "risk_pays": "On which data a risk pays",
     "risk_peers": "The tail: other methods",
+    "risk_summary": "What a risk gains and what it costs",
     "risk_streams": "Risks on streams",
     "risk_streams_time": "Risks on streams: time",
     "rivals_after_fit": "A rival kernel after `fit`",
