@@ -1,9 +1,9 @@
 """A real stream, compared with trees
 ==================================
 
-COLK and River's trees predict the bike rentals of a year, hour by hour. They predict each hour
-before they learn it. The trees are designed for tables like this one. Below are the intervals of
-COLK for ten days of the summer.
+COLK and River's trees predict the bike rentals of a year, each hour before they learn it. The trees
+are designed for tables like this one. The lower figure shows COLK's intervals for ten days of the
+summer.
 """
 
 import matplotlib.pyplot as plt

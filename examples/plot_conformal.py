@@ -1,8 +1,8 @@
 """Intervals on a stream that jumps
 ================================
 
-Adaptive intervals keep their coverage when a stream jumps: they grow if they miss too many targets
-and shrink if they miss too few.
+Adaptive intervals keep their coverage when a stream jumps. They widen if they miss too many targets
+and narrow if they miss too few.
 """
 
 import matplotlib.pyplot as plt

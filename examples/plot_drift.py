@@ -1,7 +1,7 @@
 """Drift
 =====
 
-On a drifting stream the last iterate follows the target. An average of all iterates lags behind.
+On a drifting stream, predict with the last iterate. An average of past iterates lags behind.
 """
 
 import matplotlib.pyplot as plt

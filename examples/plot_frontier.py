@@ -1,8 +1,8 @@
 """The effect of each risk on the tail
 ===================================
 
-Variance, semivariance, CVaR and entropic risk at several weights. Each reduces the mean of the
-worst tenth of the errors on new data, at the price of a larger mean error.
+The figure compares variance, semivariance, CVaR and entropic risk at several weights. Each reduces
+the mean of the worst tenth of the errors on new data, at the price of a larger mean error.
 """
 
 import matplotlib.pyplot as plt

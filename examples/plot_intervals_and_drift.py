@@ -1,9 +1,9 @@
 """Bike rentals with intervals and drift marks
 ===========================================
 
-Quantiles of the bike rentals of a year, learned hour by hour: the band leaves out a tenth of the
-hours, and is wider at hours with more rentals. A detector marks the days on which the errors of the
-median rose: the model has to learn something new there.
+A model learns quantiles of the bike rentals of a year, hour by hour. A tenth of the hours lie
+outside the band, which is wider at hours with more rentals. A detector marks the days on which the
+errors of the median rose, because the relationship had changed.
 """
 
 import matplotlib.pyplot as plt

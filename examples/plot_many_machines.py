@@ -1,8 +1,8 @@
 """Learners of different machines
 ==============================
 
-Four machines see different regions. The mean of their functions is wrong almost everywhere. Merged
-in information form, each learner counts where it has seen samples.
+Four machines see different regions. The mean of their functions is wrong almost everywhere. If the
+learners are merged instead, each one counts in the region in which it has seen samples.
 """
 
 import matplotlib.pyplot as plt

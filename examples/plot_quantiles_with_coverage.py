@@ -1,7 +1,7 @@
 """Quantiles with coverage
 =======================
 
-Five quantiles on one dictionary. They do not cross, and on new data the share of samples below each
+One model learns five quantiles. They do not cross, and on new data the share of samples below each
 quantile is close to its level.
 """
 

@@ -1,8 +1,8 @@
 """How far a fit follows a risk
 ============================
 
-The path from the mean to CVaR, judged by samples that are left out. With skewed noise CVaR pays,
-and the fit follows it. With normal noise there is nothing to gain, and the model of the mean stays.
+`fit` follows a path from the mean to CVaR, and left-out samples decide how far. With skewed noise
+CVaR pays. With normal noise there is nothing to gain, and `fit` keeps the model of the mean.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """A River pipeline
 ================
 
-Predict presidential approval before each poll is learned.
+Predict each poll of presidential approval before the model learns it.
 """
 
 import matplotlib.pyplot as plt

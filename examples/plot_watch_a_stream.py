@@ -2,7 +2,7 @@
 ===================================
 
 The relationship changes twice. `StreamDisplay` shows the error before each block is learned, the
-number of atoms, and the samples at which a detector saw the change.
+number of atoms, and the samples at which a detector raised an alarm.
 """
 
 import matplotlib.pyplot as plt

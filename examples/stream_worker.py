@@ -1,10 +1,11 @@
-"""A worker of a stream: learns the rows of files that appear in a folder, and can be killed.
+"""A worker that learns the rows of files in a folder, and continues after it was killed.
 
     python stream_worker.py INBOX MODEL [--every N]
 
-The model is a `NewtonCOLK` learner in one file, replaced as a whole after every N rows. Its number
-of steps is the number of rows that it has learned, so the file holds model and offset together: a
-worker that dies is started again, here or on another machine, and no row is lost or learned twice.
+The model is a `NewtonCOLK` learner in one file, which is replaced as a whole after every N rows. Its
+number of steps is the number of rows that it has learned, so the file holds model and offset
+together. If a worker dies, start it again on this machine or on another one: no row is lost or
+learned twice.
 Merge the models of all workers at any time with `colk merge`, or with `colk.merge`.
 """
 
