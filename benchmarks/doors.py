@@ -1,9 +1,9 @@
-"""`colk fit` on a CSV file beside `COLKRegressor().fit` on the same rows in memory.
+"""`colk fit` on a CSV file, compared with `COLKRegressor().fit` on the same rows in memory.
 
-The rows are those of scikit-learn's Friedman 1 with noise 1. Each door runs in a process of its own
-with one BLAS thread. Printed are R² on 5,000 other rows, seconds of the processor (for the command
-with reading and without imports), and the largest resident memory. The estimator sees the features
-as they are, and standardised as the command has them. A third line reads the file and does nothing.
+The rows are those of scikit-learn's Friedman 1 with noise 1. Each variant ("door") runs in its own
+process with one BLAS thread. The table shows R² on 5,000 other rows, processor seconds (of the
+command with reading, but without imports), and the largest resident memory. The estimator gets the
+features as they are, and standardised as in the command. The last line only reads the file.
 
     python benchmarks/doors.py                     20,000 and 200,000 rows
     python benchmarks/doors.py --rows 20000
@@ -94,7 +94,7 @@ DOORS = {
 
 
 def measured(door: str, train: Path, test: Path) -> list[float]:
-    """Run a door in a process of its own: seconds, R², megabytes."""
+    """Run a variant in its own process: seconds, R², megabytes."""
     run = subprocess.run(
         [sys.executable, __file__, "--measure", door, str(train), str(test)],
         check=True,

@@ -3,14 +3,13 @@
     python benchmarks/drift.py --data FOLDER
 
 The table shows the mean absolute error, or the share of mistakes, of predictions before each sample
-is learned, as a mean over seeds. Features are standardised by the samples so far. "Laplacian" has
-the standard bandwidth throughout. "Race" has the kernel that the first 500 samples choose, for
-ever. Both are shown with gradient steps, and with Newton steps and forgetting="auto". "Ratio" is
-the error of the default divided by the smallest of these four, the largest over the seeds; for
-labels it is the best accuracy of the four divided by that of the default. "Tree" is River's
-HoeffdingAdaptiveTree, and "no change" predicts the target before. The rules of the contest were
-made with seeds 1 and 2 of the generated streams, with bike and with River's data sets; the table
-has other seeds.
+is learned, as a mean over seeds. Features are standardised by the samples so far. "Laplacian" keeps
+this kernel with the standard bandwidth. "Race" keeps the kernel that the first 500 samples choose.
+Both are shown with gradient steps, and with Newton steps and forgetting="auto". "Ratio" is the
+error of the default divided by the smallest of these four, for the worst seed; for labels it is the
+best accuracy of the four divided by that of the default. "Tree" is River's HoeffdingAdaptiveTree,
+and "no change" predicts the target of the sample before. The rules of the contest were chosen on
+seeds 1 and 2 of the generated streams, on bike and on River's data sets; the table has other seeds.
 """
 
 import argparse
@@ -52,7 +51,7 @@ def concepts(parts: list[Any], size: int, width: int, seed: int) -> Iterator[Any
 
 
 def relevance(seed: int, period: int, width: int = 1) -> Iterator[Any]:
-    """Three of eight features count; after each period three others do."""
+    """Three of eight features matter; after each period three others do."""
     rng = np.random.default_rng(seed)
 
     def concept(first: int) -> Iterator[Any]:
@@ -180,7 +179,7 @@ def standardised(stream: Iterable[Any]) -> list[Sample]:
 
 
 class FixedRace:
-    """The kernel that the first 500 samples choose, for ever."""
+    """The kernel that the first 500 samples choose; it does not change later."""
 
     def __init__(self, kind: type, settings: dict[str, Any]) -> None:
         self.kind, self.settings, self.first = kind, settings, []

@@ -282,7 +282,7 @@ def work(folder, seed, start, stop):
     from colk.errors import FileFormatError
 
     faulthandler.enable()
-    os.fsync = lambda _: None  # the disk is not what is tried here
+    os.fsync = lambda _: None  # the test is not about the disk
     warnings.simplefilter("ignore")
     samples = [path.read_bytes() for path in sorted(folder.iterdir())]
     scratch = pathlib.Path(tempfile.mkdtemp(dir=folder.parent))
@@ -321,7 +321,7 @@ def work(folder, seed, start, stop):
             print("fault", number, said, fault, watch.seen[:3], flush=True)
             watch.seen.clear()
         if number % 100 == 0:
-            gc.collect()  # what was damaged shows when it is freed
+            gc.collect()  # damage may show when memory is freed
         print(said, number, flush=True)
 
 
@@ -367,7 +367,7 @@ def main():
         work(pathlib.Path(given.work), given.seed, given.start, given.count)
         return 0
     began, tally, faults = time.perf_counter(), {}, []
-    shared = "/dev/shm" if os.path.isdir("/dev/shm") else None  # files in memory, where there are
+    shared = "/dev/shm" if os.path.isdir("/dev/shm") else None  # in memory, if possible
     with tempfile.TemporaryDirectory(dir=shared) as place:
         folder = pathlib.Path(place) / "corpus"
         folder.mkdir()

@@ -100,7 +100,7 @@ def main() -> None:
         seconds = time.monotonic() - began
         print(f"an uninterrupted run takes {seconds:.1f} s")
         left, hits, runs = arguments.kills, 0, 0
-        while left > 0:  # a run ends after some kills: then another is begun
+        while left > 0:  # after some kills a run ends, and the next one begins
             broken = folder / f"broken{runs}"
             broken.mkdir()
             life = LONGEST_LIFE * seconds

@@ -1,11 +1,12 @@
 """Tables with categories, dates and gaps: the defaults against other methods.
 
-R² on held-out rows: hourly bike rentals as they are and with a fifth of all cells deleted, tables
-whose categories of 5, 200 and 5,000 values change the effect of a number, three tables with a
-category of 500 values that bends the effect of a number, adds a level, or means nothing, and a
-table of 50,000 rows with dates, texts and gaps. Peers get the same columns: gradient boosting with
-its own categories and gaps (codes as numbers above 255 values), one-hot categories with a support
-vector machine, and a pipeline made by hand for the large table. Writes docs/tables/mixed.md.
+The table shows R² on held-out rows. The data are hourly bike rentals, as they are and with a fifth
+of all cells deleted; tables with a category of 5, 200 or 5,000 values that changes the effect of a
+number; three tables with a category of 500 values that changes the shape of a number's effect, adds
+a level, or has no effect; and a table of 50,000 rows with dates, texts and missing cells. The other
+methods get the same columns: gradient boosting with its own categories and missing values (codes as
+numbers above 255 values; dates converted to numbers by hand), and one-hot categories with a support
+vector machine. Writes docs/tables/mixed.md.
 """
 
 import argparse
@@ -36,7 +37,7 @@ _MOST_VALUES = 255
 
 
 def bike(folder: Path, share: float, seed: int) -> Table:
-    """Hourly rentals; season, weather and weekday are text, and a share of the cells is gone."""
+    """Hourly rentals; season, weather and weekday are text, and a share of the cells is missing."""
     rng = np.random.default_rng(seed)
     table = pd.read_csv(folder / "bike_hour.csv", parse_dates=["dteday"])
     y = table.pop("cnt").to_numpy(float)
@@ -63,7 +64,7 @@ def categories(n_values: int, n_rows: int, seed: int) -> Table:
 
 
 def many_values(role: str, n_rows: int, seed: int) -> Table:
-    """A category of 500 values that bends the effect of a number, adds a level or means nothing."""
+    """A category of 500 values that changes an effect's shape, adds a level, or does nothing."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(500, size=n_rows)
     numbers = rng.normal(size=(n_rows, 3))

@@ -152,7 +152,7 @@ class Mutations:
 
 
 def verdict(mutant: Mutant, failure: str) -> str:
-    """Return what became of a mutant, in capitals if it should not be so."""
+    """Return the outcome of a mutant, in capitals if it is not the expected one."""
     if mutant.equivalent:
         return f"KILLED by {failure}" if failure else f"equivalent: {mutant.equivalent}"
     return f"killed by {failure}" if failure else "SURVIVES"

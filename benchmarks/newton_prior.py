@@ -1,4 +1,4 @@
-"""λ of Newton steps on streams that stand still and on two that drift, for `partial_fit`.
+"""λ of Newton steps on streams without change and on two that drift, for `partial_fit`.
 
     python benchmarks/newton_prior.py [--seeds 3] [--data FOLDER]
 
@@ -41,7 +41,7 @@ class Stream(NamedTuple):
 
 
 def drawn(problem: Problem, rows: int) -> Callable[[int], Stream]:
-    """Return a function of the seed that draws a still stream and noiseless test points."""
+    """Return a function of the seed that draws an unchanging stream and noiseless test points."""
 
     def draw(seed: int) -> Stream:
         rng = np.random.default_rng(seed)

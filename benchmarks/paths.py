@@ -1,16 +1,16 @@
-"""Prove that learning paths stay the same to the bit while the engine is rewritten.
+"""Check that learning paths stay the same, bit for bit, while the engine is rewritten.
 
     python benchmarks/paths.py record FILE
     python benchmarks/paths.py compare FILE
 
-Record with one version of the package, compare with another. Every configuration learns a stream
-that is drawn with a fixed seed; its digest is taken over the bytes of what the learner then shows:
-atoms, weights, predictions, the tracked g, sums of losses, the trace, P of the second order; NaN
-is NaN. Digests hold for one machine type, compiler and NumPy only: the file says what it was made
-with, and `compare` prints both where that differs. `--only TEXT` keeps to names with that text, and
-`--every N` to one of N configurations. `--no-averaging` gives COLK and POLK no average of the
-iterates, unless a configuration sets one: since KOMP charges an atom for what the average loses,
-averaged paths differ from those of earlier versions.
+Record with one version of the package, and compare with another. Every configuration learns a
+stream that is drawn with a fixed seed. Its digest covers the bytes of the state that the learner
+shows afterwards: atoms, weights, predictions, the tracked g, sums of losses, the trace, and P of
+Newton learners; all NaN are equal. Digests are valid for one machine type, compiler and NumPy only.
+The file records them, and `compare` prints those that differ. `--only TEXT` selects configurations
+by name, and `--every N` runs one of N configurations. `--no-averaging` switches the average of COLK
+and POLK off, unless a configuration sets one. Averaged paths differ from those of earlier versions,
+because KOMP now counts the loss of the average when it drops an atom.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def own(base: Any, *arguments: Any, **methods: Any) -> Any:
     return type(f"Own{base.__name__}", (base,), methods)(*arguments)
 
 
-# Functions of a user's own: Numba compiles them, but where they are made partial.
+# User-defined functions: Numba compiles them, except those that are partial.
 CALLS = count()
 CAUCHY = [lambda u, v: 1.0 / (1.0 + 4.0 * ((u - v) ** 2).sum())]
 QUARTIC = [lambda f, y: 0.25 * (f - y) ** 4, lambda f, y: (f - y) ** 3]
@@ -92,7 +92,7 @@ OWN_RISK = own(
     outer_slope_inner_at=lambda _, loss, g, i: 0.4 * (g[0] - loss),
 )  # fmt: skip
 OWN_BUDGET = own(compressors.Budget, 20, make_room=lambda _, d: compressors.remove(d, 0) or 0.1)
-# Two that raise: at a target that is far out, and at every fiftieth call.
+# Two that raise: at a large target, and at every fiftieth call.
 FRAGILE_LOSS = own(losses.Loss, loss_at=lambda _, f, y: f / (y < 1.5), slope_at=ROOT[1])
 FRAGILE = {"settle": lambda _, d, n, *more: compressors.enrol(d, n) * 0.0 / (next(CALLS) % 50 < 49)}
 FRAGILE_RULE = own(compressors.Compressor, needs_factor=False, **FRAGILE)
@@ -142,7 +142,7 @@ ORDERS: dict[str, Parts] = {
     "plain": {}, "traced": {"trace": True}, "experts": {"forgetting": "auto"},
     "priors": {"prior": "auto"}, "forgetful": {"forgetting": 0.98},
 }  # fmt: skip
-# What every learner of a kind is given: defaults may change.
+# Settings of every learner of a kind, because defaults may change.
 FIRST: Parts = {
     "kernel": Gaussian(0.5), "loss": Huber(0.5), "step_size": 0.2, "regularization": 1e-3,
     "compressor": KOMP(eps=0.02), "averaging": PolyakRuppert(growth=3.0), "trace": True,
@@ -178,7 +178,7 @@ SHOWN = (
 
 
 def by_parts(learner: Any, data: Data, places: Any = 1, *ignored: type[Exception]) -> Any:
-    """Cut data into so many parts, or at these places; go on with the next where one raises."""
+    """Cut data into this many parts, or at these places; after an error, continue with the next."""
     for part in zip(*(np.array_split(each, places) for each in data), strict=True):
         with suppress(*ignored):
             learner.learn(*part)
@@ -193,7 +193,7 @@ def one_by_one(learner: Any, data: Data) -> Any:
 
 
 def copied(learner: Any, data: Data) -> Any:
-    """Go on with copies: through pickles, and through files."""
+    """Continue with copies: through pickles, and through files."""
     for part in zip(*(np.array_split(each, 3) for each in data), strict=True):
         learner = pickle.loads(pickle.dumps(learner.learn(*part)))
         with tempfile.TemporaryDirectory() as folder:
@@ -203,7 +203,7 @@ def copied(learner: Any, data: Data) -> Any:
 
 
 def show(kind: Any, settings: Parts, feed: Any, data: Data) -> Parts:
-    """Return all that a learner shows after the data, by its names."""
+    """Return the public state of a learner after the data, by name."""
     learner, shown = feed(kind(**settings), data), {}
     points = np.random.default_rng(9).uniform(-1.2, 1.2, (40, data[0].shape[1]))
     for name in SHOWN:
@@ -219,7 +219,7 @@ def show(kind: Any, settings: Parts, feed: Any, data: Data) -> Parts:
 
 
 def cross(kind: Any, data: Any, **choices: Any) -> Iterator[Configuration]:
-    """Yield a configuration for each stream, and each combination of settings that are chosen."""
+    """Yield a configuration for each stream and each combination of the settings."""
     tables = [data if isinstance(data, dict) else {"": data}, *choices.values()]
     tables = [each if isinstance(each, dict) else {str(x): x for x in each} for each in tables]
     for (about, stream), *picked in product(*(table.items() for table in tables)):
@@ -268,7 +268,7 @@ def all_losses() -> Iterator[Configuration]:
 
 
 def first_order() -> Iterator[Configuration]:
-    """COLK and POLK: all that they are made of, and where steps are short, empty, or fail."""
+    """COLK and POLK: all terms and settings, and steps that are short, empty, or fail."""
     (X, y), wide = draw(500), {f"{p} features": draw(1500, p) for p in (1, 7, 8, 9, 20)}
     both = {"one": draw(600, 1), "two outputs": draw(600, 1, 2)}
     odd = {"zeros": (X, np.maximum(y, 0.0) * (X[:, 0] > 0.5)), "ties": (np.round(3.0 * X), y)}
@@ -291,7 +291,7 @@ def first_order() -> Iterator[Configuration]:
 
 
 def second_order() -> Iterator[Configuration]:
-    """NewtonCOLK: all that it is made of, few and many atoms, and a stream that changes."""
+    """NewtonCOLK: all terms and settings, few and many atoms, and a stream that changes."""
     X, y = draw(2500, 1)
     changed = (X, np.where(np.arange(2500) < 1600, y, 4.0 - 3.0 * y))
     both, new = {"one": draw(600), "two outputs": draw(600, q=2)}, NewtonCOLK
@@ -337,7 +337,7 @@ def other_learners() -> Iterator[Configuration]:
 
 
 def digest(value: Any) -> str:
-    """Return the SHA-256 of the shapes and bytes of all numbers of what a learner shows."""
+    """Return the SHA-256 of the shapes and bytes of all numbers in a public state."""
     if isinstance(value, colk.KernelExpansion):
         value = (value.atoms, value.weights)
     elif isinstance(value, dict | learners.Trace | rl.PolicyTrace):
@@ -350,7 +350,7 @@ def digest(value: Any) -> str:
 
 
 def run(only: str, every: int) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield for each configuration its digest, and the first digits of those of its parts."""
+    """Yield the digest of each configuration, and the first digits of the digests of its parts."""
     for name, learn in chain(first_order(), second_order(), all_losses(), other_learners()):
         if only in name and crc32(name.encode()) % every == 0:
             try:
@@ -363,14 +363,14 @@ def run(only: str, every: int) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def surroundings() -> dict[str, str]:
-    """Return what digests depend on beside the package."""
+    """Return what digests depend on besides the package."""
     pools = {f"{each['internal_api']} {each.get('architecture')}" for each in threadpool_info()}
     found = {name: version(name) for name in ("numpy", "scipy", "numba")}
     return found | {"python": platform.python_version(), "threads": ", ".join(sorted(pools))}
 
 
 def compare(known: Parts, found: Parts) -> int:
-    """Print which configurations differ, and in what; return how many."""
+    """Print which configurations differ and in which parts; return their number."""
     differ = 0
     for name in known | found:
         old, new = known.get(name, {}), found.get(name, {})

@@ -1,20 +1,20 @@
-"""Repeat what may tear a model: threads, forks, Ctrl-C, and saves at random moments.
+"""Try to corrupt models by threads, forks, Ctrl-C, and saves at random moments.
 
     python benchmarks/races.py               threads, forks and interrupts, 200 times each
     python benchmarks/races.py threads       one of them; also: forks, interrupts
-    python benchmarks/races.py saves         10,000 saves, all read and learned on
+    python benchmarks/races.py saves         10,000 saves, all loaded and continued
     python benchmarks/races.py --times N --seed N
 
-threads     Four threads give a fresh learner its first samples at once: none may be lost. While
-            they learn, the model is saved, pickled and copied: each must be whole.
+threads     Four threads give a new learner its first samples at the same time; none may be lost.
+            While they learn, the model is saved, pickled and copied; each copy must be complete.
 forks       The process is forked while another thread learns. The child predicts, learns and saves,
             and its model must be one that existed.
-interrupts  Ctrl-C at a random moment of `colk fit` and `colk predict`, from 0.02 s on: one line,
-            exit code 130, and an older model is untouched. Moments at which the interpreter itself
-            still starts are counted apart.
-saves       Learners of second order, experts, a search for the prior and least-squares temporal
-            differences, saved at random moments of a stream. Each file must load, and the loaded
-            learner must learn on bit for bit.
+interrupts  Ctrl-C at a random moment of `colk fit` and `colk predict`, after at least 0.02 s. The
+            command must print one line, end with exit code 130, and leave an older model unchanged.
+            Moments at which the interpreter itself still starts are counted separately.
+saves       Newton learners, experts, a search for the prior and least-squares temporal differences,
+            saved at random moments of a stream. Each file must load, and the loaded learner must
+            continue bit for bit.
 """
 
 import argparse
@@ -276,7 +276,7 @@ def save_often(times: int, draw: random.Random, folder: Path) -> Counter[str]:
 
 
 def repeat(name: str, times: int, seed: int) -> Counter[str]:
-    """Make one race many times; count the outcomes, where "" is that nothing was wrong."""
+    """Run one race many times; count the outcomes, where "" means that nothing was wrong."""
     draw, found, kinds = random.Random(seed), Counter[str](), learners(60)
     with tempfile.TemporaryDirectory() as folder:
         if name == "saves":

@@ -1,12 +1,13 @@
-"""Which features matter: the estimators at their defaults, where few features do, and elsewhere.
+"""Which features matter: the estimators at their defaults, on data with few and many such features.
 
 Friedman 1 has 50, 100 and 200 features, of which five matter; "the five alone" is the fit to these.
-The inverse dynamics have 32 inputs, of which four matter much. R² or accuracy on new data, as means
-over seeds, beside `HistGradientBoosting` at its defaults. Two other tables compare the automatic
-choice with the same race without feature scales, paired over seeds: DESIGN was used to make the
-rules, HELD_OUT was not looked at before they were fixed. "arm" compares the default with the race
-without feature scales and 400 atoms: the mean squared error of the end of an arm on new rows
-without noise. The rule for more atoms was made on planar arms, not on the arm in space.
+The inverse dynamics have 32 inputs, of which four matter much. The table shows R² or accuracy on
+new data, as means over seeds, compared with `HistGradientBoosting` at its defaults. Two other
+tables compare the automatic choice with the same race without feature scales, paired over seeds.
+The rules were chosen on the sets DESIGN; the sets HELD_OUT were not used before the rules were
+fixed. "arm" compares the default with the race without feature scales and with 400 atoms, by the
+mean squared error of the end of an arm on new rows without noise. The rule for more atoms was
+chosen on planar arms, not on the arm in space.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from tables import publish
 
 from colk import COLKClassifier, COLKRegressor
 
-# In `colk.selection` the name of the module is that of its function.
+# In `colk.selection` the module and its function have the same name.
 race_module: Any = import_module("colk.selection.race")
 
 Sample = tuple[Any, Any]
@@ -212,7 +213,7 @@ def compared(name: str, make: Callable[[int], Sample], seeds: range) -> list[str
 
 
 class NoSearch:
-    """Stands in for the search for feature scales, and finds none."""
+    """Replaces the search for feature scales, and finds none."""
 
     def __init__(self, samples: Any) -> None:
         self.n_features = samples.X.shape[1]

@@ -1,4 +1,4 @@
-"""What a risk can gain at most: in theory, and on a path with hindsight."""
+"""The largest gain of a risk: in theory, and on a path if the test rows were known."""
 
 from collections.abc import Iterator
 
@@ -16,9 +16,9 @@ __all__ = ["hindsight", "least_ratio"]
 
 Array = NDArray[np.float64]
 
-# Points, and draws of the target of each; as many new draws judge.
+# Points, and draws of the target of each; the same number of new draws judge.
 N_POINTS, N_DRAWS = 150, 300
-# A risk that rests on fewer rows cannot be estimated.
+# A risk that fewer rows determine cannot be estimated.
 FEWEST = 5.0
 SHARES, FACTORS = (0.25, 0.5, 1.0), (1.0, 4.0, 16.0, 64.0)
 

@@ -1,8 +1,8 @@
-"""Data sets on which risks are compared, each with what a risk can gain on it, and why.
+"""Data sets on which risks are compared, each with its noise, which determines the possible gain.
 
 Under noise that has no long tail on one side, the model of the mean has the smallest tail as well.
-A risk can gain where the noise is skewed: moving f towards the long tail makes its losses smaller,
-at the price of the others.
+If the noise is skewed, a risk can gain: moving f towards the long tail makes the losses there
+smaller, and the other losses larger.
 """
 
 from collections.abc import Callable
@@ -185,7 +185,7 @@ DESIGN = (
     _generated("hidden group", _wave(_hidden_group), "a tenth of the rows is shifted by 1.5"),
 )
 
-# The rule of the path was made without these sets. It was made stricter once, after all sets had
+# The rule of the path was chosen without these sets. It became stricter once, after all sets had
 # been seen with other seeds.
 NEW = (
     _generated("outliers", _wave(_outliers), "a tenth of the rows is wild, on both sides"),

@@ -1,4 +1,4 @@
-"""Risks on streams: the asked-for risk on new data, against the model of the mean loss.
+"""Risks on streams: the asked-for risk on new data, relative to the model of the mean loss.
 
     python benchmarks/risk_streams.py run --data FOLDER [--rows 20000] [--batch 3]
     python benchmarks/risk_streams.py table
@@ -8,10 +8,10 @@ Every model learns one stream by `partial_fit` in blocks of 100 rows, with the L
 at most 200 atoms; the other settings are the defaults. A cell is the asked-for risk of the losses
 on new rows, divided by that of the model of the mean loss on the same rows: the mean over the
 seeds, and the largest. For the drifting stream, new rows are those of the second half, each block
-predicted before it is learned. After a dot, the same ratio for a polish under the risk, and for one
-under the mean, on the final atoms of the mean's model with all rows at hand, for the first
-`--batch` seeds: the risk pays where the first of the two is the smaller one. A stream has `--rows`
-rows for the first three problems, half of that for the others, and 5000 new rows.
+predicted before it is learned. After the dot a cell has the same ratio for two batch fits, a polish
+under the risk and one under the mean, with all rows on the final atoms of the mean's model, for the
+first `--batch` seeds. The risk pays if the first of the two is smaller. A stream has `--rows` rows
+for the first three problems, half as many for the others, and 5000 new rows.
 
 Step sizes and the constants of the mixture were chosen with seeds below 200, most of them of the
 first three problems. `run` keeps finished parts in the folder `--cache` and can be stopped at any

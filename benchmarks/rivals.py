@@ -1,17 +1,18 @@
-"""A rival kernel beside the model: tables that are learned in one pass, and streams after `fit`.
+"""A rival kernel beside the model, for tables that are learned in one pass and streams after `fit`.
 
     python benchmarks/rivals.py tables        `TableModel.learn`, from the first row on
     python benchmarks/rivals.py after_fit     `fit` on the first 1,000 rows, then `partial_fit`
-    python benchmarks/rivals.py time          `TableModel.learn` on tables that stand still
+    python benchmarks/rivals.py time          `TableModel.learn` on tables without a change
 
-The first two have 1,000 rows of one relation and 4,000 rows after a change; some have no change.
-Three of eight features count. The error is the mean absolute error, divided by the deviation of the
-targets, or the share of wrong labels, of rows before they are learned, over the last 2,000 rows. It
-is a mean over seeds which chose nothing. "Fixed" has the kernel that the first rows chose, for
-ever; "Laplacian" has this kernel with its standard bandwidth throughout. "Ratio" is the error of
-the default divided by the smallest of the others, the largest over the seeds; for labels it is the
-ratio of accuracies, inverted. "Time" is the processor time of the default divided by that of
-"fixed", both without the time of the first race. The last part shows the time on longer tables.
+The first two have 1,000 rows of one relationship and 4,000 rows after a change; some have no
+change. Three of eight features matter. Each row is predicted before it is learned. The error is
+that of the last 2,000 rows: the mean absolute error divided by the standard deviation of the
+targets, or the share of wrong labels. It is a mean over seeds that were used for no choice. "Fixed"
+keeps the kernel that the first rows chose; "Laplacian" keeps this kernel with its standard
+bandwidth. "Ratio" is the error of the default divided by the smallest of the others, for the worst
+seed; for labels it is the best accuracy of the others divided by that of the default. "Time" is the
+processor time of the default divided by that of "fixed", both without the first race. The last part
+shows the time on longer tables.
 """
 
 import argparse
@@ -38,7 +39,7 @@ Predict = Callable[[Array], Array]
 
 
 def relation(X: Array, first: int) -> Array:
-    """Three features count, from the first one on."""
+    """Three features matter, from the first one on."""
     return np.sin(2.0 * X[:, first]) + X[:, first + 1] * X[:, first + 2]
 
 
@@ -97,7 +98,7 @@ def table_run(X: Array, y: Array, kernel: Any, solver: Any) -> tuple[float, floa
 
 
 def time_row(n_rows: int, solver: Any) -> list[str]:
-    """Return the time a row of a table that stands still, in µs, after the first 500 rows."""
+    """Return µs per row of a table without a change, after the first 500 rows."""
     rng = np.random.default_rng(SEEDS[0])
     X = rng.normal(size=(n_rows, N_FEATURES))
     y = relation(X, 0) + 0.2 * rng.normal(size=n_rows)

@@ -1,12 +1,12 @@
-"""Missing features of River's streams: what to put into the gaps.
+"""Missing features in River's streams: ways to fill them.
 
     python benchmarks/river_gaps.py [--seeds 3]
 
 A fifth of all features is dropped at random, or, in the second half of the table, two fifths of the
 values above their medians. The model is `drop_missing | StandardScaler() | COLKRegressor()`, or the
-classifier. Behind the scaler a gap is 0, the mean ("colk"). The other columns fill gaps before the
-scaler: with the mean so far, with the latest value, and with the expected value given the other
-features, as tables do (`colk.tabular.gaps`, from the latest 300 samples); "flags" adds a
+classifier. After the scaler a missing feature is 0, its mean ("colk"). The other columns fill gaps
+before the scaler: with the mean so far, with the latest value, and with the expected value given
+the other features, as tables do (`colk.tabular.gaps`, from the latest 300 samples); "flags" adds a
 feature for each feature that tells whether it is missing. Error is the mean absolute error, or the
 share of wrong labels, divided by that on the stream without gaps. Writes docs/tables/river_gaps.md;
 takes about ten minutes of one core.

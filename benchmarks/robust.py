@@ -1,10 +1,11 @@
-"""Outliers: R² on clean data of the default regressor beside SVR at its defaults.
+"""Outliers: R² on clean data of the default regressor, compared with SVR at its defaults.
 
-500 training samples, and 1000 test samples without noise and outliers. "one feature" is sin 2x with
-noise of 0.1, "five features" a sum of sines and products with noise of 0.1. A share of the training
-targets is moved: "up" by 20 to 40, "both ways" by a normal variable of deviation 20. Seeds from 200
-were used for no choice. The script writes docs/tables/robust.md. With --streams it writes
-docs/tables/robust_streams.md: one pass of 3000 samples through `partial_fit` and River.
+There are 500 training samples, and 1000 test samples without noise and outliers. "one feature" is
+sin 2x, and "five features" is a sum of sines and products, both with noise of 0.1. A share of the
+training targets is moved: "up" by 20 to 40, "both ways" by a normal variable with standard
+deviation 20. Seeds from 200 on, which the table uses, were used for no choice. The script writes
+docs/tables/robust.md. With --streams it writes docs/tables/robust_streams.md: one pass of 3000
+samples through `partial_fit` and River.
 """
 
 import argparse

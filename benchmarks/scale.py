@@ -5,20 +5,22 @@
     python benchmarks/scale.py report         the report, from the parts that were measured
     python benchmarks/scale.py --quick        few rows; prints the report
 
-Tasks make the rows, in 8 partitions. "Curvature" is a pass that sums M × M numbers for M atoms,
-"gradient" one that sums M. Microseconds per row are processor time of workers, as is the yardstick,
-which hashes 64 MiB; both hold on a busy machine. Passes of one worker and of two alternate: times
-are medians of five passes (the yardstick then hashes eight times as much), a speed-up is the median
-of the five ratios of neighbouring passes, with the smallest and the largest. It is that of wall
-time and needs an idle machine: beside it stands that of the yardstick in the same run. Calculated
-clusters have the measured times per row and per task, one task a worker and pass, and links of
-1 GB/s; the seconds beside an efficiency say what limits it, and the last of these rows says where
-half of the time of a pass is lost. The row below them is a whole fit of rows that need more memory
-than all workers have. The lower figure has the measured efficiency of 2 workers as a cross.
+Tasks make the rows, in 8 partitions. "Curvature" is a pass that sums M × M numbers for M atoms, and
+"gradient" is a pass that sums M numbers. The yardstick hashes 64 MiB. Microseconds per row and the
+yardstick are processor times of the workers, which are valid on a busy machine too. Passes of one
+worker and of two alternate. Their times are medians of five passes (the yardstick then hashes eight
+times as much). A speed-up is the median of the five ratios of neighbouring passes, with the
+smallest and the largest in brackets. It is one of wall times and needs an idle machine; the last
+column has the speed-up of the yardstick in the same run. Calculated clusters have the measured
+times per row and per task, one task for each worker and pass, and links of 1 GB/s. The seconds in
+brackets show what limits the efficiency, and the last of these rows shows the number of workers at
+which half of the time of a pass is lost. The last row of the table is a whole fit of rows that need
+more memory than all workers have. The cross in the lower figure is the measured efficiency of 2
+workers.
 """
 
 # Each part is written to a file, so that parts can be measured at different times: "workers" needs
-# an idle machine, the others do not. A part that is there is not measured again; --again does it.
+# an idle machine, the others do not. A part that is in the file is measured again only with --again.
 
 import argparse
 import json
@@ -121,8 +123,8 @@ def measure_workers(
 ) -> dict[str, Any]:
     """Times of the largest problem with one worker and with two; bytes that are moved.
 
-    Both clusters are there all the time, and passes of one worker and of two alternate, so that
-    both meet the same machine.
+    Both clusters run all the time, and passes of one worker and of two alternate, so that both have
+    the same conditions.
     """
     n_atoms, found = orders[-1], {"moved": {}, "sent": {}}
     with (
@@ -194,7 +196,7 @@ def measure_large(n_rows: int, n_atoms: int) -> dict[str, Any]:
 
 
 def measure(path: Path, chosen: str, quick: bool, again: bool) -> dict[str, Any]:
-    """Measure what is not in the file yet, and return all that is there."""
+    """Measure the parts that are not in the file yet, and return all parts."""
     sizes = tuple(n // QUICK for n in SIZES) if quick else SIZES
     orders = tuple(n // 4 for n in ORDERS) if quick else ORDERS
     large = (LARGE[0] // 100, LARGE[1] // 4) if quick else LARGE

@@ -1,18 +1,18 @@
-"""How long `fit` and `predict` take: rows, atoms, features and threads, beside gradient boosting.
+"""Time of `fit` and `predict` by rows, atoms, features and threads, compared with boosting.
 
     python benchmarks/scaling.py              all tables, about 15 minutes on two idle cores
     python benchmarks/scaling.py times        or: busy, threads, letters, sample, pass, figure
     python benchmarks/scaling.py times --one-thread
 
-With --one-thread, every model has one thread, and processor seconds are shown: they are right on a
-busy machine as well.
+With --one-thread, every model has one thread, and the tables show processor seconds, which are
+valid on a busy machine too.
 
-Every measurement runs in a process of its own, with BLAS threads as they come. Wall times are the
-smallest of several runs if a run is short. Boosting is `HistGradientBoosting` at its defaults. The
-data are Friedman 1 with ten features; with three features, a sine and a product. The yardsticks of
-"threads" are work that two cores share perfectly, hashing and matrix products, measured in the same
-run: with two threads of one core, or on a busy machine, they gain less than 2 as well. Tables go to
-docs/tables, the figure to docs/figures.
+Every measurement runs in its own process, with the default number of BLAS threads. Wall times are
+the smallest of several runs if a run is short. Boosting is `HistGradientBoosting` at its defaults.
+The data are Friedman 1 with ten features; with three features, a sine and a product. The yardsticks
+of "threads" are hashing and matrix products, measured in the same run. Two cores share this work
+perfectly; with two threads of one core, or on a busy machine, they gain less than a factor of 2.
+The script writes tables to docs/tables and the figure to docs/figures.
 """
 
 import argparse
@@ -46,10 +46,10 @@ MEMORY_ASKED = 400.0  # MB beyond the data, for the most rows
 BUSY_ASKED, THREADS_ASKED = 3.0, 1.6
 # Runs that are shorter than this are repeated.
 _SHORT, _REPEATS = 3.0, 3
-PASS_SEED = 1000  # no data with it chose the length of a pass
+PASS_SEED = 1000  # no choice of the length of a pass used data with this seed
 
 
-# -- in a process of its own -----------------------------------------------------------------
+# -- in its own process ----------------------------------------------------------------------
 
 
 def regression(rows: int, features: int) -> tuple[Any, Any]:

@@ -1,9 +1,9 @@
-"""Load a server that learns: no request is lost, and no answer is that of a torn model.
+"""Load test of a server that learns: no request is lost, and every answer is consistent.
 
 A process of `colk serve --learn` gets requests from several clients at once: one of them sends rows
-to learn, one by one, the others ask for predictions. Each answer says how many rows the model had
-learned. Afterwards the same rows are learned again by a second model in the order of the first, and
-every answer must equal the prediction of this model after so many rows, bit for bit.
+to learn, one by one, and the others ask for predictions. Each answer contains the number of rows
+that the model had learned. Afterwards a second model learns the same rows in the same order, and
+every answer must equal the prediction of this model after that number of rows, bit for bit.
 
     python benchmarks/serve_load.py                  10⁵ requests
     python benchmarks/serve_load.py --requests N --clients N
@@ -28,7 +28,7 @@ from colk.cli.serving import Service
 from colk.tabular import TableModel
 
 ASKED = {"rows": [{"x": 0.5, "city": "Rome"}, {"x": -1.0, "city": None}, {"x": None}]}
-# One of so many requests learns.
+# One of this many requests learns.
 LEARNS = 10
 
 

@@ -6,11 +6,11 @@
     python benchmarks/shards.py --cache FOLDER    continues an interrupted run
     python benchmarks/shards.py --jobs 2          in two processes
 
-Each problem has 16,000 rows, which a fit in memory sees whole, and 100,000 others for the test. The
-fit over partitions finds kernel, atoms and λ on a sample of 8,000 rows; all models have at most 200
-atoms. Partitions are alike, or sorted by the first feature. The error is the mean squared error,
-the logarithmic loss, or the value of the risk. Risks are taken as given: with `risk_path`, the
-sample decides whether a risk pays, and may decide otherwise than all rows.
+Each problem has 16,000 rows, all of which a fit in memory uses, and 100,000 others for the test.
+The fit over partitions finds kernel, atoms and λ on a sample of 8,000 rows; all models have at most
+200 atoms. Partitions are alike, or sorted by the first feature. The error is the mean squared
+error, the logarithmic loss, or the value of the risk. Risks are minimised as given, because with
+`risk_path` the sample decides whether a risk pays, and all rows might decide differently.
 
 A fit draws rows at random, 2,000 at most, to choose its kernel, in memory as well as over
 partitions, and different kernels have different errors. So each error is the mean of three fits

@@ -1,11 +1,11 @@
-"""Long runs: rounding error of the triangular factor, and accuracy on streams that stand still.
+"""Long runs: rounding error of the triangular factor, and accuracy on streams without change.
 
 Factor: every step appends one random point and drops random atoms, so that the factor changes all
 the time. The script prints max |K·K⁻¹ − I| and cond(K) along the way and plots them. Points lie in
 the cells of a grid, at most one in each cell, so that no two points make K singular.
 
-Streams: see `still.py`. FILE keeps the readings of the streams that are done, so that a later call
-goes on. Three runs of ten streams of 10⁷ rows take about seven minutes of one core.
+Streams: see `still.py`. FILE keeps the readings of finished streams, so that a later call
+continues. Three runs of ten streams of 10⁷ rows take about seven minutes of one core.
 
     python benchmarks/soak.py            10⁷ steps at M ≈ 20, 10⁶ at M ≈ 50 and at M ≈ 300
     python benchmarks/soak.py --quick    a hundredth of the steps

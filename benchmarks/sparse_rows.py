@@ -1,4 +1,4 @@
-"""Memory and time of fits to sparse matrices, each in a process of its own.
+"""Memory and time of fits to sparse matrices, each in its own process.
 
     python benchmarks/sparse_rows.py
 
@@ -31,7 +31,7 @@ def peak():
 
 
 def sample(n_rows, n_columns, density, seed):
-    """Return a sparse matrix, and targets that are a bent function of half of the columns."""
+    """Return a sparse matrix, and targets that are a nonlinear function of half of the columns."""
     from scipy.sparse import csr_matrix
 
     random = np.random.default_rng(seed)
@@ -72,7 +72,7 @@ def measure(kernel, limit, n_rows, n_columns, density):
 
 
 def main():
-    """Run each kernel in a process of its own, and write docs/tables/sparse_rows.md."""
+    """Run each kernel in its own process, and write docs/tables/sparse_rows.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--columns", type=int, default=10_000)

@@ -2,8 +2,8 @@
 
 The lower bound ("floor") of an exact step is, for each sample, one kernel column of M evaluations
 and two triangular products, M² multiply-adds together, with one thread of BLAS. Small triangles are
-multiplied with many columns at once, which a stream cannot do: the floor is the speed of the
-processor, and a step cannot reach it.
+multiplied with many columns at once, which a stream cannot do. The floor therefore shows the speed
+of the processor, and a step cannot reach it.
 
     python benchmarks/step.py
 """

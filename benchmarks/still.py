@@ -1,12 +1,12 @@
-"""Ten streams that stand still: the accuracy of the average over 10⁷ rows.
+"""Ten streams that do not change: the accuracy of the averaged model over 10⁷ rows.
 
-`partial_fit` of the estimators at their defaults, but for kernel and number of atoms, on rows that
-are drawn from one distribution. The accuracy is R² against the noiseless truth on 4,000 points, or
-the share of 40,000 points with the label that is most probable; the points are the same at every
-reading of a run. A single run wanders: a set of atoms that suits it may last for 10⁶ rows, and give
-way to another set by chance. A reading is therefore the mean of three runs with different rows. A
-model must not get worse: the last reading is at least the best one minus 0.002. The last column has
-the largest difference between the best and the last accuracy of a single run.
+The estimators learn rows of one distribution by `partial_fit`, at their defaults except for kernel
+and number of atoms. The accuracy is R² against the noiseless truth on 4,000 points, or the share of
+40,000 points with the label that is most probable; the points are the same at every reading of a
+run. A single run varies, because a good set of atoms may last for 10⁶ rows and then change by
+chance. A reading is therefore the mean of three runs with different rows. A model must not get
+worse: the last reading must be at least the best one minus 0.002. The last column has the largest
+difference between the best and the last accuracy of a single run.
 """
 
 import json
@@ -29,7 +29,7 @@ Results = dict[str, list[tuple[int, list[float]]]]  # rows, and the accuracy of 
 
 
 def friedman(X: Array) -> Array:
-    """The first function of Friedman: five of the features count."""
+    """Friedman's first function: five of the features matter."""
     waves = 10.0 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20.0 * (X[:, 2] - 0.5) ** 2
     return waves + 10.0 * X[:, 3] + 5.0 * X[:, 4]
 
@@ -123,7 +123,7 @@ def run(file: Path, rows: int) -> Results:
 
 
 def report(results: Results, is_whole: bool) -> bool:
-    """Show best and last readings, in docs/tables if all rows were learned; return if all hold."""
+    """Show best and last readings, in docs/tables if all rows were learned; return if all pass."""
     rows, sound = [], True
     for name, readings in results.items():
         runs = np.array([found for _, found in readings])
@@ -141,7 +141,7 @@ def report(results: Results, is_whole: bool) -> bool:
 
 
 def plot(results: Results, path: Path) -> None:
-    """Plot what is missing to a perfect model against the number of rows."""
+    """Plot the distance from a perfect score against the number of rows."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -2,11 +2,10 @@
 
     python stream_worker.py INBOX MODEL [--every N]
 
-The model is a `NewtonCOLK` learner in one file, which is replaced as a whole after every N rows. Its
-number of steps is the number of rows that it has learned, so the file holds model and offset
+The model is a `NewtonCOLK` learner in one file, which is replaced as a whole after every N rows.
+Its number of steps is the number of rows that it has learned, so the file holds model and offset
 together. If a worker dies, start it again on this machine or on another one: no row is lost or
-learned twice.
-Merge the models of all workers at any time with `colk merge`, or with `colk.merge`.
+learned twice. Merge the models of all workers at any time with `colk merge`, or with `colk.merge`.
 """
 
 import argparse
