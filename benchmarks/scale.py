@@ -20,7 +20,7 @@ workers.
 """
 
 # Each part is written to a file, so that parts can be measured at different times: "workers" needs
-# an idle machine, the others do not. A part that is in the file is measured again only with --again.
+# an idle machine, the others do not. Only --again repeats a measured part.
 
 import argparse
 import json

@@ -23,7 +23,7 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)  # before fixtures of modules
 def pytest_runtest_setup(item):
-    """Seed NumPy's global generator, which `random_state=None` takes, so that failures repeat."""
+    """Seed NumPy's global generator, which `random_state=None` uses, so that failures repeat."""
     np.random.seed(0)  # noqa: NPY002  (scikit-learn uses the global one)
 
 

@@ -9,7 +9,7 @@ import colk
 
 
 def alone(code):
-    """Run code in a process of its own."""
+    """Run code in its own process."""
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -9,7 +9,7 @@ import colk
 
 FOLDER = Path(colk.__file__).parent
 SOURCES = sorted(FOLDER.rglob("*.py"))
-# What named tuples offer under names that begin with an underscore.
+# Public attributes of named tuples, whose names begin with an underscore.
 OFFERED = {"_asdict", "_fields", "_make", "_replace"}
 LONGEST_FILE = 400
 
@@ -36,7 +36,7 @@ def private_definitions(tree):
 
 
 def is_own(value):
-    """Whether an attribute is taken of `self`, `cls` or `super()`."""
+    """Whether an attribute belongs to `self`, `cls` or `super()`."""
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
         return value.func.id in ("super", "type")
     return isinstance(value, ast.Name) and value.id in ("self", "cls")

@@ -1,4 +1,4 @@
-"""The benchmark: its peers run, its page tells where colk is behind, its file is complete."""
+"""The benchmark: its peers run, its page shows where colk is behind, its file is complete."""
 
 import re
 import sys

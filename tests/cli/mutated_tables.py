@@ -26,7 +26,7 @@ from colk.cli import main as run
 from colk.tabular import TableModel
 from colk.tabular.reading import Columns, Source
 
-LONGEST = 20.0  # seconds for one file, on a machine that does other things too
+LONGEST = 20.0  # seconds for one file, on a busy machine
 MEMORY = 150.0  # megabytes that all files together may add
 
 TABLE = [
@@ -72,7 +72,7 @@ SHARED = [b"-", b"\xef\xbb\xbf", "ä".encode(), b"9" * 100, b"a" * 5000, b" ", b
 
 
 def mutated(data: bytes, kind: str, draw: random.Random) -> bytes:
-    """Flip, cut, repeat, remove or insert, once to some times."""
+    """Flip, cut, repeat, remove or insert bytes, one or several times."""
     changed = bytearray(data)
     for _ in range(draw.choice([1, 1, 1, 2, 5, 30])):
         at = draw.randrange(len(changed) + 1)
@@ -117,7 +117,7 @@ def check(path: Path, model: Path) -> int:
 
 
 def learn(path: Path) -> int:
-    """Read a file, learn its rows and predict them; returns 0 where there are rows."""
+    """Read a file, learn its rows and predict them; returns 0 if there are rows."""
     model = TableModel(
         "y",
         ["a", "b", "city", "when"],
@@ -132,7 +132,7 @@ def learn(path: Path) -> int:
 
 
 def read(path: Path, model: TableModel | None = None) -> int:
-    """Read a file; returns 0 where there are rows, as `check` does for a model."""
+    """Read a file; returns 0 if there are rows, as `check` does for a model."""
     began, rows = time.monotonic(), 0
     try:
         with Source([str(path)]) as source:
@@ -164,7 +164,7 @@ def hammer(
     kinds: tuple[str, ...] = ("csv", "jsonl"),
     use: Callable[[Path], int] | None = None,
 ) -> int:
-    """Fit so many files of each kind, or `read` or `learn` them; returns how many gave 0."""
+    """Fit this many files of each kind, or `read` or `learn` them; returns the number of zeros."""
     draw, models = random.Random(seed), 0
     before = 0.0
     for number in range(n_files):

@@ -1,4 +1,4 @@
-"""`--resume` after the data changed: what was read must still be there, and more may follow."""
+"""`--resume` after the data changed: rows that were read must be unchanged, and more may follow."""
 
 import json
 
@@ -12,7 +12,7 @@ N = 700
 
 
 def lines_of(kind):
-    """The rows of a table, as lines with a header where the format has one."""
+    """The rows of a table, as lines, with a header if the format has one."""
     rows = [(round(0.01 * i, 4), (7 * i) % 11, (3 * i) % 5 + 0.01 * i) for i in range(N)]
     if kind == "csv":
         return ["a,b,y", *(",".join(map(str, row)) for row in rows)]

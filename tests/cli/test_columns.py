@@ -1,4 +1,4 @@
-"""`colk fit` tells what it cannot use: dates, lists, rare columns, categories, other formats."""
+"""`colk fit` reports what it cannot use: dates, lists, rare columns, categories, other formats."""
 
 import bz2
 import datetime

@@ -1,4 +1,4 @@
-"""`colk evaluate`: metrics equal those of scikit-learn, and baselines are what they claim."""
+"""`colk evaluate`: metrics equal those of scikit-learn, and baselines are correct."""
 
 import csv
 import re

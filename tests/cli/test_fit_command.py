@@ -64,7 +64,7 @@ def usable(houses):
 
 @pytest.mark.parametrize("options", [[], ["--no-polish", "--kernel", "laplacian"]])
 def test_the_command_fits_the_same_model_as_the_library(colk, houses, tmp_path, options):
-    """From other batches as well, to the bit."""
+    """The model is the same, bit for bit, for other batches."""
     code, _, _ = colk("fit", houses, *NUMBERS, *options, "--model", tmp_path / "m.colk")
     columns, price = usable(houses)
     cuts = [0, 1, 100, 700, len(price)]
@@ -81,7 +81,7 @@ def test_the_command_fits_the_same_model_as_the_library(colk, houses, tmp_path, 
 
 
 def test_a_pipe_is_learned_row_by_row(tmp_path, houses):
-    """In one pass, with Newton's steps, and the command says so."""
+    """Standard input is learned in one pass with Newton steps, and the command says so."""
     path = tmp_path / "m.colk"
     command = [sys.executable, "-m", "colk", "fit", "-", *NUMBERS, "--model", str(path)]
     with open(houses, "rb") as rows:
@@ -256,7 +256,7 @@ def test_standard_input_is_learned_as_it_arrives(tmp_path):
     assert process.wait(60) == 130
     process.stdin.close()
     process.stdout.close()
-    assert package.load(model).rows in (3, 4)  # it stops between two rows
+    assert package.load(model).rows in (3, 4)  # the command stops between two rows
 
 
 @pytest.mark.parametrize(

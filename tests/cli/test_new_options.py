@@ -85,7 +85,7 @@ def noisy(path, n, seed):
 
 
 def test_intervals_cover(colk, tmp_path):
-    """On other rows of the same distribution, at both levels, and with the calibration left out."""
+    """Coverage on new rows of the same distribution, at both levels."""
     train, test, model = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "m.colk"
     noisy(train, 3000, 0)
     table = noisy(test, 3000, 1)
@@ -152,7 +152,7 @@ def test_ids_stay_with_rows_that_cannot_be_used(colk, houses, tmp_path, kind):
 
 @pytest.mark.parametrize("codec", ["gz", "zst"])
 def test_compressed_tables(colk, houses, tmp_path, codec):
-    """The same model; a run that stopped goes on in the middle of the file."""
+    """An interrupted run continues in the middle of the file and ends with the same model."""
     data = houses.read_bytes()
     path = tmp_path / f"houses.csv.{codec}"
     if codec == "gz":

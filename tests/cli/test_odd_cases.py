@@ -114,7 +114,7 @@ def test_options_that_are_no_numbers(colk, tmp_path, options, message):
 
 
 def test_the_page_shows_features_that_matter(colk, tmp_path):
-    """Of more than it can show, those along which the function varies."""
+    """If there are too many features, the page shows those along which the function varies."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 16))
     y = 3.0 * X[:, 13] + 2.0 * X[:, 15]
@@ -210,7 +210,7 @@ def test_columns_of_parquet_that_are_neither_numbers_nor_text(
     ],
 )
 def test_notes_that_no_run_has_made(colk, tmp_path, name, value):
-    """A checkpoint is a file too: it may hold anything."""
+    """A checkpoint may contain anything, as any file may."""
     path, model = write(tmp_path, "t.csv", ROWS), tmp_path / "m.colk"
     assert colk("fit", path, "--target", "y", "--model", model)[0] == 0
     saved = package.load(model)
@@ -235,7 +235,7 @@ def test_rejects_that_are_gone_are_begun_anew(colk, tmp_path):
 
 
 def run(command, tmp_path):
-    """Run a line of the shell; returns its exit code and what stands in standard error."""
+    """Run a line of the shell; returns its exit code and standard error."""
     line = command.replace("colk", f"{sys.executable} -m colk")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
     done = subprocess.run(

@@ -30,7 +30,7 @@ def model(colk, houses, tmp_path, request):
 
 
 def test_a_prediction_for_each_row(colk, houses, tmp_path, model):
-    """The same in each format, empty where a row cannot be used."""
+    """Predictions are the same in each format, and empty if a row cannot be used."""
     found = {}
     for kind in ("csv", "jsonl", "parquet"):
         out = tmp_path / f"out.{kind}"

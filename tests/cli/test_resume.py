@@ -49,16 +49,16 @@ def same(folders):
 
 
 class StopError(Exception):
-    """What stands for a kill within one process."""
+    """Stands for a kill within one process."""
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_run_that_is_broken_off_anywhere(colk, houses, folders, monkeypatch, seed):
-    """Saving or learning stops at random calls, again and again."""
+    """Saving or learning fails at random calls, again and again."""
     from colk.cli import run
     from colk.tabular import sample
 
-    # Fewer than there are rows, so that the polish makes passes over the files.
+    # Fewer rows than the file has, so that the polish makes passes over the files.
     monkeypatch.setattr(sample, "_ROWS", 700)
     assert colk(*command(houses, folders[0]))[0] == 0
     draw = random.Random(seed)
@@ -79,7 +79,7 @@ def test_a_run_that_is_broken_off_anywhere(colk, houses, folders, monkeypatch, s
     left[0] = 10**9
     assert colk(*command(houses, folders[1], "--resume"))[0] == 0
     assert same(folders)
-    # What is finished stays as it is.
+    # A finished model does not change.
     assert colk(*command(houses, folders[1], "--resume"))[0] == 0
     assert same(folders)
 
@@ -107,7 +107,7 @@ def test_a_run_that_is_killed(colk, houses, folders):
 
 
 def test_more_epochs_go_on(colk, houses, folders):
-    """With the polish they start from its weights, so that the model is another one."""
+    """With the polish, later rows start from the polished weights, so the model differs."""
     assert colk(*command(houses, folders[0], "--no-polish", "--epochs", "3"))[0] == 0
     assert colk(*command(houses, folders[1], "--no-polish"))[0] == 0
     assert not same(folders)
@@ -165,7 +165,7 @@ def test_a_file_of_another_kind_is_not_resumed(colk, houses, tmp_path):
 
 
 def _begun(colk, houses, tmp_path):
-    """A checkpoint of the first rows, and a command that goes on with all of them."""
+    """A checkpoint of the first rows, and a command that continues with all rows."""
     folder = tmp_path / "kept"
     folder.mkdir()
     lines = houses.read_text().splitlines(keepends=True)
@@ -201,7 +201,7 @@ def test_a_full_disk_leaves_the_checkpoint(colk, houses, tmp_path):
 
 @pytest.fixture
 def public(houses):
-    """A folder that anybody may look into, with the data in it."""
+    """A folder that every user may read, with the data in it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -210,7 +210,7 @@ def public(houses):
 
 @contextmanager
 def bound_by_permissions():
-    """Root is not: it becomes nobody for a while."""
+    """Respect file permissions; root becomes nobody for a while."""
     if os.geteuid() != 0:
         yield
         return
@@ -237,7 +237,7 @@ def test_a_folder_that_is_read_only(colk, public):
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 def test_a_folder_that_becomes_read_only(colk, public, monkeypatch):
-    """The path was tried; the first checkpoint finds it closed."""
+    """The path could be written at the start, but not at the first checkpoint."""
     from colk.cli import fit
 
     model, options = _begun(colk, public, public.parent)

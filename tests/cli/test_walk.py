@@ -1,4 +1,4 @@
-"""What a user stumbled over: the 50,000-row table through the command, from end to end."""
+"""A 50,000-row table through all commands, as a user would run them."""
 
 import re
 
@@ -105,7 +105,7 @@ def test_a_quantile_is_judged_by_its_loss(colk, frame, tmp_path):
 
 
 def test_changes_between_fit_and_predict(colk, frame, tmp_path, model):
-    """A column gone or of another type is one error; order and further columns do not matter."""
+    """A missing column or another type is one error; order and further columns do not matter."""
     path, out = tmp_path / "new.csv", tmp_path / "out.csv"
 
     def predict(table):

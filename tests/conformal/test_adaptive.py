@@ -22,7 +22,7 @@ STREAMS = st.lists(
 def walk(interval, residuals, coverage, size=1):
     """Samples since the first interval, misses, and whether intervals could not become narrower.
 
-    Each interval is given before its round. Where residuals are equal, the narrowest one holds all.
+    Each interval is given before its round. If residuals are equal, the narrowest one covers all.
     """
     seen, missed, capped = 0, 0, False
     for start in range(0, len(residuals) - size + 1, size):

@@ -1,4 +1,4 @@
-"""Intervals and sets of labels from data at rest, and intervals that cover at each x."""
+"""Intervals and label sets from data that do not change, and intervals that cover at each x."""
 
 import numpy as np
 import pandas as pd

@@ -55,7 +55,7 @@ def test_coverage_over_a_stream_with_two_jumps(coverage, size):
 
 
 class Useless:
-    """A model that predicts nothing of use."""
+    """A model without useful predictions."""
 
     quantiles = ()
 
@@ -67,7 +67,7 @@ class Useless:
 
 
 class Wrong(Useless):
-    """Quantiles that cross, are not those that they claim to be, and leave most out."""
+    """Quantiles that cross, have the wrong levels, and cover few targets."""
 
     quantiles = (0.1, 0.5, 0.9)
 

@@ -1,4 +1,4 @@
-"""Drift as events: found soon, never on still streams, with severity and features."""
+"""Drift events: found soon, never on streams without change, with severity and features."""
 
 import copy
 import pickle

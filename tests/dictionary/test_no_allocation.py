@@ -24,7 +24,7 @@ def test_the_count_counts():
 
 
 def test_learn():
-    """However long the stream is, beyond the checks of the input."""
+    """The memory does not grow with the stream, except for the checks of the input."""
     rng = np.random.default_rng(1)
     X = rng.uniform(size=(4000, 1))
     y = np.sin(6.0 * X[:, 0])

@@ -30,7 +30,7 @@ def targets(X):
 
 
 def rows():
-    """Partitions that are computed by tasks: a worker that dies takes its rows with it."""
+    """Partitions that tasks compute: if a worker dies, its rows are lost."""
     empty = dask_array.zeros((N_ROWS, 3), chunks=(N_ROWS // PARTS, 3))
     X = empty.map_blocks(points, dtype=float, meta=np.empty((0, 3)))
     return X, X.map_blocks(targets, drop_axis=1, dtype=float, meta=np.empty(0))

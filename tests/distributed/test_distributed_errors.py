@@ -1,4 +1,4 @@
-"""What goes wrong on a cluster is one clear error, and nothing is half fitted."""
+"""A failure on a cluster gives one clear error, and no model is half fitted."""
 
 import os
 from concurrent.futures import ProcessPoolExecutor

@@ -1,4 +1,4 @@
-"""`colk fit --dask` killed altogether: the model is the old one or a whole new one."""
+"""`colk fit --dask` killed with all workers: the model is the old one or a complete new one."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ psutil = pytest.importorskip("psutil")
 N_FILES, N_ROWS = 6, 4000  # more rows than the sample has
 PATIENCE = 120.0  # seconds
 OLD = KernelExpansion(Gaussian(0.5), np.zeros((1, 2)), np.ones(1))
-# The command, killed by itself as soon as the whole draft of the model is written.
+# The command kills itself as soon as the draft of the model is written.
 DIES_WHILE_IT_WRITES = """
 import os, signal, sys
 from colk.cli.main import main
@@ -49,7 +49,7 @@ def command(paths, model, address=None):
 
 
 def start(arguments, program=("-m", "colk")):
-    """A process with a session of its own, to which all its workers belong."""
+    """A process with its own session, to which all its workers belong."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
         [sys.executable, *program, *arguments],

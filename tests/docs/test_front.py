@@ -18,7 +18,7 @@ PAGES = {
 }
 CODE = re.compile(r"^(`{3,}|:{3,}).*?^\1", re.M | re.S)
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
-# What the tables say about the data and what was asked for.
+# Numbers of the tables that describe the data and the settings.
 GIVEN = {"24,000", "90"}
 
 

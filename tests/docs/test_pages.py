@@ -48,7 +48,7 @@ def test_code_runs(page, pytestconfig):
     report = []
     doctest.DocTestRunner(optionflags=flags, verbose=False).run(test, out=report.append)
     del test, names
-    gc.collect()  # what the page leaves open belongs to this test
+    gc.collect()  # objects that the page leaves open belong to this test
     assert not report, "".join(report)
 
 

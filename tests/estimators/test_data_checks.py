@@ -1,4 +1,4 @@
-"""Data that a model cannot use are refused or named: lazy, tiny, heavy, or of different scales."""
+"""Unusable data give an error or a warning: lazy, tiny, heavy, or of different scales."""
 
 import warnings
 
@@ -25,7 +25,7 @@ Y = np.sin(2.0 * X[:, 0])
 
 
 class Lazy:
-    """A collection as Dask's protocol describes it; to load it is an error."""
+    """A collection with Dask's protocol; loading it is an error."""
 
     shape, ndim, dtype = (60, 2), 2, np.dtype(float)
 

@@ -43,7 +43,7 @@ def test_atoms_and_race_are_those_of_the_mean(risk, mean):
 
 @pytest.mark.parametrize("risk", RISKS, ids=repr)
 def test_the_risk_as_given_ends_below_the_model_of_the_mean(risk):
-    """On the training samples, with the penalty of the same λ."""
+    """The objective on the training samples, with the same λ."""
     X, y = samples(noise="normal")
     mean = regressor().fit(X, y)
     model = regressor(risk=risk, risk_path=False).fit(X, y)
@@ -141,7 +141,7 @@ def test_a_table_that_is_interrupted_has_the_same_path(tmp_path):
 
 
 def test_a_table_of_many_rows_keeps_the_model_of_the_mean(monkeypatch):
-    """Where the path stays at the mean, all rows find the weights, as for the mean."""
+    """If the path stays at the mean, the weights come from all rows, as for the mean."""
     monkeypatch.setattr(sample, "_ROWS", 300)
     X, y = samples(900, noise="normal")
     columns = {"a": X[:, 0], "b": X[:, 1]}

@@ -1,4 +1,4 @@
-"""`fit` on more samples than a sample holds, and the number of threads."""
+"""`fit` on more rows than its sample holds, and the number of threads."""
 
 import numpy as np
 import pytest
@@ -178,7 +178,7 @@ def test_a_table_reader_is_read_by_its_target(small_batches, tmp_path):
 
 
 class OnlyOnce(list):
-    """Batches that are gone after the first look."""
+    """Batches that can be read only once."""
 
     def __iter__(self):
         return iter([self.pop()] if len(self) else [])

@@ -55,7 +55,7 @@ def test_mostly_zeros_have_the_scale_of_the_others():
 
 
 def test_many_zeros_do_not_make_the_others_outliers():
-    """Claims: zero in six of ten rows, and their size depends on x where they are not."""
+    """Claims: zero in six of ten rows; the size of the others depends on x."""
     X, _, rng = problem(400)
     size = np.exp(0.5 * X[:, 0])
     y = size * rng.beta(2.0, 3.0, 400) * (rng.random(400) < 0.4)

@@ -87,7 +87,7 @@ def test_too_few_samples_for_a_level_warn():
 
 
 def test_the_constant_counts_the_new_sample_too():
-    """Of n values the one at place (n + 1)·level, and the weighted one if samples have weights."""
+    """The value at place (n + 1)·level of n values, weighted if samples have weights."""
     values = np.arange(1.0, 40.0)
     for level, place in ((0.05, 2.0), (0.25, 10.0), (0.5, 20.0), (0.75, 30.0), (0.95, 38.0)):
         assert conformal_quantile(values, np.ones(39), level) == place
@@ -119,7 +119,7 @@ def test_the_data_choose_the_kernel():
 
 
 def test_defaults_beat_a_fixed_laplacian_of_200_atoms():
-    """Interval score of 90 %: width, and 20 times how far targets lie outside."""
+    """Interval score of 90 %: the width plus 20 times the distance of targets outside."""
     rng = np.random.default_rng(10)
     X = rng.normal(size=(3000, 8))
     y = np.sin(X[:, :3].sum(axis=1)) + 0.3 * X[:, 3] * X[:, 4] + 0.2 * rng.normal(size=3000)

@@ -133,7 +133,7 @@ def test_classes_have_probabilities():
 
 
 def test_weights_are_repetition():
-    """Where nothing is compressed they are so to rounding, unlike along gradients."""
+    """Without compression they are equal up to rounding, unlike gradient steps."""
     points, y = X[:60], Y[:60]
     weight = np.random.default_rng(2).integers(0, 4, size=60)
     settings = {

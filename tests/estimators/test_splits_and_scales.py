@@ -77,7 +77,7 @@ def test_samples_of_weight_zero_do_not_count(monkeypatch):
 
 
 def test_parts_with_different_means_have_the_scale_of_the_whole():
-    """The distance between the means of the parts is a part of the deviation."""
+    """The distance between the means of the parts counts in the standard deviation."""
     rng = np.random.default_rng(0)
     parts = [rng.normal(mean, 1.0, size=40) for mean in (0.0, 9.0, -30.0)]
     weights = [rng.uniform(0.5, 2.0, size=40) for _ in parts]

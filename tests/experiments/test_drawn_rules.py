@@ -1,4 +1,4 @@
-"""What a reader sees of a rule: regions that can fail, thresholds that are drawn, named axes."""
+"""The drawing of a rule: regions that can fail, drawn thresholds, named axes."""
 
 import itertools
 

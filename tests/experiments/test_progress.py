@@ -74,7 +74,7 @@ def test_lines_without_a_terminal(plan, capsys, monkeypatch):
 
 
 def test_tasks_from_the_cache_take_no_time(plan, capsys, monkeypatch):
-    """What was found is taken off the total: it says nothing about the speed."""
+    """Cached tasks are subtracted from the total, because they say nothing about the speed."""
     monkeypatch.setattr("colk.cli.progress._FIRST", 0.0)
     with Progress(10.0) as progress:
         progress.begin(["a", "b"])

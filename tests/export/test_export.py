@@ -83,7 +83,7 @@ def by_onnx(model, points):
 
 
 def by_python(model, points, folder):
-    """What the source predicts in an interpreter that finds no packages."""
+    """Predictions of the exported source in an interpreter without packages."""
     (folder / "exported.py").write_text(to_python(model), encoding="utf-8")
     code = (
         "import json, sys\n"

@@ -19,7 +19,7 @@ SETTINGS = {"loss": Huber(0.5), "risk": Variance(0.2), "compressor": KOMP(eps=0.
 
 
 class Algorithm1(OwnStep):
-    """The step of COLK, once more."""
+    """The step of COLK, written in Python."""
 
     fails_at = -1
 

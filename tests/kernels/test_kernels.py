@@ -251,7 +251,7 @@ def test_nesting_three_deep(points):
 def test_a_kernel_of_your_own_is_a_class_with_columns(points):
     class Dot(Kernel):
         def columns(self, atoms, n, points, size, out, first):
-            out[first : first + size] = np.nan  # what lies behind the atoms is set right
+            out[first : first + size] = np.nan  # entries beyond the atoms are reset
             out[first : first + size, :n] = points[:size] @ atoms[:, :n]
 
     dot = Dot()

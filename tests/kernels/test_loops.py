@@ -113,7 +113,7 @@ def test_columns_are_zero_behind_the_atoms(name, n, n_points):
             out[first : first + size, :n] = 0.0
 
     class Spy(Kernel):
-        """Looks at the rows where the kernel before it has left its result."""
+        """Reads the rows in which the previous kernel has left its result."""
 
         def columns(self, atoms, n, points, size, out, first):
             seen.append(out[first : first + size].copy())

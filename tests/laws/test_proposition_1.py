@@ -93,7 +93,7 @@ def test_no_step_loses_more_than_eps(loss, risk):
         f = moved
     found, recorded = np.array(found), learner.trace.error[1:]
     assert found.max() <= eps * (1 + 1e-9)
-    # What is recorded is exact, but for points at the novelty floor: those are charged with it.
+    # The recorded error is exact, except at the novelty floor: such points are charged with it.
     assert (found <= recorded + 1e-9).all()
     assert (recorded <= found + 1.01 * step * BOUND * np.sqrt(1e-9)).all()
     assert np.median(np.abs(found - recorded)) < 1e-9

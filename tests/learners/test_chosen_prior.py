@@ -69,7 +69,7 @@ def test_steps_bound_what_they_forget_as_ever():
 
 
 def test_deviations_are_those_of_directions_that_are_late():
-    """Where there may be no more atoms, a direction that is new has the variance 1/(2λ)."""
+    """If the dictionary is full, a new direction has the variance 1/(2λ)."""
     X, y = samples(3000, 0.3)
     rule = KOMP(eps=0.01, max_atoms=60)
     learner = NewtonCOLK(KERNEL, prior="auto", compressor=rule).learn(X[:2000], y[:2000])

@@ -22,7 +22,7 @@ def samples(n, seed):
 
 
 def optimum_of(loss, risk):
-    """The minimiser of the empirical risk, on atoms so dense that they span what X does."""
+    """The minimiser of the empirical risk, on atoms dense enough to span X."""
     atoms = np.linspace(0.0, 1.0, 30)[:, None]
     return minimize(*samples(5000, seed=2), KERNEL, loss, risk, DECAY, atoms=atoms).function
 

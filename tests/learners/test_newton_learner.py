@@ -83,7 +83,7 @@ def test_a_restart_follows_an_abrupt_change(loss):
 
 
 def test_a_restart_costs_nothing_where_nothing_changes():
-    """Outliers and all: the paths are the same to the bit."""
+    """The paths are the same, bit for bit, even with outliers."""
     X, y = samples(20000)
     y[::10] *= 30.0
     pair = [
@@ -103,7 +103,7 @@ def test_forgetting_follows_a_target_that_moves():
 
 @pytest.mark.parametrize("speed", [0.0, 0.3, 3.0])
 def test_experts_are_as_good_as_the_better(speed):
-    """A wave that stands, moves slowly, and moves fast."""
+    """A wave that does not move, moves slowly, and moves fast."""
     rng = np.random.default_rng(4)
     X = rng.random((4000, 1))
     phases = 6.0 * X[:, 0] + speed * np.arange(4000) / 100.0
@@ -136,7 +136,7 @@ def test_a_rate_of_forgetting_is_a_number_or_auto():
 
 
 def test_what_is_not_visited_is_not_forgotten():
-    """A region for 10⁴ samples, and never again: its variance stays, and no other explodes."""
+    """One region has only the first 10⁴ samples: its variance stays, and no other explodes."""
     rng = np.random.default_rng(1)
     X = np.vstack([rng.random((1000, 1)), 4.0 + rng.random((10000, 1))])
     y = np.sin(6.0 * X[:, 0]) + 0.1 * rng.normal(size=len(X))
@@ -164,7 +164,7 @@ def test_curvature_survives_appends_and_drops(max_atoms):
 
 
 def test_curvature_is_that_of_the_samples():
-    """On a dictionary that stands, P is what forming and inverting it gives."""
+    """If the dictionary does not change, P equals the inverse that is computed directly."""
     learner = NewtonCOLK(KERNEL, compressor=KOMP(eps=1e-3)).learn(*samples(3000))
     start, atoms = learner.covariance, learner.function.atoms
     X = atoms[np.random.default_rng(3).integers(len(atoms), size=30000)]
@@ -239,7 +239,7 @@ def test_looking_ahead_changes_no_bit(settings):
 
 
 def test_a_step_that_was_not_made_leaves_nothing_looked_at_ahead():
-    """The next call has other samples than those behind the one that was refused."""
+    """The next call has other samples than those after the rejected one."""
     rng = np.random.default_rng(0)
     X = rng.random((600, 4))
     y = np.sin(5 * X).sum(axis=1)

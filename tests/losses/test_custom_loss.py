@@ -98,7 +98,7 @@ def test_what_a_function_raises_reaches_the_caller(role):
         loss.value([1.0, 3.0], [0.0, 0.0])
     with pytest.raises(ZeroDivisionError):
         loss.slope([1.0, 1.0], [0.0, 1.0])
-    assert np.isfinite(loss.value([1.0, 2.0], [0.0, 0.0])).all()  # it goes on to work
+    assert np.isfinite(loss.value([1.0, 2.0], [0.0, 0.0])).all()  # it still works
 
 
 def test_nan_is_what_it_is():

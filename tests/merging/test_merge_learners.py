@@ -1,4 +1,4 @@
-"""Newton learners add in information form, and go on learning."""
+"""Newton learners are added in information form, and continue to learn."""
 
 import copy
 
@@ -28,7 +28,7 @@ def learner(kernel=None, compressor=None, **settings):
 
 
 def ridge(kernel, X, Y, counts=None):
-    """Kernel ridge regression at the points, each counted so many times."""
+    """Kernel ridge regression at the points, each repeated this many times."""
     K, counts = kernel.gram(X), np.ones(len(X)) if counts is None else counts
     return K @ np.linalg.solve(K + RIDGE * np.diag(1.0 / counts), Y)
 

@@ -29,7 +29,7 @@ class KilledError(Exception):
 
 @pytest.mark.parametrize("at", [0, 1, 4])
 def test_a_worker_that_dies_between_learning_and_saving(tmp_path, monkeypatch, at):
-    """Rows that were learned and not saved are learned again, by the model before them."""
+    """Rows that were learned but not saved are learned again, by the last saved model."""
     work = runpy.run_path(str(SCRIPT))["work"]
     write_inbox(tmp_path / "in", 0)
     whole = work(tmp_path / "in", tmp_path / "whole.colk", every=60)
@@ -73,7 +73,7 @@ def test_workers_are_merged(tmp_path):
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed(tmp_path):
-    """SIGKILL at five random moments, each time another process goes on."""
+    """SIGKILL at five random moments; each time another process continues."""
     write_inbox(tmp_path / "in", 0, n_files=4, n_rows=400)
     rng, command = np.random.default_rng(0), [sys.executable, str(SCRIPT), str(tmp_path / "in")]
     for _ in range(5):

@@ -119,7 +119,7 @@ def test_every_step_where_nothing_may_be_forgotten(kernel, batch_size):
 @pytest.mark.parametrize("batch_size", BATCHES)
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_paths_without_forgetting(kernel, batch_size, pairing, tracker):
-    """With ε = 0 an engine loses what its floors charge, and errors of that size stay so."""
+    """With ε = 0 a step loses only what its floors charge, and errors of this size do not grow."""
     learner, twin, learn = pair_of(
         kernel, Variance(0.1), 1, 2, 0.0, pairing=pairing, batch_size=batch_size, tracker=tracker
     )

@@ -1,4 +1,4 @@
-"""The compiled KOMP equals brute force, and its certificate holds where that one fails."""
+"""The compiled KOMP equals brute force, and its certificate holds even if brute force fails."""
 
 import mpmath
 import numpy as np
@@ -26,7 +26,7 @@ KERNELS = [
     2.0 * Gaussian(0.5) + Linear() * Gaussian(2.0),
 ]
 
-# What the brute force loses to rounding grows with it; above, it is no oracle.
+# Rounding errors of brute force grow with it; above, brute force is no oracle.
 WORST_CONDITION = 1e4
 
 
@@ -208,7 +208,7 @@ def test_a_stream_of_dependent_atoms_stays_sound(hard, block):
 @pytest.mark.parametrize("hard", HARD)
 @pytest.mark.parametrize("block", [1, 2, 4])
 def test_dependent_atoms_leave_a_factor_that_fits(hard, block):
-    """How rounding errors meet is a matter of luck, in a single stream: the median of nine."""
+    """Rounding errors of a single stream vary by chance, so the test takes the median of nine."""
     rng = np.random.default_rng(3)
     bandwidth, points = HARD[hard](40, rng)
     amounts = rng.normal(size=(40, 1))

@@ -149,7 +149,7 @@ def test_noise_is_the_mean_of_residuals_of_an_exact_f():
 
 
 def test_the_mean_step_of_a_batch_is_that_of_its_samples():
-    """A batch of three is three steps of a third of the weight; the mean takes a third of each."""
+    """A batch of three is three steps with a third of the weight, also in the mean step."""
     X, Y = stream(12, Squared())
     batches, singles = (
         NewtonCOLK(ROUGH, compressor=KOMP(fraction=1e-9), prior=0.5, batch_size=size)
@@ -224,7 +224,7 @@ def test_without_compression_it_is_kernel_ridge_regression(batch_size):
 
 @pytest.mark.parametrize("batch_size", [4, 8])
 def test_points_of_a_batch_that_are_looked_at_together_see_each_other(batch_size):
-    """From 128 atoms on z of a whole batch is found at once, and anew where one of it enters."""
+    """From 128 atoms on, z of a whole batch is computed at once, and again if a sample enters."""
     X = np.random.default_rng(0).random((200, 3))
     y, K = np.sin(6.0 * X).sum(axis=1), Laplacian(1.0).gram(X)
     learner = NewtonCOLK(
@@ -256,7 +256,7 @@ def test_in_the_span_it_is_recursive_least_squares():
 
 
 def test_on_a_dictionary_that_stands_it_is_recursive_least_squares():
-    """Where no atom enters any more, it is least squares in their span, sample by sample."""
+    """Once no atom enters, each step is least squares in their span."""
     X, Y = stream(4000, Squared(), seed=4)
     learner = NewtonCOLK(KERNEL, compressor=KOMP(eps=1e-3), prior=0.5).learn(X[:2000], Y[:2000])
     atoms, w = learner.function.atoms, learner.function.weights

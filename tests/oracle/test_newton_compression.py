@@ -78,7 +78,7 @@ def test_a_batch_is_compressed_by_komp(forgetting):
 
 
 def test_an_atom_that_leaves_keeps_the_posterior():
-    """With prior="auto" the others take over what all samples say of them."""
+    """With prior="auto" the other atoms get the best weights for all samples."""
     X, Y = stream(150, Squared())
     learner = NewtonCOLK(KERNEL, compressor=KOMP(eps=0.01, max_atoms=6), prior="auto", trace=True)
     entered, dropped = assert_compressed(learner, X, Y)

@@ -1,4 +1,4 @@
-"""The average of a stream that stands still: it equals its reference, and it does not decay."""
+"""The average on a stream without change: it equals its reference, and it does not decay."""
 
 import numpy as np
 import pytest

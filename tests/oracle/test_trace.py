@@ -54,7 +54,7 @@ def test_losses_are_those_of_new_samples_before_the_step(pairing, batch_size):
 @pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("pairing", PAIRINGS)
 def test_the_norm_is_that_of_the_function(pairing, batch_size):
-    """It is updated by each step and by what compression loses, and not computed anew."""
+    """It is updated by each step and by the loss of compression, not recomputed."""
     learner = learner_of(pairing, batch_size)
     for X, y, weight, _ in windows(pairing, batch_size):
         learner.learn(X, y, weight)

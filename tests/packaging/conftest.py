@@ -11,7 +11,7 @@ PARTS = ["src", "setup.py", "pyproject.toml", "MANIFEST.in", "README.md", "LICEN
 
 @pytest.fixture
 def sources(tmp_path):
-    """What a package is built of, without what was compiled before."""
+    """The sources of a package, without compiled files."""
     if not (ROOT / "src").is_dir():
         pytest.skip("needs the sources")
     copy = tmp_path / "sources"

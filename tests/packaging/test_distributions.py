@@ -13,7 +13,7 @@ BUILD = "from setuptools import build_meta; build_meta.build_{kind}({folder!r})"
 
 
 def build(kind, sources, folder):
-    """Build as `python -m build` does, with what is installed."""
+    """Build as `python -m build` does, with the installed packages."""
     pytest.importorskip("setuptools", minversion="77")
     pytest.importorskip("Cython")
     code = BUILD.format(kind=kind, folder=str(folder))
@@ -27,7 +27,7 @@ def build(kind, sources, folder):
 
 @pytest.mark.slow
 def test_sdist_and_wheel(sources, tmp_path):
-    """The wheel is built of the sdist, which must hold all that it needs."""
+    """The wheel is built from the sdist, which must contain everything that it needs."""
     for folder in ("sdist", "wheel"):
         (tmp_path / folder).mkdir()
     sdist = build("sdist", sources, tmp_path / "sdist")

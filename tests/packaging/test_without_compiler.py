@@ -17,7 +17,7 @@ IGNORED = "ignore::colk.errors.UncompiledWarning"
 def python(sources, tmp_path):
     """An interpreter of a fresh environment with an uncompiled package.
 
-    What the package depends on is lent by the environment of the tests.
+    Its dependencies come from the environment of the tests.
     """
     pytest.importorskip("setuptools", minversion="77")
     venv.create(tmp_path / "venv", with_pip=False)
@@ -32,7 +32,7 @@ def python(sources, tmp_path):
 
 
 def run(*command, **environment):
-    """Run to its end, and away from the sources."""
+    """Run a command outside of the sources, and wait for its end."""
     inherited = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "COLK_PURE")}
     found = subprocess.run(
         [str(part) for part in command],

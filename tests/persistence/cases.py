@@ -61,7 +61,7 @@ def _anew(model, rows):
 
 
 def _piped(model, rows):
-    """What `partial_fit` of a pipeline would do."""
+    """The equivalent of `partial_fit` for a pipeline."""
     scaler, regressor = model[0], model[1]
     regressor.partial_fit(scaler.partial_fit(X[rows]).transform(X[rows]), Y[rows])
     return model

@@ -29,7 +29,7 @@ def parts(model, folder):
 
 
 def write(header, arrays, folder):
-    """A file of such contents, under the right checksum."""
+    """A file with these contents and the right checksum."""
     header["arrays"] = [{"dtype": a.dtype.str, "shape": list(a.shape)} for a in arrays]
     text = json.dumps(header).encode()
     text += b" " * (-(24 + len(text)) % 8)

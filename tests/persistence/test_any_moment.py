@@ -47,7 +47,7 @@ def test_a_state_has_no_scratch():
 
 
 def test_a_file_that_cannot_be_read_replaces_none(tmp_path, monkeypatch):
-    """A writer that allows more than the reader does is noticed before the old file is gone."""
+    """If the writer allows more than the reader, `save` fails before the old file is replaced."""
     path, learner = tmp_path / "m.colk", NewtonCOLK(Gaussian(0.1)).learn(X[:50], Y[:50])
     colk.save(learner, path)
     before, original = path.read_bytes(), NewtonCOLK.get_state

@@ -52,7 +52,7 @@ def test_the_draft_and_then_the_folder_are_put_on_the_disk(path, monkeypatch):
 
 
 def test_a_full_disk_is_said_in_one_line(path):
-    """A limit on the size of files stands in for a disk that is full."""
+    """A limit on the size of files stands for a full disk."""
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     code = (
         "import resource, signal, sys, numpy as np, colk\n"
@@ -78,7 +78,7 @@ def test_a_folder_that_is_not_there_is_said(tmp_path):
 
 
 def test_a_file_that_must_not_be_written_is_left_alone(path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)  # who runs the tests may write anything
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anything
     with pytest.raises(PermissionError, match="permission denied"):
         colk.save(NEW, path)
     assert is_untouched(path)

@@ -1,4 +1,4 @@
-"""Files that lie about what they are: one clear error each."""
+"""Files with wrong claims about their contents: one clear error each."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
     "item", [{"is": "numbers", "of": "list", "array": 0}, {"is": "array", "array": 0}]
 )
 def test_an_array_stands_for_one_value(item, tmp_path):
-    """Many that refer to the same one would be a bomb."""
+    """Many references to one array would multiply the memory."""
     header, _ = parts(KernelExpansion(Gaussian(1.0), [[0.0]], [1.0]), tmp_path)
     header["model"]["kernel"] = [item] * 2
     path = write(header, [np.zeros(1000)], tmp_path)
@@ -51,7 +51,7 @@ def test_only_known_classes_are_made(tag, tmp_path):
 
 
 def test_features_do_not_ask_for_what_the_file_cannot_pay(tmp_path):
-    """Centres in as many dimensions as a file lists would be a product of two of its lengths."""
+    """Centres in as many dimensions as the file lists would need the product of two lengths."""
     make, learn = CASES["SCGD"]
     header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
     features = next(v for k, v in header["model"]["settings"]["items"] if k == "features")

@@ -1,4 +1,4 @@
-"""Files that lie about what an estimator has learned: one clear error each."""
+"""Files with a wrong state of an estimator: one clear error each."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_predictions_are_numbers_or_rows_as_the_estimator_wants_them(tmp_path):
 
 
 def test_the_position_of_random_numbers_is_in_their_key(tmp_path):
-    """NumPy reads its key there without looking."""
+    """NumPy reads its key there without a check."""
     model = COLKRegressor(random_state=np.random.RandomState(0)).fit(X, Y)
     header, arrays = parts(model, tmp_path)
     state = next(v for k, v in header["model"]["parameters"]["items"] if k == "random_state")

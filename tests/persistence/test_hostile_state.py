@@ -1,4 +1,4 @@
-"""Files that lie about the state of a learner: nothing of it reaches the engine."""
+"""Files with a wrong state of a learner: nothing of it reaches the engine."""
 
 import tracemalloc
 
@@ -66,7 +66,7 @@ def test_counters_are_counted(steps, tmp_path):
 
 
 def test_a_full_window_is_refused(tmp_path):
-    """One sample more would be written behind the buffer."""
+    """One more sample would be written beyond the buffer."""
     header, arrays = parts(learner(), tmp_path)
     for name in ("points", "targets", "weights"):
         number = state(header)["window", name]
@@ -160,7 +160,7 @@ def test_noise_is_no_less_than_nothing(noise, tmp_path):
 
 @pytest.mark.parametrize("width", [1, 3])
 def test_targets_are_as_wide_as_outputs_where_no_sample_waits(width, tmp_path):
-    """A target of two numbers would be written behind a buffer of one."""
+    """A target of two numbers would be written beyond a buffer for one."""
     model = COLK(Gaussian(0.3)).learn(X[:20], np.column_stack([Y[:20], Y[:20]]))
     header, arrays = parts(model, tmp_path)
     arrays[state(header)["window", "targets"]] = np.zeros((0, width))

@@ -94,7 +94,7 @@ def _fed(model, points, targets):
     ids=["COLKRegressor", "COLKQuantileRegressor", "river.COLKRegressor", "river.Quantile"],
 )
 def test_samples_that_are_kept_still_choose_the_kernel(make, learn, tmp_path):
-    """480 samples before the file, the choice behind it; then another file, and on."""
+    """480 samples before the first file, the choice of the kernel after it, then another file."""
     points = np.random.default_rng(5).normal(size=(600, 2))
     targets = np.sin(3.0 * points[:, 0])
     model = make()
@@ -266,7 +266,7 @@ def test_a_compressed_machine_that_was_frozen_is_kept(tmp_path):
 
 
 def test_large_batches_are_loaded_from_the_first_sample_on(tmp_path):
-    """Their buffers take 400 MB; the file says so by its size."""
+    """Their buffers take 400 MB, which the size of the file must allow."""
     learner = COLK(Gaussian(0.2), batch_size=2000).learn(X[:3], Y[:3])
     colk.save(learner, tmp_path / "m")
     assert (tmp_path / "m").stat().st_size < 2 * 10**7

@@ -1,4 +1,4 @@
-"""max_atoms="auto" adds atoms if left-out residuals say so, and everything goes on as before."""
+"""max_atoms="auto" adds atoms if they lower left-out residuals; the model then works as before."""
 
 import numpy as np
 import pytest

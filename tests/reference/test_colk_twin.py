@@ -1,4 +1,4 @@
-"""The specification of a step: mini-batches, pairings, weights, averages, by what defines them."""
+"""The specification of a step: mini-batches, pairings, weights and averages, by definition."""
 
 from types import SimpleNamespace
 

@@ -57,10 +57,10 @@ def test_tracker_formulas():
     assert last(Variance(), *steps, MovingAverage())[0] == 0.75 * 2.0 + 0.25 * 5.0
     assert last(Variance(), *steps, Extrapolation())[0] == 0.75 * 2.0 + 0.25 * 3.0
     assert last(Variance(), *steps, Slow())[0] == 2.0 + 0.125 * 3.0
-    # g₂ looks at the g₁ from before the sample
+    # g₂ uses the g₁ before the sample
     g = last(MeanSemideviation(2.0), *steps, Momentum())
     assert g.tolist() == [4.25, 0.75 * (4.0 - (3.0 - 2.0) ** 2) + (5.0 - 2.0) ** 2]
-    # both look at the g from before the sample, and are averaged whatever the tracker is
+    # both use the g before the sample, and are averaged for every tracker
     for tracker in (Momentum(), MovingAverage(), Slow()):
         g = last(CVaR(0.25), [2.0, 5.0], [2.0, 0.0], 0.1, tracker)
         expected = [2.0 + 0.1 * 2.0 * 0.5 * 3.0, 0.9 * 2.0 + 0.1 * (5.0 - 2.0)]

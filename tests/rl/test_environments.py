@@ -86,7 +86,7 @@ class Even(Countdown):
 
 
 class Locked(Countdown):
-    """What cannot be copied."""
+    """An environment that cannot be copied."""
 
     def __deepcopy__(self, memo):
         raise TypeError("a handle of the simulator")

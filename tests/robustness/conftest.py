@@ -11,7 +11,7 @@ import pytest
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a snippet ended."""
+    """The result of a snippet."""
 
     code: int
     out: str
@@ -50,5 +50,5 @@ def _run(source: str, timeout: float = 60.0) -> Outcome:
 
 @pytest.fixture
 def alone():
-    """Run a snippet in a fresh interpreter; what goes wrong there fails the test here."""
+    """Run a snippet in a new interpreter; a failure there fails the test."""
     return _run

@@ -65,7 +65,7 @@ def test_batches_with_few_dimensions(degree, batch_size, seed):
 def test_the_certificate_bounds_the_distance_from_an_uncompressed_twin(
     kernel, step_size, batch_size
 ):
-    """A step of least squares does not expand: what compression cost is all that differs."""
+    """A step of least squares does not expand, so only the cost of compression differs."""
     X, y = wave(7, 1024)
     learner = COLK(
         kernel,

@@ -13,7 +13,7 @@ WIDTH = 0.3
 
 
 def full_move(atoms, P, x, slope, prior):
-    """What a sample of this slope, of the squared loss, adds to the weights of atoms and x."""
+    """The change of the weights of atoms and x by a sample with this slope of the squared loss."""
     kernel, n = gaussian(WIDTH), len(atoms)
     points = [tuple(map(mpf, atom)) for atom in atoms.tolist()]
     point = tuple(map(mpf, x.tolist()))
@@ -65,7 +65,7 @@ def test_what_a_step_loses_is_what_it_says():
 
 @pytest.mark.parametrize("forgetting", [0.9, 0.99, "auto"])
 def test_it_recovers_after_a_region_that_repeats(forgetting):
-    """All over, then 10⁵ samples of one tenth, then all over again, of another function."""
+    """Samples everywhere, then 10⁵ in one tenth, then everywhere again, of another function."""
     rng = np.random.default_rng(1)
     learner = NewtonCOLK(Gaussian(0.1), forgetting=forgetting, compressor=KOMP(0.05, max_atoms=30))
     for n, low, high, sign in ((2000, 0.0, 1.0, 1), (100_000, 0.4, 0.5, 1), (3000, 0.0, 1.0, -1)):

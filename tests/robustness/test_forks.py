@@ -1,4 +1,4 @@
-"""A fork while another thread learns: the child has a whole model, and waits for no lock."""
+"""A fork while another thread learns: the model of the child is complete, and nothing hangs."""
 
 import os
 
@@ -180,7 +180,7 @@ def test_a_fork_from_within_a_step(alone):
 
 
 def test_a_model_that_was_changing_for_too_long_says_so(alone):
-    """Another thread keeps the lock: the child raises instead of waiting, the parent goes on."""
+    """Another thread keeps the lock: the child raises instead of waiting, the parent continues."""
     alone(
         FORKS
         + """

@@ -175,7 +175,7 @@ def test_read_only_samples_are_learned_as_others_are():
 
 
 def composition(m=1, q=1, r=1, given=None):
-    """E[(f − y)²] with E[f − y] tracked m times; `given`: how many entries are really returned."""
+    """E[(f − y)²] with E[f − y] tracked m times; `given` is the number of returned entries."""
     size = m if given is None else given
 
     def outer(f, y, g):

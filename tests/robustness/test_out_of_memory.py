@@ -1,4 +1,4 @@
-"""If memory runs out, a learner is as it was after the last step, and learns on."""
+"""If memory runs out, a learner keeps its state after the last step, and can continue."""
 
 import numpy as np
 import pytest
@@ -118,7 +118,7 @@ def test_any_failed_allocation_leaves_the_last_state(alone, name):
     ids=["NewtonCOLK", "KernelLSTD"],
 )
 def test_a_limit_of_memory_is_met_between_two_buffers(alone, learner):
-    """The dictionary would still fit, P does not; after the limit is lifted the learner goes on."""
+    """The dictionary fits, but P does not; without the limit the learner continues."""
     alone(
         f"""
     import resource

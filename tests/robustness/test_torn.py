@@ -187,7 +187,7 @@ def test_the_first_samples_of_four_threads(name, monkeypatch):
 @pytest.mark.parametrize("way", ["save", "pickle", "copy"])
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in ("traced", "conformal")])
 def test_copies_while_another_thread_learns(name, way, tmp_path, monkeypatch):
-    """Each is the state after some number of samples: it goes on as the original did."""
+    """Each is the state after some number of samples, and continues as the original did."""
     monkeypatch.setattr(warm_up, "WARM_UP", 120)
     make, learn, count = MODELS[name]
     total, size = 400, 7

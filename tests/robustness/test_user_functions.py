@@ -20,7 +20,7 @@ WILD = 1e3  # the target at which losses, and so risks, raise
 
 
 class TroubleError(Exception):
-    """What the functions here raise."""
+    """The exception of the functions here."""
 
 
 # -- functions that raise --------------------------------------------------------------------------
@@ -262,7 +262,7 @@ def test_what_a_composition_raises_reaches_the_caller():
 
 
 def test_exceptions_of_any_class_keep_their_class():
-    """A plain function may raise what a compiler knows nothing of: then it runs as it is."""
+    """A function may raise an exception that Numba does not know; then it runs as Python."""
     calls = []
 
     def kernel(u, v):
@@ -296,7 +296,7 @@ def scribbling_kernel(u, v):
 
 
 def test_a_kernel_that_writes_to_its_arguments_alters_no_data():
-    """It may be refused, but where it is not, it learns what the tidy one does."""
+    """It may be rejected; otherwise it learns the same as a kernel that does not write."""
     points, targets, probe = X.copy(), Y.copy(), X[:50].copy()
     scribbling = CustomKernel(scribbling_kernel)
     learner = COLK(scribbling)

@@ -1,4 +1,4 @@
-"""A model that learns on, its rows, and a server in a process."""
+"""A model that continues to learn, its rows, and a server in a process."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from colk.tabular import TableModel
 
 
 def rows(n, seed=0):
-    """Rows of a table with a gap here and there, as JSON has them."""
+    """Rows of a table with some missing cells, as JSON."""
     rng = np.random.default_rng(seed)
     x, city = rng.uniform(-3.0, 3.0, n), rng.choice(["Bonn", "Rome"], n)
     y = np.sin(x) + (city == "Rome") + 0.1 * rng.normal(size=n)
@@ -25,7 +25,7 @@ def rows(n, seed=0):
 
 
 def stream_model(n=300):
-    """A model that has learned rows, and learns on."""
+    """A model that has learned rows, and can continue."""
     model = TableModel(
         "y", ["x", "city"], categorical=["city"], solver="newton", polish=False, kernel="gaussian"
     )

@@ -29,7 +29,7 @@ WIDTHS = [
 
 
 def flags_of_the_machine():
-    """What the processor can do, as far as the system tells."""
+    """Features of the processor, as the system reports them."""
     try:
         return Path("/proc/cpuinfo").read_text().split()
     except OSError:
@@ -37,7 +37,7 @@ def flags_of_the_machine():
 
 
 def run(source, program, *options):
-    """Compile and run; the text of what was found wrong."""
+    """Compile and run; return the reported errors."""
     command = [COMPILER, *FLAGS, *options, f"-I{SOURCES}", str(source), "-lm", "-o", str(program)]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
@@ -82,7 +82,7 @@ def test_a_write_beyond_the_end_is_reported(tmp_path):
 
 
 def test_every_function_is_run():
-    """All that compiled modules can call."""
+    """All functions that compiled modules can call."""
     declared = re.findall(r"\bCHOOSE\((\w\w+)\)", (SOURCES / "loops.h").read_text())
     driver = (HERE / "sanitize.c").read_text()
     assert len(declared) > 10

@@ -18,7 +18,7 @@ CHANGE, SIZE = 1500, 3000
 RNG = np.random.default_rng(0)
 NAMES = list("abcdef")
 X = RNG.normal(size=(SIZE, 6))
-# Another column counts after the change.
+# Another column matters after the change.
 TRUTH = np.sin(2.0 * np.where(np.arange(SIZE) >= CHANGE, X[:, 4], X[:, 0]))
 Y = 5.0 * (TRUTH + 0.1 * RNG.normal(size=SIZE)) + 1.0
 LABELS = np.where(TRUTH > 0.0, "high", "low").astype(object)

@@ -191,7 +191,7 @@ def test_nothing_learned_nothing_predicted():
 @pytest.mark.parametrize("risk", ["mean", "variance", "cvar"])
 @pytest.mark.parametrize("kernel", ["laplacian", "gaussian", "linear"])
 def test_steps_are_those_of_the_estimators(kernel, risk):
-    """Where κ(x, x) is not 1 they take it from their data, which here is not seen yet."""
+    """If κ(x, x) is not 1, they estimate it from their data, which are not known here."""
     X = np.random.default_rng(1).normal(size=(2000, 3))
     settings = {"kernel": kernel, "risk": risk}
     regressor = colk.COLKRegressor(**settings).partial_fit(X, X[:, 0])

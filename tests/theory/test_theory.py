@@ -152,7 +152,7 @@ def test_more_steps_buy_accuracy_down_to_the_noise():
 
 
 def test_theorem_3_asks_for_a_tracking_rate_in_proportion():
-    """αL_ℓ²G_h²U² ≤ β/4, and not more than that."""
+    """The condition is αL_ℓ²G_h²U² ≤ β/4, and nothing stricter."""
     least = 4.0 * 0.6**2 * 1.3**2 * 0.7**2 * 0.1
     assert np.isfinite(bound_gradient(UNEVEN, 0.1, 1.000001 * least, 0.0, 10))
     with pytest.raises(ValueError, match="lower step_size"):

@@ -157,7 +157,7 @@ def support_vectors():
 
 @pytest.fixture
 def low_rank_first(monkeypatch):
-    """Take the way of large functions, from 100 atoms on."""
+    """Use the algorithm for large functions from 100 atoms on."""
     monkeypatch.setattr(compression, "_LARGE", 100)
 
 

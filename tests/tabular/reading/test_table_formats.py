@@ -191,7 +191,7 @@ class Dribble(io.RawIOBase):
 @settings(deadline=None)
 @given(st.binary(max_size=200), st.lists(st.integers(1, 20)))
 def test_blocks_are_the_stream(data, sizes):
-    """Nothing is lost or made up, whatever arrives; line numbers count ends of lines."""
+    """No row is lost or invented for any input; line numbers count ends of lines."""
     found = list(blocks(Dribble(data, sizes), quoted=b'"' in data[:5]))
     joined = b"".join(block.data for block in found)
     assert joined in (data, data + b"\n")
