@@ -42,7 +42,7 @@ myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]  # the order of the gallery is a function
 
-# What is copied has no prompts and no output.
+# The copy button leaves prompts and output out.
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 

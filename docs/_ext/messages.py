@@ -59,7 +59,7 @@ def messages_in(tree: ast.AST, place: str) -> Iterator[Message]:
             name = ast.unparse(node.args[1]).split(".")[-1]
         elif not name.endswith(("Error", "KeyboardInterrupt")) or name.startswith("_"):
             continue
-        # The first argument of an OSError may be its number.
+        # The first argument of an OSError may be the error number.
         which = 1 if name == "OSError" and len(node.args) > 1 else 0
         yield Message(name, text_of(node.args[which], names), f"{place}:{node.lineno}")
 

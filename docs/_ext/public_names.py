@@ -21,7 +21,7 @@ from sphinx.errors import ExtensionError
 import colk
 
 FOLDER = Path(__file__).parents[1] / "api"
-# What most programs need, under the names that they import, and the pages.
+# The names that most programs import, and their pages.
 FIRST = {
     "colk.COLKRegressor": "colk.estimators.COLKRegressor",
     "colk.COLKClassifier": "colk.estimators.COLKClassifier",
