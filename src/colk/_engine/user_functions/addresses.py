@@ -10,7 +10,7 @@ from colk._validation import Array
 
 __all__ = ["Signature", "address_of", "as_python", "c_function", "is_c_function"]
 
-_FUNCTION: Any = ctypes.CFUNCTYPE(None).__base__  # of all functions of ctypes
+_FUNCTION: Any = ctypes.CFUNCTYPE(None).__base__  # base class of all ctypes functions
 _ARRAY: Any = np.ctypeslib.ndpointer(np.float64, flags="C")
 
 # The C functions that compiled code can call; all of them return a double.
@@ -61,7 +61,7 @@ class Signature(NamedTuple):
 
 
 def is_c_function(function: Any) -> bool:
-    """Whether it is a C function: of ctypes, a scipy.LowLevelCallable or a cfunc of Numba."""
+    """Whether it is a ctypes function, a scipy.LowLevelCallable or a cfunc of Numba."""
     from scipy import LowLevelCallable
 
     return isinstance(function, (_FUNCTION, LowLevelCallable)) or hasattr(function, "native_name")
@@ -85,7 +85,7 @@ def c_function(function: Any, signature: Signature, role: str) -> Callable[..., 
 
 
 def _looked_at(function: Any, signature: Signature, role: str) -> tuple[int, str, str]:
-    """Return the address of a C function, its normalised signature, and the one to show."""
+    """Return the address of a C function, its normalised signature, and the signature to show."""
     if isinstance(function, _FUNCTION):
         if function.argtypes is None:
             raise TypeError(
@@ -113,12 +113,12 @@ def _spelled(text: str) -> str:
 
 
 def address_of(function: Any) -> int:
-    """Return the address of a function of ctypes."""
+    """Return the address of a ctypes function."""
     return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
 
 def as_python(call: Callable[..., float], signature: Signature) -> Callable[..., Any]:
-    """Return a Python function that calls the result of `c_function` by colk's convention."""
+    """Return a Python function that takes colk's arguments and calls the result of `c_function`."""
     no_g = np.zeros(signature.sizes[2])
 
     def written(*arguments: Any) -> Array:
@@ -145,7 +145,7 @@ def as_python(call: Callable[..., float], signature: Signature) -> Callable[...,
 
 
 def of_numbers(*arguments: Any) -> float:
-    """Return NaN: uncompiled code calls no function by its address."""
+    """Return NaN, because uncompiled code cannot call a function by its address."""
     return float("nan")
 
 
