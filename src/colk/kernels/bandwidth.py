@@ -1,4 +1,4 @@
-"""Kernels by name, and the bandwidth of a kernel that is named."""
+"""Kernels by name, and their bandwidths."""
 
 from collections.abc import Sequence
 from typing import Any
