@@ -60,7 +60,7 @@ class NORMA(KernelLearner):
     References
     ----------
     Kivinen, Smola, Williamson, "Online learning with kernels", IEEE Transactions on Signal
-    Processing 52, 2004; its section on regression for ν.
+    Processing 52, 2004; see its section on regression for ν.
 
     Examples
     --------
