@@ -1,4 +1,4 @@
-"""The polish of `fit` under a risk: the mean first, then the path to the risk, or the risk."""
+"""The polish of `fit` under a risk: first for the mean, then along a path or for the risk."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ def starts_from_mean(risk: Risk) -> bool:
     """Return whether atoms and λ of a fit under this risk are those of the mean loss.
 
     The groups of a `GroupRisk` come later, in `polish_groups`. A `Composition` does not use the
-    loss, so that the mean loss tells nothing about it.
+    loss, so the mean loss carries no information about it.
 
     Examples
     --------
