@@ -35,7 +35,7 @@ __all__ = [
     "refuse",
 ]
 
-# The largest whole number that float64 counts up to without a gap.
+# Up to this number, float64 represents every whole number.
 MOST = 2**53
 
 # Tolerance of a sum that is updated step by step.
