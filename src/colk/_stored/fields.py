@@ -335,9 +335,9 @@ class Record(Field):
     fields : dict of str to Field
         The fields. They are read in this order.
     optional : iterable of str
-        Names that may be missing.
+        Names that may be missing. Default: none.
     keeps_rest : bool
-        Whether there may be other names; their values are kept unchanged.
+        Whether there may be other names; their values are kept unchanged. Default: False.
     check : function of a dict, optional
         Called with the values that were read; raises an error if they contradict each other.
     """

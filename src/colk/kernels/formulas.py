@@ -226,7 +226,7 @@ def scales_of(bandwidth: Bandwidth, n_features: int, ignored: Sequence[int] = ()
     n_features : int
         The number of features.
     ignored : sequence of int
-        Columns.
+        Columns that do not count. Default: none.
 
     Examples
     --------

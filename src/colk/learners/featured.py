@@ -78,10 +78,10 @@ class SCGD(FeatureLearner):
     features : FeatureMap or fitted transformer
         φ: `RBFNetwork`, `RandomFourierFeatures`, or any fitted scikit-learn transformer.
     step_size, tracking_rate : float or PowerDecay
-        α and β. The theory takes t^(−3/4) and t^(−1/2), and t^(−5/7) and t^(−4/7) for the
-        accelerated method.
+        α and β. Default: 0.1 each. The theory takes t^(−3/4) and t^(−1/2), and t^(−5/7) and
+        t^(−4/7) for the accelerated method.
     loss, risk, regularization, pairing, gradient_bound, averaging, batch_size, n_outputs, trace
-        As in `COLK`.
+        As in `COLK`, but by default there is no averaging.
 
     References
     ----------
@@ -253,7 +253,7 @@ class RandomFeatureSGD(FeatureLearner):
     Parameters
     ----------
     kernel, n_components, seed : Kernel, int, int
-        A shift-invariant kernel, D and a seed, as in `RandomFourierFeatures`.
+        A shift-invariant kernel, D (100 by default) and a seed, as in `RandomFourierFeatures`.
     loss, step_size, regularization, gradient_bound, averaging, batch_size, n_outputs, trace
         As in `COLK`.
 
@@ -324,11 +324,11 @@ class DoublySGD(OnlineLearner):
     kernel, seed : Kernel, int
         A shift-invariant kernel, and a seed, as in `RandomFourierFeatures`.
     step_size : float or PowerDecay
-        α. It must decrease for f to converge; the paper takes θ/t. One random feature approximates
-        κ with an error as large as κ, so the first steps must be smaller than those of other
-        methods.
+        α. Default: 0.2/(1 + t/10). It must decrease for f to converge; the paper takes θ/t. One
+        random feature approximates κ with an error as large as κ, so the first steps must be
+        smaller than those of other methods.
     loss, regularization, gradient_bound, averaging, batch_size, n_outputs, trace
-        As in `COLK`.
+        As in `COLK`, but by default there is no averaging.
 
     References
     ----------

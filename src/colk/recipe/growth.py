@@ -112,7 +112,7 @@ def grown(
     X, Y, weight : arrays
         Samples, as the loss takes them.
     report : callable
-        Called with a line of text for each step that was tried.
+        Called with a line of text for each step that was tried. Default: no report.
 
     Examples
     --------

@@ -148,7 +148,7 @@ class Field:
         shapes : dict of bool to Shape
             Feature scales by whether distances are L1 distances.
         only_standard : bool
-            Whether to try the standard bandwidth only.
+            Whether to try the standard bandwidth only. Default: False.
         """
         if shapes:
             self._use(shapes)

@@ -72,7 +72,7 @@ class MarginalLikelihood:
     is_l1 : bool
         Whether the kernel is the Laplacian; otherwise it is Matérn 5/2.
     categorical : tuple of int
-        Columns of X that hold categories.
+        Columns of X that hold categories. Default: none.
     size : int
         Number of samples in a block. Default: 165.
 

@@ -90,11 +90,12 @@ def choose(
     loss : Loss
         The loss; its kind shows whether targets are numbers or labels.
     n_classes : int
-        Number of classes, if targets are class indices.
+        Number of classes, if targets are class indices. Default: 2.
     prefers_narrow : bool
         Whether a regression takes the narrowest bandwidth that is about as good as the best.
+        Default: False.
     categorical : tuple of int
-        Columns of X that hold categories.
+        Columns of X that hold categories. Default: none.
     rows : SparseRows, optional
         A sparse matrix, if X holds indices of its rows. In this case features have no scales.
 

@@ -49,7 +49,7 @@ def polish_groups(
     groups : array of shape (n,)
         The group of each sample.
     tolerance : float
-        The gap relative to the objective.
+        The gap relative to the objective. Default: 1e-3.
 
     Examples
     --------

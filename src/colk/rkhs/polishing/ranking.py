@@ -72,7 +72,7 @@ def polish_auc(
     regularization : float
         The least λ > 0.
     path : bool
-        Whether the model of the mean may be kept.
+        Whether the model of the mean may be kept. Default: True.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def solve_by_sums(
     risk : Risk, optional
         `Mean()` by default.
     regularization : float
-        λ > 0.
+        λ > 0. Default: 1e-6.
     sample : Blocks, optional
         Rows that represent all rows, with shares that sum to 1. Their curvature replaces that of
         all rows in the preconditioner. By default the curvature of all rows is summed.

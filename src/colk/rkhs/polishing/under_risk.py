@@ -54,9 +54,10 @@ def polish_under_risk(
     regularization : float
         The least λ > 0.
     path : bool
-        Whether to follow a path from the mean and to keep the model of the mean unless a point of
-        the path has a smaller held-out risk. Otherwise the risk is minimised exactly as given, with
-        the λ of the mean, so that its objective is at most that of the mean's model.
+        Whether to follow a path from the mean (the default) and to keep the model of the mean
+        unless a point of the path has a smaller held-out risk. Otherwise the risk is minimised
+        exactly as given, with the λ of the mean, so that its objective is at most that of the
+        mean's model.
 
     Examples
     --------
