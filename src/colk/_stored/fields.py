@@ -295,13 +295,13 @@ class Either(Field):
         self.fields = fields
 
     def read(self, value: Any, name: str, symbols: Symbols) -> Any:
-        said = []
+        messages = []
         for field in self.fields:
             try:
                 return field.read(value, name, symbols)
             except FileFormatError as error:
-                said.append(str(error))
-        raise FileFormatError("; or ".join(said))
+                messages.append(str(error))
+        raise FileFormatError("; or ".join(messages))
 
 
 class ListOf(Field):

@@ -150,8 +150,8 @@ def _check_classes(models: Sequence[Any]) -> None:
         name = type(model).__name__
         if isinstance(model, StreamLearner) and type(model) is not NewtonCOLK:
             raise TypeError(
-                f"the state of a {name} cannot be merged: it has accumulated no curvature, "
-                "which would give its weight; merge the functions: "
+                f"the state of a {name} cannot be merged, because it accumulates no curvature; "
+                "merge the functions: "
                 "colk.merge([learner.function for learner in learners])"
             )
         if not isinstance(model, KernelExpansion | Affine | NewtonCOLK):

@@ -7,7 +7,7 @@ import numpy as np
 
 from colk._validation import Array
 from colk.reference import losses, risks
-from colk.reference.implicit import take_ahead
+from colk.reference.implicit import implicit_coefficients
 from colk.reference.kernels import gram
 from colk.reference.komp import fit_weights, komp
 from colk.reference.trackers import start, track
@@ -201,7 +201,7 @@ class COLK:
             )
         K = gram(self.kernel, points, points)
         if self.implicit:
-            changes = take_ahead(self.loss, changes, values, targets, K, step, factor)
+            changes = implicit_coefficients(self.loss, changes, values, targets, K, step, factor)
         atoms, weights = self.atoms, factor * self.weights
         for x, own, change in zip(points, np.diag(K), changes, strict=True):
             if own >= VANISHING:

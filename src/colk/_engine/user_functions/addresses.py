@@ -77,14 +77,14 @@ def c_function(function: Any, signature: Signature, role: str) -> Callable[..., 
                 f"{role} is a LowLevelCallable with user_data, which colk does not pass on"
             )
         function = function.function
-    address, spelled, shown = _looked_at(function, signature, role)
-    if spelled != _spelled(signature.in_c):
+    address, spelled, shown = _address_and_signature(function, signature, role)
+    if spelled != _normalised(signature.in_c):
         raise TypeError(f"{role} must be {signature.in_c}, got {shown}")
     types = [_TYPES[name] for name in _ARGUMENTS[signature.kind]]
     return ctypes.CFUNCTYPE(ctypes.c_double, *types)(address)
 
 
-def _looked_at(function: Any, signature: Signature, role: str) -> tuple[int, str, str]:
+def _address_and_signature(function: Any, signature: Signature, role: str) -> tuple[int, str, str]:
     """Return the address of a C function, its normalised signature, and the signature to show."""
     if isinstance(function, _FUNCTION):
         if function.argtypes is None:
@@ -103,10 +103,10 @@ def _looked_at(function: Any, signature: Signature, role: str) -> tuple[int, str
         )
     name = _NAME_OF(function)
     text = (name or b"").decode()
-    return _POINTER_OF(function, name), _spelled(text), text or "no signature"
+    return _POINTER_OF(function, name), _normalised(text), text or "no signature"
 
 
-def _spelled(text: str) -> str:
+def _normalised(text: str) -> str:
     """Normalise a signature: no spaces, no `const`, and one name for a size."""
     words = text.replace("const", "").replace(" ", "").replace("(", ",").replace(")", "").split(",")
     return ",".join("ssize_t" if word in _SIZES_IN_C else word for word in words)

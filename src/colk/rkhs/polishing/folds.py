@@ -137,12 +137,12 @@ class _Search:
         one = self._one_sample()
         decays = list(dict.fromkeys(max(least, strength * one) for strength in _STRENGTHS))
         first = min(_FIRST, len(decays) - 1)
-        best = self._go(decays[first:])
+        best = self._try_until_worse(decays[first:])
         if best == decays[first] and first > 0:
-            self._go(decays[first - 1 :: -1])
+            self._try_until_worse(decays[first - 1 :: -1])
         return min(self.losses, key=self.losses.__getitem__)
 
-    def _go(self, decays: list[float]) -> float:
+    def _try_until_worse(self, decays: list[float]) -> float:
         for decay in decays:
             self._try(decay)
             if not self.losses[decay] <= min(self.losses.values()):

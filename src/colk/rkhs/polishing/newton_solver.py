@@ -126,7 +126,7 @@ def solve(
     """
     point = Point(span, regularization, start, factor)
     if terms.is_piecewise_linear:
-        return _inside(point, terms, tolerance, max_steps)
+        return _solve_piecewise_linear(point, terms, tolerance, max_steps)
     return smoothing_stages(_RowSearch(point, terms), tolerance=tolerance, max_steps=max_steps)
 
 
@@ -242,7 +242,9 @@ def smoothing_stages(search: Search, *, tolerance: float, max_steps: int) -> Sol
     return Solution(best_v, best, norm, float(gap), count, converged)
 
 
-def _inside(point: Point, terms: Terms, tolerance: float, max_steps: int) -> Solution:
+def _solve_piecewise_linear(
+    point: Point, terms: Terms, tolerance: float, max_steps: int
+) -> Solution:
     """Solve the problem for piecewise linear losses, by an interior-point method."""
     v, gap, norm, steps = follow_path(
         point.span, terms, point.decay, point.v, tolerance=tolerance, steps=max_steps

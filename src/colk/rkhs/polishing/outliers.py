@@ -29,7 +29,7 @@ _LEFT_OUT = 5.0
 
 # Such samples stay if x predicts them: if the predictions at these samples are larger, or smaller,
 # than those at the others in this share of all pairs, and by this many standard errors.
-_TOLD = 0.8
+_PREDICTED_SHARE = 0.8
 _ERRORS = 4.0
 
 # Thresholds of the Huber loss, in spreads of the residuals: while outliers are searched, with 95 %
@@ -237,7 +237,7 @@ def _are_predicted(outliers: NDArray[np.bool_], values: Array) -> bool:
     below = ranks[outliers].sum(axis=0) - 0.5 * n_outliers * (n_outliers + 1)
     share = below / (n_outliers * n_others)
     error = np.sqrt((len(outliers) + 1) / (12.0 * n_outliers * n_others))
-    return bool((np.abs(share - 0.5) > max(_TOLD - 0.5, _ERRORS * error)).any())
+    return bool((np.abs(share - 0.5) > max(_PREDICTED_SHARE - 0.5, _ERRORS * error)).any())
 
 
 def _huber(factor: float, spread: float) -> Huber:

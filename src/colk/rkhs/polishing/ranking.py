@@ -121,7 +121,7 @@ class _Folds:
     def __init__(
         self, function: KernelExpansion, X: Array, y: Array, loss: Loss, share: Array
     ) -> None:
-        rows, folds = _judges(y, share)
+        rows, folds = _comparison_rows(y, share)
         self.loss, self.y, self.share, self.parts = loss, y[rows], share[rows], []
         for fold in np.unique(folds):
             held = folds == fold
@@ -160,7 +160,7 @@ def _other_atoms(atoms: Array, points: Array) -> Array:
     return atoms[[atom.tobytes() not in left_out for atom in np.ascontiguousarray(atoms)]]
 
 
-def _judges(y: Array, share: Array) -> tuple[Array, Array]:
+def _comparison_rows(y: Array, share: Array) -> tuple[Array, Array]:
     """Return rows, evenly spaced in both classes, and the fold of each."""
     classes = [np.flatnonzero(side & (share > 0.0)) for side in (y > 0.0, y <= 0.0)]
     n_folds = min(_FOLDS, *(len(each) for each in classes))

@@ -96,15 +96,15 @@ def follow_risk_path(
     if len(rows) > _MOST_SAMPLES:
         rows = rows[np.unique(np.linspace(0, len(rows) - 1, _MOST_SAMPLES).astype(int))]
     part = float(share[rows].sum())
-    judge = _Judge(loss, risk, y[rows], share[rows] / part, function.n_outputs)
+    compared = _Comparison(loss, risk, y[rows], share[rows] / part, function.n_outputs)
     span = Span(function.kernel, X[rows], function.atoms)
     start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
     # λ is measured in samples, and a part of them has that part of the curvature.
     for factor in _FACTORS:
         point = Point(span, factor * regularization / part, start)
         for step, each in _steps(risk):
-            judge.add(point, step, factor, each)
-    return judge.verdict(regularization, len(rows))
+            compared.add(point, step, factor, each)
+    return compared.verdict(regularization, len(rows))
 
 
 def _steps(risk: LossRisk) -> Iterator[tuple[float, Risk]]:
@@ -123,7 +123,7 @@ def _is_better(point: PathPoint) -> bool:
     return point.gain > (_ERRORS + _FEW_SAMPLES / math.sqrt(point.deciding)) * point.error
 
 
-class _Judge:
+class _Comparison:
     """Held-out values of the requested risk along the path."""
 
     def __init__(self, loss: Loss, risk: LossRisk, y: Array, share: Array, n_outputs: int) -> None:

@@ -317,13 +317,13 @@ class RoundedTerms:
             return np.broadcast_to(curved.max(axis=1, keepdims=True), F.shape) if shared else curved
         step = self.step_of(F)
         if not self.terms.couples_outputs:
-            return self._bent(F, step) / step
+            return self._slope_change(F, step) / step
         curved = np.empty_like(F)
         for c in range(F.shape[1]):
-            curved[:, c] = self._bent(F, step * (np.arange(F.shape[1]) == c))[:, c] / step
+            curved[:, c] = self._slope_change(F, step * (np.arange(F.shape[1]) == c))[:, c] / step
         return np.broadcast_to(curved.max(axis=1, keepdims=True), F.shape) if shared else curved
 
-    def _bent(self, F: Array, move: Any) -> Array:
+    def _slope_change(self, F: Array, move: Any) -> Array:
         """Return the change of slopes after a move; with kinks, half of a central difference."""
         if not self.terms.kinks:
             return np.asarray(self.terms.evaluate(F + move)[1] - self.loss_slopes(F))

@@ -94,7 +94,7 @@ class Polished:
 
 
 # Number of samples used to choose λ: this many per atom, within bounds.
-_LOOKED_AT = 2.5
+_SAMPLES_PER_ATOM = 2.5
 _FEWEST, _MOST = 500, 1000
 
 
@@ -211,7 +211,7 @@ def chosen(
     span: Span, start: Array, y: Array, loss: Loss, risk: Risk, least: float, share: Array
 ) -> Choice:
     """Choose λ by evenly spaced samples; λ is scaled to the number of all samples."""
-    size = min(max(int(_LOOKED_AT * span.rank), _FEWEST), _MOST)
+    size = min(max(int(_SAMPLES_PER_ATOM * span.rank), _FEWEST), _MOST)
     rows = np.unique(np.linspace(0, len(y) - 1, size).astype(int))
     part = float(share[rows].sum())
     terms = Terms(loss, risk, y[rows], share[rows] / part, start.shape[1])
