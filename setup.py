@@ -28,11 +28,11 @@ DIRECTIVES = {
     "initializedcheck": CHECKED,
     "wraparound": False,
     "cdivision": True,
-    "auto_pickle": False,  # classes that can be pickled define how
+    "auto_pickle": False,  # classes define their own pickling
     "embedsignature": True,
     "embedsignature.format": "python",
 }
-# The .pxd files of these are the compiled version; the .py files are for the uncompiled build.
+# For these modules the .pxd file is the compiled version; the .py file is for the uncompiled build.
 TWINS = ("addresses", "blas", "lapack", "loops", "sparse_rows")
 # No flag allows reordering of sums. Loops with a pragma may take the entries of a row in any order.
 FLAGS = {

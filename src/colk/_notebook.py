@@ -1,4 +1,4 @@
-"""How objects look in a notebook: a small table."""
+"""Small HTML tables that show objects in a notebook."""
 
 from collections.abc import Mapping
 from html import escape

@@ -121,7 +121,7 @@ def check_count(value: Any, name: str, *, at_least: int = 1) -> int:
 def reject_lazy(value: Any, name: str, instead: str = "colk.distributed") -> None:
     """Raise TypeError for a Dask collection, which NumPy would load into memory whole.
 
-    `instead` is what takes such a collection.
+    `instead` names the alternative that accepts such a collection.
     """
     graph = getattr(value, "__dask_graph__", None)
     if not callable(graph) or isinstance(value, type):

@@ -19,7 +19,7 @@ class DivergenceError(ArithmeticError):
 class FileFormatError(ValueError):
     """A file is damaged, of another kind, or does not contain a valid model.
 
-    No code of the file has run, and nothing was changed.
+    No code from the file has been run, and no object has been changed.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class SlowFunctionWarning(RuntimeWarning):
 class UncompiledWarning(RuntimeWarning):
     """The package was installed without a C compiler; it works, but is slow.
 
-    Issued once per process, when the first term is imported.
+    It is issued once per process, when the first term is imported.
 
     Examples
     --------

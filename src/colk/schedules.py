@@ -22,9 +22,9 @@ class PowerDecay(RateContract):
     initial : float
         The rate at step 0.
     power : float
-        Exponent of the decay; 0 keeps the rate constant.
+        Exponent of the decay. Default: 0.5; 0 keeps the rate constant.
     scale : float
-        Number of steps after which the decay sets in.
+        Number of steps after which the decay sets in. Default: 1.
 
     Examples
     --------
@@ -76,10 +76,11 @@ def as_decay(rate: Rate, name: str) -> PowerDecay:
 class Averaging(AveragingContract):
     """A mean of the iterates: f̄ ← f̄ + ρ_t (f − f̄) after step t = 0, 1, …, with ρ_t = rate_at(t).
 
-    An atom that leaves the dictionary takes a part of f̄ with it. With KOMP, an atom therefore costs
-    what f and f̄ lose together, and ρ_t is at least √(Q/R): Q is the mean squared H-norm that
-    compression takes from f̄ per step, and R = 2M‖f̄‖². Otherwise a rate that falls to 0 would not
-    restore what is taken at a constant rate, and f̄ would decay on a long stream.
+    Dropping an atom removes a part of f̄. With KOMP, the cost of an atom is therefore the loss of f
+    and f̄ together, and ρ_t is at least √(Q/R), where Q is the mean squared H-norm that compression
+    removes from f̄ per step, and R = 2M‖f̄‖². Without this minimum, a rate that falls to 0 would
+    not restore the parts that compression removes at a constant rate, and f̄ would decay on a long
+    stream.
 
     Examples
     --------
@@ -111,9 +112,9 @@ class PolyakRuppert(Averaging):
     Parameters
     ----------
     burn_in : int
-        Number of steps before averaging starts; until then the average is the iterate.
+        Number of steps before averaging starts. Default: 0. Until then the average is the iterate.
     growth : float
-        Exponent of the weights; 0 for the plain mean.
+        Exponent of the weights. Default: 0, the plain mean.
 
     Examples
     --------
@@ -142,7 +143,7 @@ class Exponential(Averaging):
     Parameters
     ----------
     rate : float
-        ρ; the average covers about the last 1/rate iterates.
+        ρ. Default: 0.01. The average covers about the last 1/rate iterates.
 
     Examples
     --------

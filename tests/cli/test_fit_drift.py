@@ -74,5 +74,5 @@ def test_a_state_that_is_no_event_is_refused():
     event = DriftEvent(7, 0.5, {"a": 1.0})
     assert DriftEvent.of(event.state) == event
     for bad in ([1, 2.0], [1, 2.0, ["a"], []], ["x", 2.0, [], []], 3):
-        with pytest.raises(ValueError, match="an event of a drift"):
+        with pytest.raises(ValueError, match="drift event"):
             DriftEvent.of(bad)

@@ -69,7 +69,7 @@ def test_drop_projects(j):
 @pytest.mark.parametrize("j", [-1, 12])
 def test_drop_of_no_atom_is_refused(j):
     d, _, _ = filled()
-    with pytest.raises(IndexError, match=f"atom {j} of 12"):
+    with pytest.raises(IndexError, match=f"no atom {j}: the dictionary has 12"):
         drop(d, j)
     assert d.size == 12
 

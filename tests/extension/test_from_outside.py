@@ -330,7 +330,7 @@ def test_built_in_terms_pass():
 
 def test_remove_looks_at_its_dictionary():
     d = Dictionary(Gaussian(0.5), 1, has_factor=False)
-    with pytest.raises(IndexError, match="atom 0 of 0"):
+    with pytest.raises(IndexError, match="no atom 0"):
         remove(d, 0)
     d = Dictionary(Gaussian(0.5), 1)
     d.occupy(1)

@@ -88,7 +88,7 @@ def test_one_function_stays():
         ([make(0)], {"weights": [1.0, 2.0]}, ValueError, "weights"),
         ([make(0)], {"max_atoms": 0}, ValueError, "max_atoms"),
         ([make(0)], {"eps": -1.0}, ValueError, "eps"),
-        ([make(0)], {"base": make(0)}, ValueError, "functions have none"),
+        ([make(0)], {"base": make(0)}, ValueError, "learners only"),
     ],
 )
 def test_what_has_no_meaning_is_refused(models, keywords, error, text):

@@ -179,7 +179,7 @@ def of_risk(risk):
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda: [of_risk(CVaR(0.1))] * 2, ValueError, "under CVaR .* by sums"),
+        (lambda: [of_risk(CVaR(0.1))] * 2, ValueError, "under CVaR .* colk.distributed"),
         (lambda: [COLK(Gaussian(1.0)).learn(X, Y)] * 2, TypeError, "COLK cannot .* functions"),
         (lambda: [POLK(Gaussian(1.0)).learn(X, Y)], TypeError, "the state of a POLK"),
         (lambda: [RandomFeatureSGD(Gaussian(1.0)).learn(X, Y)], TypeError, "RandomFeatureSGD"),

@@ -1,7 +1,7 @@
 """Keep BLAS at one thread while the library computes.
 
-The matrices of a fit are small: to wake a second thread takes longer than it saves, and on a busy
-machine BLAS threads wait for each other.
+The matrices of a fit are small, so waking a second thread takes longer than it saves. On a busy
+machine, BLAS threads also wait for each other.
 """
 
 import os
@@ -20,8 +20,8 @@ BLAS_WINDOW = 8
 _THREADS_FROM = 256
 
 
-# Held by the thread that lowered the thread counts, which belong to the process. It restores them
-# itself, because OpenBLAS may ignore a thread that is not the one which set a count before.
+# Held by the thread that lowered the thread counts, which belong to the process. The same thread
+# restores them, because OpenBLAS may ignore a thread other than the one that set a count.
 _lowered = Lock()
 
 if hasattr(os, "register_at_fork"):
@@ -31,7 +31,7 @@ if hasattr(os, "register_at_fork"):
 
 @cache
 def _thread_pools(with_scipy: bool) -> Any:
-    """Return the controller of the libraries that are loaded now; SciPy may have its own BLAS."""
+    """Return the controller of the loaded libraries; SciPy may load a BLAS of its own later."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -41,7 +41,7 @@ def _thread_pools(with_scipy: bool) -> Any:
 def one_blas_thread() -> Iterator[None]:
     """Return a context, or decorate a function, in which BLAS uses one thread.
 
-    While one thread is in such a context, those of other threads change nothing.
+    While one thread is in such a context, entering it in another thread has no effect.
 
     Examples
     --------

@@ -13,7 +13,7 @@ _LINE = 8
 def padded(length: int) -> int:
     """Return the padded length of a row of `length` numbers: a whole number of cache lines.
 
-    A distance of a multiple of 64 numbers is avoided, because such rows share cache sets.
+    Multiples of 64 numbers are avoided, because rows at such a distance share cache sets.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class KernelContract(Term):
 
     @property
     def depth(self) -> int:
-        """Number of blocks of rows after its result that `columns` uses as scratch."""
+        """Number of blocks of scratch rows that `columns` needs after its result."""
         return 0
 
     @property
@@ -39,7 +39,7 @@ class KernelContract(Term):
 
     @property
     def peak(self) -> float:
-        """κ(u, u), the same for all u, of a kernel that depends on u − v only."""
+        """The value of κ(u, u), which is the same for all u if the kernel is shift-invariant."""
         return 1.0
 
     def columns(
@@ -94,7 +94,7 @@ class TrackerContract(Term):
     remembers: ClassVar[bool] = False
 
     def update(self, g: float, before: float, now: float, rate: float) -> float:
-        """Return g after a sample with inner value `now`, and `before` under the previous f."""
+        """Return g after a sample with inner value `now` under f, and `before` under the last f."""
         raise NotImplementedError
 
 

@@ -1,8 +1,8 @@
 """The curvature of a risk at a pair of samples: Gauss–Newton in its outer function.
 
 The functions add numbers of at least 0 to `window.curvatures`, at θ and at ξ. Slopes enter by their
-absolute values: half of the steps at ξ increase the loss, and their length must not depend on the
-sign.
+absolute values, because half of the steps at ξ increase the loss and their length must not depend
+on the sign.
 """
 
 import math

@@ -272,7 +272,7 @@ class Dictionary:
         self.added += 1
 
     def cheapest(self) -> int:
-        """Return the atom that costs least to drop; of equals, the newest."""
+        """Return the atom that costs least to drop; ties go to the newest atom."""
         best, least = self.size - 1, math.inf
         for j in range(self.size):
             price = self.price(j)
@@ -347,7 +347,7 @@ class Dictionary:
                 loops.scale(self.weights_t, row, factor, self.size)
 
     def begin_step(self) -> None:
-        """Start a step: discard the ghosts and reset what was added and spent."""
+        """Start a step: discard the ghosts, and set the numbers of added atoms and losses to 0."""
         self.n_ghosts = self.added = 0
         for row in range(self.n_rows):
             self.spent[row] = 0.0
@@ -389,7 +389,7 @@ class Dictionary:
         return np.asarray(u_t.T @ u_t)
 
     def evaluate(self, X: Array, row: int = 0, count: int | None = None) -> Array:
-        """Values at X of `count` functions, from this row on, of shape (n, count)."""
+        """Return the values at X of `count` functions, from this row on, in shape (n, count)."""
         out = np.empty((len(X), self.n_rows - row if count is None else count))
         evaluate_many(self.kernel, self.atoms_t, self.size, self.weights_t, row, X, out)
         return out

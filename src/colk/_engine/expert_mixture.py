@@ -29,8 +29,8 @@ EXPERTS, SPEED = 3, 4.0
 # Losses are divided by MOST_LOSS times the mean loss and clipped at 1; p is multiplied by
 # exp(−RATE·loss), and SHARE of p is spread evenly.
 MOST_LOSS, RATE, SHARE = 10.0, 0.5, 0.001
-# The variance at a sample grows by 1/γ, where γ is 1 minus these shares of the experts' p. With a
-# larger share for the first-order expert, a low γ would keep the second-order expert behind it on
+# The variance at a sample grows by 1/γ, where γ = 1 − FAST_LAPSE·p_fast − FIRST_LAPSE·p_first. With
+# a larger share for the first-order expert, a low γ would keep the second-order expert behind it on
 # stationary streams.
 FAST_LAPSE, FIRST_LAPSE = 0.3, 0.15
 
@@ -57,8 +57,8 @@ class ExpertMixture(NewtonIterate):
     predictions: Array  # (experts·window, outputs): f_e at the points of the window
     slopes: Array  # (experts·window, outputs): their slopes a
     curvatures: Array  # (experts, window): their curvatures b
-    multiples: Array  # (experts, outputs): pending multiples of Uh, of Uz for the first-order one
-    gains: Array  # (experts, 2): of steps in the span of the atoms, and with x in it
+    multiples: Array  # (experts, outputs): pending multiples of Uh (first-order: of Uz)
+    gains: Array  # (experts, 2): of steps in the span of the atoms, and with x added
     mixed: Array  # (window,): losses of f
 
     def __init__(
@@ -264,7 +264,7 @@ class ExpertMixture(NewtonIterate):
         return float(squares / self.dictionary.diagonal[j])
 
     def cheapest(self) -> int:
-        """Return the atom that costs least to drop; of equals, the newest."""
+        """Return the atom that costs least to drop; ties go to the newest atom."""
         best, least = self.dictionary.size - 1, math.inf
         for j in range(self.dictionary.size):
             price = self.price(j)

@@ -1,7 +1,7 @@
 """Cholesky factors of symmetric matrices, in place and without the interpreter's lock.
 
-The functions of SciPy keep the lock, so that threads which factorise would wait for each other. A
-factor is the lower triangle of a matrix. What is above the diagonal is neither read nor defined.
+SciPy's functions hold the lock, so threads that factorise matrices would wait for each other. A
+factor is the lower triangle of a matrix. Entries above the diagonal are neither read nor defined.
 """
 
 import cython

@@ -1,9 +1,9 @@
 """Random Fourier features: frequencies drawn from the spectral law of a kernel.
 
-A shift-invariant kernel is κ(u, v) = κ(0)·E cos(ωᵀ(u − v)) (Bochner), so that the features
-√(2κ(0)) cos(ωᵀx + b), with b uniform in [0, 2π), have κ as the mean of their products. The law of
-ω is the kernel's `add_frequency`. Feature i depends only on i and the seed, so it can be drawn
-again at any time. Angles are in turns; one turn is 2π.
+A shift-invariant kernel is κ(u, v) = κ(0)·E cos(ωᵀ(u − v)) (Bochner). The features are √(2κ(0))
+cos(ωᵀx + b), with b uniform in [0, 2π); the mean of their products is κ. The law of ω is the
+kernel's `add_frequency`. Feature i depends only on i and the seed, so it can be drawn again at any
+time. Angles are in turns; one turn is 2π.
 """
 
 import math

@@ -16,7 +16,7 @@ from colk._validation import Array
 
 __all__ = ["GradientStream", "KernelStream", "exact_squared_norm", "stage"]
 
-# If κ(x, x) is below this, κ(x, ·) counts as 0; a linear kernel has that at x = 0.
+# If κ(x, x) is below this, κ(x, ·) counts as 0, as for a linear kernel at x = 0.
 VANISHING = 1e-280
 # Number of steps in the running mean of their squared H-norm.
 LATEST = 1000
@@ -107,8 +107,8 @@ class GradientStream(KernelStream):
     taken: float  # mean squared H-norm that compression takes from f̄ per step
     squared_average: float  # ‖f̄‖² at the last review; 0 before the first
     average_error: float  # bound on ‖f̄ − the same average without compression‖
-    renews: bool  # whether it is known what compression takes from f̄
-    follows_norm: bool  # whether ‖f‖ is updated in each step: the error is orthogonal to f
+    renews: bool  # whether the loss of f̄ by compression is known
+    follows_norm: bool  # whether each step updates ‖f‖; it can if the error is orthogonal to f
     implicit: ImplicitSlopes
 
     def __init__(self, norm_bound: float, implicit: bool, **common: Any) -> None:
@@ -158,19 +158,19 @@ class GradientStream(KernelStream):
         """Set f = KOMP(f~, ε), or the result of another compressor; return ‖f − f~‖."""
         staged = stage(self.dictionary, self.window.size)
         lost = self.compressor.settle(self.dictionary, staged, step, self.steps)
-        if self.renews:  # `lost` includes what the average lost
+        if self.renews:  # `lost` includes the loss of the average
             lost = math.sqrt(self.squared_loss(0))
         return lost
 
     # -- the average -------------------------------------------------------------------------
 
     def lasting_rate(self, rate: float) -> float:
-        """Return ρ, at least √(Q/R), where Q is what compression takes from ‖f̄‖² per step.
+        """Return ρ, at least √(Q/R), where Q is the squared norm that compression removes from f̄.
 
-        Every atom that leaves takes a part of f̄ with it. With ρ of order 1/t the average would
-        restore less and less of that, and would decay. √(Q/R) is the gain of the Kalman filter that
-        sees a constant with noise R, and is itself disturbed by Q. Iterates are correlated over
-        about M steps, because a sample moves one of M directions: R = 2M‖f̄‖².
+        Every dropped atom removes a part of f̄. With ρ of order 1/t the average would restore less
+        and less of it and would decay. √(Q/R) is the gain of the Kalman filter for a constant that
+        is disturbed by Q in each step and observed with noise R. A sample moves one of M
+        directions, so iterates are correlated over about M steps, and R = 2M‖f̄‖².
         """
         if not self.renews:
             return rate
@@ -266,7 +266,7 @@ def stage(d: Dictionary, size: int) -> int:
 def exact_squared_norm(d: Dictionary, first: int, n_outputs: int) -> float:
     """Return wᵀKw = ‖U⁻¹w‖² of the function whose outputs start at this row.
 
-    By substitution from the last row of Uᵀ to the first.
+    Computed by substitution, from the last row of Uᵀ to the first.
     """
     total = 0.0
     for c in range(first, first + n_outputs):

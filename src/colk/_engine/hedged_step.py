@@ -1,4 +1,4 @@
-"""Steps that minimise the mean loss and, beside it, a risk on the same atoms.
+"""Streams that minimise the mean loss, with a companion that minimises a risk on the same atoms.
 
 The steps of the mean's function are those of `GradientStream` and `NewtonStream`, bit for bit.
 The companion (`risk_companion.py`) has its own slopes, and mixes the function that predicts.
@@ -59,8 +59,8 @@ class HedgedGradientStream(GradientStream):
     def move(self, step: float, coefficients: Array) -> int:
         """Set f~, and r~ = (1 − αλ) r − α a/(1 + αbκ(x, x)) κ(x, ·) with the companion's α.
 
-        The gain makes it an implicit step for a loss that is a parabola of curvature b. |a| is at
-        most the gradient bound.
+        The gain makes it an implicit step for a loss that is a parabola of curvature b. |a| is
+        clipped at the gradient bound.
         """
         GradientStream.move(self, step, coefficients)
         own, step = self.dictionary.gram[0, 0], step * self.risk_step
@@ -74,7 +74,7 @@ class HedgedGradientStream(GradientStream):
         return 0
 
     def flush(self) -> int:
-        """Mix the function that predicts."""
+        """Compute the mixture, which makes the predictions."""
         self.companion.mix()
         return 0
 
@@ -83,9 +83,9 @@ class HedgedNewtonStream(NewtonStream):
     """Second-order steps on the mean loss, and beside them on a risk.
 
     The companion makes gradient steps r − α a/(1 + αbκ(x, x)) Πκ(x, ·), where Π projects onto the
-    span of the atoms. Second-order steps would fit the few samples of a tail too closely: divided
-    by P of the mean they count as much as all samples, and P of a risk of the tail would know
-    little of the samples outside.
+    span of the atoms. Second-order steps would fit the few samples of a tail too closely. With the
+    P of the mean loss, these few samples would count as much as all samples. A P of the tail's own
+    risk would contain little information about the samples outside the tail.
 
     Parameters
     ----------
@@ -155,19 +155,19 @@ class HedgedNewtonStream(NewtonStream):
             self.iterate.add_beside()
 
     def flush(self) -> int:
-        """Apply the pending update, discard the lookahead, and mix the function that predicts."""
+        """Apply the pending update, discard the lookahead, and compute the mixture."""
         NewtonStream.flush(self)
         self.companion.mix()
         return 0
 
 
-# -- what both streams do with their companion ---------------------------------------------------
+# -- functions of both streams -------------------------------------------------------------------
 
 
 def attach_companion(
     s: QuasiGradientStream, risk: RiskContract, tracker: TrackerContract
 ) -> RiskCompanion:
-    """Return a companion of a stream; it is stored with the stream, and its mixture predicts."""
+    """Return a new companion; it is stored with the stream, and its mixture makes predictions."""
     companion = RiskCompanion(s.loss, risk, tracker, s.dictionary, s.window, s.averaged)
     s.parts["companion"], s.lines = companion, companion.first_lines(len(TRACE))
     s.shown = companion.row_of(risk_companion.CANDIDATES)
@@ -175,13 +175,13 @@ def attach_companion(
 
 
 def consider_beside(s: QuasiGradientStream, companion: RiskCompanion) -> int:
-    """Compute what the companion's step needs, before the step of the mean's function."""
+    """Compute the companion's slopes and scores, before the step of the mean's function."""
     limit = stream.RUNAWAY * (1.0 + s.largest_target)
     return companion.consider(s.tracking_rate.rate(s.steps), s.steps, limit)
 
 
 def accept_beside(s: QuasiGradientStream, companion: RiskCompanion) -> None:
-    """Let the companion take up its step; the loss of the stream is that of the mixture."""
+    """Complete the companion's step; the loss of the stream is that of the mixture."""
     companion.accept(s.steps)
     s.window.losses[0] = companion.mixed_loss
 

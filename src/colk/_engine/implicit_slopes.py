@@ -19,8 +19,8 @@ from colk._validation import Array
 
 __all__ = ["ImplicitSlopes"]
 
-# Accuracy of the shares of the explicit step. At most SWEEPS sweeps over the points of a window; at
-# most ITERATIONS evaluations for the share of one point.
+# Accuracy of the shares of the explicit step. A window takes at most SWEEPS sweeps over its points,
+# and the share of one point takes at most ITERATIONS evaluations.
 TOLERANCE = 1e-10
 SWEEPS = 30
 ITERATIONS = 60
@@ -40,7 +40,7 @@ class ImplicitSlopes:
     """
 
     n_outputs: int
-    is_coupled: bool  # whether the outputs of a point share one slope
+    is_coupled: bool  # whether the loss couples the outputs, which then have one share
     first_slopes: Array  # (size, outputs): ℓ' at f(x_b)
     explicit: Array  # (size, outputs): c_b
     others: Array  # (size, outputs): f⁺(x_b) without the step of point b
@@ -103,10 +103,10 @@ class ImplicitSlopes:
         return abs(share - now / squares)
 
     def share_at_end(self, b: int, first: int, last: int, move: float, product: float) -> float:
-        """Return the r in [0, 1] at which the slope after r times the step is r times the first.
+        """Return the r in [0, 1] for which the slope after r times the step is r times the first.
 
-        The difference of both sides increases with r. Solved by false position (Illinois), and by
-        bisection if that is slow.
+        The difference of both sides increases with r. The equation is solved by false position
+        (Illinois), and by bisection if that is slow.
         """
         low, high = 0.0, 1.0
         at_low = self.excess(b, first, last, move, low, product)

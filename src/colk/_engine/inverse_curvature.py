@@ -27,7 +27,7 @@ FORMER = FIRST + MOST_PENDING + 1
 WHITENED_AHEAD = FORMER + 1
 PRODUCTS_AHEAD = WHITENED_AHEAD + MOST_PENDING + 4
 ROWS = PRODUCTS_AHEAD + MOST_PENDING + 4
-# Atoms per deferred update: products with that many h cost little compared with one with P.
+# Atoms per deferred update. A product with P costs much more than the products with so few h.
 ATOMS_PENDING = 16
 # If the variance at x is below this, nothing is forgotten there.
 LEAST_VARIANCE = 1e-9
@@ -56,7 +56,7 @@ class InverseCurvature:
 
     prior: float
     forgetting: float
-    matrix: Array  # (capacity, capacity): blocks of eight by eight on and below the diagonal count
+    matrix: Array  # (capacity, capacity): 8 × 8 blocks; those above the diagonal are unused
     rows: Array  # (ROWS, capacity)
     amounts: Array  # (MOST_PENDING,): m_r
     pending: int  # number of h_r
@@ -93,7 +93,7 @@ class InverseCurvature:
         loops.copy(self.rows, WHITENED, self.rows, WHITENED_AHEAD + place, (n + 7) & -8)
 
     def multiply(self, n: int) -> int:
-        """Return the row of h = Pz, after the h_r; if these are too many, update P first."""
+        """Return the row of h = Pz, after the h_r; if there are too many h_r, update P first."""
         count = 0
         if self.pending >= min(MOST_PENDING, 1 + n // ATOMS_PENDING):
             count = self.pending
@@ -239,7 +239,7 @@ class InverseCurvature:
         rows[used] = np.asarray(self.rows)[used, :n]
         amounts[: self.pending] = np.asarray(self.amounts)[: self.pending]
         matrix, block = np.array(np.asarray(self.matrix)[:n, :n]), np.arange(n) // 8
-        matrix[block[:, None] < block] = 0.0  # what remains there is not read
+        matrix[block[:, None] < block] = 0.0  # these entries are not read
         return {
             "matrix": matrix,
             "rows": rows,

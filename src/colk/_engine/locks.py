@@ -1,9 +1,9 @@
 """Locks of models: one thread at a time, and a fork copies no model in the middle of a change.
 
-A fork copies the locks of other threads in the state in which they are, and these threads do not
-exist in the child. Therefore the thread that forks first takes all locks, so that the child gets
-whole models with free locks. If another thread does not release a lock in time, its model raises an
-error in the child instead of waiting for ever.
+A fork copies the locks of other threads in their current state, but not the threads themselves.
+Therefore the forking thread first takes all locks, so that the child gets whole models with free
+locks. If another thread does not release a lock in time, its model raises an error in the child
+instead of waiting for ever.
 """
 
 import os
@@ -67,13 +67,13 @@ class _BrokenLock(Lock):  # type: ignore[misc]
 class _Fork:
     """Takes all locks before a fork, and releases them after it.
 
-    Ctrl-C may end `begin` early; what follows a fork does not rely on what `begin` reached.
+    Ctrl-C may end `begin` early, so the other methods do not assume that `begin` has finished.
     """
 
     def __init__(self) -> None:
         self.is_waiting = False
         self._live: weakref.WeakSet[Lock] = weakref.WeakSet()
-        self._registry = threading.RLock()  # of the set of live locks
+        self._registry = threading.RLock()  # guards the set of live locks
         self._turn = threading.RLock()  # one fork at a time
         self._held: list[Lock] = []
         self._missed: list[Lock] = []
@@ -150,13 +150,13 @@ if hasattr(os, "register_at_fork"):
 
 
 def give_way() -> None:
-    """Let a fork have the locks first; call it before a lock is taken for long."""
+    """Let a waiting fork take the locks first; call this before you hold a lock for long."""
     if _fork.is_waiting:
         time.sleep(_PAUSE)
 
 
 class Guarded:
-    """A model of several parts that change together: copies and files are of one moment.
+    """A model whose parts change together; a copy or a file has all parts from the same moment.
 
     Methods that change the parts hold the lock.
     """
@@ -189,7 +189,7 @@ def held(model: Any) -> AbstractContextManager[Any]:
 
 
 def locked(method: Callable[Concatenate[G, P], R]) -> Callable[Concatenate[G, P], R]:
-    """Decorate a method of a guarded model: it holds the lock.
+    """Decorate a method of a guarded model, so that it holds the lock.
 
     Examples
     --------

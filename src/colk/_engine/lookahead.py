@@ -1,8 +1,8 @@
 """Batched solves: z = Uᵀκ(D, x) and Pz of several next points in one pass over U and P.
 
 With many atoms, a step takes as long as reading U and P, so the next samples of a call or of a
-window are computed together. The values equal those of the single steps bit by bit; if the atoms
-change, they are computed again.
+window are computed together. The values equal those of single steps bit for bit. If the atoms
+change, the values are computed again.
 """
 
 from colk._engine import inverse_curvature
@@ -93,7 +93,7 @@ class Lookahead:
         self.P.expect(count)
 
     def find(self, b: int, size: int) -> bool:
-        """Whether z of point b of the window is known, or is worth computing with others now."""
+        """Select z of point b of the window, computed in a batch; return False if no batch pays."""
         if not 0 <= b + self.row - self.first < self.P.expected:
             count = min(size - b, self.P.room())
             if count < FEW:

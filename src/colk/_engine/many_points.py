@@ -10,9 +10,9 @@ from colk._validation import Array
 
 __all__ = ["evaluate_many"]
 
-# Kernel values per block, about a millisecond, and the least number of points: with few atoms, a
-# block of few points would take longer to begin than to evaluate. Python handles an interrupt
-# between two blocks.
+# Kernel values per block, about a millisecond of work, and the least number of points per block.
+# With few atoms, starting a smaller block would take longer than evaluating it. Python handles an
+# interrupt between two blocks.
 _VALUES, _LEAST_BLOCK = 2**20, 2048
 
 # With more kernel values than this, threads save more than it takes to start them.

@@ -36,9 +36,8 @@ class NewtonIterate:
     # Values of the point that was planned last:
     length: float  # |a|
     curvature: float  # b
-    gain: (
-        float  # 1/(1 + bτ), τ the variance in the span of the atoms; after `move` that of the step
-    )
+    # 1/(1 + bτ), where τ is the variance in the span of the atoms; after `move`, that of the step:
+    gain: float
     wide_gain: float  # the same with the point as an atom
     new_price: float  # squared H-norm of the part that the point adds as an atom
 
@@ -93,7 +92,7 @@ class NewtonIterate:
                 self.beside[i] = 0.0
 
     def take_weights_beside(self, j: int, variance: float) -> None:
-        """Set the multiples of Uh that make the weights of atom j beside f 0."""
+        """Set the multiples of Uh that move the weights of atom j in the rows beside f to 0."""
         for i in range(self.beside.shape[0]):
             own = self.dictionary.weights_t[self.first_beside + i, j]
             self.beside[i] = -own / variance
@@ -160,7 +159,7 @@ class NewtonIterate:
         return self.dictionary.price(j)
 
     def cheapest(self) -> int:
-        """Return the atom that costs least to drop; of equals, the newest."""
+        """Return the atom that costs least to drop; ties go to the newest atom."""
         return self.dictionary.cheapest()
 
     def drop(self, j: int) -> float:

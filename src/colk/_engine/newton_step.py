@@ -62,14 +62,14 @@ class NewtonStream(KernelStream):
     P: InverseCurvature
     iterate: NewtonIterate
     experts: ExpertMixture  # the iterate if it is a mixture; else None
-    search: PriorSearch  # else None
+    search: PriorSearch  # None without a search for λ
     trust: float
     late: float  # prior of a new direction if an atom must be dropped for it, in units of λ
     lookahead: Lookahead
     eps: float  # bound on the H-norm of this step's error
     statistics: LossStatistics
     restarts: int  # number of times that P restarted
-    squared_slope: float  # mean a²·gain: squared slopes at an exact f
+    squared_slope: float  # mean a²·gain, which estimates the squared slopes at an exact f
     mean_curvature: float  # mean b
     noise: Array  # (outputs,): mean squared residual·gain
 
@@ -176,7 +176,7 @@ class NewtonStream(KernelStream):
         return left_out
 
     def compress(self, eps: float) -> float:
-        """Drop cheap atoms by KOMP, dependent or surplus ones always; return the H-norm lost."""
+        """Drop dependent and surplus atoms, and cheap ones by KOMP; return the H-norm lost."""
         if self.dictionary.added == 0:
             return 0.0
         moved, spent, dependent, eps = 0.0, 0.0, True, max(eps, 0.0)
@@ -238,7 +238,7 @@ class NewtonStream(KernelStream):
         return total
 
     def curve(self) -> int:
-        """Compute b ≥ |a|/reach at the points, so that no prediction moves beyond the trust."""
+        """Compute b ≥ |a|/reach at the points, so that no prediction moves further than `trust`."""
         width = self.statistics.distance if self.is_kinked else 0.0
         curvature.start(self.window, self.loss, width)
         for b in range(self.batch):

@@ -13,9 +13,9 @@ __all__ = ["OwnStep"]
 class OwnStep(GradientStream):
     """Base class of a step written in plain Python, outside the package.
 
-    Derive from it, define `iterate`, and name the class as `stream_type` of a learner. The loop,
+    Derive from it, define `iterate`, and set the class as the `stream_type` of a learner. The loop,
     the window, averages and the trace are those of COLK. If `iterate` raises, the exception reaches
-    the caller and the model has the state before the step.
+    the caller and the model keeps its state from before the step.
 
     Examples
     --------

@@ -16,9 +16,9 @@ from colk._validation import Array
 
 __all__ = ["QuantileStream"]
 
-# The distances are means over the latest MOST samples. The best step of order 1/t is 1/t over the
-# density at the quantile, which is 3d_c to 6d_c for normal noise; STEP·d_c is that after 1000
-# samples. Larger first steps would move the constants while the functions are still wrong.
+# The distances are means over the latest MOST samples. The best step at sample t is 1/t divided by
+# the density at the quantile; 1/density is 3d_c to 6d_c for normal noise. STEP·d_c is the best step
+# at sample 1000. Larger first steps would move the constants while the functions are still wrong.
 MOST, STEP = 1000, 0.003
 
 

@@ -47,7 +47,7 @@ class QuasiGradientStream(Stream):
         **dict.fromkeys(("loss_sum", "weight_sum", "squared_norm"), stored.Number(finite=False)),
     }
 
-    watcher: LossWatcher  # None if nobody watches the losses
+    watcher: LossWatcher  # None if the losses are not watched
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class QuasiGradientStream(Stream):
         return 0
 
     def lasting_rate(self, rate: float) -> float:
-        """Return ρ of the average: the scheduled rate, unless compression takes more than that."""
+        """Return ρ of the average: the scheduled rate, or more if compression requires it."""
         return rate
 
     # -- the first two calls -----------------------------------------------------------------
@@ -294,7 +294,7 @@ class QuasiGradientStream(Stream):
                     and abs(self.window.coefficients[b, c]) < loops.LARGEST
                 ):
                     return False
-        for i in range(self.window.g.shape[0]):  # a sum is finite if all of its terms are
+        for i in range(self.window.g.shape[0]):  # a sum is finite only if all of its terms are
             total += abs(self.window.g[i])
         return total < math.inf
 

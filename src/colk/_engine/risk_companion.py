@@ -3,11 +3,11 @@
 The stream admits, drops and prices atoms by the mean's function alone, so that its steps are those
 of a stream without a companion. The companion has four functions in further rows of weights: the
 iterate r under the risk, its average r̄, the average m̄ of the mean's iterate, and the mixture f =
-p₀m + p₁r + p₂r̄ + p₃m̄. The weights p descend along the risk of f itself, so that they find the best
-mixture, not the best of the four. Each step multiplies p by exp(−rate·score). A score is the
-derivative of the risk at a sample before it is learned, towards a function and away from m, in
-units of its own spread (exponentiated gradient). A share of p returns to its first values (fixed
-share).
+p₀m + p₁r + p₂r̄ + p₃m̄. The weights p descend along the risk of f itself, so that they find the
+best mixture, not the best of the four. Each step multiplies p by exp(−rate·score). The score of a
+function is the derivative of the risk along the direction from m to that function, at a sample
+before it is learned and in units of the score's own spread (exponentiated gradient). A share of p
+returns to its first values (fixed share).
 """
 
 import math
@@ -26,23 +26,24 @@ from colk._validation import Array
 __all__ = ["RiskCompanion", "count_rows"]
 
 MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES = 0, 1, 2, 3, 4
-# Samples in the running g of the mixture, and in the mean squares; four times those in an average.
+# Number of samples in the running g of the mixture, number of samples in the mean squares, and four
+# times the number of samples in an average.
 SLOW, LATEST, MEMORY = 200, 1000, 20000
 # Number of losses that are kept.
 WINDOW = 1000
 # Scores are divided by their running root mean square, at least that of r̄, and clipped at ±MOST; p
 # is multiplied by exp(−RATE·score), and SHARE of p returns to the first values, which are
 # FIRST_SHARE for each function but m. Over the 1/SHARE samples that p remembers, the exponent is
-# about RATE/√SHARE standard errors of the score: a risk of rare losses needs larger gains.
+# about RATE/√SHARE standard errors of the score, so a risk of rare losses needs larger gains.
 MOST, RATE, SHARE, FIRST_SHARE = 20.0, 0.05, 0.00025, 0.05
-# Scores are clipped here, so that their fourth powers are numbers.
+# Scores are clipped at this value, so that their fourth powers do not overflow.
 LARGEST_SCORE = 1e60
-# If the scores of n of the latest samples decide, the rate is n/(n + FEW) times RATE: under a risk
-# that one loss decides, the other losses say little.
+# If n of the latest samples dominate the scores, the rate is n/(n + FEW) times RATE, because the
+# other samples carry little information about the risk.
 FEW = 10.0
 
 
-# Every g that a companion tracks.
+# The tracked risks of a companion, by attribute name.
 TRACKED = ("steering", "of_mixture")
 
 

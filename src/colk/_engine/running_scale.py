@@ -12,8 +12,8 @@ from colk.errors import FileFormatError
 
 __all__ = ["COLUMNS", "TARGETS", "RunningScale", "without_outliers"]
 
-# Share of the values that are surely no outliers. Half of the targets may be outliers. A column may
-# consist of groups, so that only a twentieth of its values may be.
+# Share of the values that are assumed to contain no outliers. Up to half of the targets may be
+# outliers. A column may consist of groups, so at most a twentieth of its values may be outliers.
 TARGETS = 0.5
 COLUMNS = 0.95
 
@@ -47,7 +47,8 @@ class RunningScale:
     n_columns : int
         Number of columns.
     level : float
-        Share of the values that are surely no outliers: `TARGETS` or `COLUMNS`.
+        Share of the values that are assumed to contain no outliers: `TARGETS` (the default) or
+        `COLUMNS`.
     total, means, deviations, n_seen, rows
         The state of another scale, to continue from.
 
@@ -141,7 +142,7 @@ class RunningScale:
         return float((value - self._centers[0]) / self._units[0])
 
     def _remember(self, is_kept: bool) -> None:
-        """Keep what `undo` restores; the sample has counted the row."""
+        """Save the values that `undo` restores; the sample has already counted the row."""
         before = self._before
         before[0], before[1], before[2] = self.total, self._means[0], self._deviations[0]
         before[3], before[4] = self._centers[0], self._units[0]
@@ -271,7 +272,7 @@ class RunningScale:
         return found
 
     def _moments(self, n_seen: int) -> tuple[Array, Array]:
-        """Return means and deviations of the rows so far; without outliers after many rows."""
+        """Return means and deviations of the rows so far, without outliers if `n_seen` is large."""
         means, deviations = np.array(self._means), np.array(self._deviations)
         sample = self._sample
         is_left = sample.is_complete(sample.n_seen) and not sample.is_complete(n_seen)
@@ -316,7 +317,7 @@ class RunningScale:
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "RunningScale":
         rows, n_seen = values["rows"], values["n_seen"]
         if rows.shape[2] != min(n_seen, _SAMPLE_ROWS) or (np.diff(rows[0], axis=1) < 0.0).any():
-            raise FileFormatError("the rows of a scale must be sorted, and as many as were seen")
+            raise FileFormatError("the rows of a scale must be sorted, and match the rows seen")
         if not (rows[1] > 0.0).all() or not ((rows[2] > 0.0) & (rows[2] < 1.0)).all():
             raise FileFormatError("the rows of a scale need weights above 0 and keys in (0, 1)")
         return cls(len(values["means"]), **values)

@@ -1,7 +1,7 @@
 """Items that several threads work on; each takes the next one when it is free.
 
-The thread that wants the results works as well, so that it neither sleeps nor has to be woken while
-there is work: to wake a thread takes as long as some thousand operations.
+The thread that asks for the results works as well, instead of sleeping while there is work. Waking
+a thread takes as long as some thousand operations.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ class SharedItems(Generic[Item, Result]):
     items : sequence
         The items.
     ahead : int
-        Most results that are kept before they are asked for.
+        Largest number of results that are computed before the caller asks for them.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class SharedItems(Generic[Item, Result]):
             self._changed.notify_all()
 
     def help(self) -> None:
-        """Work until there are no items left; for another thread than that of `results`."""
+        """Work until no items are left; for the threads that help the caller of `results`."""
         while (place := self._taken(waits=True)) is not None:
             self._run(place)
 
@@ -80,7 +80,7 @@ class SharedItems(Generic[Item, Result]):
         return place in self._found or place in self._errors
 
     def _taken(self, waits: bool) -> int | None:
-        """Take the next item; return its place, or None if there is none or, for now, none."""
+        """Take the next item; return its index, or None if no item may be taken, or not yet."""
         with self._changed:
             if waits:
                 self._changed.wait_for(lambda: self._n_taken >= self._n_open or self._may_take())
@@ -98,7 +98,7 @@ class SharedItems(Generic[Item, Result]):
         except BaseException as error:
             self._errors[place] = error
             self.stop()
-            if not isinstance(error, Exception):  # such as Ctrl-C: it does not wait for its turn
+            if not isinstance(error, Exception):  # such as Ctrl-C, which is raised at once
                 raise
         with self._changed:
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""A uniform sample of a stream of rows, each column in ascending order: robust location, spread."""
+"""A uniform sample of a stream of rows, sorted by column, for robust locations and spreads."""
 
 import math
 from statistics import NormalDist
@@ -10,7 +10,7 @@ from colk._validation import Array
 
 __all__ = ["SortedSample"]
 
-# The most rows of a sample. With fewer rows than FEWEST there are no outliers.
+# Largest number of rows in a sample. With fewer rows than FEWEST, no value is an outlier.
 CAPACITY = 256
 FEWEST = 20
 
@@ -36,7 +36,7 @@ class SortedSample:
     n_columns : int
         Number of columns.
     level : float
-        Share of the rows that are surely no outliers, in (0, 1).
+        Share of the rows that are assumed to contain no outliers, in (0, 1).
 
     Examples
     --------
@@ -78,7 +78,7 @@ class SortedSample:
     def insert(self, column: int, value: float, weight: float) -> None:
         """Insert the value of the row that was taken, and remove that of the row that leaves.
 
-        The place that is free moves to where the value belongs, after values that are equal.
+        The free place moves to the position of the new value, after any equal values.
         """
         place = self._leaving(column) if self._is_full else self.size - 1
         while place > 0 and self.values[column, place - 1] > value:
@@ -94,7 +94,7 @@ class SortedSample:
             self._find_largest()
 
     def add_rows(self, Y: Array, weight: Array) -> None:
-        """Show the sample many rows, as `takes_next` and `insert` do one by one.
+        """Add many rows at once; the result is that of `takes_next` and `insert` row by row.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class SortedSample:
         self.keys[column, target] = self.keys[column, source]
 
     def is_complete(self, n_seen: int) -> bool:
-        """Whether the sample of this many rows has all of them."""
+        """Whether a sample of `n_seen` rows contains all of them."""
         return n_seen <= CAPACITY
 
     # -- limits ------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ class SortedSample:
     # -- copies ------------------------------------------------------------------------------
 
     def mean(self, column: int) -> float:
-        """Mean of the values, those outside the limits moved to them."""
+        """Mean of the values after clipping them to the limits."""
         total, mean = 0.0, 0.0
         for i in range(self.size):
             total += self.weights[column, i]
@@ -231,7 +231,7 @@ class SortedSample:
         return mean
 
     def deviation(self, column: int, mean: float) -> float:
-        """Standard deviation of the same values."""
+        """Standard deviation of the clipped values."""
         total, deviation = 0.0, 0.0
         for i in range(self.size):
             total += self.weights[column, i]
@@ -260,7 +260,7 @@ class SortedSample:
         return table
 
     def restore(self, n_seen: int, rows: Array) -> None:
-        """Continue from what `rows` returned."""
+        """Restore the sample from the result of `rows`."""
         self.n_seen, self.size = n_seen, rows.shape[2]
         np.asarray(self.values)[:, : self.size] = rows[0]
         np.asarray(self.weights)[:, : self.size] = rows[1]

@@ -61,16 +61,16 @@ class Stream:
         "largest_target": stored.Number(at_least=0.0),
     }
 
-    # Tallies that a file may lack, because it is older than they are; they start at 0.
+    # Tallies that older files do not contain; they start at 0.
     later_tallies: ClassVar[frozenset[str]] = frozenset()
 
-    parts: dict[str, Any]  # what is packed with the stream
+    parts: dict[str, Any]  # objects that are packed with the stream
     averaging: AveragingContract  # None without averaging
     averaged: int  # first row of the weights of the average; 0 without averaging
     shown: int  # first row of the weights of the function that predicts
     diverged: bool  # whether the last `advance` stopped because a step would diverge
     reached: int  # the row whose step is being made
-    postponed: BaseException | None  # an error to raise after the step, which was made
+    postponed: BaseException | None  # an error to raise after the step is complete
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class Stream:
     def run(self, X: Array, Y: Array, weight: Array, start: int, stop: int) -> int:
         """Fill the window and make a step each time it is full; return the row where it stopped.
 
-        It stops early if the dictionary is full, or if a step was made but left an error.
+        It stops early if the dictionary is full, or if a completed step has left an error.
         """
         for row in range(start, stop):
             if weight[row] == 0.0:
@@ -234,7 +234,7 @@ class Stream:
         return stop
 
     def raise_postponed(self) -> None:
-        """Raise the error that a step has left after it was made."""
+        """Raise the error that a completed step has left."""
         error, self.postponed = self.postponed, None
         if error is not None:
             raise error

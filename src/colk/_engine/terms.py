@@ -50,7 +50,7 @@ def show(value: Any) -> str:
 
 
 def overridden(term: "Term", name: str) -> Callable[..., Any]:
-    """Return the method of this name that a class defined outside the package has.
+    """Return the method of this name of a class that is defined outside the package.
 
     The compiled base method, which Python does not see, calls this. In the uncompiled package a
     call means that the method is missing.
@@ -195,8 +195,8 @@ class Term:
     # The parameters of the constructor, in order.
     _fields: ClassVar[tuple[str, ...]] = ()
 
-    # Methods that compiled code calls: those that a user-defined class deriving from this very
-    # class may define, and the other ones that this class introduces.
+    # Methods that compiled code calls. `_hooks`: those that a user-defined class may define if it
+    # derives directly from this class. `_sealed`: the other ones that this class introduces.
     _hooks: ClassVar[tuple[str, ...]] = ()
     _sealed: ClassVar[tuple[str, ...]] = ()
 

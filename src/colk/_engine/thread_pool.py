@@ -1,8 +1,8 @@
 """Threads over blocks of rows, contenders, folds and outputs.
 
-Loops of the library and BLAS release the interpreter's lock, so that threads help. Each piece of
-work uses BLAS with one thread, and results come in the order of the items: they are the same to the
-bit for any number of threads.
+Loops of the library and BLAS release the interpreter's lock, so threads run in parallel. Each item
+is processed with one BLAS thread, and results come in the order of the items, so they are identical
+bit for bit for any number of threads.
 """
 
 import numbers
@@ -25,14 +25,14 @@ __all__ = ["each_in_threads", "map_in_threads", "n_threads", "use_threads"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Results that are computed before they are asked for, in units of the number of threads: of items
-# that are read one after the other, and of a sequence.
+# Number of results per thread that are computed before the caller asks for them: for items of an
+# iterator, and for items of a sequence.
 _AHEAD, _AHEAD_OF_SEQUENCE = 2, 4
 
-# The number of threads that a caller has set; 0 if nobody has.
+# The number of threads that a caller has set; 0 if it is not set.
 _chosen: ContextVar[int] = ContextVar("colk_threads", default=0)
 
-# The threads of the outermost `use_threads`: none until they are needed.
+# The threads of the outermost `use_threads`; the list is empty until they are needed.
 _shared: ContextVar[list[ThreadPoolExecutor] | None] = ContextVar("colk_pool", default=None)
 
 
@@ -58,9 +58,9 @@ def _cgroup_cores(root: Path = Path("/sys/fs/cgroup")) -> int:
 def n_threads(n_jobs: int | None = None) -> int:
     """Return the number of threads for a parameter `n_jobs`, as scikit-learn reads it.
 
-    None is the number of cores, or the `n_jobs` of a surrounding `joblib.parallel_config`. It is 1
-    in a worker of joblib, because the other workers use the other cores. −1 is all cores, −2 all
-    but one.
+    None means the number of cores, or the `n_jobs` of a surrounding `joblib.parallel_config`. In a
+    worker of joblib, None means 1, because the other workers use the other cores. −1 means all
+    cores, −2 all but one.
 
     Examples
     --------
@@ -126,9 +126,9 @@ def _threads(count: int) -> Iterator[ThreadPoolExecutor]:
 def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Yield the results of a function, in the order of the items.
 
-    Only a few results are computed ahead, so that items and results may be large. The calling
-    thread works on a sequence as well; it reads other items for the threads of the pool. In a
-    thread of the pool, everything runs in that thread.
+    Only a few results are computed ahead, so that items and results may be large. If the items are
+    a sequence, the calling thread works as well; otherwise it only reads the items and passes them
+    to the pool. A call from a thread of the pool runs entirely in that thread.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -
 
 
 def _inner_context() -> Context:
-    """Return a context for one thread: NumPy's error state, and one thread for what is nested."""
+    """Return a context for one thread: NumPy's error state, and no threads in nested calls."""
     context = copy_context()
     context.run(_chosen.set, 1)
     return context

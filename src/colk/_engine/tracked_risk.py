@@ -18,7 +18,7 @@ LEAST_RATE = 0.001
 class TrackedRisk:
     """g of a risk of losses, and the slope of the risk at the latest loss.
 
-    `propose` computes everything that a user's function may refuse; `accept` makes it the state.
+    `propose` makes all calls that a user's function may fail in; `accept` stores their results.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ class TrackedRisk:
     def slope(self) -> float:
         """Return the factor of ℓ' in the gradient of the risk, at the latest loss.
 
-        ∂outer/∂ℓ at this loss, and ∂outer/∂g at the loss before it times ∂inner/∂ℓ at this one: the
-        two samples of the product of expectations are neighbours in the stream.
+        It is ∂outer/∂ℓ at this loss plus ∂outer/∂g at the previous loss times ∂inner/∂ℓ at this
+        one. The two samples of the product of expectations are neighbours in the stream.
         """
         self.risk.chain(
             self.loss, self.loss, loops.data(self.proposed), self.m, loops.data(self.factors)

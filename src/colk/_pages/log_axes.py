@@ -1,4 +1,4 @@
-"""Logarithmic axes that say so, with at least two labelled ticks."""
+"""Labels of logarithmic axes, with at least two labelled ticks."""
 
 from typing import TYPE_CHECKING
 

@@ -21,9 +21,9 @@ def stores(
 
     By default a field is both an attribute and a constructor argument of the same name. Otherwise
     the class defines `_to_file(self)`, which returns the values by name, and the class method
-    `_from_file(cls, values, budget)`, which makes the object from checked values; `budget(bytes,
-    what)` raises an error if the file is too small for that much memory. A file may lack the fields
-    that `optional` names, because it is older than they are.
+    `_from_file(cls, values, budget)`, which creates the object from checked values; `budget(bytes,
+    what)` raises an error if the file is too small for that much memory. The fields named by
+    `optional` may be missing, because older files do not contain them.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def declaration_of(kind: type[Any]) -> Record | None:
 def _declared(kind: type[Any]) -> Record:
     record = declaration_of(kind)
     if record is None:
-        raise TypeError(f"{kind.__name__} does not declare what it stores")
+        raise TypeError(f"{kind.__name__} does not declare the fields that it stores")
     return record
 
 

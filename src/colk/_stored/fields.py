@@ -35,7 +35,7 @@ __all__ = [
     "refuse",
 ]
 
-# The largest whole number that float64 counts up to without a gap.
+# Up to this number, float64 represents every whole number.
 MOST = 2**53
 
 # Tolerance of a sum that is updated step by step.
@@ -295,13 +295,13 @@ class Either(Field):
         self.fields = fields
 
     def read(self, value: Any, name: str, symbols: Symbols) -> Any:
-        said = []
+        messages = []
         for field in self.fields:
             try:
                 return field.read(value, name, symbols)
             except FileFormatError as error:
-                said.append(str(error))
-        raise FileFormatError("; or ".join(said))
+                messages.append(str(error))
+        raise FileFormatError("; or ".join(messages))
 
 
 class ListOf(Field):
@@ -335,9 +335,9 @@ class Record(Field):
     fields : dict of str to Field
         The fields. They are read in this order.
     optional : iterable of str
-        Names that may be missing.
+        Names that may be missing. Default: none.
     keeps_rest : bool
-        Whether there may be other names; their values are kept unchanged.
+        Whether there may be other names; their values are kept unchanged. Default: False.
     check : function of a dict, optional
         Called with the values that were read; raises an error if they contradict each other.
     """

@@ -1,10 +1,10 @@
-"""Limit on the memory of loading a file."""
+"""Limit on the memory that loading a file may take."""
 
 from colk.errors import FileFormatError
 
 __all__ = ["Memory", "padding"]
 
-# Bytes that loading may take: this many times the size of the file, and this many more.
+# Loading may take this many times the size of the file, plus this many bytes.
 _FACTOR = 64
 _FREE = 2**24
 
@@ -34,7 +34,7 @@ class Memory:
     >>> Memory(1000).check(10**12, "a learner")
     Traceback (most recent call last):
     ...
-    colk.errors.FileFormatError: a learner would take 1e+12 bytes, and the file has 1000
+    colk.errors.FileFormatError: a learner would take 1e+12 bytes, but the file has only 1000
     """
 
     def __init__(self, size: int) -> None:
@@ -45,6 +45,6 @@ class Memory:
         """Raise if more memory is needed than is left."""
         if not needed <= self.left:
             raise FileFormatError(
-                f"{what} would take {needed:.3g} bytes, and the file has {self.size}"
+                f"{what} would take {needed:.3g} bytes, but the file has only {self.size}"
             )
         self.left -= needed

@@ -142,7 +142,7 @@ def merge_spanned(d: Dictionary, s: PursuitScratch, rank: int, size: int) -> flo
 
 
 def cheapest_new(d: Dictionary, s: PursuitScratch, staying: int) -> int:
-    """Return the index of the cheapest new point, the last of equals; store its cost."""
+    """Return the index of the cheapest new point (ties go to the last one); store its cost."""
     best, least = staying - 1, math.inf
     for place in range(staying):
         p, squares = s.labels[place], 0.0
@@ -215,7 +215,7 @@ def lift(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
 
 
 def enlarge(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
-    """Write the diagonals of K⁻¹ at the atoms before each drop, over the columns.
+    """Overwrite the columns with the diagonals of K⁻¹ at the atoms before each drop.
 
     They are summed from the last drop to the first, so that nothing cancels.
     """
@@ -231,7 +231,7 @@ def enlarge(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
 
 
 def apply(d: Dictionary, s: PursuitScratch, drops: int) -> int:
-    """Add the dropped points' parts to the atoms; return the number of drops before an atom's."""
+    """Add the dropped points' parts to the atoms until an atom is cheaper; return their number."""
     for k in range(drops):
         for j in range(d.size):
             d.carry[j] = d.weights_t[0, j] * d.weights_t[0, j]

@@ -67,7 +67,7 @@ def remove(d: Dictionary, j: int) -> None:
     1
     """
     if not 0 <= j < d.size:
-        raise IndexError(f"atom {j} of {d.size}")
+        raise IndexError(f"there is no atom {j}: the dictionary has {d.size} atoms")
     if d.has_factor:
         raise ValueError(
             "the dictionary has a factor of K⁻¹, which must be updated; use pursuit.drop"
@@ -84,7 +84,7 @@ def squared_norm(d: Dictionary, j: int) -> float:
 
 
 def lightest(d: Dictionary) -> int:
-    """Return the atom whose part of f has the least norm; of equals, the oldest."""
+    """Return the atom whose part of f has the least norm; ties go to the oldest atom."""
     chosen, least = 0, math.inf
     for j in range(d.size):
         norm = squared_norm(d, j)
@@ -101,7 +101,7 @@ class Budget(Compressor):
     Parameters
     ----------
     max_atoms : int or None
-        Largest number of atoms; None for no bound.
+        Largest number of atoms; None for no bound. Default: 100.
 
     Examples
     --------
@@ -201,13 +201,13 @@ class Growing(Compressor):
     Parameters
     ----------
     rule : Budget
-        The rule that makes room; its `max_atoms` is the first budget.
+        The rule that removes atoms; its `max_atoms` is the first budget.
     growth : float
-        β > 0. With β ≥ 1 the budget does not grow within the horizon.
+        β > 0. Default: 1. With β ≥ 1 the budget does not grow within the horizon.
     horizon : int
-        N, the expected length of the stream.
+        N, the expected length of the stream. Default: 10,000.
     seed : int
-        Seed of the random draws.
+        Seed of the random draws. Default: 0.
 
     Examples
     --------

@@ -112,7 +112,7 @@ def merge(d: Dictionary, s: MergeScratch) -> float:
 
 
 def least_loss(d: Dictionary, s: MergeScratch, p: int) -> int:
-    """Return the atom that costs least to merge with; of equals, the oldest."""
+    """Return the atom that costs least to merge with; ties go to the oldest atom."""
     s.rows[LOSSES, p] = math.inf
     chosen = 1 if p == 0 else 0
     for n in range(d.size):

@@ -1,4 +1,4 @@
-"""Kernel orthogonal matching pursuit on the live dictionary, destructive, with pre-fitting.
+"""Destructive kernel orthogonal matching pursuit with pre-fitting, on the live dictionary.
 
 Dropping atom j and refitting the other weights costs ‖w_j‖²/(K⁻¹)_jj, a squared H-norm. The costs
 of successive drops add up by Pythagoras, because the subspaces are nested. The costs of new points
@@ -37,12 +37,14 @@ class KOMP(Compressor):
     Parameters
     ----------
     eps : float, optional
-        Bound on the H-norm of the error of a step.
+        Bound on the H-norm of the error of a step. Give at most one of `eps`, `parsimony` and
+        `fraction`; with none of them, only `max_atoms` limits the atoms.
     parsimony : float, optional
         The paper's constant K, instead of eps: eps = K·step_size² at each step.
     max_atoms : int, optional
-        Largest model order, a hard limit on memory. If it is exceeded, the cheapest atoms are
-        dropped even if they cost more than eps; the reported error includes that.
+        Largest model order, a hard limit on memory. Default: no limit. If it is exceeded, the
+        cheapest atoms are dropped even if they cost more than eps; the reported error includes
+        their cost.
     fraction : float, optional
         Instead of eps: eps = fraction × the RMS H-norm of about the latest 1000 steps. It does not
         depend on the scale of the loss.
@@ -147,7 +149,7 @@ def prune(d: Dictionary, eps: float = math.inf, stop_at: int = 0) -> float:
 def drop(d: Dictionary, j: int) -> None:
     """Drop atom j and refit the other weights."""
     if not 0 <= j < d.size:
-        raise IndexError(f"atom {j} of {d.size}")
+        raise IndexError(f"there is no atom {j}: the dictionary has {d.size} atoms")
     d.drop_atom(j)
 
 
@@ -237,11 +239,12 @@ def drop_one(
 
 
 def novelties(d: Dictionary, s: PursuitScratch) -> tuple[float, float, float, bool, bool]:
-    """Compute the novelties: of the first point to the atoms, of the second to both.
+    """Compute the novelties of both points, the second given the first.
 
-    A novelty is a squared distance to a span. Also the share c of the first point in the projection
-    of the second, and whether each point lies in the span before it. The novelty of such a point is
-    set to the floor; its projection does not depend on it.
+    A novelty is the squared distance to a span: of the atoms, or of the atoms and the first point.
+    Also returns the share c of the first point in the projection of the second, and whether each
+    point lies in its span. The novelty of such a point is set to the floor; its projection does not
+    depend on it.
     """
     loops.solve(d.factor, d.size, d.columns, 2, s.solutions, s.sums)
     first, floor = d.gram[0, 0] - s.sums[0], loops.NOVELTY_FLOOR * d.gram[0, 0]
@@ -266,9 +269,10 @@ def products(d: Dictionary) -> tuple[float, float, float]:
 def drop_pair(
     d: Dictionary, s: PursuitScratch, allowed: float, stop_at: int, at_most: int
 ) -> tuple[float, int, int, bool]:
-    """Drop new points while they are cheapest; return the cost, their number, and the first.
+    """Drop new points while they are cheapest; return the cost and the points that stay.
 
-    Also return whether no atom can be cheap enough to drop.
+    Returns the cost, the number of points that stay, the first of them, and whether no atom can be
+    cheap enough to drop.
     """
     # s_p is the novelty of p given q, s_q that of q without p; c is the share of q in p.
     s_q, s_p, c, marked_q, marked_p = novelties(d, s)

@@ -27,9 +27,9 @@ class PursuitScratch(Scratch):
     small_carry: Array  # (block,)
     carries: Array  # (block, block): the column of S⁻¹ of each dropped point
     given: Array  # (block, rows): weights of the points before any was dropped
-    shares: Array  # (block, rows): cost of each drop for each function, signed root
+    shares: Array  # (block, rows): signed root of the cost of each drop for each function
     prices: Array  # (block,): cost of each drop
-    charges: Array  # (block,): factors of the costs, for the rounding of novelties
+    charges: Array  # (block,): factors of the costs that account for rounding errors
     novelty: Array  # (block,)
     least: float
     order: Any  # (block,): pivots, then the points that they span
@@ -47,7 +47,7 @@ class PursuitScratch(Scratch):
 
     @classmethod
     def of(cls, d: Dictionary) -> "PursuitScratch":
-        """Make the scratch for a dictionary."""
+        """Create the scratch for a dictionary."""
         return cls(d.block, d.n_rows, d.capacity)
 
     def resize(self, capacity: int) -> None:

@@ -1,4 +1,4 @@
-"""Kernels κ(u, v): the geometry of the space that functions are learned in.
+"""Kernels κ(u, v), which define the space of functions that a learner searches.
 
 Kernels are frozen, and sums, products and positive scalings of kernels are kernels:
 `0.5 * Gaussian(0.1) + Linear() * Linear()`. `KERNELS` lists the built-in kernels by name.

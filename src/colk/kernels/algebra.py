@@ -16,11 +16,11 @@ __all__ = ["Product", "Scaled", "Sum"]
 
 
 class Composite(Kernel):
-    """Kernels that one operation combines: the left half of them with the right half."""
+    """Kernels combined by one operation: the left half of them with the right half."""
 
     _fields: ClassVar[tuple[str, ...]] = ("parts",)
     _sealed: ClassVar[tuple[str, ...]] = ("combine",)
-    neutral: ClassVar[float] = 1.0  # value of the constant kernel that changes nothing
+    neutral: ClassVar[float] = 1.0  # the constant that leaves the other half unchanged
 
     parts: tuple[Kernel, ...]
     left: Kernel
@@ -117,7 +117,7 @@ class Sum(Composite):
         return self.left.slopes(U, V) + self.right.slopes(U, V)
 
     def rounding(self, n_features: int) -> float:
-        """Return the larger bound of the two halves plus a unit: Σ_i √(κ_i κ_i) ≤ √(κ κ)."""
+        """Return the larger bound of the halves plus a unit, because Σ_i √(κ_i κ_i) ≤ √(κ κ)."""
         return max(self.left.rounding(n_features), self.right.rounding(n_features)) + UNIT
 
 

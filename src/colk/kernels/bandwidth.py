@@ -1,4 +1,4 @@
-"""Kernels by name, and the bandwidth of a kernel that is named."""
+"""Kernels by name, and their bandwidths."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -92,11 +92,11 @@ def _median_distance(kernel: str, X: Array) -> float:
     from scipy.spatial.distance import pdist
 
     metric: Any = "cityblock" if uses_l1_distance(kernel) else "euclidean"
-    distances = pdist(_some(X, _MEDIAN_POINTS), metric)
+    distances = pdist(_evenly_spaced(X, _MEDIAN_POINTS), metric)
     return float(np.median(distances)) if len(distances) else 0.0
 
 
-def _some(X: Array, most: int) -> Array:
+def _evenly_spaced(X: Array, most: int) -> Array:
     """Return at most this many points, evenly spaced."""
     return X[:: max(-(-len(X) // most), 1)]
 
@@ -136,7 +136,7 @@ def bandwidth_from_data(
         )
     if bandwidth == "scale":
         chosen = standard_bandwidth(
-            kernel, p, float(np.var(without_outliers(_some(X, _SCALE_POINTS))))
+            kernel, p, float(np.var(without_outliers(_evenly_spaced(X, _SCALE_POINTS))))
         )
     else:
         chosen = _median_distance(kernel, X)

@@ -1,4 +1,4 @@
-"""The contract of a kernel, and Gram matrices and expansions, which are made of its columns."""
+"""The base classes of kernels, and Gram matrices, which are computed from columns."""
 
 import numbers
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ __all__ = ["FormulaKernel", "Kernel", "tabulate"]
 # Columns are computed for this many points at a time, so that they stay in the L1 cache.
 _TURN = 16
 
-# The spacing of numbers at 1.
+# The spacing of float64 numbers at 1.
 UNIT = float(np.finfo(np.float64).eps)
 
 
@@ -84,7 +84,7 @@ class Kernel(KernelContract):
         with cython.gil:
             values, given = np.asarray(out), locked(points)
             known = locked(atoms)[: points.shape[1]]
-            # Compiled, only a method written in Python is an attribute.
+            # In compiled classes, `columns` is an attribute only if it is written in Python.
             if type(self).formula is Kernel.formula or (
                 cython.compiled and hasattr(self, "columns")
             ):
@@ -102,7 +102,7 @@ class Kernel(KernelContract):
 
     @property
     def formula(self) -> Expression:
-        """κ(u, v) as an expression, from which its values by NumPy and its exports follow."""
+        """κ(u, v) as an expression, which NumPy evaluates and exports write."""
         raise TypeError(
             f"{self!r} has no formula, so it cannot be exported: define the property formula of "
             f"{type(self).__name__}"
@@ -115,7 +115,7 @@ class Kernel(KernelContract):
 
     @property
     def peak(self) -> float:
-        """κ(u, u), the same for all u, of a kernel that depends on u − v only."""
+        """The value of κ(u, u), which is the same for all u if the kernel is shift-invariant."""
         return 1.0
 
     @property
@@ -204,8 +204,8 @@ class FormulaKernel(Kernel):
     Parameters
     ----------
     loop : str
-        Name of the loop in `loops.h`. Without a loop, and in a package that is not compiled, NumPy
-        evaluates the formula.
+        Name of the loop in `loops.h`. Default: no loop. Without a loop, and in an uncompiled
+        package, NumPy evaluates the formula.
     constant : float
         Number that the loop takes in addition to a scale for each feature.
     """
@@ -216,7 +216,7 @@ class FormulaKernel(Kernel):
     constant: float
     n_bound: int  # the number of features that the kernel is bound to
     scales: Array  # (n_bound,)
-    bound_formula: Expression  # what NumPy evaluates; None if there is a loop
+    bound_formula: Expression  # the formula that NumPy evaluates; None if there is a loop
 
     def __init__(self, loop: str = "", constant: float = 0.0) -> None:
         self.loop = loops.kernel_loop(loop)
@@ -228,7 +228,7 @@ class FormulaKernel(Kernel):
         return np.ones(n_features)
 
     def _take(self, scales: Array, ignored: tuple[int, ...] = ()) -> None:
-        """Take the scales; a formula ignores some columns, a loop those whose scale is 0."""
+        """Set the scales. A formula ignores the `ignored` columns, a loop columns of scale 0."""
         self.n_bound, self.scales = len(scales), scales
         formula = None if self.loop else self.formula
         if formula is not None and ignored:
@@ -259,7 +259,7 @@ class FormulaKernel(Kernel):
     def columns_by_formula(
         self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
     ) -> int:
-        """Body of `columns` without a loop; with these local variables each call takes the GIL."""
+        """Body of `columns` without a loop; its local variables make every call take the GIL."""
         with cython.gil:
             values, given = np.asarray(out)[first : first + size], np.asarray(points)[:size]
             known = np.asarray(atoms)[: points.shape[1], :n]

@@ -22,8 +22,9 @@ class CustomKernel(Kernel):
     With Numba installed, plain functions are compiled at their first use in a process. Without it
     they run in plain Python, which takes about 70 times as long: 4 µs per pair of points instead of
     0.06; a built-in kernel needs 0.01 or less. They are given copies of the points, and exceptions
-    that they raise reach the caller. The kernel can be pickled if its functions can: by name, so
-    they must be defined in a module. Check a kernel of your own with `colk.testing.check_kernel`.
+    that they raise reach the caller. The kernel can be pickled if its functions can. Functions are
+    pickled by name, so define them in a module. Check a kernel of your own with
+    `colk.testing.check_kernel`.
 
     Parameters
     ----------
@@ -32,9 +33,9 @@ class CustomKernel(Kernel):
         semidefinite. It may be a C function, `double (double *u, double *v, ssize_t size)`, given
         by ctypes, as a scipy.LowLevelCallable or as a cfunc of Numba.
     gradient : callable, optional
-        `gradient(u, v)` returns ∂κ/∂v, one number for each feature. Only `gradient` of an expansion
-        needs it. In C: `double (double *u, double *v, ssize_t size, double *result)`, which returns
-        0, or NaN if it failed.
+        `gradient(u, v)` returns ∂κ/∂v, one number for each feature. Only the method `gradient` of
+        an expansion needs it. In C: `double (double *u, double *v, ssize_t size, double *result)`,
+        which returns 0, or NaN if it failed.
 
     Examples
     --------
@@ -59,7 +60,7 @@ class CustomKernel(Kernel):
         self._function = OfPoints(function, Signature("points"), "function")
         self.gradient = gradient
         if gradient is not None:
-            self._gradient_for(1)  # refuses what cannot be called
+            self._gradient_for(1)  # raises if it is not a function
 
     def __reduce__(self) -> tuple[Any, ...]:
         return reduce_functions(self)

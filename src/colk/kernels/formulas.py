@@ -2,10 +2,9 @@
 
 A formula is an expression of four quantities of two points u and v: their squared distance, their
 city-block distance, their inner product and the number of categories in which they differ. It is
-written with ordinary operators and `exp`, `sqrt`
-and `minimum`, and does not depend on arrays: `Expression.write` passes it to a *language*, which
-defines sums, products and exponentials. `Arrays` is the language of NumPy; `colk.export` has those
-of Python sources and of ONNX graphs.
+written with ordinary operators and `exp`, `sqrt` and `minimum`, and does not depend on arrays.
+`Expression.write` passes it to a *language*, which defines sums, products and exponentials.
+`Arrays` is the language of NumPy; `colk.export` has those of Python sources and of ONNX graphs.
 """
 
 from collections.abc import Callable, Sequence
@@ -89,11 +88,11 @@ class Language(Protocol[T]):
         """Return the smaller of a and a fixed bound."""
 
     def keep(self, a: T) -> T:
-        """Return a value that is used more than once, so that it is computed once."""
+        """Store a value that is used more than once, so that it is computed once; return it."""
 
 
 class Expression:
-    """An operation of a `Language` and its operands: expressions, or numbers that it takes.
+    """An operation of a `Language` with its operands, which are expressions or numbers.
 
     Examples
     --------
@@ -227,7 +226,7 @@ def scales_of(bandwidth: Bandwidth, n_features: int, ignored: Sequence[int] = ()
     n_features : int
         The number of features.
     ignored : sequence of int
-        Columns.
+        Columns that do not count. Default: none.
 
     Examples
     --------

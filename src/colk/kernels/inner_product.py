@@ -17,9 +17,9 @@ class Polynomial(FormulaKernel):
     Parameters
     ----------
     degree : int
-        A positive integer.
+        The degree, a positive integer. Default: 3.
     offset : float
-        A number ≥ 0. With 0, only the monomials of the highest degree are left.
+        A number ≥ 0. Default: 1. With 0, only the monomials of the highest degree remain.
 
     Examples
     --------

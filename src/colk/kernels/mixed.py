@@ -26,19 +26,19 @@ class Mixed(Kernel):
 
     k is a kernel of the other columns, which hold numbers, and the sum is over the columns of
     categories. A category is a number that stands for a value, such as 0, 1, 2: only equality
-    counts. Two rows with different categories are the less alike the larger the weight w_j is; a
+    counts. The larger the weight w_j is, the less similar are two rows that differ in column j; a
     column of weight 0 is ignored. Each factor e^(−w) + (1 − e^(−w))[u = v] is positive semidefinite
-    for w ≥ 0, hence the product is. The estimators make this kernel themselves for a table with
+    for w ≥ 0, so the product is, too. The estimators create this kernel for a table with
     categories.
 
     Parameters
     ----------
     kernel : Gaussian, Laplacian, Matern or RationalQuadratic
-        k. If it has several bandwidths, they are those of the columns of numbers.
+        k. If it has several bandwidths, there is one for each column of numbers.
     categorical : sequence of int
         Indices of the columns of categories.
     weights : float or sequence of float
-        One weight, or one for each of these columns.
+        One weight, or one for each of these columns. Default: 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kernels of the rows of a sparse matrix, whose points are the numbers of the rows."""
+"""Kernels of the rows of a sparse matrix; a point is the index of a row."""
 
 from typing import Any, ClassVar
 
@@ -15,17 +15,18 @@ from colk.kernels.stationary import Gaussian, Laplacian
 
 __all__ = ["OfRows", "SparseRows", "takes_sparse"]
 
-# What the loop sums: products, or what squared and L1 distances are made of.
+# The profile of a kernel: a function of the inner product (0), of the squared distance (1), or of
+# the L1 distance (2).
 _PROFILES: dict[type[Kernel], int] = {Linear: 0, Polynomial: 0, Gaussian: 1, Laplacian: 2}
 
-# Pairs of rows whose distances give the bandwidth of the Laplacian, and the mean of |u − v| of
-# standard normal numbers in units of its bandwidth p/2.
+# Number of pairs of rows whose distances determine the bandwidth of the Laplacian; and the mean L1
+# distance of standard normal rows, in units of the standard bandwidth p/2.
 _PAIRS = 5000
 _LAPLACIAN_DISTANCE = 4.0 / np.sqrt(np.pi)
 
 
 def takes_sparse(kernel: Any) -> bool:
-    """Return whether a kernel has sparse products: one of four kinds, with one bandwidth.
+    """Return whether a kernel supports sparse rows: four kinds do, with one bandwidth.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class SparseRows:
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "SparseRows":
-        """Return the rows, whose columns must be there, and in order."""
+        """Return the rows; raise if column indices are out of range or not sorted."""
         starts, n_columns = values["starts"], values["n_columns"]
         budget(8.0 * n_columns, "the columns of sparse rows")
         parts, shape = (values["values"], values["places"], starts), (len(starts) - 1, n_columns)
@@ -107,7 +108,7 @@ class SparseRows:
 
     @property
     def points(self) -> Array:
-        """The numbers of all rows, of shape (n, 1): points of `OfRows`."""
+        """The indices of all rows, of shape (n, 1), which are the points of `OfRows`."""
         return np.arange(self.matrix.shape[0], dtype=np.float64)[:, None]
 
     def dense(self, points: Array) -> Array:
@@ -116,7 +117,7 @@ class SparseRows:
         Parameters
         ----------
         points : array of shape (n, 1)
-            Their numbers.
+            Indices of the rows.
         """
         return np.asarray(self.matrix[points[:, 0].astype(np.intp)].toarray())
 
@@ -126,7 +127,7 @@ class SparseRows:
         Parameters
         ----------
         profile : int
-            What the loop sums.
+            The profile of the kernel, 1 or 2.
         """
         sizes = np.abs(self.matrix) if profile == 2 else self.matrix.multiply(self.matrix)
         return np.asarray(sizes.sum(axis=1), dtype=np.float64).ravel()
@@ -176,10 +177,10 @@ class SparseRows:
 
 
 class OfRows(Kernel):
-    """The kernel κ(i, j) = k(x_i, x_j) of the numbers of two rows of a sparse matrix.
+    """The kernel κ(i, j) = k(x_i, x_j), where i and j are rows of a sparse matrix.
 
-    A value takes time for the columns in which both rows have entries that are not 0. `fit` uses
-    this kernel if X is sparse, and the fitted model if its atoms stay sparse.
+    Computing a value takes time only for the columns in which both rows have nonzero entries. `fit`
+    uses this kernel if X is sparse; the fitted model uses it if its atoms stay sparse.
 
     Parameters
     ----------

@@ -16,18 +16,19 @@ class OneHotPolynomial(Kernel):
     """The kernel κ(u, v) = (uᵀv + Σ_j [u_j = v_j] + offset)^degree of numbers and categories.
 
     The inner product is over the columns of numbers, and the sum over those of categories, where
-    only equality counts. It is `Polynomial`, and with the defaults `Linear`, on one-hot categories:
-    any number of values, and no column for each. The estimators make this kernel from `Linear` and
-    `Polynomial` for a table with categories.
+    only equality counts. It equals `Polynomial` (with the defaults, `Linear`) on one-hot encoded
+    categories, but does not form a column for each value, so a category may have any number of
+    values. The estimators create this kernel from `Linear` and `Polynomial` for a table with
+    categories.
 
     Parameters
     ----------
     categorical : sequence of int
         Indices of the columns of categories.
     degree : int
-        A positive integer.
+        The degree, a positive integer. Default: 1.
     offset : float
-        A number ≥ 0.
+        A number ≥ 0. Default: 0.
 
     Examples
     --------

@@ -92,7 +92,7 @@ class Stationary(FormulaKernel):
             return np.moveaxis(self._pull(scaled) * scales, 0, 2)
 
     def _pull(self, scaled: Array) -> Array:
-        """−∂κ/∂r for differences r = (u − v)/c of shape (p, n, m): of squares s, −2κ'(s)·r."""
+        """−∂κ/∂r for differences r = (u − v)/c of shape (p, n, m); for κ(s), s = ‖r‖², −2κ'(s)r."""
         return scaled * self._factor(np.einsum("kij,kij->ij", scaled, scaled))
 
     def _factor(self, squares: Array) -> Array:
@@ -180,7 +180,7 @@ class Matern(Stationary):
     bandwidth : float or sequence of float
         The length c, or one for each feature.
     nu : {0.5, 1.5, 2.5}
-        The smoothness ν.
+        The smoothness ν. Default: 1.5.
 
     Examples
     --------
@@ -221,14 +221,14 @@ class Matern(Stationary):
 class RationalQuadratic(Stationary):
     """The rational quadratic kernel κ(u, v) = (1 + ‖u − v‖² / (2ac²))^(−a).
 
-    A mixture of Gaussian kernels of many bandwidths; it tends to the Gaussian as a grows.
+    It is a mixture of Gaussian kernels with many bandwidths, and tends to the Gaussian as a grows.
 
     Parameters
     ----------
     bandwidth : float or sequence of float
         The length c, or one for each feature.
     shape : float
-        The exponent a > 0: the smaller, the heavier the tails.
+        The exponent a > 0. Default: 1. Smaller values give heavier tails.
 
     Examples
     --------

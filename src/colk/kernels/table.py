@@ -50,7 +50,7 @@ class KernelTable:
         tabulate(self._kernel, self._atoms, self._n_atoms, plain(points), out)
 
     def at(self, points: Array) -> Array:
-        """Return κ(X, D) in memory of this thread, which the next call overwrites.
+        """Return κ(X, D) in a buffer of this thread, which the next call overwrites.
 
         Parameters
         ----------

@@ -106,7 +106,7 @@ class OnlineLearner(WatchedLearner):
 
     @property
     def _prices_average(self) -> bool:
-        """Whether an atom costs what the iterate and the average lose, not the iterate alone."""
+        """Whether the cost of an atom includes the loss of the average, not only of the iterate."""
         return False
 
     def _shown(self, X: Array) -> Array:
@@ -213,7 +213,7 @@ class OnlineLearner(WatchedLearner):
         Parameters
         ----------
         X : array of shape (n, p)
-            Points: finite float64 in C order, with the features of the samples before.
+            Points: finite float64 in C order, with the same features as earlier samples.
         Y : array of shape (n,) or (n, r)
             Targets as the loss takes them, finite float64 in C order. Those of the first call set
             the shape of predictions.

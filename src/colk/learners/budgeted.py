@@ -49,18 +49,18 @@ class NORMA(KernelLearner):
     Parameters
     ----------
     max_atoms : int or None
-        Largest number of atoms; None for no bound.
+        Largest number of atoms; None for no bound. Default: 500.
     nu : float, optional
         For `EpsilonInsensitive`: adapt the width ε of its tube, so that a share ν of the samples
         lies outside. ε ← ε + α(1 − ν) for a sample outside, ε − αν inside. The loss sets the first
         ε.
     kernel, loss, step_size, regularization, gradient_bound, averaging, n_outputs, trace
-        As in `COLK`.
+        As in `COLK`, but by default λ is 0.01 and there is no averaging.
 
     References
     ----------
     Kivinen, Smola, Williamson, "Online learning with kernels", IEEE Transactions on Signal
-    Processing 52, 2004; its section on regression for ν.
+    Processing 52, 2004; see its section on regression for ν.
 
     Examples
     --------
@@ -157,14 +157,14 @@ class CompositionalBSGD(KernelLearner):
     Parameters
     ----------
     max_atoms : int or None
-        B, the largest number of atoms; None for no bound.
+        B, the largest number of atoms; None for no bound. Default: 100.
     maintenance : {"removal", "projection", "merging"}
         How to reduce the atoms by one, see `Removal`, `Projection` and `Merging` in
-        `colk.compressors`. Merging needs a radial kernel.
+        `colk.compressors`. Default: "merging", which needs a radial kernel.
     step_size : float, PowerDecay or "pegasos"
-        α; "pegasos" for 1/(λt).
+        α; "pegasos" for 1/(λt). Default: 0.1.
     kernel, loss, risk, tracking_rate, regularization, tracker, pairing, gradient_bound, averaging
-        As in `COLK`, also batch_size, n_outputs and trace.
+        As in `COLK`, also batch_size, n_outputs and trace. By default there is no averaging.
 
     Examples
     --------
@@ -284,15 +284,15 @@ class NPBSGD(KernelLearner):
     Parameters
     ----------
     max_atoms : int or None
-        The first budget B; None for no bound.
+        The first budget B; None for no bound. Default: 100.
     growth, horizon, seed : float, int, int
-        β, N and the seed of the random draws, as in `colk.compressors.Growing`.
+        β, N and the seed of the random draws, as in `colk.compressors.Growing`, with its defaults.
     maintenance : {"removal", "projection"}
-        As in `BSGD`.
+        As in `BSGD`. Default: "removal".
     step_size : "pegasos", float or PowerDecay
-        "pegasos" is the method's own 1/(λt); other rates are possible.
+        α. Default: "pegasos", the method's own 1/(λt).
     kernel, loss, regularization, gradient_bound, averaging, n_outputs, trace
-        As in `COLK`.
+        As in `COLK`, but by default λ is 1e-3 and there is no averaging.
 
     References
     ----------

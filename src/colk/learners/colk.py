@@ -194,9 +194,9 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
     def average_error(self) -> float:
         """Bound on the H-norm that compression has taken from the average of the iterates.
 
-        It bounds ‖f̄ − ḡ‖, where ḡ averages the same iterates and is never compressed:
-        e ← (1 − ρ)(e + what a step takes), because the average forgets. It is 0 without averaging,
-        and NaN if the compressor does not project, as only KOMP does.
+        It bounds ‖f̄ − ḡ‖, where ḡ averages the same iterates and is never compressed: e ← (1 −
+        ρ)(e + the norm that a step removes), because the average forgets. It is 0 without
+        averaging, and NaN unless the compressor projects, which only KOMP does.
 
         Examples
         --------
@@ -221,9 +221,9 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
 class COLK(KernelLearner):
     """Compositional online learning with kernels, the paper's Algorithm 1.
 
-    Minimises E_θ[outer(ℓ(f(x_θ), y_θ), g)] + λ/2‖f‖² with g = E_ξ[inner(ℓ(f(x_ξ), y_ξ))] over a
-    reproducing kernel Hilbert space. Makes one step of the two-time-scale stochastic quasi-gradient
-    method for each pair of samples, and compresses f after each step.
+    COLK minimises E_θ[outer(ℓ(f(x_θ), y_θ), g)] + λ/2‖f‖² with g = E_ξ[inner(ℓ(f(x_ξ), y_ξ))] over
+    a reproducing kernel Hilbert space. It makes one step of the two-time-scale stochastic
+    quasi-gradient method for each pair of samples, and compresses f after each step.
 
     Parameters
     ----------
@@ -234,40 +234,44 @@ class COLK(KernelLearner):
     risk : Risk
         The risk, which combines the losses by inner and outer; `Mean()` by default.
     step_size : float or PowerDecay
-        α. With a constant step, f can follow a moving target, but fluctuates around the optimum at
-        a distance of order √α, which averaging removes.
+        α. Default: 0.1. With a constant step, f can follow a moving target, but fluctuates around
+        the optimum at a distance of order √α, which averaging removes. Lower it if learning
+        diverges.
     tracking_rate : float or PowerDecay
-        β of the tracker of g, in (0, 1].
+        β of the tracker of g, in (0, 1]. Default: 0.1. A lower rate gives a less noisy g that
+        reacts more slowly.
     regularization : float
-        λ.
+        λ. Default: 1e-6. Raise it if f fits the noise.
     compressor : Compressor
-        The rule that keeps the expansion small, `KOMP(eps=0.005)` by default.
+        The rule that keeps the expansion small. Default: `KOMP(eps=0.005)`. A larger eps keeps
+        fewer atoms.
     tracker : Tracker or {"momentum", "average"}
-        `Momentum()`, the paper's eq. (track1), g ← (1 − β)(g − inner at f_{t−1}) + inner at f_t
-        with f_{t−1} evaluated exactly at the new sample; or SCGD's `MovingAverage()`.
+        `Momentum()` (the default), the paper's eq. (track1), g ← (1 − β)(g − inner at f_{t−1}) +
+        inner at f_t with f_{t−1} evaluated exactly at the new sample; or SCGD's `MovingAverage()`.
     pairing : {"independent", "overlap", "same"}
-        Which samples are θ and ξ. "independent": two new samples per step, as in the paper.
-        "overlap": ξ is the new sample and θ the one before it, which has a bias of order α. "same":
-        one sample is both, which has a bias that does not vanish with α (docs/pairing.md). A risk
-        without inner value (Mean) makes a step with every sample for any pairing.
+        Which samples are θ and ξ. "independent" (the default): two new samples per step, as in the
+        paper. "overlap": ξ is the new sample and θ the one before it, which has a bias of order α.
+        "same": one sample is both, which has a bias that does not vanish with α (docs/pairing.md).
+        A risk without inner value (Mean) makes a step with every sample for any pairing.
     gradient_bound : float
         The bound of Assumption 5: the coefficients (c, c') of a pair are scaled back to this norm.
-        With the default, the paper's settings work on unscaled targets.
+        Default: 10. With the default, the paper's settings work on unscaled targets.
     norm_bound : float
-        Radius of the ball ‖f‖_H ≤ norm_bound, on which f is projected.
+        Radius of the ball ‖f‖_H ≤ norm_bound, onto which f is projected. Default: no bound.
     averaging : PolyakRuppert, Exponential or None
         Average of the iterates that `predict` and `function` use; None for the last iterate.
+        Default: `PolyakRuppert(growth=3.0)`.
     batch_size : int
-        Number of pairs per step; their gradients are averaged.
+        Number of pairs per step, 1 by default; their gradients are averaged.
     n_outputs : int, optional
-        Number of outputs. Default: the number of columns of y. Softmax needs it: the number of
-        classes.
+        Number of outputs. Default: the number of columns of y. With `Softmax` it is required: the
+        number of classes.
     trace : bool
-        Whether to record every step, see `Trace`.
+        Whether to record every step, see `Trace`. Default: False.
     implicit : bool
-        Whether to use the slopes of the loss at the predictions after the step. Steps then do not
-        overshoot, for any scale of the loss. The outer slopes of the risk are those before the
-        step. For convex losses.
+        Whether to use the slopes of the loss at the predictions after the step. Default: False.
+        Implicit steps do not overshoot for any scale of a convex loss. The outer slopes of the risk
+        are those before the step.
 
     Examples
     --------

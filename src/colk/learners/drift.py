@@ -1,4 +1,4 @@
-"""A detector of rising losses, with hardly any cost per sample."""
+"""A detector of rising losses that costs little time per sample."""
 
 import math
 from collections.abc import Mapping
@@ -23,9 +23,9 @@ BLOCK, FEWEST, MOST = 10, 30, 2000
 WINDOWS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 200], dtype=np.intp)
 CAPACITY = MOST + 200 + 2
 
-# The ranks are those among REFERENCE losses. The latest ones are taken again at twice, four times …
-# as many samples, up to LAST, because a model that learns makes its losses smaller. The ranks of
-# the KEPT latest losses are then computed again.
+# A loss is ranked among REFERENCE earlier losses. The latest losses replace this reference after
+# twice, four times … as many samples, up to LAST, because losses fall while a model learns. The
+# KEPT latest losses are then ranked again.
 REFERENCE, LAST, KEPT = 500, 8000, 2000
 
 # −log of the share of larger losses, by rank in steps of one half: about exponential with mean 1.
@@ -35,8 +35,9 @@ SCORES = -np.log1p(-np.arange(2.0 * REFERENCE + 1.0) / (2.0 * REFERENCE + 1.0))
 def _unlearned(losses: Array, reference: Array, threshold: float) -> int:
     """Return how many of the first losses come from a model that had not learned yet.
 
-    These are clearly larger than later ones: half of the losses, as long as its mean score exceeds
-    that of the other half by `threshold` standard errors. Losses that rise would be taken for them.
+    The older half of the losses is counted as long as its mean score exceeds that of the newer half
+    by `threshold` standard errors. If these large losses were kept, losses that rise later would
+    look normal.
     """
     sides = [np.searchsorted(reference, losses, side=side) for side in ("left", "right")]
     scores, first = np.asarray(SCORES)[sides[0] + sides[1]], 0
@@ -52,18 +53,19 @@ def _unlearned(losses: Array, reference: Array, threshold: float) -> int:
 class DriftDetector(LossWatcher):
     """Detects that the losses of a stream rise.
 
-    A loss counts by its rank among 500 earlier ones, so heavy tails do no harm: its score is −log
-    of the share of larger losses. The mean score of the latest 10, 20, … 2000 samples is compared
-    with that of up to 20,000 samples before, in fifteen windows. Falling losses raise no alarm,
-    because a model that learns has them; losses from before it has learned are left out. After an
-    alarm the detector starts again.
+    The score of a loss is −log of the share of larger losses among 500 earlier ones. It depends
+    only on the rank of the loss, so heavy tails do no harm. The mean score of the latest 10, 20, …
+    2000 samples is compared with that of up to 20,000 samples before, in fifteen windows. Falling
+    losses raise no alarm, because losses fall while a model learns. Losses from before the model
+    has learned are left out. After an alarm the detector starts again.
 
     Parameters
     ----------
     threshold : float
-        Standard errors of an alarm. The scores are about exponentially distributed, so Bernstein's
-        inequality bounds the probability that a window of a still stream exceeds t of them by
-        exp(−t²/2), which is 2.7e-7 for 5.5.
+        Number of standard errors that raises an alarm. Default: 5.5. Raise it for fewer false
+        alarms. The scores are about exponentially distributed, so Bernstein's inequality bounds the
+        probability that a window of a stationary stream exceeds t standard errors by exp(−t²/2),
+        which is 2.7e-7 for 5.5.
     state : dict, optional
         The state of another detector, to continue from.
 
@@ -170,7 +172,7 @@ class DriftDetector(LossWatcher):
     ) -> list[DriftEvent]:
         """Take the losses of several samples in their order; return the alarms.
 
-        `drift_detected` then tells whether there were any.
+        Afterwards `drift_detected` is True if there were any.
 
         Parameters
         ----------
@@ -340,7 +342,7 @@ class DriftDetector(LossWatcher):
         self._is_ranked = len(reference) > 0
         missing = self._due - self._since if self._due <= LAST else 0
         if len(reference) not in (0, REFERENCE) or not 0 <= missing <= LAST:
-            raise FileFormatError(f"a detector of drifts ranks losses among {REFERENCE} others")
+            raise FileFormatError(f"a stored drift detector needs {REFERENCE} losses to rank by")
         if self._is_ranked:
             self._ordered = np.array(reference)
         self._recent, self._n_recent = np.append(recent, np.zeros(missing)), len(recent)

@@ -1,4 +1,4 @@
-"""Drift as an event: when, how much, and which features."""
+"""The event of a drift: its time, its severity, and the features that changed."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -44,11 +44,12 @@ class DriftEvent:
         Parameters
         ----------
         state : list
-            What `state` returns.
+            A value of the property `state`.
         """
         try:
             time, severity, names, changes = state
             found = zip(names, map(float, changes), strict=True)
             return cls(int(time), float(severity), dict(found))
         except (TypeError, ValueError) as error:
-            raise FileFormatError("an event of a drift has a time, a severity and names") from error
+            message = "a stored drift event needs a time, a severity and feature names"
+            raise FileFormatError(message) from error

@@ -12,8 +12,8 @@ from colk._validation import Array
 
 __all__ = ["FeatureMeans"]
 
-# A feature has changed if its mean differs by this many standard errors. Fewer blocks before do not
-# show how large its blocks vary.
+# A feature has changed if its mean differs by this many standard errors. At least FEWEST earlier
+# blocks are needed to estimate how much its blocks vary.
 CLEAR, FEWEST = 5.0, 30
 
 # Blocks in memory at first, and at most; then the older half is dropped.
@@ -44,7 +44,7 @@ class FeatureMeans:
 
     _sums: Array  # of shape (blocks, p); the row `_size` is the block that is being filled
     _counts: Array
-    _n_rows: float  # whole rows in this block, which its counts lack
+    _n_rows: float  # rows of this block that are not in its counts yet
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         self._names: list[Hashable] = [] if state is None else state["names"]
@@ -143,7 +143,7 @@ class FeatureMeans:
         Parameters
         ----------
         window : int
-            The latest blocks, which are compared with those before.
+            Number of latest blocks, which are compared with those before.
         """
         if self._size <= window + FEWEST:
             return {}
@@ -151,7 +151,7 @@ class FeatureMeans:
         old, new = slice(None, self._size - window), slice(self._size - window, None)
         n_old, n_new = (np.maximum(counts[part].sum(axis=0), 1e-12) for part in (old, new))
         before, after = sums[old].sum(axis=0) / n_old, sums[new].sum(axis=0) / n_new
-        # The blocks vary by the variance of a sample times the samples in them.
+        # The variance of a block's sum is the variance of a sample times the number of samples.
         spread = np.sqrt(((sums[old] - counts[old] * before) ** 2).sum(axis=0) / n_old) + 1e-12
         gaps = (after - before) / spread
         clear = np.abs(gaps) > CLEAR * np.sqrt(1.0 / n_new + 1.0 / n_old)
@@ -176,7 +176,7 @@ class FeatureMeans:
 
 
 def _moved(blocks: Any, dropped: int) -> Array:
-    """Return blocks without the oldest ones, and room for as many others as there are."""
+    """Return the blocks without the oldest ones, followed by as many empty blocks."""
     kept = np.array(blocks)[dropped:]
     return np.concatenate([kept, np.zeros_like(kept)])
 

@@ -26,7 +26,7 @@ _BLOCK = 1024
 
 
 class FeatureLearner(OnlineLearner):
-    """A learner whose model is a parameter vector. The norm is not computed: NaN in a trace."""
+    """A learner whose model is a parameter vector. The norm is not computed; a trace has NaN."""
 
     features: Any
     _stream_type: ClassVar[type[parametric.FeatureStream]] = parametric.FeatureStream
@@ -38,12 +38,12 @@ class FeatureLearner(OnlineLearner):
     def _shown(self, X: Array) -> Array:
         shown = apply_map(self.features, X)
         if self._stream is not None and shown.shape[1] != self.n_components:
-            raise ValueError(f"got {shown.shape[1]} features, before {self.n_components}")
+            raise ValueError(f"got {shown.shape[1]} features, earlier {self.n_components}")
         return shown
 
     @property
     def drifts(self) -> list[DriftEvent]:
-        """All alarms so far: time and severity. The columns are not known, only their map is."""
+        """All alarms so far, without features, because the learner sees only their feature map."""
         return [replace(event, features={}) for event in super().drifts]
 
     def evaluate(self, X: Array) -> Array:
@@ -78,10 +78,10 @@ class SCGD(FeatureLearner):
     features : FeatureMap or fitted transformer
         φ: `RBFNetwork`, `RandomFourierFeatures`, or any fitted scikit-learn transformer.
     step_size, tracking_rate : float or PowerDecay
-        α and β. The theory takes t^(−3/4) and t^(−1/2), and t^(−5/7) and t^(−4/7) for the
-        accelerated method.
+        α and β. Default: 0.1 each. The theory takes t^(−3/4) and t^(−1/2), and t^(−5/7) and
+        t^(−4/7) for the accelerated method.
     loss, risk, regularization, pairing, gradient_bound, averaging, batch_size, n_outputs, trace
-        As in `COLK`.
+        As in `COLK`, but by default there is no averaging.
 
     References
     ----------
@@ -164,11 +164,11 @@ class NASA(FeatureLearner):
     Parameters
     ----------
     step_size : float or PowerDecay
-        τ, in (0, 1]; t^(−1/2) in the paper.
+        τ, in (0, 1]. Default: 0.1; the paper uses t^(−1/2).
     proximity : float
-        β > 0: w moves by τ/β of the averaged gradient.
+        β > 0. Default: 1. w moves by τ/β times the averaged gradient.
     gradient_gain, tracking_gain : float
-        a and b, with aτ ≤ 1 and bτ ≤ 1.
+        a and b, with aτ ≤ 1 and bτ ≤ 1. Default: 5 and 1.
     features, loss, risk, regularization, pairing, gradient_bound, averaging, batch_size
         As in `SCGD`, also n_outputs and trace.
 
@@ -253,7 +253,7 @@ class RandomFeatureSGD(FeatureLearner):
     Parameters
     ----------
     kernel, n_components, seed : Kernel, int, int
-        A shift-invariant kernel, D and a seed, as in `RandomFourierFeatures`.
+        A shift-invariant kernel, D (100 by default) and a seed, as in `RandomFourierFeatures`.
     loss, step_size, regularization, gradient_bound, averaging, batch_size, n_outputs, trace
         As in `COLK`.
 
@@ -314,7 +314,7 @@ class DoublySGD(OnlineLearner):
     """Doubly stochastic functional gradient descent: one sample and one random feature per step.
 
     Step t draws the feature φ_t(x) = √(2κ(0)) cos(ω_tᵀx + b_t) from the seed and t, shrinks all
-    earlier weights by 1 − α_t λ and appends −α_t ℓ'(f(x_t), y_t)φ_t(x_t): given the sample, the
+    earlier weights by 1 − α_t λ and appends −α_t ℓ'(f(x_t), y_t)φ_t(x_t). Given the sample, the
     mean of φ_t(x_t)φ_t over the draws is κ(x_t, ·). It stores one number per step and output. A
     prediction draws all features again, so step t takes O(t). The norm is not computed; it is NaN
     in a trace.
@@ -324,11 +324,11 @@ class DoublySGD(OnlineLearner):
     kernel, seed : Kernel, int
         A shift-invariant kernel, and a seed, as in `RandomFourierFeatures`.
     step_size : float or PowerDecay
-        α. It must decrease for f to converge; the paper takes θ/t. One random feature approximates
-        κ with an error as large as κ, so the first steps must be smaller than those of other
-        methods.
+        α. Default: 0.2/(1 + t/10). It must decrease for f to converge; the paper takes θ/t. One
+        random feature approximates κ with an error as large as κ, so the first steps must be
+        smaller than those of other methods.
     loss, regularization, gradient_bound, averaging, batch_size, n_outputs, trace
-        As in `COLK`.
+        As in `COLK`, but by default there is no averaging.
 
     References
     ----------

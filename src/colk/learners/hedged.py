@@ -1,4 +1,4 @@
-"""Learners that follow a risk only as far as it pays: the mean's function beside the risk's."""
+"""Learners that mix functions of the mean loss and of a risk, and follow the risk if it pays."""
 
 from typing import Any, Literal
 
@@ -106,7 +106,7 @@ class _Hedged(KernelLearner):
 
 
 class HedgedCOLK(_Hedged, COLK):
-    """COLK under a risk, hedged by the mean: it never loses much where the risk does not pay.
+    """COLK under a risk, hedged by the mean loss, so that it loses little if the risk does not pay.
 
     Four functions share one dictionary: "mean", the function of the mean loss, which chooses the
     atoms and makes the steps of `POLK`, bit for bit; "risk", which descends along the risk on these
@@ -117,7 +117,8 @@ class HedgedCOLK(_Hedged, COLK):
     of the four. Derivatives are measured in units of their own spread, so that a risk of rare
     losses needs more evidence.
 
-    A step takes little longer than a step of the mean: it has four more rows of weights.
+    A step takes slightly longer than a step on the mean loss, because there are four more rows of
+    weights.
 
     Parameters
     ----------
@@ -128,9 +129,9 @@ class HedgedCOLK(_Hedged, COLK):
     step_size, regularization, gradient_bound, implicit
         As in `POLK`, for the mean's function.
     risk_step : float
-        Step size of the risk's function, as a share of `step_size`.
+        Step size of the risk's function, as a share of `step_size`. Default: 1.
     tracking_rate : float or PowerDecay
-        β of the tracker of g, in (0, 1]. The tracker is a moving average.
+        β of the tracker of g, in (0, 1]. Default: 0.1. The tracker is a moving average.
 
     References
     ----------
@@ -189,7 +190,7 @@ class HedgedCOLK(_Hedged, COLK):
 
 
 class HedgedNewtonCOLK(_Hedged, NewtonCOLK):
-    """NewtonCOLK under a risk, hedged by the mean: as `HedgedCOLK`, with second-order steps.
+    """NewtonCOLK under a risk, hedged by the mean loss: `HedgedCOLK` with second-order steps.
 
     The mean's function makes the steps of `NewtonCOLK` under the mean loss, bit for bit. The risk's
     function makes gradient steps within the span of the atoms. Second-order steps would fit the few
@@ -203,7 +204,7 @@ class HedgedNewtonCOLK(_Hedged, NewtonCOLK):
     risk, tracking_rate
         As in `HedgedCOLK`.
     risk_step : float
-        Step size of the risk's function.
+        Step size of the risk's function. Default: 0.05.
 
     Examples
     --------

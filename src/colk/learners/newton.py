@@ -33,13 +33,13 @@ _MIDDLE_PRIOR = 0.3
 class NewtonCOLK(KernelLearner):
     """COLK with curvature: recursive Newton steps in the span of the atoms, compressed by KOMP.
 
-    Minimises the sum over the samples of outer(ℓ, g), plus λ/2‖f‖², in one pass. In the coordinates
-    z = Uᵀκ(D, x), which are orthonormal in H, P is the inverse of the accumulated curvature λI + Σ
-    b zzᵀ. A sample of slope a (the coefficient of COLK's quasi-gradient) and curvature b moves f by
-    θ ← θ − P⁺ a z. The curvature of a loss is that of the parabola around its target with the same
-    slope; for the logistic loss and softmax it is the second derivative. The curvature of a risk is
-    Gauss–Newton in its outer function. For the squared loss and the mean this is recursive least
-    squares and, without compression, kernel ridge regression.
+    NewtonCOLK minimises the sum over the samples of outer(ℓ, g), plus λ/2‖f‖², in one pass. In the
+    coordinates z = Uᵀκ(D, x), which are orthonormal in H, P is the inverse of the accumulated
+    curvature λI + Σ b zzᵀ. A sample of slope a (the coefficient of COLK's quasi-gradient) and
+    curvature b moves f by θ ← θ − P⁺ a z. The curvature of a loss is that of the parabola around
+    its target with the same slope; for the logistic loss and softmax it is the second derivative.
+    The curvature of a risk is Gauss–Newton in its outer function. For the squared loss and the mean
+    this is recursive least squares and, without compression, kernel ridge regression.
 
     The H-norm of the difference from the step in the span of the atoms and the new samples is at
     most eps, as in `COLK`. A step takes O(M²) time and memory for M atoms.
@@ -47,23 +47,24 @@ class NewtonCOLK(KernelLearner):
     Parameters
     ----------
     kernel, loss, risk, tracking_rate, tracker, pairing, n_outputs, trace
-        As in `COLK`.
+        As in `COLK`. The default of `tracking_rate` is 0.01.
     prior : float or "auto"
-        λ, the precision of each direction of H before the first sample; it counts like λ samples of
-        curvature 1. Unlike `regularization`, it does not grow with the number of samples.
+        λ, the precision of each direction of H before the first sample. Default: 0.3. It counts
+        like λ samples of curvature 1. Unlike `regularization`, it does not grow with the number of
+        samples.
 
         "auto" starts with 0.3 in units of the loss and of κ(x, x). After 200 steps, and each time
         the number of steps has doubled, it compares λ from a tenth to ten times that value by their
         losses on the following samples, and takes the best; a smaller λ than the first must be
         clearly better. f and P then change to those for this λ from the first sample on, which
         takes O(M³) time and is not counted as a compression error. If `max_atoms` forces an atom
-        out, f is refitted to all samples so far, not projected. For relationships that do not
-        change over time; not with forgetting="auto".
+        out, f is refitted to all samples so far, not projected. Use it for relationships that do
+        not change over time. It cannot be combined with forgetting="auto".
     forgetting : float or "auto"
-        γ, in (0, 1]. Below 1, a sample increases the variance at x by the factor 1/γ, and nowhere
-        else, so regions without samples are not forgotten. About 1/(1 − γ) samples per region are
-        remembered. A sample with less than the mean curvature causes proportionally less
-        forgetting.
+        γ, in (0, 1]. Default: 1, nothing is forgotten. Below 1, a sample increases the variance at
+        x by the factor 1/γ, and nowhere else, so regions without samples are not forgotten. About
+        1/(1 − γ) samples per region are remembered. A sample with less than the mean curvature
+        causes proportionally less forgetting.
 
         "auto" is for streams that change at an unknown rate. It combines three experts on the same
         atoms: the first makes these steps, the second makes them as if P were four times as large,
@@ -78,13 +79,15 @@ class NewtonCOLK(KernelLearner):
         The rule that keeps the expansion small, `KOMP(eps=0.05)` by default.
     trust : float
         A sample moves its own prediction by at most this many times 1 + the largest |target|.
+        Default: 10. Lower it if learning diverges.
     restart : bool
         Whether to reset P, but not f, after an abrupt change, that is, if most losses are suddenly
-        above their earlier 90 % quantile. Without a restart, a model of many samples adapts slowly
-        to a new relationship, and a robust loss may treat the new samples as outliers.
+        above their earlier 90 % quantile. Default: False. Without a restart, a model of many
+        samples adapts slowly to a new relationship, and a robust loss may treat the new samples as
+        outliers.
     batch_size : int
-        Number of pairs per step. All slopes are those at the same f, and the mean of their
-        objectives is one term of the sum.
+        Number of pairs per step. Default: 1. All slopes are those at the same f, and the mean of
+        their objectives is one term of the sum.
 
     References
     ----------
@@ -152,8 +155,8 @@ class NewtonCOLK(KernelLearner):
             raise TypeError("stream_type has no effect on NewtonCOLK: derive from COLK instead")
         if type(self.compressor) is not KOMP or self.compressor.parsimony is not None:
             raise ValueError(
-                "NewtonCOLK needs KOMP with eps, fraction or max_atoms: it has no step size that "
-                f"parsimony could refer to, and P follows no other rule; got {self.compressor}"
+                "NewtonCOLK needs KOMP with eps, fraction or max_atoms: it has no step size, which "
+                f"parsimony needs, and no other compressor updates P; got {self.compressor}"
             )
 
         if self.prior == self.forgetting == "auto":
@@ -193,7 +196,8 @@ class NewtonCOLK(KernelLearner):
             return super().predict(X)
         if self.loss.kind != "regression" or self.loss.couples_outputs:
             raise ValueError(
-                f"return_std needs a loss of one residual an output, not {type(self.loss).__name__}"
+                "return_std needs a regression loss with one residual per output, got "
+                f"{type(self.loss).__name__}"
             )
         state: Any = self._state()
         with state.lock:

@@ -16,7 +16,7 @@ from colk.losses.quantiles import ShiftedQuantiles
 
 __all__ = ["QuantileCOLK"]
 
-# So many samples show the curvature of a fit.
+# Largest number of samples from which the curvature of a fit is computed.
 _SHOWN = 2000
 
 # Smallest distance of a prediction from its target that a curvature is computed for.
@@ -159,7 +159,7 @@ class QuantileCOLK(NewtonCOLK):
         precision += len(X) / len(shown) * (Z * curvatures) @ Z.T
         rows = np.zeros((len(state["P"]["rows"]), size))
         state["P"] |= {"matrix": np.linalg.inv(precision), "rows": rows}
-        if "says" in state:  # the experts begin alike, and the one with the curvature leads
+        if "says" in state:  # all experts start at f; the second-order one gets most weight
             state["says"] = np.array([0.98, 0.01, 0.01])
         stream.unpack(state)
         self._is_vector = False

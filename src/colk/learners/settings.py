@@ -79,7 +79,7 @@ def _averaging(value: Any, name: str) -> Averaging | None:
 def _forgetting(value: Any, name: str) -> Any:
     if isinstance(value, str):
         if value != "auto":
-            raise ValueError(f"{name} must be one of ['auto'] or lie in (0, 1], got {value!r}")
+            raise ValueError(f"{name} must be 'auto' or lie in (0, 1], got {value!r}")
         return value
     return check_fraction(value, name)
 

@@ -30,8 +30,8 @@ class StoredLearner:
     """Mixin that converts a learner to stored fields and back.
 
     The constructor checks the settings. The stream is created with the shapes in the file, after a
-    check that they are in proportion to the size of the file, and restores the state after a check
-    of its fields.
+    check that these are in proportion to the size of the file. It then restores the state, after a
+    check of its fields.
     """
 
     def _to_file(self: Any) -> dict[str, Any]:
@@ -60,9 +60,11 @@ class StoredLearner:
         packed, known = values["state"], learner.get_state()
         for name in ("is_vector", "tube"):
             if (learned[name] is None) != (known.get(name) is None):
-                raise FileFormatError(f"{name} of a {cls.__name__} is {learned[name]!r}")
+                raise FileFormatError(f"{name} of a {cls.__name__} cannot be {learned[name]!r}")
         if (packed is None) != (learned["n_features"] is None):
-            raise FileFormatError(f"a {cls.__name__} must have both a state and features")
+            raise FileFormatError(
+                f"a {cls.__name__} needs both a state and a number of features, or neither"
+            )
         if learned["lines"] is not None and not learner.is_traced:
             raise FileFormatError(f"a {cls.__name__} with trace=False has a trace")
         learner.set_state({**learned, "stream": None, "detector": values.get("detector")})
@@ -72,7 +74,7 @@ class StoredLearner:
             stream = learner.empty_stream(n_features, packed)
             stream.unpack(_checked(learner, stream, packed))
         if learner.is_traced:
-            learner.trace  # noqa: B018  # refuses lines of another width
+            learner.trace  # noqa: B018  # raises if the lines have another width
         restored: Self = learner
         return restored
 

@@ -1,4 +1,4 @@
-"""Base class of all learners: blocks of a stream, threads, copies, pickles."""
+"""Base class of all learners, with blocks of a stream, threads, copies and pickles."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -93,7 +93,7 @@ class StreamLearner(ReadOnly, StoredLearner, ABC):
     def _recorded(self, width: int) -> Array:
         """Return the lines of all steps so far, of shape (steps, width)."""
         if self._records is None:
-            raise ValueError("nothing was recorded: make the learner with trace=True")
+            raise ValueError("nothing was recorded: create the learner with trace=True")
         return np.concatenate([np.empty((0, width)), *self._records])
 
     def get_state(self) -> dict[str, Any]:

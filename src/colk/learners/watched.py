@@ -40,7 +40,7 @@ class WatchedLearner(StreamLearner):
         Parameters
         ----------
         detector : DriftDetector, optional
-            The detector, which is not copied. None makes one with the default threshold.
+            The detector, which is not copied. Default: a new one with the default threshold.
 
         Examples
         --------
@@ -59,7 +59,7 @@ class WatchedLearner(StreamLearner):
         return self
 
     def take_detector(self, other: "WatchedLearner") -> None:
-        """Go on with the detector of another learner, which has none from now on."""
+        """Take over the detector of another learner, which then has none."""
         detector, other._detector = other._detector, None
         other._watch()
         self._detector = detector

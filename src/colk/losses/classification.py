@@ -140,7 +140,8 @@ class Softmax(Loss):
                 top = k
         if label < 0:
             return math.nan
-        # Σ exp over all but the largest, and over all but the label's: exact where p is near 1.
+        # The sums leave out the largest score, and that of the label, so that they are exact if p
+        # is near 1.
         rest = others = 0.0
         for k in range(classes):
             share = math.exp(F[row, k] - F[row, top])

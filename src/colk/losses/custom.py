@@ -22,8 +22,8 @@ class CustomLoss(Loss):
     With Numba installed, plain functions are compiled at their first use in a process. Without it
     they run in plain Python, which takes about 15 times as long: 0.4 µs for a value and a slope
     instead of 0.03, where a built-in loss needs 0.01. Exceptions that they raise reach the caller.
-    The loss can be pickled if its functions can: by name, so they must be defined in a module.
-    Check a loss of your own with `colk.testing.check_loss`.
+    The loss can be pickled if its functions can. Functions are pickled by name, so define them in a
+    module. Check a loss of your own with `colk.testing.check_loss`.
 
     Parameters
     ----------
@@ -33,9 +33,10 @@ class CustomLoss(Loss):
         as a scipy.LowLevelCallable or as a cfunc of Numba. The attributes `value_function` and
         `slope_function` hold them.
     kind : {"regression", "binary"}
-        Type of the targets: real numbers, or −1 and +1.
+        Type of the targets: real numbers (the default), or −1 and +1.
     is_convex, kinks
-        Properties of the loss, see `Loss`. colk relies on them and does not check them.
+        Properties of the loss, see `Loss`. Default: not convex, no kinks. colk relies on them and
+        does not check them.
 
     Examples
     --------

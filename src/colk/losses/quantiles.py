@@ -22,7 +22,7 @@ class Quantiles(Loss):
     Parameters
     ----------
     levels : sequence of float
-        τ_c, strictly between 0 and 1 and increasing.
+        τ_c, strictly between 0 and 1 and increasing. Default: (0.05, 0.5, 0.95).
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Quantiles(Loss):
 
 
 class ShiftedQuantiles(Quantiles):
-    """The loss of f_c + o_c, for constants o_c that the caller changes: the loss of a stream.
+    """`Quantiles` of f_c + o_c, for constants o_c that the caller may change; a stream uses it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Merge models that learned from different samples: functions add, and so does information."""
+"""Merge models that learned from different samples, by adding functions or information."""
 
 from colk.merging.merged import Merged, merge
 

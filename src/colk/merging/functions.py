@@ -1,4 +1,4 @@
-"""The weighted sum of functions, compressed, with a bound on what was lost."""
+"""The weighted sum of functions, compressed, with a bound on the error."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def merge_functions(
     eps: float | None,
     max_atoms: int | None,
 ) -> tuple[KernelExpansion, float, int]:
-    """Return Σ_k weights_k f_k compressed, a bound on what was lost, and the atoms before.
+    """Return Σ_k weights_k f_k compressed, a bound on the error, and the number of atoms before.
 
     Examples
     --------
@@ -61,14 +61,14 @@ def certified_distance(f: KernelExpansion, g: KernelExpansion) -> float:
 
 
 def _groups(points: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Return the distinct points in their first order, and for each point the index of its own."""
+    """Return the distinct points in order of appearance, and the index among them of each point."""
     _, first, group = np.unique(points, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return np.ascontiguousarray(points[first[order]]), np.argsort(order)[group.reshape(-1)]
 
 
 def _rounding(f: KernelExpansion, weight: float) -> float:
-    """Bound the H-norm of what rounding changes in weight·f; 0 if the weight is a power of 2."""
+    """Bound the H-norm of the rounding error of weight·f; 0 if the weight is a power of 2."""
     if weight == 0.0 or abs(math.frexp(weight)[0]) == 0.5:
         return 0.0
     lengths = np.sqrt(f.kernel.diagonal(f.atoms))  # the triangle inequality bounds the norm

@@ -1,4 +1,4 @@
-"""What a second-order learner has learned beyond its prior, as sums that add up.
+"""The information of a second-order learner beyond its prior, as sums over samples.
 
 In the coordinates z = L⁻¹κ(D, x) of atoms D, K = LLᵀ, a learner has J = λI + C with C = Σ b zzᵀ,
 and h = Jθ = Σ (b f − a) z. C and h are sums over samples. On other atoms they become TCTᵀ and Th,
@@ -42,7 +42,7 @@ class Information:
 
     @classmethod
     def of(cls, f: KernelExpansion, P: Array, prior: float, weight: float = 1.0) -> "Information":
-        """Return what a learner with function f, P and λ knows; its samples count `weight` times.
+        """Return the information of a learner with f, P and λ; its samples count `weight` times.
 
         Examples
         --------
@@ -79,7 +79,7 @@ def carry(info: Information, atoms: Array) -> Information:
 
 
 def gained(info: Information, base: Information, weight: float) -> Information:
-    """Return what a learner has learned since it started as a copy of `base`.
+    """Return the information that a learner has gained since it was a copy of `base`.
 
     The information of the base is projected on the atoms of the learner before it is subtracted,
     because compression may have dropped directions of the base. Negative curvature is set to 0.
@@ -116,7 +116,7 @@ def solve(info: Information, prior: float) -> Array:
 
 
 def useful_atoms(info: Information, prior: float, size: int) -> Array:
-    """Return the atoms that remain if the least useful one is dropped again and again.
+    """Return the atoms that remain after the least useful one is dropped repeatedly.
 
     With H = λK + Σ b kkᵀ, dropping atom j and refitting the other weights to all samples raises the
     objective by ‖w_j‖²/(2 (H⁻¹)_jj).

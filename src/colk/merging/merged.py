@@ -22,7 +22,7 @@ Model = TypeVar("Model", KernelExpansion, Affine, NewtonCOLK)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Merged(Generic[Model]):
-    """What `merge` returns: a model, and how far compression moved its function.
+    """Result of `merge`: a model, and a bound on the error of its compression.
 
     Attributes
     ----------
@@ -68,7 +68,8 @@ def merge(
     atoms, the result has the curvature λI + Σ weights_k C_k, and it minimises the sum of the
     quadratics that the learners have accumulated. For the squared loss, and without compression,
     this is one learner that has seen all samples. For other losses it is an approximation, because
-    each learner takes the curvature at its own predictions. The merged learner goes on learning.
+    each learner takes the curvature at its own predictions. The merged learner can continue
+    learning.
 
     Kernels must be equal. Learners must have the same loss, prior and forgetting, and the risk
     `Mean`, because other risks are not sums over samples.
@@ -81,7 +82,7 @@ def merge(
         Factors of the functions; for learners, how often each sample counts, at least 0. Default:
         1/n_models for functions, so that the result is their mean, and 1 for learners.
     base : NewtonCOLK, optional
-        The learner that all learners started from, as copies. What it knows is counted once.
+        The learner that all learners started from, as copies. Its information is counted only once.
     eps : float, optional
         Bound on the H-norm that compression may lose. Default: no bound if `max_atoms` limits the
         merged model; else only equal atoms are merged.
@@ -92,7 +93,7 @@ def merge(
     Returns
     -------
     Merged
-        The model and a certificate of what compression lost.
+        The model and a bound on the error of its compression.
 
     See Also
     --------
@@ -123,7 +124,7 @@ def merge(
     if isinstance(given[0], NewtonCOLK):
         return Merged(*_merged_learners(given, factors, base, eps, max_atoms))
     if base is not None:
-        raise ValueError("base is for learners; functions have none")
+        raise ValueError("base applies to learners only; leave it out for functions")
     if factors is None:
         factors = np.full(len(given), 1.0 / len(given))
     functions = [_function_of(model) for model in given]
@@ -144,13 +145,13 @@ def _function_of(model: Any) -> KernelExpansion:
 
 
 def _check_classes(models: Sequence[Any]) -> None:
-    """Refuse what cannot be merged, and models of different classes."""
+    """Raise TypeError for models that cannot be merged, and for models of different classes."""
     for model in models:
         name = type(model).__name__
         if isinstance(model, StreamLearner) and type(model) is not NewtonCOLK:
             raise TypeError(
-                f"the state of a {name} cannot be merged: it has accumulated no curvature that "
-                "says how much it knows; merge the functions: "
+                f"the state of a {name} cannot be merged, because it accumulates no curvature; "
+                "merge the functions: "
                 "colk.merge([learner.function for learner in learners])"
             )
         if not isinstance(model, KernelExpansion | Affine | NewtonCOLK):

@@ -1,4 +1,4 @@
-"""Newton learners of different samples, merged into one that goes on learning."""
+"""Merge Newton learners of different samples into one learner, which can continue learning."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,13 +25,13 @@ _COMMON = ("kernel", "loss", "prior", "forgetting")
 
 
 def check_learners(learners: Sequence[NewtonCOLK]) -> None:
-    """Refuse learners whose information has no common meaning."""
+    """Raise ValueError for learners whose information cannot be added."""
     for learner in learners:
         if type(learner.risk) is not Mean:
             raise ValueError(
                 f"learners under {type(learner.risk).__name__} cannot be merged: only the mean is "
-                "a sum over samples; merge their functions, or fit the rows of all of them by sums "
-                "with the estimators of colk.distributed"
+                "a sum over samples; merge their functions, or fit all rows with the estimators of "
+                "colk.distributed"
             )
         if learner.forgetting == "auto":
             raise ValueError(
@@ -60,7 +60,7 @@ def merge_learners(
     eps: float | None,
     max_atoms: int | None,
 ) -> tuple[NewtonCOLK, float, int]:
-    """Return the merged learner, a bound on what compression lost, and the atoms before it."""
+    """Return the merged learner, a bound on the compression error, and the atoms before it."""
     states = [learner.get_state()["stream"] for learner in learners]
     before = None if base is None else base.get_state()["stream"]
     _check_base(states, before)
@@ -107,7 +107,7 @@ def _common_prior(learners: Sequence[NewtonCOLK], states: Sequence[dict[str, Any
 def _joint(
     learners: Sequence[NewtonCOLK], weights: Array, base: NewtonCOLK | None, prior: float
 ) -> Information:
-    """Return the sum of what all learners know, on the union of their atoms."""
+    """Return the sum of the information of all learners, on the union of their atoms."""
     parts = [
         Information.of(learner.function, learner.covariance, learner.current_prior, float(weight))
         for learner, weight in zip(learners, weights, strict=True)

@@ -38,8 +38,8 @@ def learner_from(
 ) -> NewtonCOLK:
     """Return a learner with the settings of `model`, function f and P = (λI + C)⁻¹.
 
-    `states` are the packed streams of the learners, `before` that of their base, and `error` is
-    what compression has lost.
+    `states` are the packed streams of the learners, `before` is that of their base, and `error` is
+    the bound on the compression error.
     """
     names = [name for name in signature(type(model)).parameters if name != "trace"]
     settings = {name: getattr(model, name) for name in names}

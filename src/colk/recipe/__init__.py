@@ -1,4 +1,4 @@
-"""From settings to a learner: the same for every class that has these settings."""
+"""Build a learner from settings, in the same way for every class that has these settings."""
 
 from colk.recipe.contest import Contest
 from colk.recipe.growth import Growth, can_grow, grown

@@ -4,8 +4,8 @@ The kernel that the first samples choose may not suit the samples that follow. T
 into blocks of 50 samples. At the end of each block
 
 1. the losses of the leader and of the rival, each before it learned the sample, are compared: a
-   rival that is ahead becomes the leader, and one that is far behind, or not ahead for long, is
-   dropped;
+   rival that is ahead becomes the leader; a rival that is far behind, or has not overtaken after a
+   long time, is dropped;
 2. the losses of the leader are watched: if they rise, a learner with the default kernel becomes the
    rival at once, and after 500 more samples the kernels race again;
 3. the winner of such a race becomes the rival, after it has learned the latest 500 samples.
@@ -36,7 +36,8 @@ BLOCK = 50
 # A rival overtakes if it is ahead by OVERTAKE standard errors, over 3 to 10 blocks in which both
 # learned. It is dropped if it is behind by HOPELESS standard errors, over 8 to 10 blocks, and if it
 # has not overtaken in TRIAL blocks. A fitted leader predicts better than its losses show, because
-# they are those of its last iterate; a rival must therefore be ahead of it by HOPELESS as well.
+# they are those of its last iterate; a rival must therefore be ahead of it by HOPELESS standard
+# errors.
 OVERTAKE, HOPELESS, TRIAL = 1.0, 4.0, 40
 FEWEST, ENOUGH, LATEST = 3, 8, 10
 
@@ -45,11 +46,12 @@ FEWEST, ENOUGH, LATEST = 3, 8, 10
 RISEN = 3.0
 NEW, FEW_BEFORE, BEFORE = 4, 8, 20
 
-# Blocks from a rise to the race, or more: by then all recent samples are later than the rise.
+# Least number of blocks from a rise to the race, so that all recent samples are later than the
+# rise.
 WAIT = WARM_UP // BLOCK
 
 # Blocks between two races: at least `patience` if the losses rise, and IDLE times that if they do
-# not. The patience doubles with each race, and is PATIENCE again after a rival has overtaken.
+# not. The patience doubles with each race, and is reset to PATIENCE after a rival has overtaken.
 PATIENCE, IDLE, MOST_PATIENCE = 10, 8, 2**40
 
 
@@ -77,9 +79,10 @@ PATIENCE, IDLE, MOST_PATIENCE = 10, 8, 2**40
 class Contest:
     """The rival of a learner, and the record of their losses.
 
-    `begin` makes it from the first samples of a stream, and `learn` goes on with those that follow.
-    A model that learns by itself does what `learn` does: it learns a part of the stream (`parts`),
-    shows it to the contest (`follow`), and asks at the end of a block who leads (`next_leader`).
+    `begin` creates it from the first samples of a stream, and `learn` continues with those that
+    follow. A model with its own loop makes the same calls as `learn`: it learns a part of the
+    stream (`parts`), passes it to the contest (`follow`), and gets the leader at the end of a block
+    (`next_leader`).
 
     Parameters
     ----------
@@ -88,7 +91,7 @@ class Contest:
     default : Kernel
         The kernel that needs no race.
     latest : Race
-        The race that these samples decided.
+        The race on these samples.
 
     Examples
     --------
@@ -107,7 +110,7 @@ class Contest:
 
     def __init__(self, recent: RecentSamples, default: Kernel, latest: Race) -> None:
         self.recent, self.default, self.latest = recent, default, latest
-        self.race: Race | None = None  # that chose the kernel of the leader; None: the default
+        self.race: Race | None = None  # the race that chose the leader's kernel; None: the default
         self.rival: KernelLearner | None = None
         self.rival_race: Race | None = None
         self.losses = np.empty((0, 2))  # of leader and rival in the latest blocks
@@ -127,7 +130,7 @@ class Contest:
         settings: Settings,
         fitted: Race | None = None,
     ) -> tuple["Contest", KernelLearner]:
-        """Race on the first samples of a stream; return the contest, and who leads.
+        """Race on the first samples of a stream; return the contest and the leader.
 
         Parameters
         ----------
@@ -161,9 +164,10 @@ class Contest:
         weight: Array,
         settings: Callable[[], Settings],
     ) -> Iterator[KernelLearner]:
-        """Let leader and rival learn checked samples; yield who leads after each part of them.
+        """Let leader and rival learn checked samples; yield the leader after each part of them.
 
-        `settings` is called at the end of a block only, because one sample is learned in less time.
+        `settings` is called only at the end of a block, because it takes longer than learning a
+        sample.
         """
         for rows in self.parts(0, len(X)):
             leader.learn_checked(X[rows], Y[rows], weight[rows])
@@ -173,7 +177,7 @@ class Contest:
             yield leader
 
     def first_leader(self, default: KernelLearner, settings: Settings) -> KernelLearner:
-        """Return who leads after the first race: its winner, or the default."""
+        """Return the leader after the first race: its winner, or the default."""
         winner = None if self.latest.default_won else self._trained(self.latest, default, settings)
         leader = default
         if winner is not None:
@@ -188,14 +192,14 @@ class Contest:
         self.sums, self.patience = self._sums(leader), PATIENCE
 
     def parts(self, start: int, stop: int) -> Iterator[slice]:
-        """Cut these rows where blocks end."""
+        """Split these rows at the ends of blocks."""
         while start < stop:
             end = min(start + BLOCK - self.filled, stop)
             yield slice(start, end)
             start = end
 
     def follow(self, X: Array, Y: Array, weight: Array) -> None:
-        """Show the contest a part that the leader has learned."""
+        """Pass a part that the leader has learned to the rival and to the recent samples."""
         if self.rival is not None:
             try:
                 self.rival.learn_checked(X, Y, weight)
@@ -206,11 +210,11 @@ class Contest:
 
     @property
     def is_block_full(self) -> bool:
-        """Whether it is time to compare."""
+        """Whether the block is full, so that leader and rival can be compared."""
         return self.filled == BLOCK
 
     def next_leader(self, leader: KernelLearner, settings: Settings) -> KernelLearner:
-        """Compare leader and rival at the end of a block; return who leads from now on."""
+        """Compare leader and rival at the end of a block; return the leader of the next block."""
         self.filled, self.since = 0, self.since + 1
         self._note_losses(leader)
         behind = self._lead(ENOUGH) + HOPELESS if self.is_fitted else self._lead(FEWEST) + OVERTAKE
@@ -280,7 +284,7 @@ class Contest:
         return bool(new.mean() - before.mean() > RISEN * error)
 
     def _race_again(self, leader: KernelLearner, settings: Settings) -> None:
-        """Let the winner of a race on the recent samples be the rival."""
+        """Race on the recent samples; the winner becomes the rival."""
         found = settings.race(*self.recent.arrays(), leader.n_outputs or 1)
         self.latest, self.since = found, 0
         self.patience = min(2 * self.patience, MOST_PATIENCE)
@@ -334,7 +338,7 @@ class Contest:
         return contest
 
     def check(self, leader: KernelLearner, solver: str) -> None:
-        """Raise FileFormatError unless these learners could have met."""
+        """Raise FileFormatError if the leader, the rival and the samples do not fit together."""
         points, targets, _ = self.recent.arrays()
         if points.shape[1] != leader.n_features:
             raise FileFormatError("the recent samples have other features than the model")

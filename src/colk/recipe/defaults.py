@@ -68,9 +68,9 @@ def needs_implicit_step(loss: Loss, risk: Risk, step_size: Rate, largest: float 
     """Return whether an explicit step could overshoot the best prediction for its sample.
 
     Under a risk other than the mean it could, because the outer slope is unbounded. Under the mean
-    the implicit step is used only if it is needed: for the Huber loss and step size 1 it goes half
-    as far as the explicit step on small residuals, and as far on outliers. `largest` is the largest
-    κ(x, x).
+    the implicit step is used only if it is needed, because it is shorter: for the Huber loss and
+    step size 1 it is half as long as the explicit step on small residuals, and as long on outliers.
+    `largest` is the largest κ(x, x).
 
     Examples
     --------

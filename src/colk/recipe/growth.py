@@ -32,12 +32,13 @@ _STEPS = (800, 1600)
 _SAMPLES_PER_ATOM = 5
 
 # Samples whose residuals are predicted, for each atom, and the ridge in units of samples. More
-# samples judge only if the first ones are not clear: few samples underrate many atoms.
+# samples are used only if the result of the first ones is not clear, because few samples underrate
+# many atoms.
 _JUDGES = (2.5, 5.0, 10.0)
 _RIDGE = 0.3
 
-# What a step must gain: in standard errors, and as a share of the squared residuals. If the first
-# samples clearly show a gain below _HOPE, more samples are not tried.
+# The gain that a step needs, in standard errors and as a share of the squared residuals. If the
+# first samples clearly show a gain below _HOPE, more samples are not tried.
 _ERRORS = 2.0
 _SHARE = 0.02
 _HOPE = 0.005
@@ -53,7 +54,7 @@ _SEED = 0
 
 @dataclass(frozen=True)
 class Growth:
-    """The result of a polish with as many atoms as pay, and what was tried.
+    """The result of a polish with atoms added while they pay, and the steps that were tried.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ def grown(
     X, Y, weight : arrays
         Samples, as the loss takes them.
     report : callable
-        Is called with a line of text for each step that was tried.
+        Called with a line of text for each step that was tried. Default: no report.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def grown(
 
 
 def _residuals(loss: Loss, function: KernelExpansion, X: Array, Y: Array) -> Array:
-    """Return −ℓ' of each sample, of shape (n, q): for the squared loss its residual, doubled."""
+    """Return −ℓ' of each sample, of shape (n, q); for the squared loss, twice its residual."""
     return np.asarray(-loss.slope(function(X), Y)).reshape(len(X), -1)
 
 
@@ -182,7 +183,7 @@ def _with_more_atoms(
     if novel is None:  # the atoms are nearly dependent already
         return function
     least = _NOVELTY * float(kernel.diagonal(drawn).max())
-    # In the order of LAPACK a lower triangle is an upper one.
+    # In LAPACK's column order a lower triangle is an upper one.
     _, order, n_novel, _ = dpstrf(novel.T, lower=0, tol=least, overwrite_a=1)
     chosen = drawn[order[: min(int(n_novel), size - function.n_atoms)] - 1]
     zeros = np.zeros((len(chosen), *function.weights.shape[1:]))
@@ -192,9 +193,9 @@ def _with_more_atoms(
 
 
 def _novelties(kernel: Kernel, atoms: Array, points: Array) -> Array | None:
-    """Return the products of what the atoms cannot represent of each κ(x, ·); None if they cannot.
+    """Return the Gram matrix of the parts of κ(x, ·) that the atoms cannot represent.
 
-    Only the lower triangle is defined.
+    Only the lower triangle is defined. The result is None if the atoms are nearly dependent.
     """
     inverse = kernel.gram(atoms)
     if not factorise(inverse):

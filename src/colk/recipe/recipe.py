@@ -41,9 +41,9 @@ from colk.selection import until_chosen
 
 __all__ = ["Recipe", "has_solver"]
 
-# Step size of the function that follows a risk, as a share of the mean's. Slopes of a risk are
-# larger for the few large losses: with the mean's steps it would vary too much, for rare labels
-# most of all.
+# Step size of the function that follows a risk, as a share of the mean's. The slopes of a risk are
+# large for a few large losses, so with the mean's step size the function would vary too much, most
+# of all for rare labels.
 _RISK_STEP = 0.2
 # Its step size beside second-order steps.
 _NEWTON_RISK_STEP = 0.25
@@ -51,7 +51,7 @@ _NEWTON_RISK_STEP = 0.25
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings with all their defaults filled in, and the learner that they make.
+    """Settings with all their defaults filled in, and the learner that is built from them.
 
     Use `from_data` if points are available, `from_shape` if the features are standardised but not
     seen yet, and `from_kernel` for the winner of a race.
@@ -98,7 +98,7 @@ class Recipe:
 
     @classmethod
     def from_shape(cls, settings: Settings, n_features: int) -> Self:
-        """Return the recipe for standardised features, none of which was seen yet."""
+        """Return the recipe for standardised features, before any sample is available."""
         settings.check()
         kernel, bandwidth = until_chosen(settings.kernel, settings.bandwidth)
         if takes_bandwidth(kernel):
@@ -132,7 +132,7 @@ class Recipe:
     def is_hedged(self) -> bool:
         """Whether the mean's function hedges the risk's, see `HedgedCOLK`.
 
-        Another pairing than the default asks for the plain algorithm.
+        A pairing other than the default selects the plain algorithm.
         """
         is_tracked = self.risk.is_of_losses and self.risk.n_inner > 0
         return is_tracked and self.settings.pairing == Settings.pairing
@@ -157,7 +157,7 @@ class Recipe:
 
     @property
     def gradient_bound(self) -> float | None:
-        """Longest gradient of the gradient solver; None for Newton's."""
+        """Bound on the gradient norm of the gradient solver; None for Newton's."""
         if self.is_newton:
             return None
         return default_gradient_bound(self.settings.gradient_bound, self.loss_scale)
@@ -186,7 +186,7 @@ class Recipe:
         Parameters
         ----------
         n_outputs : int, optional
-            Outputs of the function; by default the first targets show it.
+            Number of outputs of the function. Default: that of the first targets.
         """
         if self.is_newton:
             return self._newton(n_outputs)
@@ -246,7 +246,7 @@ class Recipe:
 
 
 def has_solver(learner: Any, solver: Any) -> bool:
-    """Return whether a learner is of the class that this solver makes.
+    """Return whether the class of a learner belongs to this solver.
 
     Examples
     --------

@@ -27,7 +27,7 @@ __all__ = [
 Solver = Literal["gradient", "newton"]
 RiverSolver = Literal["auto", "gradient", "newton"]
 
-# max_atoms="auto" begins with this many atoms, and a stream keeps to it.
+# With max_atoms="auto", `fit` begins with this many atoms, and a stream never exceeds it.
 FIRST_ATOMS = 400
 
 # Settings that the other solver would ignore.
@@ -41,9 +41,9 @@ _GRADIENT_SETTINGS = ("step_size", "averaging", "gradient_bound", "regularizatio
 class Settings:
     """The settings of a user; `COLKRegressor` documents each of them.
 
-    The defaults are those of `COLKRegressor`. Three fields are not parameters of an
-    estimator: `step_share` multiplies the default step size, `categorical` lists the columns that
-    hold categories, and `rows` is the sparse matrix if points are numbers of its rows.
+    The defaults are those of `COLKRegressor`. Three fields are not parameters of an estimator:
+    `step_share` multiplies the default step size, `categorical` lists the columns that hold
+    categories, and `rows` is the sparse matrix if points are indices of its rows.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Settings:
 
     @property
     def grows(self) -> bool:
-        """Whether `fit` adds atoms while they pay: by gradient steps only."""
+        """Whether `fit` adds atoms while they pay; only the gradient solver does."""
         return isinstance(self.max_atoms, str) and self.solver == "gradient"
 
     @property
@@ -206,8 +206,8 @@ def _unknown_solver(solver: Any, known: tuple[str, ...]) -> ValueError:
 REGRESSOR = Settings()
 CLASSIFIER = Settings(loss="logistic")
 QUANTILE_REGRESSOR = Settings(forgetting="auto")
-# A stream may drift, so River's classes forget, and predict with the last iterate. It is noisier
-# than an average, therefore a classifier takes half the gradient step. Fewer atoms keep a step
-# short.
+# A stream may drift, so River's classes forget, and predict with the last iterate. The last iterate
+# is noisier than an average, so a classifier uses half the step size. With fewer atoms, a step
+# takes less time.
 RIVER_REGRESSOR = Settings(solver="auto", max_atoms=200, averaging=False, forgetting=None)
 RIVER_CLASSIFIER = replace(RIVER_REGRESSOR, loss="softmax", step_share=0.5)

@@ -7,14 +7,14 @@ import numpy as np
 
 from colk._validation import Array
 from colk.reference import losses, risks
-from colk.reference.implicit import take_ahead
+from colk.reference.implicit import implicit_coefficients
 from colk.reference.kernels import gram
 from colk.reference.komp import fit_weights, komp
 from colk.reference.trackers import start, track
 
 __all__ = ["COLK"]
 
-# If κ(x, x) is below this, κ(x, ·) counts as 0; a linear kernel has that at x = 0.
+# If κ(x, x) is below this, κ(x, ·) counts as 0, as for a linear kernel at x = 0.
 VANISHING = 1e-280
 # Number of steps in the running mean of the squared step norms.
 LATEST = 1000
@@ -43,7 +43,7 @@ def _add_atom(atoms: Array, weights: Array, point: Array, amount: Array) -> tupl
 
 @dataclass
 class COLK:
-    """COLK, one step per call: takes pairs of samples (θ, ξ), updates f, its average and g.
+    """COLK, one step per call: a step takes pairs of samples (θ, ξ) and updates f, f̄ and g.
 
     There is no guard against divergence. The order of the atoms is arbitrary.
 
@@ -201,7 +201,7 @@ class COLK:
             )
         K = gram(self.kernel, points, points)
         if self.implicit:
-            changes = take_ahead(self.loss, changes, values, targets, K, step, factor)
+            changes = implicit_coefficients(self.loss, changes, values, targets, K, step, factor)
         atoms, weights = self.atoms, factor * self.weights
         for x, own, change in zip(points, np.diag(K), changes, strict=True):
             if own >= VANISHING:
@@ -248,7 +248,7 @@ class COLK:
         return both * min(1.0, self.gradient_bound / length) if length > 0 else both
 
     def _compress(self, atoms: Array, weights: Array, eps: float) -> None:
-        """Apply KOMP to f~ and to the average: an atom costs what both of them lose."""
+        """Apply KOMP to f~ and to the average; the cost of an atom is the loss of both."""
         gained = len(atoms) - len(self.atoms)
         average = np.vstack([self.average, np.zeros((gained, self.n_outputs))])
         self.atoms, self.weights, self.average, self.error = atoms, weights, average, 0.0
@@ -270,7 +270,7 @@ class COLK:
     def _averaging_rate(self) -> float:
         """Return ρ: the scheduled rate, or √(Q/R) if compression takes more than that restores.
 
-        Q is the mean of what compression takes from ‖f̄‖² per step, and R = 2M‖f̄‖².
+        Q is the mean squared norm that compression removes from f̄ per step, and R = 2M‖f̄‖².
         """
         if self.averaging is None:
             return 1.0

@@ -7,10 +7,10 @@ import numpy as np
 from colk._validation import Array
 from colk.reference import losses
 
-__all__ = ["take_ahead"]
+__all__ = ["implicit_coefficients"]
 
 
-def take_ahead(
+def implicit_coefficients(
     loss: Any, changes: Array, values: Array, targets: Array, K: Array, step: float, factor: float
 ) -> Array:
     """Return c⁺ = c·ℓ'(f⁺(x))/ℓ'(f(x)) with f⁺ = factor·f − step·Σ_b c⁺_b κ(x_b, ·).

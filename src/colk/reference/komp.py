@@ -36,10 +36,10 @@ def komp(
 ) -> tuple[list[int], Array, float, list[int]]:
     """Destructive KOMP with pre-fitting, by brute force (Vincent and Bengio, 2002).
 
-    Removes the atom whose removal, with the other weights refitted to the original f, costs least.
-    Stops if the cost would exceed `eps` or `stop_at` atoms are left. Of equally cheap atoms the
-    newest is removed. The atoms must be independent, because their Gram matrices are solved without
-    regularisation.
+    KOMP repeatedly removes the atom whose removal, with the other weights refitted to the original
+    f, costs least. It stops if the cost would exceed `eps` or `stop_at` atoms are left. If several
+    atoms cost the same, the newest is removed. The atoms must be independent, because their Gram
+    matrices are solved without regularisation.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ def komp(
     weights : array of shape (M, q)
         Weights of f.
     eps : float
-        Bound on the H-norm of the error.
+        Bound on the H-norm of the error. Default: no bound.
     stop_at : int
-        Least number of atoms to keep.
+        Least number of atoms to keep. Default: 0.
     at_most : float
-        Number of atoms above which atoms are removed at any cost.
+        Number of atoms above which atoms are removed at any cost. Default: no limit.
 
     Returns
     -------

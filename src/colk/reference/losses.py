@@ -95,4 +95,4 @@ def _of_residual(name: str, loss: Any, r: Array) -> Pair:
         low = loss.quantile if name == "Pinball" else loss.level
         share = np.where(r > 0.0, 1.0 - low, low)
         return (share * size, share * sign) if name == "Pinball" else (share * r**2, 2 * share * r)
-    raise TypeError(f"the reference knows no loss {name}")
+    raise TypeError(f"the reference does not implement the loss {name}")

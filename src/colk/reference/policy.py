@@ -23,9 +23,10 @@ class ReferenceEvaluator:
     n_features : int
         Dimension of a state.
     discount, step_size, tracking_rate, regularization, eps, eps_ratio, growth : float
-        γ, α, β, λ, the error bound of V, the bound of z relative to it, growth of the average.
+        γ, α, β (default: 0.2), λ (1e-8), the error bound of V (0.01), the bound of z relative to it
+        (1), and the growth of the average (3).
     method : {"function", "scalar", "corrected", "residual", "semi"}
-        The update equation of V.
+        The update equation of V. Default: "function".
 
     Examples
     --------

@@ -54,7 +54,7 @@ class Risk(RiskContract):
     _hooks: ClassVar[tuple[str, ...]] = ()  # a base class, without a formula
     _sealed: ClassVar[tuple[str, ...]] = ("start_at", "track_at_row", "chain_at", "outer_at_row")
 
-    # Name of the parameter that makes the risk the mean as it goes to 0, if there is one.
+    # Name of the parameter that turns the risk into the mean as it goes to 0; "" if there is none.
     _strength: ClassVar[str] = ""
 
     is_of_losses: ClassVar[bool] = False
@@ -71,10 +71,10 @@ class Risk(RiskContract):
         """Raise ValueError if the risk cannot be used with this loss."""
 
     def blended(self, share: float) -> "Risk | None":
-        """Return the risk at this share of the way from the mean, in (0, 1], or None.
+        """Return a risk between the mean and this risk, at a share in (0, 1] of the way, or None.
 
-        The weight or the tilt of the risk is multiplied by the share. A risk without such a
-        parameter has None between the mean and itself.
+        The weight or the tilt of the risk is multiplied by the share. If the risk has no such
+        parameter, the result is None for a share below 1.
         """
         if share == 1.0:
             return self
@@ -104,9 +104,9 @@ class Risk(RiskContract):
     def second_derivative_at(
         self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None
     ) -> tuple[Array, Array, Array] | None:
-        """Return b (n,), V (n, k) and c (k,), if diag(b) + V diag(c) Vᵀ is known, or None.
+        """Return b (n,), V (n, k) and c (k,) of diag(b) + V diag(c) Vᵀ; None if it is not known.
 
-        It is the second derivative of `value_at` in predictions of one output.
+        This matrix is the second derivative of `value_at` in predictions of one output.
         """
         return None
 
@@ -327,7 +327,7 @@ class LossRisk(Risk):
         return value, self._gradient(values, weights, g)
 
     def influence(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Return one number for each loss; their mean is `value`, to first order for any sample.
+        """Return one number for each loss; their mean is `value`, on another sample to first order.
 
         They are outer(ℓ, g) + ⟨u, inner(ℓ, g) − g⟩ with u = E ∂outer/∂g. Their standard error is
         that of the risk.
@@ -381,6 +381,6 @@ class LossRisk(Risk):
 
 
 def weighed(losses: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, Array]:
-    """Return losses (n,) and their shares."""
+    """Return losses (n,) and their weights, which sum to 1."""
     values = check_vector(losses, None, "losses")
     return values, shares(len(values), sample_weight)

@@ -57,9 +57,10 @@ class CustomRisk(LossRisk):
         (double loss, double *g, ssize_t i)`, that returns component i. The attribute `functions`
         holds them as a tuple.
     n_inner : int
-        m, at least 1.
+        m, at least 1. Default: 1.
     is_convex, is_monotone : bool
-        Properties of the risk as a function of the losses. colk relies on them.
+        Properties of the risk as a function of the losses. Default: False. colk relies on them and
+        does not check them.
 
     Examples
     --------
@@ -152,9 +153,10 @@ class Composition(Risk):
         the five may be a C function, `double (double *f, double *y, double *g, double *result)`,
         that returns 0, or NaN if it failed. The attribute `functions` holds them as a tuple.
     n_inner, n_outputs, n_targets : int
-        The sizes m, q and r.
+        The sizes m, q and r. Default: 1 each.
     is_convex, is_monotone : bool
-        Properties of the risk as a function of the predictions; `is_monotone` has no effect.
+        Properties of the risk as a function of the predictions. Default: False. `is_monotone` has
+        no effect.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class Dispersion(LossRisk):
     Parameters
     ----------
     weight : float
-        η, at least 0. With 0 the risk is `Mean`, and nothing is tracked.
+        η, at least 0. Default: 0.1. With 0 the risk is `Mean`, and nothing is tracked.
 
     Examples
     --------
@@ -220,11 +220,12 @@ class MeanSemideviation(LossRisk):
     Parameters
     ----------
     order : float
-        p, at least 1.
+        p, at least 1. Default: 2.
     weight : float
-        η, at least 0; at most 1 for a coherent risk.
+        η, at least 0; at most 1 for a coherent risk. Default: 0.5.
     smoothing : float
-        s, at least 0, in the units of ℓ: the positive part u₊ becomes s·log(1 + exp(u/s)).
+        s, at least 0, in the units of ℓ. Default: 0, no smoothing. With s > 0 the positive part u₊
+        becomes s·log(1 + exp(u/s)).
 
     Examples
     --------

@@ -14,7 +14,7 @@ from colk.risks.base import LossRisk, average, weighed
 _RATIO_CAP = 1e3
 _EXPONENT_CAP = 30.0
 
-# Losses that differ by less are equal.
+# Losses that differ by less than this count as equal.
 _LEAST_SPREAD = 1e-290
 
 # The tracked multiplier of KLDRO changes by no more than this factor in a step.
@@ -28,15 +28,15 @@ class ChiSquareDRO(LossRisk):
 
         min over η and s of η + c E[(ℓ − η)₊²/(2s) + s/2],  c = √(1 + 2ρ),
 
-    with s² = E(ℓ − η)₊² at the minimum. If no weight dQ/dP would be negative, it is
-    E ℓ + √(2ρ)·std(ℓ). Convex and monotone. Tracked are η and r = s². Both are stationary, so that
+    with s² = E(ℓ − η)₊² at the minimum. If no weight dQ/dP would be negative, it is E ℓ +
+    √(2ρ)·std(ℓ). Convex and monotone. The tracked values are η and r = s². Both are stationary, so
     neither enters the gradient. On a stream, η moves by (ℓ − η)₊ − s/c, whose mean is 0 at the
     minimum. An excess beyond 1000·s is continued linearly.
 
     Parameters
     ----------
     radius : float
-        ρ, at least 0; 0 is the mean.
+        ρ, at least 0. Default: 0.5. With 0 the risk is the mean.
 
     References
     ----------
@@ -151,20 +151,20 @@ class ChiSquareDRO(LossRisk):
 class KLDRO(LossRisk):
     """sup E_Q ℓ over all Q with KL(Q, P) ≤ ρ: the worst mean over nearby distributions.
 
-    The dual form is min over λ > 0 of λρ + λ log E exp(ℓ/λ): `Entropic` with the tilt 1/λ that the
-    radius asks for. Written with the tilted mean c it is
+    The dual form is min over λ > 0 of λρ + λ log E exp(ℓ/λ): `Entropic` with the tilt 1/λ that
+    belongs to the radius. Written with the tilted mean c it is
 
         min over λ and c of λρ + c + λ E[exp((ℓ − c)/λ) − 1].
 
-    Convex and monotone; near E ℓ + √(2ρ)·std(ℓ) for a small radius. Tracked are c and λ. Both are
-    stationary, so that neither enters the gradient. On a stream, c moves as for `Entropic`, and λ
-    along its slope in units of its curvature, by a factor of at most 2. Exponents beyond 30 are
+    Convex and monotone; near E ℓ + √(2ρ)·std(ℓ) for a small radius. The tracked values are c and λ.
+    Both are stationary, so neither enters the gradient. On a stream, c moves as for `Entropic`, and
+    λ along its slope in units of its curvature, by a factor of at most 2. Exponents beyond 30 are
     continued linearly.
 
     Parameters
     ----------
     radius : float
-        ρ, at least 0; 0 is the mean.
+        ρ, at least 0. Default: 0.1. With 0 the risk is the mean.
 
     References
     ----------

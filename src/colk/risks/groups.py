@@ -14,12 +14,13 @@ class GroupRisk(Risk):
 
     With the mean losses L_g of G groups it is the largest Σ q_g L_g over weights q ≥ 0 that sum to
     1, none above 1/(αG): CVaR over groups. Groups are given to `fit` as labels, one for each
-    sample. Convex and monotone. It has no form for a stream.
+    sample. Convex and monotone. It cannot be used on a stream.
 
     Parameters
     ----------
     tail_fraction : float
-        α, in [0, 1]: 0 is the worst group, 1 the mean over groups.
+        α, in [0, 1]. With 0 (the default) the risk is the mean loss of the worst group, with 1 the
+        mean over groups.
 
     References
     ----------

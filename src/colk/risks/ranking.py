@@ -20,12 +20,11 @@ class AUC(Risk):
 
         Var[f | +] + Var[f | −] + (1 − a + b)²,
 
-    a composition of predictions and targets ±1: no pairs are formed. The loss is not used. Convex.
-    g is (p, a, b), where p is the share of the positive class. The variances are least at a and b,
-    and (1 − a + b)² is the largest 2d(1 − a + b) − d², so that a and b are stationary and do not
-    enter the gradient. On a stream, a moves by positive samples only and b by negative ones. p
-    starts from ½ and moves a hundred times as slowly as the tracking rate says, because a rare
-    class needs many samples to show.
+    a composition of predictions and targets ±1, so no pairs are formed. The loss is not used.
+    Convex. g is (p, a, b), where p is the share of the positive class. The variances are least at a
+    and b, and (1 − a + b)² is the largest 2d(1 − a + b) − d², so that a and b are stationary and do
+    not enter the gradient. On a stream, a moves by positive samples only and b by negative ones. p
+    starts at ½ and is tracked at 1/100 of the tracking rate, because a rare class has few samples.
 
     References
     ----------

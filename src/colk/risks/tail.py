@@ -12,7 +12,7 @@ from colk.risks.base import LossRisk, average, weighed
 
 # exp(t(ℓ − c)) is continued linearly beyond this: see `Entropic`.
 _EXPONENT_CAP = 30.0
-# Bisection alone ends before this many steps.
+# Largest number of steps; bisection alone needs fewer.
 _THRESHOLD_STEPS = 200
 
 
@@ -27,19 +27,19 @@ class CVaR(LossRisk):
 
         τ ← τ − β √a · spread · (1 − 1{ℓ > τ}/a),        spread ← (1 − β) spread + β |ℓ − τ|.
 
-    √a lies between 1 (fast, with a standard deviation about a^{-1/4} times larger) and a (the
-    step of a plain quantile tracker, slow for small tails). τ minimises the outer expectation, so
-    its noise enters the gradient at second order only. Momentum is not used.
+    The factor √a is a compromise between 1 (fast, with a standard deviation about a^{-1/4} times
+    larger) and a (the step of a plain quantile tracker, slow for small tails). τ minimises the
+    outer expectation, so its noise enters the gradient at second order only. Momentum is not used.
 
     Parameters
     ----------
     tail_fraction : float
-        a, in (0, 1]. With 1 the risk is `Mean`.
+        a, in (0, 1]. Default: 0.1. With 1 the risk is `Mean`.
     weight : float
-        η, in [0, 1].
+        η, in [0, 1]. Default: 1, CVaR alone.
     smoothing : float
-        s, at least 0, in the units of ℓ: (ℓ − τ)₊ becomes s·log(1 + exp((ℓ − τ)/s)). With 0 it is
-        exact, with a slope of 0 at the kink ℓ = τ, and `gradient` is a subgradient.
+        s, at least 0, in the units of ℓ: (ℓ − τ)₊ becomes s·log(1 + exp((ℓ − τ)/s)). With 0 (the
+        default) it is exact, with a slope of 0 at the kink ℓ = τ, and `gradient` is a subgradient.
 
     References
     ----------
@@ -106,7 +106,7 @@ class CVaR(LossRisk):
         return (1.0 - rate) * g[i] + rate * CVaR.inner_at(self, now, g, i)
 
     def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Return the exact threshold and spread; of several exact thresholds, the least."""
+        """Return the exact threshold and spread; if several thresholds are exact, the smallest."""
         values, weights = weighed(losses, sample_weight)
         if self.n_inner == 0:
             return np.zeros(0)

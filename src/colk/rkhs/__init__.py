@@ -1,7 +1,7 @@
-"""Functions in a reproducing kernel Hilbert space, and what you can do with them after learning.
+"""Functions in a reproducing kernel Hilbert space, and operations on them after learning.
 
-Evaluate and add them, make them smaller with a certificate, refit their weights, evaluate the
-objective, find the exact optimum, convert models of scikit-learn, map points to features.
+You can evaluate and add functions, compress them with a certificate, refit their weights, evaluate
+the objective, find the exact optimum, convert models of scikit-learn, and map points to features.
 """
 
 from typing import TYPE_CHECKING

@@ -101,7 +101,7 @@ def minimize(
     risk : Risk, optional
         `Mean()` by default.
     regularization : float
-        λ > 0.
+        λ > 0. Default: 1e-3.
     atoms : array of shape (M, p), optional
         Points of the expansion. Default: all of X, which is exact by the representer theorem and
         costs O(n³). A smaller set gives the best function in its span, at O(nM) per iteration.
@@ -110,10 +110,10 @@ def minimize(
     sample_weight : array of shape (n,), optional
         Weights of the samples.
     tolerance : float
-        Bound on the final gradient norm relative to that at f = 0. With kinks: bound on the gap
-        relative to the value, at least 10⁻⁵.
+        Bound on the final gradient norm relative to that at f = 0. Default: 1e-9. With kinks: bound
+        on the gap relative to the value, at least 10⁻⁵.
     max_iterations : int
-        Largest number of Newton steps.
+        Largest number of Newton steps. Default: 500.
 
     Returns
     -------

@@ -34,7 +34,7 @@ _SHARES = (1.0, 0.999, 0.5, 0.0)
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Compression:
-    """What `compress` returns: a smaller function, and how far it is from the original.
+    """Result of `compress`: a smaller function, and its distance from the original.
 
     Attributes
     ----------
@@ -75,9 +75,9 @@ def compress(
     """Compress a function: destructive KOMP with pre-fitting (Vincent and Bengio, 2002).
 
     KOMP removes the atom that costs least in H-norm after the other weights are refitted, and
-    repeats this until eps or `max_atoms` stops it. Of equally cheap atoms the newest goes. Equal
-    atoms are merged first. Atoms that lie in the span of others up to rounding are projected onto
-    that span, if eps allows it.
+    repeats this until eps or `max_atoms` stops it. If several atoms cost the same, the newest is
+    removed. Equal atoms are merged first. Atoms that lie in the span of others up to rounding are
+    projected onto that span, if eps allows it.
 
     The error is certified: it is computed over all atoms in extended precision, plus a bound on
     the rounding error. If rounding alone exceeds eps, fewer atoms are removed, or none. Above 2000

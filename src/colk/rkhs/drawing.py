@@ -31,7 +31,7 @@ def plot_function(f: "KernelExpansion", output: int, resolution: int, ax: Any) -
 
 
 def _ranges(atoms: Array) -> Array:
-    """Return the range of the atoms, a tenth wider; a range of one point becomes 1."""
+    """Return the range of the atoms plus a tenth on both sides; a single point gets length 1."""
     low, high = atoms.min(axis=0), atoms.max(axis=0)
     margin = np.where(high > low, 0.1 * (high - low), 0.5)
     return np.column_stack([low - margin, high + margin])

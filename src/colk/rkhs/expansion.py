@@ -207,7 +207,7 @@ class KernelExpansion:
     def distance(self, other: "KernelExpansion") -> float:
         """Return ‖f − g‖ in H; exactly 0 if f and g are equal.
 
-        The weights of shared atoms are subtracted first, so what f and g have in common adds no
+        The weights of shared atoms are subtracted first, so the common part of f and g adds no
         rounding error.
         """
         self._check_same_space(other)
@@ -234,7 +234,7 @@ class KernelExpansion:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "KernelExpansion":
-        """Read a saved function; like `colk.load(path)`, but refuse other models.
+        """Read a saved function; like `colk.load(path)`, but raise for other models.
 
         Examples
         --------
@@ -341,9 +341,9 @@ class KernelExpansion:
         ax : matplotlib axes, optional
             Axes to draw on. Default: a new figure.
         output : int
-            Which output to draw.
+            Index of the output to draw. Default: 0.
         resolution : int
-            Grid points per feature.
+            Number of grid points per feature. Default: 200.
 
         Returns
         -------

@@ -59,11 +59,11 @@ class RBFNetwork(FeatureMap):
     Parameters
     ----------
     n_centres : int
-        Number of features.
+        Number of features. Default: 50.
     radius : float
-        Radius r of a bump.
+        Radius r of a bump. Default: 0.06.
     low, high : float or sequence of float
-        Corners of the box; one number for each feature of a point.
+        Corners of the box; one number for each feature of a point. Default: 0 and 1.
 
     Examples
     --------
@@ -145,14 +145,15 @@ class RandomFourierFeatures(FeatureMap):
         A shift-invariant kernel: Gaussian, Laplacian, Matern, RationalQuadratic, or a sum, product
         or multiple of these.
     n_components : int
-        Number of features D.
+        Number of features D. Default: 100.
     seed : int
-        Seed of the random draw.
+        Seed of the random draw. Default: 0.
 
     References
     ----------
     Rahimi, Recht, "Random features for large-scale kernel machines", NIPS 2007. Li, Ton, Oglic,
-    Sejdinovic, "Towards a unified analysis of random Fourier features", ICML 2019, on how many.
+    Sejdinovic, "Towards a unified analysis of random Fourier features", ICML 2019, on the number
+    of features.
 
     Examples
     --------

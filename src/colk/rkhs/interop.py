@@ -29,7 +29,7 @@ __all__ = ["Affine", "from_sklearn"]
 
 _GP = "sklearn.gaussian_process.kernels"
 
-# A noise kernel adds nothing to predictions: it is 0 between different points.
+# A noise kernel adds nothing to predictions, because it is 0 between different points.
 _NOTHING = Constant(0.0)
 
 
@@ -201,7 +201,7 @@ def _named_kernel(estimator: Any, gamma: float) -> Kernel:
 
 
 def _polynomial(gamma: float, coef0: float, degree: float) -> Kernel:
-    """(γuᵀv + b)^d is γ^d (uᵀv + b/γ)^d."""
+    """Return the kernel (γuᵀv + b)^d, which equals γ^d (uᵀv + b/γ)^d."""
     power = _whole(degree, "degree")
     if coef0 < 0.0:
         raise ValueError(f"coef0 = {coef0!r} makes a kernel that is not positive semidefinite")

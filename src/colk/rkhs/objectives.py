@@ -99,11 +99,11 @@ def objective(
     risk : Risk, optional
         `Mean()` by default.
     regularization : float
-        λ ≥ 0. If λ > 0, `f` must have a norm, as a `KernelExpansion` has.
+        λ ≥ 0. Default: 0. If λ > 0, `f` must have a method `norm`, as a `KernelExpansion` has.
     sample_weight : array of shape (n,), optional
         Weights of the samples.
     tail_fraction : float
-        Share of the largest losses that `cvar` averages.
+        Share of the largest losses that `cvar` averages. Default: 0.05.
 
     Returns
     -------

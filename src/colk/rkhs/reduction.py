@@ -30,7 +30,7 @@ class Start:
 
     dictionary: Dictionary
     frozen: NDArray[np.int64]  # atoms outside the projection, with unchanged weights
-    error: float  # estimated H-norm of what the projection lost
+    error: float  # estimated H-norm of the projection error
 
 
 def _fill(

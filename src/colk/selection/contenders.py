@@ -30,7 +30,7 @@ class Contender:
     categorical : tuple of int
         Columns of the points that hold categories.
     rows : SparseRows, optional
-        A sparse matrix, if the points are numbers of its rows.
+        A sparse matrix, if the points are indices of its rows.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Contender:
 
     @property
     def width(self) -> float:
-        """Bandwidth that suits a function to which Matérn 5/2 with the bandwidth 1 fits."""
+        """Bandwidth that suits a function for which Matérn 5/2 needs the bandwidth 1."""
         return _GAUSSIAN_WIDTH if isinstance(self.kernel, Gaussian | RationalQuadratic) else 1.0
 
     def with_bandwidth(self, bandwidth: float, scales: Array | None = None) -> Kernel:
@@ -120,7 +120,7 @@ def contenders_for(
 ) -> tuple[Contender, ...]:
     """Return the kernels to compare for a setting `kernel`: all for "auto", or the named one.
 
-    For a sparse matrix "auto" compares those that have sparse products.
+    For a sparse matrix, "auto" compares the kernels that support sparse rows.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def contenders_for(
     categorical : tuple of int
         Columns of the points that hold categories.
     rows : SparseRows, optional
-        A sparse matrix, if the points are numbers of its rows.
+        A sparse matrix, if the points are indices of its rows.
 
     Examples
     --------

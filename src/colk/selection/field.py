@@ -15,13 +15,13 @@ from colk.selection.left_out_losses import RaceSamples
 __all__ = ["DEFAULT", "FACTORS", "Field", "Key", "Shape"]
 
 # Bandwidths to try, as multiples of the standard bandwidth, or of the bandwidth that belongs to
-# feature scales: that one is often too wide, because a ridge regression has fewer atoms than
+# feature scales. The latter is often too wide, because a ridge regression has fewer atoms than
 # samples.
 FACTORS = (0.35, 0.6, 1.0, 1.7, 2.8)
 FACTORS_OF_SCALES = (0.12, 0.2, *FACTORS)
 
-# Kernels that are behind the best by this many standard errors on the first _PILOT samples do not
-# run on all samples, if these are at least twice as many.
+# If there are at least twice _PILOT samples, kernels that are _HOPELESS standard errors behind the
+# best on the first _PILOT samples are not run on all of them.
 _PILOT = 200
 _HOPELESS = 2.5
 
@@ -83,7 +83,8 @@ class Field:
     units : sequence of float
         Their standard bandwidths.
     n_judged : int
-        Number of samples, the first ones, that judge feature scales. The others found them.
+        Number of first samples, on which feature scales are compared. The scales were found on the
+        others.
 
     Examples
     --------
@@ -147,7 +148,7 @@ class Field:
         shapes : dict of bool to Shape
             Feature scales by whether distances are L1 distances.
         only_standard : bool
-            Whether to try the standard bandwidth only.
+            Whether to try the standard bandwidth only. Default: False.
         """
         if shapes:
             self._use(shapes)
@@ -198,7 +199,7 @@ class Field:
         return any(self.contenders[place].is_l1 == is_l1 for place in starts)
 
     def _starts(self, places: list[int], shapes: dict[bool, Shape]) -> dict[int, float]:
-        """Return the kernels that have hope, with the factors of bandwidths to begin with."""
+        """Return the kernels to run, with the factors of the bandwidths to begin with."""
         n_seen = self.n_judged if shapes else len(self.samples.X)
         return self._hopeful(places, shapes) if n_seen >= 2 * _PILOT else dict.fromkeys(places, 1.0)
 
@@ -218,7 +219,7 @@ class Field:
         }
 
     def _walk_all(self, starts: dict[int, float], scaled: bool) -> None:
-        """Walk with each kernel, in threads."""
+        """Search for the bandwidth of each kernel, in threads."""
 
         def walked(place: int) -> Field:
             alone = copy.copy(self)

@@ -34,7 +34,7 @@ class RaceSamples:
     are_labels : bool
         Whether Y holds labels.
     categorical : tuple of int
-        Columns of X that hold categories.
+        Columns of X that hold categories. Default: none.
 
     Examples
     --------

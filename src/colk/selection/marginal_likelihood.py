@@ -17,7 +17,7 @@ __all__ = ["MarginalLikelihood", "Process"]
 Distances = EuclideanDistances | CityBlockDistances
 
 # Bounds on the rates of standardised features, on the variance and on the noise. Without the bound
-# on the variance a nearly linear function has ever wider kernels.
+# on the variance, the kernels of a nearly linear function would become ever wider.
 _RATES = (1e-3, 30.0)
 _VARIANCES = (0.1, 20.0)
 _NOISES = (1e-4, 2.0)
@@ -25,7 +25,7 @@ _NOISES = (1e-4, 2.0)
 # The search ends if an iteration lowers the value by less than this share.
 _TOLERANCE = 1e-4
 
-# The value where a matrix is not positive definite.
+# The value if a matrix is not positive definite.
 _IMPOSSIBLE = 1e10
 
 
@@ -72,9 +72,9 @@ class MarginalLikelihood:
     is_l1 : bool
         Whether the kernel is the Laplacian; otherwise it is Matérn 5/2.
     categorical : tuple of int
-        Columns of X that hold categories.
+        Columns of X that hold categories. Default: none.
     size : int
-        Number of samples in a block.
+        Number of samples in a block. Default: 165.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class MarginalLikelihood:
         features : array of int of shape (k,)
             Columns of X.
         start : Process
-            Where to begin.
+            The first process of the search.
         n_iterations : int
             Largest number of iterations.
         """

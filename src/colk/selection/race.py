@@ -22,8 +22,8 @@ from colk.selection.result import LARGEST, Entry, Race
 
 __all__ = ["race"]
 
-# For labels this many samples are enough, and a race of half a second would take longer than the
-# fit.
+# For labels this many samples are enough. A race with more would take half a second, longer than
+# the fit.
 _LABELS = 500
 
 # With fewer samples the default wins.
@@ -31,14 +31,15 @@ _FEWEST = 30
 
 # To replace the default, a kernel must be better by this many standard errors, and by this share of
 # its loss. Among such kernels, a smoother one must be better than a rougher one by _NEXT_ERRORS
-# standard errors, and so must features with scales, or more with fewer than _SMALL samples.
+# standard errors. A kernel with feature scales must be better than one without by the same number,
+# or by _SCALED_ERRORS_IF_SMALL with fewer than _SMALL samples.
 _LEAD_ERRORS = 2.5
 _LEAD_SHARE = 0.05
 _NEXT_ERRORS = 1.0
 _SMALL = 500
 _SCALED_ERRORS_IF_SMALL = 2.0
 
-# If no feature counts more than this many times another, features get no scales.
+# If the sizes of all features are within this factor of each other, features get no scales.
 _ALIKE = 1.5
 
 # If narrow bandwidths are preferred, they may be this many standard errors behind the best, because
@@ -83,14 +84,15 @@ def race(
     contenders : sequence of Contender
         The kernels, the default first.
     bandwidth : "auto", "scale", "median" or float
-        "auto" chooses the bandwidth and the scales; with others only the kernel is chosen.
+        "auto", the default, chooses the bandwidth and the scales; otherwise only the kernel is
+        chosen.
     weight : array of shape (n,), optional
         Weights of the samples; those of weight 0 are ignored.
     are_labels : bool
-        Whether Y holds labels.
+        Whether Y holds labels. Default: False.
     prefers_narrow : bool
         Whether the winner of a regression takes the narrowest of its bandwidths within two standard
-        errors of the best, which suits a learner with more atoms.
+        errors of the best, which suits a learner with more atoms. Default: False.
 
     Examples
     --------
@@ -176,7 +178,7 @@ def _run_scaled(field: Field, search: RelevanceSearch, rates: Array) -> Array:
 
 
 def _refine(field: Field, won: Key, samples: RaceSamples) -> None:
-    """Find the scales of the winner on all samples, if half of them were few."""
+    """Refine the scales of the winner on all samples, because half of them were few."""
     is_l1 = field.contenders[won[0]].is_l1
     rates = field.shapes[is_l1].rates
     refined = RelevanceSearch(samples).refined(rates, is_l1)

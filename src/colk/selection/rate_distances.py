@@ -19,7 +19,7 @@ Places = NDArray[np.intp]
 class EuclideanDistances:
     """Matérn 5/2 of the scaled Euclidean distance, times a factor for each different category.
 
-    Everything is a matrix product: the squared distances, and the sums Σ g_ab (x_a − x_b)².
+    The squared distances and the sums Σ g_ab (x_a − x_b)² are computed as matrix products.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class RecentSamples:
             At most n samples.
         """
         places: Any = slice(self._oldest, self._oldest + len(X))
-        if places.stop > len(self):  # a slice is faster, but does not go round
+        if places.stop > len(self):  # a slice is faster, but cannot wrap around
             places = np.arange(places.start, places.stop) % len(self)
         for kept, new in zip(self._ring, (X, Y, weight), strict=True):
             kept[places] = new

@@ -1,7 +1,7 @@
-"""Which features matter: rates of the features by marginal likelihood.
+"""Relevance of features: their rates by marginal likelihood.
 
-The rate of a feature is 1/length, and 0 if the feature does not matter. With many features the
-search goes on without those whose rates are small, and takes features back whose values, squares or
+The rate of a feature is 1/length, and 0 if the feature does not matter. With many features, the
+search drops those whose rates are small. It adds features again if their values, squares or
 products with other features are correlated with the residuals.
 """
 
@@ -16,32 +16,34 @@ from colk.selection.rate_distances import Places
 
 __all__ = ["MOST_ROWS", "RelevanceSearch", "as_laplacian", "rows_for_relevance"]
 
-# Samples that find the rates: more if there are more than _MANY features. With at most _FEW
-# features blocks are small and no feature is dropped.
+# Number of samples for the search; it is larger with more than _MANY features. With at most _FEW
+# features, blocks are small and no feature is dropped.
 _FEW, _MANY = 12, 40
 _ROWS, _ROWS_FOR_MANY = 500, 1000
 _BLOCK, _BLOCK_FOR_MORE = 165, 250
 
-# The most samples that a race uses: to judge, and to find the rates.
+# Largest number of samples in a race, for the comparison and for the search.
 MOST_ROWS = 2000
 
-# Iterations of the first search, of the search with the features that are left, of a search with
-# features taken back, and of a search that starts from a result on other samples.
+# Iterations of the first search, of the search with the remaining features, of a search with
+# features that were added again, and of a search that starts from a result on other samples.
 _FIRST, _SECOND, _AGAIN, _REFINED = 15, 10, 15, 8
 _ROUNDS = 3
 
 # Features are dropped if their rates are below this share of the largest rate, or of 1 if that is
-# less. The second share holds once the others have been fitted.
+# less. The second share applies after the remaining features have been fitted.
 _SMALL, _NOTHING = 0.15, 0.02
 
 # Smallest rate of a feature in a kernel, as a share of the largest.
 _LEAST = 1e-3
 
-# At most this many features are taken back at a time. They start with this share of the largest
-# rate. Their correlation must exceed what chance gives by this many standard errors.
+# At most _TAKEN_BACK features are added again at a time. They start with the share _START of the
+# largest rate. Their correlation must exceed the value expected by chance by _MARGIN standard
+# errors.
 _TAKEN_BACK, _START, _MARGIN = 10, 0.3, 0.5
 
-# The Laplacian compares all pairs along each feature, so that it takes part with at most this many.
+# The Laplacian compares all pairs along each feature, so its rates are searched for at most this
+# many features.
 _MOST_OF_LAPLACIAN = 30
 
 
@@ -57,7 +59,7 @@ def rows_for_relevance(n_features: int) -> int:
 
 
 def as_laplacian(rates: Array) -> Array:
-    """Return rates for L1 distances that are about as large as with these for Euclidean ones.
+    """Return rates with which L1 distances are about as large as Euclidean ones with `rates`.
 
     Examples
     --------
@@ -118,7 +120,7 @@ class RelevanceSearch:
         return self._in_units(features, process)
 
     def refined(self, rates: Array, is_l1: bool) -> Array:
-        """Return rates that other samples found, after a few iterations on these.
+        """Refine rates that were found on other samples, by a few iterations on these.
 
         Parameters
         ----------
@@ -162,7 +164,7 @@ class RelevanceSearch:
     def _selected(
         self, likelihood: MarginalLikelihood, features: Places, process: Process
     ) -> tuple[Places, Process]:
-        """Drop the features that do not matter, and take back those that do."""
+        """Drop the features that do not matter, and add those again that do."""
         everything = features
         features, process = self._without_small(features, process, _SMALL)
         # The features that are gone had explained a part of the noise.
@@ -184,7 +186,7 @@ class RelevanceSearch:
     def _without_small(
         self, features: Places, process: Process, share: float
     ) -> tuple[Places, Process]:
-        """Drop features with small rates; categories stay, because nothing takes them back."""
+        """Drop features with small rates; keep categories, because they cannot be added again."""
         least = share * min(process.rates.max(), 1.0)
         kept = (process.rates > least) | np.isin(features, self.samples.categorical)
         return features[kept], process._replace(rates=process.rates[kept])
@@ -193,8 +195,8 @@ class RelevanceSearch:
 def _correlated(X: Array, residuals: Array, features: Places, gone: Places) -> Places:
     """Return the features that explain residuals: alone, or in a product with one that is kept.
 
-    They are those for which the correlation of residuals, times 1 or times a feature that is kept,
-    with the feature or with its square is larger than chance would make the largest of all.
+    A feature is returned if the residuals, or their products with a kept feature, correlate with it
+    or with its square by more than the largest correlation that is expected by chance.
     """
     if not len(gone):
         return gone

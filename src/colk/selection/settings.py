@@ -1,4 +1,4 @@
-"""When the data choose the kernel or its bandwidth, and how."""
+"""Settings that leave the kernel or its bandwidth to the data, and the choice itself."""
 
 from typing import Any
 
@@ -88,15 +88,16 @@ def choose(
     weight : array of shape (n,)
         Weights of the samples.
     loss : Loss
-        The loss; its kind tells numbers from labels.
+        The loss; its kind shows whether targets are numbers or labels.
     n_classes : int
-        Number of classes, if targets are class indices.
+        Number of classes, if targets are class indices. Default: 2.
     prefers_narrow : bool
         Whether a regression takes the narrowest bandwidth that is about as good as the best.
+        Default: False.
     categorical : tuple of int
-        Columns of X that hold categories.
+        Columns of X that hold categories. Default: none.
     rows : SparseRows, optional
-        A sparse matrix, if X holds numbers of its rows. Features have no scales then.
+        A sparse matrix, if X holds indices of its rows. In this case features have no scales.
 
     Examples
     --------

@@ -31,18 +31,18 @@ def check_kernel(
     kernel : Kernel
         The kernel, such as a `CustomKernel`.
     n_features : int
-        The number of features of the points.
+        The number of features of the points. Default: 3.
     points : array of shape (n, n_features), optional
         Points like those of your application. Default: standard normal points.
     rtol : float
-        Tolerance, relative to the largest entry of the Gram matrix.
+        Tolerance, relative to the largest entry of the Gram matrix. Default: 1e-9.
     seed : int
-        Seed of the random points and weights.
+        Seed of the random points and weights. Default: 0.
 
     Raises
     ------
     AssertionError
-        The message names the law that is broken, and the points.
+        The message names the property that is violated, and the points.
 
     Examples
     --------

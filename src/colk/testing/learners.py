@@ -31,13 +31,13 @@ def check_learner(factory: Factory, n_features: int = 2, *, n: int = 120, seed: 
     Parameters
     ----------
     factory : callable
-        Function without arguments that makes a new learner, the same at every call.
+        Function without arguments that creates a new learner, the same at every call.
     n_features : int
-        Number of features of the points, which are uniform in the unit cube.
+        Number of features of the points, which are uniform in the unit cube. Default: 2.
     n : int
-        Length of the stream.
+        Length of the stream. Default: 120.
     seed : int
-        Seed of the stream.
+        Seed of the stream. Default: 0.
 
     Raises
     ------

@@ -21,10 +21,10 @@ def check_loss(
     n_outputs : int, optional
         Number of outputs of a prediction. Default: 3 for a multiclass loss, else 2.
     magnitude : float
-        Largest predictions and targets. Their sizes are drawn log-uniformly down to a millionth of
-        it.
+        Largest size of predictions and targets. Default: 1000. Sizes are drawn log-uniformly down
+        to a millionth of it.
     seed : int
-        Seed of the random predictions and targets.
+        Seed of the random predictions and targets. Default: 0.
 
     Examples
     --------

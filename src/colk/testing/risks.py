@@ -18,9 +18,9 @@ def check_risk(risk: Risk, *, scale: float = 1.0, seed: int = 0) -> None:
     risk : Risk
         A risk of a loss, or a `Composition`.
     scale : float
-        Typical size of the losses, or of predictions and targets for a `Composition`.
+        Typical size of the losses, or of predictions and targets for a `Composition`. Default: 1.
     seed : int
-        Seed of the random losses.
+        Seed of the random losses. Default: 0.
 
     Examples
     --------

@@ -22,9 +22,9 @@ def check_tracker(tracker: Tracker, *, n: int = 500, seed: int = 0) -> None:
     tracker : Tracker
         The tracker to check.
     n : int
-        Number of samples of a stream.
+        Number of samples of a stream. Default: 500.
     seed : int
-        Seed of the random inner values.
+        Seed of the random inner values. Default: 0.
 
     Examples
     --------

@@ -26,7 +26,7 @@ def square(value: float) -> float:
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants of Assumptions 1 to 5, and what else the theorems need.
+    """The constants of Assumptions 1 to 5, and the other constants of the theorems.
 
     The paper's h has two parts: the loss of θ, which enters the outer function directly, and the
     inner value of ξ, which the tracker follows. All defaults are 1.
@@ -122,9 +122,9 @@ class Constants:
     ) -> "Constants":
         """Estimate the constants from data.
 
-        The assumptions speak of the whole path of f. This method evaluates them at f = 0,
-        `optimum`/2 and `optimum`, and takes the largest value: an estimate, not a bound. The
-        smoothness is the largest secant between these three functions.
+        The assumptions are about the whole path of f. This method evaluates them at f = 0,
+        `optimum`/2 and `optimum`, and takes the largest value, which is an estimate and not a
+        bound. The smoothness is the largest secant between these three functions.
 
         Parameters
         ----------
@@ -135,10 +135,10 @@ class Constants:
         optimum : KernelExpansion
             A function near f*, from `colk.rkhs.batch.minimize` or from a learner.
         regularization : float
-            λ, for the gap and the smoothness.
+            λ, for the gap and the smoothness. Default: 0.
         gradient_bound, norm_bound : float
-            Settings of the learner. If infinite: the largest coefficient in the data, and twice
-            the norm of `optimum`.
+            Settings of the learner. If they are infinite, the default, the largest coefficient in
+            the data and twice the norm of `optimum` are used.
 
         Examples
         --------
@@ -182,7 +182,7 @@ class Constants:
 def _measure(
     f: KernelExpansion, X: Array, y: ArrayLike, loss: Loss, risk: LossRisk
 ) -> dict[str, float]:
-    """Quantities of the assumptions at one function."""
+    """Return the quantities of the assumptions at one function."""
     predictions = f(X)
     losses = loss.value(predictions, y)
     slopes = loss.slope(predictions, y).reshape(len(X), -1)

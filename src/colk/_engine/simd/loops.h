@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The loops of kernels. For a new one, add a name here and a line of COLUMNS below. */
+/* The loops of kernels. For a new kernel, add its name here and a line of COLUMNS below. */
 #define KERNELS(_)                                                                             \
     _(gaussian) _(laplacian) _(matern_of_one_half) _(matern_of_three_halves)                   \
     _(matern_of_five_halves) _(rational_quadratic) _(polynomial) _(linear)
@@ -322,7 +322,7 @@ ROWS(approach, (double *restrict w, const double *restrict u, double rate, ptrdi
      w[j] += rate * (u[j] - w[j]))
 ROWS(multiply, (double *restrict w, const double *restrict u, ptrdiff_t n), w[j] *= u[j])
 ROWS(scale, (double *restrict w, double factor, ptrdiff_t n), w[j] *= factor)
-/* Times `factor` where the codes of two categories differ. */
+/* Multiply by `factor` where the codes of two categories differ. */
 ROWS(overlap, (double *restrict w, const double *restrict codes, double code, double factor,
                ptrdiff_t n), w[j] *= codes[j] == code ? 1.0 : factor)
 ROWS(keep_and_scale, (double *restrict kept, double *restrict w, double factor, ptrdiff_t n),

@@ -92,7 +92,7 @@ def solve(factor: Array, n: int, columns: Array, size: int, solutions: Array, su
 
 
 def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> None:
-    """Rotate row j of U into `carry` = K⁻¹[:, j]/√(K⁻¹)_jj and remove it; renew the diagonal."""
+    """Rotate row j of U into `carry` = K⁻¹[:, j]/√(K⁻¹)_jj and remove it; update the diagonal."""
     carry[:n] = 0.0
     carry[: j + 1] = factor[j, : j + 1]
     for i in range(j, n - 1):

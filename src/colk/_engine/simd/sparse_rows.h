@@ -1,4 +1,4 @@
-/* Columns of kernels between rows of a sparse matrix, which are given by their numbers. */
+/* Columns of kernels between rows of a sparse matrix, which are given by their indices. */
 #ifndef COLK_SPARSE_ROWS_H
 #define COLK_SPARSE_ROWS_H
 #include <math.h>
@@ -19,8 +19,8 @@ static inline double sparse_power(double base, ptrdiff_t degree)
     return result;
 }
 
-/* out[b, j] = what point b and atom j sum over the columns in which neither is 0: products, or
- * |x - v| - |x| - |v|. Only columns that some point has are visited. */
+/* out[b, j] = the sum over the columns in which neither point b nor atom j is 0: of products, or of
+ * |x - v| - |x| - |v|. Only columns in which some point has an entry are visited. */
 static void sparse_sums(const ptrdiff_t *starts, const ptrdiff_t *places, const double *values,
                         int profile, const double *atoms, ptrdiff_t n, const ptrdiff_t *heads,
                         const sparse_entry *entries, double *out, ptrdiff_t width)
@@ -60,7 +60,7 @@ static void sparse_values(int profile, double scale, double constant, ptrdiff_t 
     for (ptrdiff_t j = n; j < ((n + 7) & -8); j++) out[j] = 0.0;
 }
 
-/* Whether all numbers are rows of the matrix. */
+/* Whether all numbers are indices of rows. */
 static int sparse_are_rows(const double *numbers, ptrdiff_t n, ptrdiff_t n_rows)
 {
     for (ptrdiff_t j = 0; j < n; j++)
@@ -68,8 +68,8 @@ static int sparse_are_rows(const double *numbers, ptrdiff_t n, ptrdiff_t n_rows)
     return 1;
 }
 
-/* out[b, j] = kernel(row points[b], row atoms[j]). Returns -1 if memory runs out, and -2 if a
- * number is not that of a row. */
+/* out[b, j] = kernel(row points[b], row atoms[j]). Returns -1 if memory runs out, and -2 if an
+ * index is out of range. */
 static int sparse_columns(const ptrdiff_t *starts, const ptrdiff_t *places, const double *values,
                           const double *norms, const double *tails, ptrdiff_t n_rows,
                           ptrdiff_t n_columns, int profile, double scale, double constant,

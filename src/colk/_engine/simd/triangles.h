@@ -125,7 +125,7 @@ LANES INLINE int one_within(const double *restrict weights, ptrdiff_t stride, pt
     }
     return any_of(within);
 }
-/* One and two rows, the iterate and its average, have loops of their own. */
+/* There are separate loops for one and two rows, the iterate and its average. */
 #define BY_ROWS(n, CALL) ((n) == 1 ? CALL(1) : (n) == 2 ? CALL(2) : CALL(n))
 LANES int NAME(atoms_within_one)(const double *weights, ptrdiff_t stride, ptrdiff_t n_priced,
                                  const double *a, const double *diagonal, ptrdiff_t n,

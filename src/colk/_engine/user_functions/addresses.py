@@ -10,7 +10,7 @@ from colk._validation import Array
 
 __all__ = ["Signature", "address_of", "as_python", "c_function", "is_c_function"]
 
-_FUNCTION: Any = ctypes.CFUNCTYPE(None).__base__  # of all functions of ctypes
+_FUNCTION: Any = ctypes.CFUNCTYPE(None).__base__  # base class of all ctypes functions
 _ARRAY: Any = np.ctypeslib.ndpointer(np.float64, flags="C")
 
 # The C functions that compiled code can call; all of them return a double.
@@ -61,7 +61,7 @@ class Signature(NamedTuple):
 
 
 def is_c_function(function: Any) -> bool:
-    """Whether it is a C function: of ctypes, a scipy.LowLevelCallable or a cfunc of Numba."""
+    """Whether it is a ctypes function, a scipy.LowLevelCallable or a cfunc of Numba."""
     from scipy import LowLevelCallable
 
     return isinstance(function, (_FUNCTION, LowLevelCallable)) or hasattr(function, "native_name")
@@ -77,15 +77,15 @@ def c_function(function: Any, signature: Signature, role: str) -> Callable[..., 
                 f"{role} is a LowLevelCallable with user_data, which colk does not pass on"
             )
         function = function.function
-    address, spelled, shown = _looked_at(function, signature, role)
-    if spelled != _spelled(signature.in_c):
+    address, spelled, shown = _address_and_signature(function, signature, role)
+    if spelled != _normalised(signature.in_c):
         raise TypeError(f"{role} must be {signature.in_c}, got {shown}")
     types = [_TYPES[name] for name in _ARGUMENTS[signature.kind]]
     return ctypes.CFUNCTYPE(ctypes.c_double, *types)(address)
 
 
-def _looked_at(function: Any, signature: Signature, role: str) -> tuple[int, str, str]:
-    """Return the address of a C function, its normalised signature, and the one to show."""
+def _address_and_signature(function: Any, signature: Signature, role: str) -> tuple[int, str, str]:
+    """Return the address of a C function, its normalised signature, and the signature to show."""
     if isinstance(function, _FUNCTION):
         if function.argtypes is None:
             raise TypeError(
@@ -103,22 +103,22 @@ def _looked_at(function: Any, signature: Signature, role: str) -> tuple[int, str
         )
     name = _NAME_OF(function)
     text = (name or b"").decode()
-    return _POINTER_OF(function, name), _spelled(text), text or "no signature"
+    return _POINTER_OF(function, name), _normalised(text), text or "no signature"
 
 
-def _spelled(text: str) -> str:
+def _normalised(text: str) -> str:
     """Normalise a signature: no spaces, no `const`, and one name for a size."""
     words = text.replace("const", "").replace(" ", "").replace("(", ",").replace(")", "").split(",")
     return ",".join("ssize_t" if word in _SIZES_IN_C else word for word in words)
 
 
 def address_of(function: Any) -> int:
-    """Return the address of a function of ctypes."""
+    """Return the address of a ctypes function."""
     return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
 
 def as_python(call: Callable[..., float], signature: Signature) -> Callable[..., Any]:
-    """Return a Python function that calls the result of `c_function` by colk's convention."""
+    """Return a Python function that takes colk's arguments and calls the result of `c_function`."""
     no_g = np.zeros(signature.sizes[2])
 
     def written(*arguments: Any) -> Array:
@@ -145,7 +145,7 @@ def as_python(call: Callable[..., float], signature: Signature) -> Callable[...,
 
 
 def of_numbers(*arguments: Any) -> float:
-    """Return NaN: uncompiled code calls no function by its address."""
+    """Return NaN, because uncompiled code cannot call a function by its address."""
     return float("nan")
 
 

@@ -16,7 +16,7 @@ __all__ = ["machine_code"]
 
 
 def machine_code(function: Any, signature: Signature, role: str) -> tuple[Any, int]:
-    """Return an object to keep alive and an address; 0 if the Python function is called."""
+    """Return an object to keep alive and an address, which is 0 if there is no machine code."""
     if is_c_function(function):
         found = c_function(function, signature, role)
         return function, 0 if signature.kind == "gradient" else address_of(found)
@@ -148,8 +148,8 @@ _WRAPPERS: dict[str, Callable[[Any, Signature], tuple[Any, str]]] = {
 def _writer() -> Any:
     """Return the compiled function that writes numbers, tuples and arrays one after another.
 
-    It returns the number of values, of which it writes as many as there is room for. A tuple may
-    mix integers and real numbers, and may hold tuples.
+    It returns the number of values, and writes as many of them as fit. A tuple may mix integers and
+    real numbers, and may hold tuples.
     """
     from numba import njit, types
     from numba.extending import overload

@@ -1,4 +1,4 @@
-"""A sample finds atoms and λ; all rows find the weights."""
+"""Weights fitted to all rows, on the atoms and with the λ that were found on a sample."""
 
 from dataclasses import replace
 
@@ -30,8 +30,8 @@ def stratified_rows(
     Parameters
     ----------
     targets : array of shape (n,) or (n, r)
-        Targets; of several columns, the first with the largest number orders the rows, then the
-        first column.
+        Targets. With several columns, rows are sorted by the index of their largest entry, then by
+        the first column.
     weight : array of shape (n,)
         Weights of the rows.
     size : int
@@ -59,7 +59,7 @@ def stratified_rows(
 
 
 def _sorted_places(values: Array) -> NDArray[np.intp]:
-    """Return a stable order. Without ties the faster sort, which is not stable, returns it."""
+    """Return a stable sort order; without ties, the faster unstable sort gives the same."""
     order = np.argsort(values)
     ordered = values[order]
     if (ordered[1:] == ordered[:-1]).any():
@@ -82,9 +82,9 @@ def _of_rare_classes(
 def polish_all_rows(
     final: FinalPolish, blocks: Blocks, sample: Blocks, fraction: float, *, tolerance: float = 1e-3
 ) -> Polished:
-    """Return the weights that are best for all rows, on the atoms and with the λ of a sample.
+    """Return the optimal weights for all rows, on the atoms and with the λ of a sample.
 
-    λ counts in rows: with n rows instead of m, λ is m/n times as large. The risks `AUC` and
+    λ is measured in rows, so with n rows instead of m it is m/n times as large. The risks `AUC` and
     `GroupRisk` keep the weights of the sample.
 
     Parameters

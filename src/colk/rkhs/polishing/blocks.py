@@ -1,8 +1,8 @@
 """Blocks of rows, and functions of them whose results are added in a fixed order.
 
-A solver asks for sums over all rows and never sees a row. What computes a sum is a pure function at
-the top level of a module, `function(block, *per_block, *common)`, so that threads, processes or
-other machines can run it. An engine implements `Blocks`.
+A solver asks for sums over all rows and never sees a row. A sum is computed by a pure function at
+the top level of a module, `function(block, *per_block, *common)`, which threads, processes or other
+machines can run. An engine implements `Blocks`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

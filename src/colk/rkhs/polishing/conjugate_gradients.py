@@ -16,9 +16,9 @@ def conjugate_gradients(
     accuracy: float,
     steps: int,
 ) -> tuple[Array, int]:
-    """Return the step against a gradient, and the number of iterations.
+    """Return an approximate Newton step for a gradient, and the number of iterations.
 
-    If the curvature becomes negative, the step so far is returned, with all iterations counted.
+    If the curvature becomes negative, the step so far is returned, and `steps` as the number.
 
     Parameters
     ----------
@@ -27,6 +27,7 @@ def conjugate_gradients(
     product : callable
         Multiplies by the second derivative.
     gradient : array
+        The gradient.
     accuracy : float
         The residual at the end, relative to that at the start.
     steps : int

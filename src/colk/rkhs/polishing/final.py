@@ -1,4 +1,4 @@
-"""The polish that ends a fit, for every risk: the same for estimators, tables and the command."""
+"""The final polish of a fit, for every risk; estimators, tables and the command share it."""
 
 from dataclasses import dataclass
 
@@ -28,11 +28,11 @@ class FinalPolish:
     loss : Loss
         The loss that was minimised; with outliers it has a smaller threshold.
     path : RiskPath or None
-        What was tried between the mean and the risk; None for the mean.
+        The models that were tried between the mean and the risk; None for the mean.
     outliers : array of bool, of shape (n,), or None
         The samples that were left out; None if there are none.
     risk : Risk
-        The risk that was minimised: that which was asked for, or a point of the path to it.
+        The risk that was minimised: the requested risk, or a point of the path to it.
     rule : OutlierRule or None
         The rule that found the outliers.
     """
@@ -59,8 +59,8 @@ def final_polish(
 ) -> FinalPolish:
     """Find the weights of given atoms, with λ chosen by the data.
 
-    The mean of the default loss leaves gross outliers out. Other risks start from the mean, and the
-    path decides how far to follow them.
+    Under the mean of the default loss, gross outliers are left out. Other risks start from the
+    mean, and the path decides how far to follow them.
 
     Parameters
     ----------

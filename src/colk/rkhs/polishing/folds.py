@@ -1,4 +1,4 @@
-"""Choice of λ by cross-validation, for samples that are too few for closed-form leave-one-out.
+"""Choice of λ by cross-validation, if there are too few samples for closed-form leave-one-out.
 
 The closed form is one step of Newton's method. With few samples a sample at a kink of the loss
 changes the function too much for one step, so each fold is predicted by a fit without it.
@@ -37,7 +37,7 @@ class CrossPolished:
     function : KernelExpansion
         The function that minimises the objective over all samples.
     regularization : float
-        λ, as chosen.
+        The chosen λ.
     held_out : array of shape (n,)
         Predictions of each sample by a fit without its fold.
     candidates : tuple of (float, float)
@@ -69,8 +69,8 @@ def cross_polish(
 ) -> CrossPolished:
     """Find the weights of the atoms with the least mean loss plus λ/2 ‖f‖², and choose λ.
 
-    λ has the least mean loss of the held-out predictions. The best constant is added to them
-    before they are compared, as `COLKQuantileRegressor` does with its functions.
+    The chosen λ has the least mean loss of the held-out predictions. The best constant is added to
+    them before they are compared, as `COLKQuantileRegressor` does with its functions.
 
     Parameters
     ----------
@@ -137,12 +137,12 @@ class _Search:
         one = self._one_sample()
         decays = list(dict.fromkeys(max(least, strength * one) for strength in _STRENGTHS))
         first = min(_FIRST, len(decays) - 1)
-        best = self._go(decays[first:])
+        best = self._try_until_worse(decays[first:])
         if best == decays[first] and first > 0:
-            self._go(decays[first - 1 :: -1])
+            self._try_until_worse(decays[first - 1 :: -1])
         return min(self.losses, key=self.losses.__getitem__)
 
-    def _go(self, decays: list[float]) -> float:
+    def _try_until_worse(self, decays: list[float]) -> float:
         for decay in decays:
             self._try(decay)
             if not self.losses[decay] <= min(self.losses.values()):

@@ -15,7 +15,7 @@ from colk.rkhs.polishing.weights import Polished, polish
 
 __all__ = ["polish_groups"]
 
-# Accuracy of the weighted polishes, relative to the accuracy that is asked for.
+# Accuracy of the weighted polishes, relative to the requested accuracy.
 _SHARPER = 1e-2
 _MOST_STEPS = 60
 
@@ -35,8 +35,8 @@ def polish_groups(
 
     For given weights q of the groups, the minimum of Σ q_g L_g + λ/2 ‖f‖² is a polish under the
     mean loss with sample weights. It is concave in q, with the mean losses L_g of the groups as
-    gradient, and its maximum over q is the minimum that is asked for. The difference of the two
-    objectives bounds the error.
+    gradient, and its maximum over q equals the minimum of the risk of groups plus λ/2 ‖f‖². The
+    difference of the two objectives bounds the error.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def polish_groups(
     groups : array of shape (n,)
         The group of each sample.
     tolerance : float
-        The gap relative to the objective.
+        The gap relative to the objective. Default: 1e-3.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The inner value g of a risk, from sums over blocks of rows.
 
 Expectations take one sum each. Thresholds and multipliers are roots of monotone functions, whose
-values are sums; a few rounds of a few numbers find them. The tilted mean is a log-sum-exp.
+values are sums; they are found in a few rounds of sums. The tilted mean is a log-sum-exp.
 """
 
 import math
@@ -29,14 +29,14 @@ from colk.rkhs.polishing.row_terms import Inner, SumObjective, losses_of
 
 __all__ = ["LossSample", "inner_of", "losses_block"]
 
-# Thresholds that are tried in a round, and rounds: 256⁷ is beyond the digits of a number.
+# Number of thresholds tried per round, and number of rounds. 256⁷ exceeds the precision of float64.
 _SECTIONS = 256
 _ROUNDS = 7
-# Steps of Newton's method for the threshold of a smoothed tail; bisection alone ends before.
+# Largest number of Newton steps for the threshold of a smoothed tail; bisection needs fewer.
 _THRESHOLD_STEPS = 200
 # Relative step of a finite difference.
 _STEP = 1e-5
-# Losses that differ by less are equal.
+# Losses that differ by less than this count as equal.
 _LEAST_SPREAD = 1e-290
 
 
@@ -78,7 +78,7 @@ def losses_block(block: Block, F: Array, objective: SumObjective) -> Array:
 
 
 def ends_block(block: Block, losses: Array) -> tuple[float, float]:
-    """Return the smallest and the largest loss of the rows that have a weight."""
+    """Return the smallest and the largest loss of the rows with weights above 0."""
     counted = losses[block.share > 0.0]
     if len(counted) == 0:
         return math.inf, -math.inf
@@ -176,7 +176,7 @@ def composed_block(
 
 
 def inner_of(risk: Risk, sample: LossSample) -> tuple[Inner, float]:
-    """Return what joins the rows, and the exact value of the risk."""
+    """Return the statistics that couple the rows, and the exact value of the risk."""
     if isinstance(risk, AUC):
         return _auc(sample)
     if isinstance(risk, Composition):

@@ -32,7 +32,7 @@ class _Path:
         u = self.F - self.places
         room = float(np.mean(np.abs(u))) or 1.0
         self.p, self.q = np.maximum(u, 0.0) + room, np.maximum(-u, 0.0) + room
-        # The a at which slopes vanish, if it is well inside; for quantiles it is τ.
+        # Start at the a at which slopes vanish, if it is well inside [0, 1]; for quantiles it is τ.
         balance = -self.line / np.maximum(self.omega.sum(axis=0), 1e-300)
         inside = (balance > 1e-3) & (balance < 1.0 - 1e-3)
         self.a = np.broadcast_to(np.where(inside, balance, 0.5), u.shape)

@@ -84,7 +84,7 @@ class Point:
             self.factor = self.factor.with_regularization(decay)
 
     def value(self, terms: Terms | RoundedTerms) -> float:
-        """The objective."""
+        """Return the objective."""
         return terms.value(self.F) + 0.5 * self.decay * float(np.sum(self.v * self.v))
 
     def gradient(self, terms: RoundedTerms) -> Array:
@@ -126,7 +126,7 @@ def solve(
     """
     point = Point(span, regularization, start, factor)
     if terms.is_piecewise_linear:
-        return _inside(point, terms, tolerance, max_steps)
+        return _solve_piecewise_linear(point, terms, tolerance, max_steps)
     return smoothing_stages(_RowSearch(point, terms), tolerance=tolerance, max_steps=max_steps)
 
 
@@ -152,10 +152,10 @@ class Search(Protocol):
         """Return the exact objective."""
 
     def lower_bound(self) -> float:
-        """Return a bound on the exact risk of other predictions, to first order."""
+        """Return a lower bound on the exact risk of other predictions, to first order."""
 
     def descend(self, target: float, max_steps: int) -> tuple[int, float]:
-        """Make steps until the norm of the gradient is at most `target`; return it."""
+        """Make steps until the gradient norm is at most `target`; return step count and norm."""
 
 
 class _RowSearch:
@@ -203,7 +203,8 @@ def smoothing_stages(search: Search, *, tolerance: float, max_steps: int) -> Sol
     reference = search.reference()
     share, count = 1.0 if search.is_kinked else 1e-3, 0
     gap, norm, converged = np.inf, np.inf, False
-    # A risk gives large weights to few samples, so that a small gradient alone says little.
+    # A risk gives large weights to few samples, so a small gradient alone does not show that the
+    # objective is near its minimum.
     is_certified = search.is_convex and not search.is_sum
     while True:
         exact = search.smooth(share)
@@ -241,7 +242,9 @@ def smoothing_stages(search: Search, *, tolerance: float, max_steps: int) -> Sol
     return Solution(best_v, best, norm, float(gap), count, converged)
 
 
-def _inside(point: Point, terms: Terms, tolerance: float, max_steps: int) -> Solution:
+def _solve_piecewise_linear(
+    point: Point, terms: Terms, tolerance: float, max_steps: int
+) -> Solution:
     """Solve the problem for piecewise linear losses, by an interior-point method."""
     v, gap, norm, steps = follow_path(
         point.span, terms, point.decay, point.v, tolerance=tolerance, steps=max_steps

@@ -1,4 +1,4 @@
-"""Polish that leaves out gross outliers, which their residuals show.
+"""Polish without gross outliers, which are recognised by their residuals.
 
 The Huber loss bounds the slope of an outlier, not the number of outliers. A share p of outliers on
 one side moves predictions by about p/(1 − p) thresholds. If residuals show gross outliers, the
@@ -29,7 +29,7 @@ _LEFT_OUT = 5.0
 
 # Such samples stay if x predicts them: if the predictions at these samples are larger, or smaller,
 # than those at the others in this share of all pairs, and by this many standard errors.
-_TOLD = 0.8
+_PREDICTED_SHARE = 0.8
 _ERRORS = 4.0
 
 # Thresholds of the Huber loss, in spreads of the residuals: while outliers are searched, with 95 %
@@ -95,7 +95,7 @@ class OutlierRule:
 
     @classmethod
     def of(cls, function: KernelExpansion, X: Array, Y: Array, weight: Array) -> "OutlierRule":
-        """Return the rule for samples that have no outliers any more.
+        """Return the rule from samples whose outliers have been removed.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ def polish_without_outliers(
     Y : array of shape (n,) or (n, q)
         Targets, of spread 1.
     loss, risk : Loss, Risk
-        The terms. Other terms than the mean of `Huber()` are polished as they are.
+        The terms. Outliers are left out only for the mean of `Huber()`.
     regularization : float
         Smallest λ.
     sample_weight : array of shape (n,), optional
@@ -219,7 +219,7 @@ def _has_outliers(sizes: Array, limit: float) -> bool:
 
 
 def _are_tied(Y: Array) -> bool:
-    """Return whether many targets of an output are one value."""
+    """Return whether many targets of an output have the same value."""
     columns = Y.reshape(len(Y), -1).T
     return any(np.unique(y, return_counts=True)[1].max() >= _TIED * len(y) for y in columns)
 
@@ -237,7 +237,7 @@ def _are_predicted(outliers: NDArray[np.bool_], values: Array) -> bool:
     below = ranks[outliers].sum(axis=0) - 0.5 * n_outliers * (n_outliers + 1)
     share = below / (n_outliers * n_others)
     error = np.sqrt((len(outliers) + 1) / (12.0 * n_outliers * n_others))
-    return bool((np.abs(share - 0.5) > max(_TOLD - 0.5, _ERRORS * error)).any())
+    return bool((np.abs(share - 0.5) > max(_PREDICTED_SHARE - 0.5, _ERRORS * error)).any())
 
 
 def _huber(factor: float, spread: float) -> Huber:

@@ -1,4 +1,4 @@
-"""The result of a path from the mean to a risk: what was tried, and what was chosen."""
+"""The result of a path from the mean to a risk: the models that were tried, and the chosen one."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ class PathPoint(NamedTuple):
     (0.5, 1.2)
     """
 
-    share: float  # 0 is the mean, 1 the risk that is asked for
+    share: float  # 0 is the mean, 1 the requested risk
     factor: float  # λ / λ of the mean
     held_out: float  # the risk of leave-one-out predictions
     mean_loss: float  # their mean loss
@@ -41,12 +41,12 @@ class PathPoint(NamedTuple):
 )
 @dataclass(frozen=True)
 class RiskPath:
-    """What `fit` tried between the mean and the risk that was asked for.
+    """The models that `fit` tried between the mean and the requested risk.
 
     Parameters
     ----------
     risk : Risk
-        The risk that was asked for.
+        The requested risk.
     points : tuple of PathPoint
         All models that were tried; the first is that of the mean.
     chosen : PathPoint
@@ -56,7 +56,7 @@ class RiskPath:
     regularization : float
         Its λ.
     n_samples : int
-        Number of samples that judged.
+        Number of samples that were used to compare the models.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from colk.rkhs.polishing.weights import Polished, polish
 
 __all__ = ["area_under_roc", "polish_auc"]
 
-# Largest number of samples of each class that choose λ and judge, and the number of folds.
+# Largest number of samples of each class for the choice of λ and of the model; number of folds.
 _MOST_OF_CLASS = 1500
 _FOLDS = 5
 # The held-out area must grow by more standard errors than this.
@@ -60,8 +60,8 @@ def polish_auc(
 ) -> Polished:
     """Return the weights for the risk `AUC`, or those of the mean loss if they rank as well.
 
-    λ has the largest area of held-out folds. The model of the mean stays unless the held-out area
-    grows by more than two standard errors.
+    The chosen λ has the largest area on held-out folds. The model of the mean is kept unless the
+    held-out area grows by more than two standard errors.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def polish_auc(
     regularization : float
         The least λ > 0.
     path : bool
-        Whether the model of the mean may stay.
+        Whether the model of the mean may be kept. Default: True.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class _Folds:
     def __init__(
         self, function: KernelExpansion, X: Array, y: Array, loss: Loss, share: Array
     ) -> None:
-        rows, folds = _judges(y, share)
+        rows, folds = _comparison_rows(y, share)
         self.loss, self.y, self.share, self.parts = loss, y[rows], share[rows], []
         for fold in np.unique(folds):
             held = folds == fold
@@ -160,7 +160,7 @@ def _other_atoms(atoms: Array, points: Array) -> Array:
     return atoms[[atom.tobytes() not in left_out for atom in np.ascontiguousarray(atoms)]]
 
 
-def _judges(y: Array, share: Array) -> tuple[Array, Array]:
+def _comparison_rows(y: Array, share: Array) -> tuple[Array, Array]:
     """Return rows, evenly spaced in both classes, and the fold of each."""
     classes = [np.flatnonzero(side & (share > 0.0)) for side in (y > 0.0, y <= 0.0)]
     n_folds = min(_FOLDS, *(len(each) for each in classes))

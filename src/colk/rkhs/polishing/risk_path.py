@@ -1,13 +1,13 @@
 """A path from the model of the mean loss to a risk, judged by the held-out value of that risk.
 
-A risk looks at few samples: CVaR with a tail of 0.05 sees one in twenty. Minimised with the λ of
-the mean it overfits them, and if the noise has no long tail there is nothing to gain. Hence weights
-are found for a few shares of the risk and a few larger λ, each from its neighbour, with smoothed
-kinks.
-Leave-one-out predictions in closed form give the held-out value of exactly the risk that was asked
-for. The model of the mean stays unless a point is better by more standard errors than the rule asks
-for; the rule is stricter if few samples decide. If the largest losses alone decide, as under a
-large tilt, groups of samples judge instead: each group has largest losses of its own.
+A risk may depend on few samples: CVaR with a tail of 0.05 depends on one in twenty. If such a risk
+is minimised with the λ of the mean, the model overfits them; and if the noise has no long tail,
+there is nothing to gain. Therefore weights are found for a few shares of the risk and a few larger
+λ, each from its neighbour, with smoothed kinks. Leave-one-out predictions in closed form give the
+held-out value of the requested risk itself. The model of the mean is kept unless a point is better
+by more standard errors than the rule requires; the rule is stricter if few samples dominate the
+gain. If the largest losses alone dominate, as under a large tilt, groups of samples are compared
+instead, because each group has its own largest losses.
 """
 
 import math
@@ -37,12 +37,13 @@ _SOFTNESS = 0.3
 # Accuracy of the weights: the norm of the gradient relative to that at f = 0.
 _ACCURACY = 3e-3
 _NEWTON_STEPS = 25
-# Largest number of samples that judge.
+# Largest number of samples for the comparison.
 _MOST_SAMPLES = 3000
-# A gain must exceed (2 + 5/√n) standard errors, if the gains of n samples decide; fewer than 5
-# never do, because leave-one-out in closed form is not accurate for samples that decide alone.
+# If the gains of n samples dominate, the gain must exceed (2 + 5/√n) standard errors. If n is below
+# 5, no point is chosen, because leave-one-out in closed form is not accurate for samples that
+# dominate.
 _ERRORS, _FEW_SAMPLES, _LEAST_SAMPLES = 2.0, 5.0, 5.0
-# Then n is the number of groups of samples, if each has at least this many.
+# For groups, n is their number. Each group needs at least _GROUP_SIZE samples.
 _GROUPS, _GROUP_SIZE = 16, 30
 
 
@@ -55,7 +56,7 @@ def follow_risk_path(
     regularization: float,
     sample_weight: ArrayLike | None = None,
 ) -> RiskPath:
-    """Return the path from the mean to a risk, and its point that is best for new samples.
+    """Return the path from the mean to a risk; its chosen point is the best for new samples.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def follow_risk_path(
     loss : Loss
         The loss.
     risk : LossRisk
-        The risk that is asked for.
+        The requested risk.
     regularization : float
         λ > 0 of the function.
     sample_weight : array of shape (n,), optional
@@ -95,19 +96,19 @@ def follow_risk_path(
     if len(rows) > _MOST_SAMPLES:
         rows = rows[np.unique(np.linspace(0, len(rows) - 1, _MOST_SAMPLES).astype(int))]
     part = float(share[rows].sum())
-    judge = _Judge(loss, risk, y[rows], share[rows] / part, function.n_outputs)
+    compared = _Comparison(loss, risk, y[rows], share[rows] / part, function.n_outputs)
     span = Span(function.kernel, X[rows], function.atoms)
     start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
-    # λ counts in samples: a part of them has that part of the curvature.
+    # λ is measured in samples, and a part of them has that part of the curvature.
     for factor in _FACTORS:
         point = Point(span, factor * regularization / part, start)
         for step, each in _steps(risk):
-            judge.add(point, step, factor, each)
-    return judge.verdict(regularization, len(rows))
+            compared.add(point, step, factor, each)
+    return compared.verdict(regularization, len(rows))
 
 
 def _steps(risk: LossRisk) -> Iterator[tuple[float, Risk]]:
-    """Yield the mean, and the risks on the way to the one that is asked for."""
+    """Yield the mean, and the risks on the way to the requested one."""
     yield 0.0, Mean()
     for share in _SHARES:
         blended = risk.blended(share)
@@ -122,8 +123,8 @@ def _is_better(point: PathPoint) -> bool:
     return point.gain > (_ERRORS + _FEW_SAMPLES / math.sqrt(point.deciding)) * point.error
 
 
-class _Judge:
-    """Held-out values of the risk that is asked for, along the path."""
+class _Comparison:
+    """Held-out values of the requested risk along the path."""
 
     def __init__(self, loss: Loss, risk: LossRisk, y: Array, share: Array, n_outputs: int) -> None:
         self._loss, self._risk, self._y, self._share = loss, risk, y, share
@@ -135,7 +136,7 @@ class _Judge:
         self._risks: list[Risk] = []
 
     def add(self, point: Point, share: float, factor: float, risk: Risk) -> None:
-        """Find the weights of a point from those of its neighbour, and judge them."""
+        """Find the weights of a point from those of its neighbour, and record their risk."""
         if self._units is None:
             mean = Terms(self._loss, Mean(), self._y, self._share, self._n_outputs)
             self._units = mean.unit(point.F)

@@ -1,8 +1,9 @@
 """Slopes and curvatures of an objective at the rows of a block.
 
-A risk joins all rows through a few numbers, which `inner_statistics` finds: g, and the mean slopes
-of the outer function in g. Given these, each row has its own slope and its own curvature, and the
-second derivative of the risk is a sum over the rows plus a few rank-one terms.
+A risk couples all rows by a few numbers, which `inner_statistics` computes: g, and the mean slopes
+of the outer function in g. Given these numbers, the slope and the curvature of a row do not depend
+on other rows, and the second derivative of the risk is a sum over the rows plus a few rank-one
+terms.
 """
 
 from dataclasses import dataclass, replace
@@ -41,7 +42,7 @@ class SumObjective:
     n_outputs : int
         q.
     width : float
-        Width over which kinks of the loss are smoothed; 0 leaves them.
+        Width over which kinks of the loss are smoothed. Default: 0, no smoothing.
     basis : array of shape (M, rank), optional
         B, if curvature must be summed in the coordinates z = Bᵀκ(D, x) because the atoms are
         nearly dependent.
@@ -92,7 +93,7 @@ class SumObjective:
 
 @dataclass(frozen=True, eq=False)
 class Inner:
-    """What joins the rows.
+    """The statistics of all rows by which a risk couples them.
 
     Parameters
     ----------
@@ -103,8 +104,8 @@ class Inner:
     step : float
         Distance of finite differences in the losses.
     largest, mass : float
-        If g says that only the largest losses count (`ChiSquareDRO` and `KLDRO` with a large
-        radius): this loss, and the share of the rows that have it. Otherwise the mass is 0.
+        If only the largest loss counts (`ChiSquareDRO` and `KLDRO` with a large radius): this loss,
+        and the share of the rows that have it. Otherwise the mass is 0.
     """
 
     g: Array
@@ -115,18 +116,18 @@ class Inner:
 
 
 class RowTerms(NamedTuple):
-    """The objective at some rows; shares are factors of everything.
+    """The objective at some rows; all values are multiplied by the shares.
 
     `slopes` are derivatives in the predictions, `curvature` the diagonal of the second derivative
-    without what joins the rows. `bends` and `pulls` are the vectors from which the rank-one terms
-    follow, see `couplings`.
+    without the terms that couple rows. `bends` and `pulls` are the vectors that determine the
+    rank-one terms, see `couplings`.
     """
 
     values: Array  # (n,): the outer function
     by_loss: Array  # (n,): derivative of the risk in the losses
     losses: Array  # (n,)
     slopes: Array  # (n, q)
-    curvature: Array  # (n, q), or (n, 0) if it was not asked for
+    curvature: Array  # (n, q), or (n, 0) if it was not requested
     outer_curvature: Array  # (n,)
     bends: Array  # (n, q)
     pulls: Array  # (n, q)
@@ -153,13 +154,13 @@ def row_terms(
     objective : SumObjective
         The objective; the width must be above 0 if the loss has kinks.
     inner : Inner or None
-        What joins the rows; None for the mean.
+        The statistics that couple the rows; None for the mean.
     F : array of shape (n, q)
         Predictions.
     targets, share
         Targets, and weights of the rows.
     second_order : bool
-        Whether to find the curvature.
+        Whether to compute the curvature.
     """
     risk = objective.risk
     if isinstance(risk, AUC):
@@ -181,8 +182,8 @@ def curvature_times(
 ) -> Array:
     """Return the second derivative of each row times a change (n, q) of the predictions.
 
-    Without what joins the rows, as the curvature of `row_terms`; here the outputs of a row are
-    joined, by a loss that is not a sum over them or by a risk.
+    Like the curvature of `row_terms`, it leaves out the terms that couple rows. It includes the
+    coupling of the outputs of a row, by a loss that is not a sum over them or by a risk.
 
     Parameters
     ----------
@@ -255,7 +256,7 @@ def _outer_curvature(risk: LossRisk, inner: Inner, losses: Array, share: Array) 
 
 
 def _auc_terms(inner: Inner, F: Array, targets: Array, share: Array) -> RowTerms:
-    """With g = (share of the positive class, mean score of positives, of negatives)."""
+    """Return the terms of AUC; g is (share of positives, mean score of positives, of negatives)."""
     positive, above, below = inner.g
     f, is_positive = F[:, 0], np.reshape(targets, (len(F), -1))[:, 0] > 0.0
     within = share / np.where(is_positive, positive, 1.0 - positive)

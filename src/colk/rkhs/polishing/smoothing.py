@@ -211,12 +211,12 @@ class RoundedTerms:
         return self.terms.value(F)
 
     def lower_bound(self, F: Array) -> float:
-        """Return a bound on the exact risk of other predictions, to first order around F.
+        """Return a lower bound on the exact risk of other predictions, to first order around F.
 
         The gradient of a smoothed CVaR, or mean semideviation of order 1, in the losses is a
         probability that the exact risk admits, so Σ q_i ℓ_i bounds the exact risk from below. A
-        smoothed loss is too large by at most its jumps times a quarter of the width. −∞ if no bound
-        is known.
+        smoothed loss is too large by at most its jumps times a quarter of the width. The result is
+        −∞ if no bound is known.
         """
         if not isinstance(self.risk, LossRisk) or (
             self.terms.is_kinked and not has_kink(self.risk) and self.risk.n_inner > 0
@@ -243,7 +243,7 @@ class RoundedTerms:
     def curvature_product(self, F: Array, change: Array) -> Array:
         """Return the second derivative times a change of the predictions.
 
-        It is that of softmax, and a difference of gradients for others.
+        For softmax it is exact; otherwise it is a difference of gradients.
         """
         if isinstance(self.terms.loss, Softmax) and type(self.risk) is Mean:
             p = self.loss_slopes(F).copy()
@@ -283,7 +283,7 @@ class RoundedTerms:
         return np.asarray(curved)
 
     def _second_derivative(self, F: Array) -> tuple[Array, Array, Array] | None:
-        """Return that of a risk of predictions, if it is known."""
+        """Return the second derivative of a risk of predictions, or None if it is not known."""
         terms = self.terms
         return self.risk.second_derivative_at(terms.loss, F, terms.Y, terms.share)
 
@@ -294,10 +294,10 @@ class RoundedTerms:
         return self._curved[1]
 
     def coupling(self, F: Array) -> tuple[Array, Array] | None:
-        """Return what `curvature` ignores, as V (n, k) and c (k,): V diag(c) Vᵀ in the predictions.
+        """Return the coupling that `curvature` ignores, V diag(c) Vᵀ, as V (n, k) and c (k,).
 
-        None if it is not of low rank: for several outputs, and for risks that `risk_curvature`
-        does not know.
+        The result is None if the coupling is not of low rank: for several outputs, and for risks
+        that `risk_curvature` does not know.
         """
         if F.shape[1] > 1:
             return None
@@ -317,14 +317,14 @@ class RoundedTerms:
             return np.broadcast_to(curved.max(axis=1, keepdims=True), F.shape) if shared else curved
         step = self.step_of(F)
         if not self.terms.couples_outputs:
-            return self._bent(F, step) / step
+            return self._slope_change(F, step) / step
         curved = np.empty_like(F)
         for c in range(F.shape[1]):
-            curved[:, c] = self._bent(F, step * (np.arange(F.shape[1]) == c))[:, c] / step
+            curved[:, c] = self._slope_change(F, step * (np.arange(F.shape[1]) == c))[:, c] / step
         return np.broadcast_to(curved.max(axis=1, keepdims=True), F.shape) if shared else curved
 
-    def _bent(self, F: Array, move: Any) -> Array:
-        """Return the change of slopes with the predictions; near F if kinks are smoothed."""
+    def _slope_change(self, F: Array, move: Any) -> Array:
+        """Return the change of slopes after a move; with kinks, half of a central difference."""
         if not self.terms.kinks:
             return np.asarray(self.terms.evaluate(F + move)[1] - self.loss_slopes(F))
         return 0.5 * np.asarray(self.loss_slopes(F + move) - self.loss_slopes(F - move))

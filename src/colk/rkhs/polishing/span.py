@@ -31,16 +31,16 @@ _WELL_INDEPENDENT = 1e-5
 _MANY = 8
 # Largest size of κ(X, D) that is stored; a larger one is recomputed block by block.
 _KEPT = 2**24
-# Samples of a block, which threads share. If there are few samples, as those that choose λ, blocks
-# are smaller.
+# Number of samples in a block; threads share the blocks. If there are few samples, as in the choice
+# of λ, blocks are smaller.
 _BLOCK, _SMALL_BLOCK, _FEW = 1024, 256, 2048
-# Operations from which threads save more than it takes to start them, and of a task for a thread.
-# To read an entry of the table takes as long as _READING_WORK operations, a kernel value as long as
-# _KERNEL_WORK.
+# Number of operations above which threads save more time than starting them takes, and number of
+# operations in a task for one thread. Reading an entry of the table takes as long as _READING_WORK
+# operations, computing a kernel value as long as _KERNEL_WORK.
 _LARGE_WORK, _TASK_WORK = 2**24, 2**22
 _READING_WORK, _KERNEL_WORK = 8, 16
-# Samples whose curvature is below this share of the largest one are left out of a sum: most samples
-# outside the tail, under a smoothed CVaR.
+# Samples whose curvature is below this share of the largest one are left out of a sum. Under a
+# smoothed CVaR, these are most samples outside the tail.
 _NEGLIGIBLE = 1e-12
 
 
@@ -288,7 +288,7 @@ def _inverted(factor: Array) -> Array:
 
 
 def _solved(factor: Array, right: Array) -> Array:
-    # In the order of LAPACK a lower triangle is an upper one.
+    # In LAPACK's column order a lower triangle is an upper one.
     return np.asarray(cho_solve((factor.T, False), right, check_finite=False))
 
 

@@ -1,7 +1,7 @@
-"""Optimal weights on given atoms by Newton's method, where all that is known of rows are sums.
+"""Optimal weights on given atoms by Newton's method that uses only sums over rows.
 
-The result is that of `newton_solver`, for every loss and risk and any division into blocks. In
-direct mode the blocks send the curvature, an M × M matrix, for each step. With a sample, its
+The result is that of `newton_solver`, for every loss and risk and any division into blocks. Without
+a sample, the blocks send the curvature, an M × M matrix, for each step. With a sample, its
 curvature is the preconditioner of conjugate gradients, and the blocks send M numbers.
 """
 
@@ -67,10 +67,10 @@ def solve_by_sums(
     risk : Risk, optional
         `Mean()` by default.
     regularization : float
-        λ > 0.
+        λ > 0. Default: 1e-6.
     sample : Blocks, optional
-        Rows that stand for all, with shares that sum to 1. Their curvature replaces that of all
-        rows in the preconditioner. By default the curvature of all rows is summed.
+        Rows that represent all rows, with shares that sum to 1. Their curvature replaces that of
+        all rows in the preconditioner. By default the curvature of all rows is summed.
     tolerance, max_steps
         As in `polish`.
 
@@ -146,7 +146,7 @@ class _SumSearch:
     def _weights(self, v: Array) -> Array:
         return np.asarray(self.span.basis @ v)
 
-    # -- what `smoothing_stages` asks for ------------------------------------------------------
+    # -- methods that `smoothing_stages` calls -------------------------------------------------
 
     def reference(self) -> float:
         """Return the norm of the gradient at f = 0."""
@@ -156,7 +156,7 @@ class _SumSearch:
         return float(np.linalg.norm(self.span.basis.T @ at_zero.sums.slopes)) or 1.0
 
     def smooth(self, share: float) -> bool:
-        """Take these smoothing widths; return whether the objective is exact."""
+        """Set these smoothing widths; return whether the objective is exact."""
         if not self.is_smoothed:
             return True
         objective = self.exact.smoothed(share * self.units[0], share * self.units[1])
@@ -173,7 +173,7 @@ class _SumSearch:
         return risk + self._penalty(self.v)
 
     def lower_bound(self) -> float:
-        """Return a bound on the exact risk of other predictions, to first order."""
+        """Return a lower bound on the exact risk of other predictions, to first order."""
         return -np.inf if self.here is None else self.here.lower_bound
 
     def descend(self, target: float, max_steps: int) -> tuple[int, float]:

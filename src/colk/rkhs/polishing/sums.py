@@ -1,8 +1,8 @@
 """Sums over blocks of rows from which Newton's method finds weights: values, slopes, curvature.
 
-With k = κ(D, x) and weights w, a block sends its share of the objective, the gradient Σ a k, and if
-asked for the curvature Σ b k kᵀ or its product with a direction. Two more sums of k give the
-rank-one terms by which a risk joins the rows. All functions are pure and can be pickled.
+With k = κ(D, x) and weights w, a block sends its share of the objective, the gradient Σ a k and, if
+requested, the curvature Σ b k kᵀ or its product with a direction. Two more sums of k give the
+rank-one terms by which a risk couples the rows. All functions are pure and can be pickled.
 """
 
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ def sums_block(
     weights : array of shape (M, q)
         Weights of the atoms.
     inner : Inner or None
-        What joins the rows; None for the mean.
+        The statistics that couple the rows; None for the mean.
     second_order : bool
         Whether to sum the curvature.
     """  # fmt: skip
@@ -176,11 +176,11 @@ class Evaluation:
     value : float
         The smoothed risk.
     lower_bound : float
-        A bound on the exact risk of other predictions, to first order; −∞ if none is known.
+        A lower bound on the exact risk of other predictions, to first order; −∞ if none is known.
     sums : BlockSums
         The sums over all rows.
     inner : Inner or None
-        What joins the rows.
+        The statistics that couple the rows.
     """
 
     value: float
@@ -241,7 +241,7 @@ def _sample(blocks: Blocks, objective: SumObjective, predictions: Any) -> LossSa
 
 
 def _lower_bound(objective: SumObjective, sums: BlockSums, value: float) -> float:
-    """As `RoundedTerms.lower_bound`."""
+    """Return the same bound as `RoundedTerms.lower_bound`."""
     risk, kinked = objective.risk, bool(objective.loss.kinks)
     if not isinstance(risk, LossRisk):
         return value if risk.is_smooth else -np.inf
@@ -272,9 +272,10 @@ def value_block(block: Block, F: Array, objective: SumObjective) -> tuple[float]
 
 
 def couplings(risk: Risk, inner: Inner | None, sums: BlockSums) -> tuple[Array, Array] | None:
-    """Return U (k, M, q) and c (k,): the terms Σ c U Uᵀ by which a risk joins the rows.
+    """Return U (k, M, q) and c (k,): the terms Σ c U Uᵀ by which a risk couples the rows.
 
-    They are those of `risk_curvature`, in sums over the rows. None if they are not known.
+    They are those of `risk_curvature`, as sums over the rows. The result is None if they are not
+    known.
     """
     if inner is None or sums.bends is None or sums.pulls is None:
         return (np.zeros((0, *sums.slopes.shape)), np.zeros(0)) if inner is None else None

@@ -1,4 +1,4 @@
-"""The polish of `fit` under a risk: the mean first, then the path to the risk, or the risk."""
+"""The polish of `fit` under a risk: first for the mean, then along a path or for the risk."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ def starts_from_mean(risk: Risk) -> bool:
     """Return whether atoms and λ of a fit under this risk are those of the mean loss.
 
     The groups of a `GroupRisk` come later, in `polish_groups`. A `Composition` does not use the
-    loss, so that the mean loss tells nothing about it.
+    loss, so the mean loss carries no information about it.
 
     Examples
     --------
@@ -54,9 +54,10 @@ def polish_under_risk(
     regularization : float
         The least λ > 0.
     path : bool
-        Whether to follow a path from the mean and to keep the model of the mean unless a point of
-        the path has a smaller held-out risk. Otherwise the risk is minimised exactly as given, with
-        the λ of the mean, so that its objective is at most that of the mean's model.
+        Whether to follow a path from the mean (the default) and to keep the model of the mean
+        unless a point of the path has a smaller held-out risk. Otherwise the risk is minimised
+        exactly as given, with the λ of the mean, so that its objective is at most that of the
+        mean's model.
 
     Examples
     --------

@@ -94,7 +94,7 @@ class Polished:
 
 
 # Number of samples used to choose λ: this many per atom, within bounds.
-_LOOKED_AT = 2.5
+_SAMPLES_PER_ATOM = 2.5
 _FEWEST, _MOST = 500, 1000
 
 
@@ -133,20 +133,21 @@ def polish(
     risk : Risk, optional
         `Mean()` by default.
     regularization : float
-        λ > 0.
+        λ > 0. Default: 1e-6.
     choose : bool
         Whether to choose λ ≥ `regularization` by the leave-one-out risk, in closed form, of 500 to
-        1000 samples.
+        1000 samples. Default: False.
     sample_weight : array of shape (n,), optional
         Weights of the samples.
     tolerance : float
-        With kinks, and for a convex risk other than the mean, the gap relative to the objective;
-        otherwise the norm of the gradient relative to that at f = 0.
+        Accuracy at which to stop. Default: 1e-4. With kinks, and for a convex risk other than the
+        mean, it bounds the gap relative to the objective; otherwise the norm of the gradient
+        relative to that at f = 0.
     max_steps : int
-        Largest number of steps of Newton's method.
+        Largest number of steps of Newton's method. Default: 100.
     span : Span, optional
-        The kernel, these points and these atoms, if several polishes share them. No sample may
-        have the weight 0 then.
+        The span of these atoms at these points, if several polishes share it. In this case no
+        sample may have the weight 0.
 
     Returns
     -------
@@ -210,7 +211,7 @@ def chosen(
     span: Span, start: Array, y: Array, loss: Loss, risk: Risk, least: float, share: Array
 ) -> Choice:
     """Choose λ by evenly spaced samples; λ is scaled to the number of all samples."""
-    size = min(max(int(_LOOKED_AT * span.rank), _FEWEST), _MOST)
+    size = min(max(int(_SAMPLES_PER_ATOM * span.rank), _FEWEST), _MOST)
     rows = np.unique(np.linspace(0, len(y) - 1, size).astype(int))
     part = float(share[rows].sum())
     terms = Terms(loss, risk, y[rows], share[rows] / part, start.shape[1])
