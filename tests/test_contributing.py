@@ -6,6 +6,7 @@
 import ast
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -56,18 +57,26 @@ def test_every_kind_of_term_is_shown():
     assert "src/colk/trackers.py" in shown
 
 
-def named(heading):
-    """Return the files in the drawing of a section, and those in the text below it."""
+def drawing(heading):
+    """Return the drawing of a section."""
     section = GUIDE.read_text("utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
-    drawing, rest = section.split("```text\n")[1].split("```\n")
-    return re.findall(r"[\w/]+\.py", drawing), re.findall(r"`([\w/]+\.py)`", rest)
+    return section.split("```text\n")[1].split("```\n")[0]
 
 
 def test_the_drawing_is_the_way_of_a_sample():
-    drawn, beside = named("One sample's way")
+    drawn = re.findall(r"[\w/]+\.py", drawing("One sample's way"))
     assert len(drawn) == len(set(drawn)) <= 15
-    assert not set(drawn) & set(beside)
-    assert set(drawn) | set(beside) == set(files_of_partial_fit())
+    assert set(drawn) == set(files_of_partial_fit())
+
+
+def test_the_drawing_of_the_layers_is_the_contract():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    layers = contracts["tool"]["importlinter"]["contracts"][0]["layers"]
+    drawn = [line[22:] for line in drawing("Layout").splitlines()]
+    assert [set(line.replace("|", " ").split()) for line in drawn] == [
+        {room.strip().removeprefix("colk.") for room in re.split("[:|]", layer)} for layer in layers
+    ]
+    assert ["|" in line for line in drawn] == ["|" in layer for layer in layers]
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

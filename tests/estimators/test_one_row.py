@@ -2,12 +2,13 @@
 
 import copy
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from colk import COLKClassifier, COLKRegressor
+from colk import COLKClassifier, COLKRegressor, DivergenceError
 
 RNG = np.random.default_rng(0)
 X = RNG.random((300, 3))
@@ -15,13 +16,25 @@ Y = np.sin(6.0 * X[:, 0]) + X[:, 1]
 LABELS = np.where(Y > 1.0, "high", "low")
 
 
-def learned(rows, targets, weight=None):
-    model = COLKRegressor().partial_fit(X[:100], Y[:100])
+# With kernel="auto" a rival may learn beside the model; with a kernel, a row goes to the stream.
+KINDS = [
+    {},
+    {"kernel": "laplacian"},
+    {"kernel": "laplacian", "solver": "newton"},
+    {"kernel": "gaussian", "bandwidth": 0.3, "risk": "cvar", "max_atoms": 20},
+    {"kernel": "laplacian", "scale_targets": False},
+    {"kernel": "laplacian", "standardize": True},
+]
+
+
+def learned(settings, rows, targets, weight=None):
+    model = COLKRegressor(**settings).partial_fit(X[:100], Y[:100])
     for i in range(100, 300):
         model.partial_fit(rows(i), targets(i), weight)
     return model
 
 
+@pytest.mark.parametrize("settings", KINDS, ids=str)
 @pytest.mark.parametrize(
     ("rows", "targets"),
     [
@@ -32,11 +45,49 @@ def learned(rows, targets, weight=None):
     ],
     ids=["lists", "strides", "objects", "bytes"],
 )
-def test_both_ways_are_the_same_to_the_bit(rows, targets):
-    plain = learned(lambda i: X[i : i + 1], lambda i: Y[i : i + 1])
-    checked = learned(rows, targets, weight=[1.0])
+def test_both_ways_are_the_same_to_the_bit(settings, rows, targets):
+    plain = learned(settings, lambda i: X[i : i + 1], lambda i: Y[i : i + 1])
+    checked = learned(settings, rows, targets, weight=[1.0])
     np.testing.assert_array_equal(plain.predict(X), checked.predict(X.tolist()))
-    assert plain.loss_curve_ == checked.loss_curve_
+    np.testing.assert_array_equal(plain.loss_curve_, checked.loss_curve_)
+
+
+@pytest.mark.parametrize(
+    ("settings", "alone"), list(zip(KINDS, [False, True, True, True, False, False], strict=True))
+)
+def test_which_rows_go_to_the_stream(settings, alone, monkeypatch):
+    model = COLKRegressor(**settings).partial_fit(X[:100], Y[:100])
+    checked = []
+    monkeypatch.setattr(COLKRegressor, "_learn_more", lambda *samples: checked.append(samples))
+    model.partial_fit(X[100:101], Y[100:101])
+    assert len(checked) == (not alone)
+    for x, y, weight in (
+        (X[:1], Y[:1], [2.0]),
+        (X[:2], Y[:2], None),
+        (X[:1].tolist(), Y[:1], None),
+        (X[:1], Y[:1].tolist(), None),
+        (X[:1], Y[:1, None], None),
+        (with_entry(np.nan), Y[:1], None),
+    ):
+        before = len(checked)
+        model.partial_fit(x, y, weight)
+        assert len(checked) == before + 1
+
+
+def test_a_row_after_a_fit_by_groups_is_refused():
+    model = COLKRegressor(kernel="laplacian", risk="group", random_state=0)
+    model.fit(X, Y, groups=X[:, 2] > 0.5)
+    with pytest.raises(ValueError, match="group"):
+        model.partial_fit(X[:1], Y[:1])
+
+
+def test_a_row_that_would_diverge_leaves_the_model():
+    model = COLKRegressor(kernel="polynomial", loss="squared", step_size=0.01)
+    model.partial_fit(X[:100], Y[:100])
+    before = model.intercept_, model.n_steps_, model.predict(X).tolist()
+    with pytest.raises(DivergenceError, match="sample 0 of this call"):
+        model.partial_fit(np.full((1, 3), 1e150), Y[:1])
+    assert (model.intercept_, model.n_steps_, model.predict(X).tolist()) == before
 
 
 def with_entry(value):
@@ -56,9 +107,10 @@ BAD = {
 }
 
 
+@pytest.mark.parametrize("kernel", ["auto", "laplacian"])
 @pytest.mark.parametrize(("x", "y", "message"), BAD.values(), ids=BAD)
-def test_bad_rows_are_refused_as_ever(x, y, message):
-    model = COLKRegressor().partial_fit(X, Y)
+def test_bad_rows_are_refused_as_ever(x, y, message, kernel):
+    model = COLKRegressor(kernel=kernel).partial_fit(X, Y)
     before = model.predict(X)
     with pytest.raises(ValueError, match=message):
         model.partial_fit(x, y)
@@ -75,9 +127,10 @@ def test_bad_points_are_refused_as_ever(what):
         COLKRegressor(epochs=1).fit(X, Y).predict(x)
 
 
-def test_names_of_features_are_still_compared():
+@pytest.mark.parametrize("kernel", ["auto", "laplacian"])
+def test_names_of_features_are_still_compared(kernel):
     table = pd.DataFrame(X, columns=["a", "b", "c"])
-    model = COLKRegressor().partial_fit(table, Y)
+    model = COLKRegressor(kernel=kernel).partial_fit(table, Y)
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
         model.partial_fit(X[:1], Y[:1])
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
@@ -109,6 +162,7 @@ def test_a_refused_row_leaves_the_scale_of_the_targets(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(type(model.learner_), "learn_checked", refused)
+    monkeypatch.setattr(type(model.learner_), "stream", SimpleNamespace(learn_one=refused))
     with pytest.raises(MemoryError):
         model.partial_fit(X[200:201], np.array([9.0]))
     monkeypatch.undo()

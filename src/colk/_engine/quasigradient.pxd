@@ -16,7 +16,7 @@ cdef class QuasiGradientStream(Stream):
     cdef public Py_ssize_t clipped
     cdef public double loss_sum, weight_sum, squared_norm
     cdef readonly double mean_loss, outer
-    cdef readonly bint is_scalar, is_of_losses
+    cdef readonly bint is_scalar, is_of_losses, is_mean
     cdef public LossWatcher watcher
     cdef int make_step(self) except -1 nogil
     cdef int look(self) except -1 nogil

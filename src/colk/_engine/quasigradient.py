@@ -73,7 +73,7 @@ class QuasiGradientStream(Stream):
         self.share = 1.0 / roles.batch
         self.remembered = self.n_outputs + self.averaged if remembers else 0
         self.is_scalar = self.n_outputs == 1 and not loss.couples_outputs
-        self.is_of_losses = risk.is_of_losses
+        self.is_of_losses, self.is_mean = risk.is_of_losses, risk.is_mean
         self.clipped = 0
         self.loss_sum = self.weight_sum = self.squared_norm = 0.0
         self.mean_loss = self.outer = 0.0
@@ -240,7 +240,12 @@ class QuasiGradientStream(Stream):
         return 0
 
     def chain(self, g: Array, theta: int, xi: int) -> int:
-        """Write c_θ and c_ξ of one pair by the chain rule."""
+        """Write c_θ and c_ξ of one pair by the chain rule; of the mean, c_θ is ℓ'(f_θ)."""
+        if self.is_mean:
+            for c in range(self.n_outputs):
+                self.window.slopes[0, c] = self.window.loss_slopes[theta, c]
+                self.window.slopes[1, c] = 0.0
+            return 0
         if not self.is_of_losses:
             return self.risk.chain_at(
                 self.window.predictions, self.window.targets, theta, xi, self.window.g,

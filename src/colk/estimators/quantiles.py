@@ -1,13 +1,11 @@
 """Several quantiles with the same atoms, as a scikit-learn estimator."""
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
@@ -17,10 +15,10 @@ from colk._engine.thread_pool import map_in_threads, use_threads
 from colk._validation import Array, check_vector
 from colk.estimators.batches import Batches
 from colk.estimators.coverage import conformal_quantile, warn_of_levels, weighted_quantile
-from colk.estimators.fitting import LEAST_REGULARIZATION, EpochEstimator, Flags
+from colk.estimators.fitting import LEAST_REGULARIZATION, Flags
 from colk.estimators.passes import Passes
 from colk.estimators.quantile_levels import CrossValidation, LeaveOneOut
-from colk.estimators.sparse_input import is_large
+from colk.estimators.scaled_targets import ScaledTargets
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.learners.quantiles import QuantileCOLK
@@ -48,7 +46,7 @@ _ATOM_SHARE = 0.6
         regularizations_=stored.Optional(stored.Array("n_quantiles")),
     )
 )
-class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # scikit-learn is untyped
     """Conditional quantiles of y: one dictionary of atoms, one function per level.
 
     COLK minimises the sum of the pinball losses; this finds the atoms. For each level,
@@ -121,6 +119,8 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
 
     _targets: RunningScale
 
+    scale_targets = True
+
     def __init__(
         self,
         quantiles: Sequence[float] = (0.05, 0.5, 0.95),
@@ -154,25 +154,6 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         self.max_atoms = max_atoms
         self.n_jobs = n_jobs
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Update the quantiles with more samples, in one pass and in their order.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, p), or data frame
-            Points.
-        y : array of shape (n,)
-            Targets.
-        sample_weight : array of shape (n,), optional
-            Weights of the samples.
-        """
-        with self._unchanged_on_error():
-            if issparse(X) and is_large(X):
-                self._learn_blocks(self._learn_more, X, y, sample_weight)
-            else:
-                self._learn_more(X, y, sample_weight)
-        return self
-
     def _learn_more(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         """Check and learn more samples; the first call also makes the learner."""
         first = not self.__sklearn_is_fitted__()
@@ -182,13 +163,9 @@ class COLKQuantileRegressor(RegressorMixin, EpochEstimator):  # type: ignore[mis
         weight = self._weights(sample_weight, X)
         if first:
             self._begin(X)
-            self._targets = self._targets.merged(targets, weight)
-            scaled = self._encode(targets)
+            scaled = self._scale_all(targets, weight)
         else:
-            scaled, counted = targets[:, None].copy(), weight > 0.0
-            self._targets, known = copy(self._targets), scaled[counted]
-            self._targets.absorb(known, weight[counted])
-            scaled[counted] = known
+            scaled = self._scale_each(targets[:, None], weight)
         self.regularizations_: Array | None = None
         self._learn_on(X, scaled, weight)
 

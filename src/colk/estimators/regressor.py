@@ -1,18 +1,17 @@
 """Online kernel regression under a risk, as a scikit-learn estimator."""
 
 import math
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.estimators.scaled_targets import ScaledTargets
-from colk.estimators.sparse_input import is_large, parts_of
+from colk.estimators.sparse_input import parts_of
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.learners import NewtonCOLK
@@ -269,25 +268,6 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
-
-    def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Update the model with more samples, in one pass and in their order.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, p), or data frame
-            Points.
-        y : array of shape (n,) or (n, q)
-            Targets.
-        sample_weight : array of shape (n,), optional
-            Weights of the samples.
-        """
-        with self._unchanged_on_error():
-            if issparse(X) and is_large(X):
-                self._learn_blocks(self._learn_more, X, y, sample_weight)
-            else:
-                self._learn_more(X, y, sample_weight)
-        return self
 
     def _learn_more(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         """Check and learn more samples; the first call also makes the learner."""

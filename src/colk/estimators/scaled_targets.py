@@ -1,13 +1,24 @@
-"""Targets in units of their running standard deviation."""
+"""Targets in units of their running standard deviation, and the way of one row."""
 
+import math
+from abc import abstractmethod
+from collections.abc import Callable
 from copy import copy
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 
+from colk._engine.locks import LOCK, Lock
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.estimators.fitting import EpochEstimator
+from colk.estimators.sparse_input import is_large
+from colk.kernels.of_rows import OfRows
+from colk.learners.colk import KernelLearner
+from colk.risks import GroupRisk
 
 __all__ = ["ScaledTargets"]
 
@@ -19,29 +30,103 @@ class ScaledTargets(EpochEstimator):
     _targets: RunningScale
     scale_targets: bool
 
+    def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Update the model with more samples, in one pass and in their order.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, p), or data frame
+            Points.
+        y : array of shape (n,) or (n, q)
+            Targets.
+        sample_weight : array of shape (n,), optional
+            Weights of the samples.
+        """
+        if sample_weight is None and self._learn_alone(X, y):
+            return self
+        with self._unchanged_on_error():
+            if issparse(X) and is_large(X):
+                self._learn_blocks(self._learn_more, X, y, sample_weight)
+            else:
+                self._learn_more(X, y, sample_weight)
+        return self
+
+    @abstractmethod
+    def _learn_more(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+        """Check and learn more samples; the first call also makes the learner."""
+
+    # -- one row -----------------------------------------------------------------------------
+
+    def _learn_alone(self, X: Any, y: Any) -> bool:
+        """Learn one row of finite numbers that goes to the learner as it is.
+
+        scikit-learn's own checks take 200 µs, longer than learning a row. Returns whether the row
+        was learned. If not, nothing has changed, and the row must be checked.
+        """
+        lock: Lock | None = vars(self).get(LOCK)
+        if lock is None or not (_is_float_array(X, 2) and _is_float_array(y, 1) and len(y) == 1):
+            return False
+        target = y.item()
+        with lock:
+            learner: KernelLearner | None = vars(self).get("_learner")
+            if learner is None or not (math.isfinite(target) and self._takes_plain(learner, X)):
+                return False
+            before, stream, row = learner.loss_sums, learner.stream, X[0].tolist()
+            learned = self._scale_one(target, 1.0, lambda z: stream.learn_one(row, z, 1.0) == 1)
+            if learned:
+                self.loss_curve_.append(learner.loss_since(before))
+            return learned
+
+    def _takes_plain(self, learner: KernelLearner, X: Array) -> bool:
+        """Whether the learner takes a row of this shape as it is, and nothing learns beside it."""
+        return (
+            X.shape == (1, self.n_features_in_)
+            and self._inputs.is_plain
+            and "feature_names_in_" not in vars(self)
+            and self.scale_targets
+            and learner.is_vector
+            and self._kept is None
+            and self._contest is None
+            and self.race_ is None
+            and not isinstance(self.risk_, GroupRisk)
+            and not isinstance(learner.kernel, OfRows)
+        )
+
+    def _scale_one(self, target: float, weight: float, learn: Callable[[float], bool]) -> bool:
+        """Update the scale with a target and learn it; undo the update if it is not learned.
+
+        The scale changes in place, because a copy takes longer than a step.
+        """
+        try:
+            learned = learn(self._targets.update(target, weight))
+        except Exception:
+            self._targets.undo()
+            raise
+        if not learned:
+            self._targets.undo()
+        return learned
+
+    # -- many rows ---------------------------------------------------------------------------
+
     def _learn_targets(self, X: Array, targets: Array, weight: Array, first: bool) -> None:
         """Learn a part of a stream; the first part sets the scale before it is learned."""
         if first:
             self._learn_on(X, self._scale_all(targets, weight), weight)
         elif targets.shape == (1,) and weight[0] > 0.0 and self.scale_targets:
-            self._learn_row(X, targets, weight)
+            self._scale_one(targets[0], weight[0], partial(self._learn_row, X, weight))
         else:
             self._learn_on(X, self._scale_each(targets, weight), weight)
+
+    def _learn_row(self, X: Array, weight: Array, scaled: float) -> bool:
+        """Learn one row with a scaled target; return that it was learned."""
+        self._learn_on(X, np.array([scaled]), weight)
+        return True
 
     def _scale_all(self, targets: Array, weight: Array) -> Array:
         """Update the scale with all targets; return them in the new scale."""
         if self.scale_targets:
             self._targets = self._targets.merged(targets, weight)
         return self._encode(targets)
-
-    def _learn_row(self, X: Array, target: Array, weight: Array) -> None:
-        """Learn one row. The scale changes in place, because a copy takes longer than a step."""
-        try:
-            scaled = self._targets.update(target[0], weight[0])
-            self._learn_on(X, np.array([scaled]), weight)
-        except Exception:
-            self._targets.undo()
-            raise
 
     def _scale_each(self, targets: Array, weight: Array) -> Array:
         """Update the scale with each target; return the target in the scale at its time."""
@@ -60,3 +145,8 @@ class ScaledTargets(EpochEstimator):
 
     def _encode(self, y: Any) -> Array:
         return self._targets.scaled(np.asarray(y, dtype=np.float64, order="C"))
+
+
+def _is_float_array(given: Any, n_dimensions: int) -> bool:
+    """Whether this is an array of float64, not of a subclass, with so many dimensions."""
+    return type(given) is np.ndarray and given.ndim == n_dimensions and given.dtype == np.float64

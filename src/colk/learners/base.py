@@ -323,11 +323,26 @@ class OnlineLearner(WatchedLearner):
         with self._stream.lock:
             return self._stream.loss_sum, self._stream.weight_sum
 
+    def loss_since(self, before: tuple[float, float]) -> float:
+        """Mean loss before each step since `loss_sums` was `before`; NaN if there was no step.
+
+        Examples
+        --------
+        >>> from colk import COLK
+        >>> from colk.kernels import Gaussian
+        >>> learner = COLK(Gaussian(1.0)).learn([[0.0]], [1.0])
+        >>> before = learner.loss_sums
+        >>> learner.learn([[9.0]], [2.0]).loss_since(before)
+        2.0
+        """
+        loss, weight = self.loss_sums
+        seen = weight - before[1]
+        return float((loss - before[0]) / seen) if seen > 0.0 else float("nan")
+
     @property
     def prequential_loss(self) -> float:
         """Mean over the stream of the loss of each θ before its step."""
-        loss, weight = self.loss_sums
-        return loss / weight if self.steps > 0 else float("nan")
+        return self.loss_since((0.0, 0.0))
 
     @property
     def trace(self) -> Trace:

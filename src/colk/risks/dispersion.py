@@ -114,6 +114,7 @@ class Mean(Dispersion):
     """
 
     _fields = ()
+    is_mean: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__(0.0)

@@ -131,6 +131,7 @@ class RowTerms(NamedTuple):
     outer_curvature: Array  # (n,)
     bends: Array  # (n, q)
     pulls: Array  # (n, q)
+    loss_slopes: Array  # (n, q): ℓ', without the shares; (n, 0) for a risk of predictions
 
 
 def losses_of(objective: SumObjective, F: Array, targets: Array) -> Array:
@@ -192,18 +193,19 @@ def curvature_times(
     change : array of shape (n, q)
         The change.
     """
-    found = row_terms(objective, inner, F, targets, share, True)
     joins_outputs = objective.n_outputs > 1 and isinstance(objective.risk, LossRisk)
-    if not joins_outputs or (inner is None and not objective.couples_outputs):
+    is_joined = joins_outputs and (inner is not None or objective.couples_outputs)
+    found = row_terms(objective, inner, F, targets, share, not is_joined)
+    if not is_joined:
         return np.asarray(found.curvature * change)
     terms = objective.terms(targets)
     if objective.couples_outputs:
         curved = terms.curvature_product(F, change)
     else:
         curved = np.maximum(terms.loss_curvature(F), 0.0) * change
-    slopes = terms.loss_slopes(F)
-    along = found.outer_curvature * np.sum(slopes * change, axis=1)
-    return np.asarray(np.maximum(found.by_loss, 0.0)[:, None] * curved + along[:, None] * slopes)
+    along = found.outer_curvature * np.sum(found.loss_slopes * change, axis=1)
+    curved = np.maximum(found.by_loss, 0.0)[:, None] * curved
+    return np.asarray(curved + along[:, None] * found.loss_slopes)
 
 
 def _loss_terms(
@@ -224,7 +226,7 @@ def _loss_terms(
         )
         pull = share[:, None] * slopes
         return RowTerms(
-            share * losses, share, losses, pull, curvature, np.zeros(len(F)), none, none
+            share * losses, share, losses, pull, curvature, np.zeros(len(F)), none, none, slopes
         )
     by_loss = _by_loss(risk, inner, losses, share)
     outer = _outer_curvature(risk, inner, losses, share)
@@ -234,7 +236,7 @@ def _loss_terms(
         curvature = curvature + outer[:, None] * slopes**2
     values = share * risk.outer(losses, inner.g)
     pull, bends, pulls = (each[:, None] * slopes for each in (by_loss, outer, share))
-    return RowTerms(values, by_loss, losses, pull, curvature, outer, bends, pulls)
+    return RowTerms(values, by_loss, losses, pull, curvature, outer, bends, pulls, slopes)
 
 
 def _by_loss(risk: LossRisk, inner: Inner, losses: Array, share: Array) -> Array:
@@ -264,7 +266,8 @@ def _auc_terms(inner: Inner, F: Array, targets: Array, share: Array) -> RowTerms
     values = within * (f - np.where(is_positive, above, below)) ** 2
     slopes = 2.0 * within * (f + np.where(is_positive, -1.0 - below, 1.0 - above))
     both, sides = within[:, None], (within * apart)[:, None]
-    return RowTerms(values, within, values, slopes[:, None], 2.0 * both, within, both, sides)
+    none = np.zeros((len(F), 0))
+    return RowTerms(values, within, values, slopes[:, None], 2.0 * both, within, both, sides, none)
 
 
 def _composed_terms(
@@ -284,4 +287,4 @@ def _composed_terms(
         curvature = np.abs(difference) / (2.0 * inner.step)
     values = share * risk.tabulate("outer", F, targets, inner.g)[:, 0]
     zero = np.zeros(len(F))
-    return RowTerms(values, share, values, slopes_at(F), curvature, zero, none, none)
+    return RowTerms(values, share, values, slopes_at(F), curvature, zero, none, none, none)
