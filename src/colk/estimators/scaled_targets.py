@@ -35,7 +35,7 @@ class ScaledTargets(EpochEstimator):
         return self._encode(targets)
 
     def _learn_row(self, X: Array, target: Array, weight: Array) -> None:
-        """Learn one row. The scale changes in place, because a copy takes longer than a step."""
+        """Learn one row; update the scale in place, because a copy takes longer than a step."""
         try:
             scaled = self._targets.update(target[0], weight[0])
             self._learn_on(X, np.array([scaled]), weight)
@@ -44,7 +44,7 @@ class ScaledTargets(EpochEstimator):
             raise
 
     def _scale_each(self, targets: Array, weight: Array) -> Array:
-        """Update the scale with each target; return the target in the scale at its time."""
+        """Update the scale with one target after another; return each in the scale of its time."""
         if not self.scale_targets:
             return targets
         rows = targets.reshape(len(targets), -1).copy()
