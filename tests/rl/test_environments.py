@@ -209,7 +209,7 @@ def test_missing_agreement_and_a_large_error_are_explained():
     with pytest.warns(RuntimeWarning) as told:
         rough = evaluate_policy("CartPole-v1", upright, learner, n_transitions=3000, **settings)
     assert rough.rmse > 0.5
-    assert any("the learned values are off by" in str(each.message) for each in told)
+    assert any("the learned values have an RMS error" in str(each.message) for each in told)
     with pytest.warns(RuntimeWarning, match="fewer than 3 states are held out"):
         evaluate_policy(
             "CartPole-v1",
