@@ -298,7 +298,7 @@ def test_errors_are_one_line(colk, houses, tmp_path, options, message):
     [
         ("empty.csv", "", "it is empty"),
         ("head.csv", "x,y\n", "no row could be learned"),
-        ("bad.csv", "x,y\n1,a\n?,3\n", "no row could be learned; the first"),
+        ("bad.csv", "x,y\n1,a\n?,3\n", "no row could be learned; first reason"),
         ("t.dat", "x,y\n1,2\n", "no known extension"),
     ],
 )
