@@ -71,7 +71,7 @@ def test_a_term_is_no_model(tmp_path):
 def test_versions_to_come_are_named(tmp_path):
     header, arrays = parts(COLK(Gaussian(1.0)), tmp_path)
     header |= {"version": 2, "library": "9.0"}
-    with pytest.raises(FileFormatError, match=r"version 2 .* reads 1; .* colk '9\.0'"):
+    with pytest.raises(FileFormatError, match=r"version 2 .* reads version 1; .* colk '9\.0'"):
         colk.load(write(header, arrays, tmp_path))
 
 

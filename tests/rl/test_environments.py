@@ -138,7 +138,7 @@ def test_without_anything_to_compare_with():
 
 def test_without_discount_the_horizon_is_asked_for_before_anything_is_learned():
     learner = KernelTD(Gaussian(0.3), 1.0)
-    with pytest.raises(ValueError, match="needs horizon"):
+    with pytest.raises(ValueError, match="needs a horizon"):
         evaluate_policy(Countdown(), stay, learner, 100)
     assert learner.steps == 0
     assert evaluated(Countdown(), discount=1.0, horizon=5).monte_carlo.horizon == 5
@@ -183,7 +183,7 @@ def test_the_policies_do_what_they_are_for():
         (lambda: rollout(3, stay, 5), TypeError, "env must be a Gymnasium environment"),
         (lambda: rollout(Countdown(), stay, 0), ValueError, "n_transitions must be at least 1"),
         (lambda: evaluate_policy(Countdown(), stay, None), TypeError, "must be a ValueLearner"),
-        (lambda: held_out_values(Countdown(), stay, 1.0), ValueError, "needs horizon"),
+        (lambda: held_out_values(Countdown(), stay, 1.0), ValueError, "needs a horizon"),
     ],
 )
 def test_bad_input_is_refused(call, kind, message):
