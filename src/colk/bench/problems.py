@@ -173,9 +173,14 @@ REGRESSION = {
         Problem("boxes", _steps, 1600, "A piecewise constant function, which suits trees.", 1.2),
         Problem("linear", _linear, 1600, "A linear function, for which simpler models suffice."),
         Problem(
-            "diabetes", _diabetes, 442, "scikit-learn's data; defaults of colk were chosen on them."
+            "diabetes",
+            _diabetes,
+            442,
+            "scikit-learn's data; defaults of colk were compared on them.",
         ),
-        Problem("lidar", _lidar, 221, "This package's data; defaults of colk were chosen on them."),
+        Problem(
+            "lidar", _lidar, 221, "This package's data; defaults of colk were compared on them."
+        ),
     )
 }
 

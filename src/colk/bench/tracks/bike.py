@@ -155,5 +155,5 @@ TRACK = Track(
         Measure("bytes", "Size in bytes of everything that is kept for further learning."),
     ),
     _cells,
-    {"8,645 hours": "Hours of 2011 in Washington. Defaults of colk were compared on these data."},
+    {"8,645 hours": "Hours of 2011 in Washington. Settings of colk were compared on these data."},
 )
