@@ -176,10 +176,10 @@ REGRESSION = {
             "diabetes",
             _diabetes,
             442,
-            "scikit-learn's data; defaults of colk were compared on them.",
+            "scikit-learn's data, on which defaults of colk were compared.",
         ),
         Problem(
-            "lidar", _lidar, 221, "This package's data; defaults of colk were compared on them."
+            "lidar", _lidar, 221, "This package's data, on which defaults of colk were compared."
         ),
     )
 }

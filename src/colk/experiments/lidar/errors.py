@@ -130,7 +130,7 @@ def lidar_verdict(found: LidarRuns) -> Verdict:
         "alternative falls short if COLK's error is lower, which means that the interval lies "
         f"below {percent(-NEGLIGIBLE)}. POLK chooses its number of atoms, so it also falls short "
         f"if it has over {percent(_LARGER)} more atoms than COLK. The experiment sets the size of "
-        "all other models, so their size is no evidence.",
+        "all other models, so their size does not count as evidence.",
         parts=parts,
         plan=found.plan,
         numbers=numbers,

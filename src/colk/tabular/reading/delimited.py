@@ -85,7 +85,9 @@ class Delimited:
             cells = self._cells(text.removeprefix("\ufeff"))
             names = [_decoded(name).strip() for name in cells]
         except (csv.Error, ValueError) as error:
-            raise ValueError(f"its first line holds no names: {_reason(error)}") from error
+            raise ValueError(
+                f"its first line does not have names of columns: {_reason(error)}"
+            ) from error
         if all(is_number(name) for name in names):
             raise ValueError(
                 "the first line holds numbers, not names of columns; set `columns` to their names"
