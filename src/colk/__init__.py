@@ -1,6 +1,6 @@
 """Risk-sensitive online kernel learning in bounded memory.
 
-Names and modules are imported when they are first used, so `import colk` takes milliseconds.
+Public names and modules are imported on first use, so `import colk` takes milliseconds.
 """
 
 from colk._lazy import lazy_attributes

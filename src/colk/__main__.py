@@ -1,6 +1,6 @@
 """The command `colk`, and `python -m colk`.
 
-This module imports little, so that Ctrl-C is handled from the first moments on.
+This module imports little, so that Ctrl-C is handled while the other modules are being imported.
 """
 
 import os
@@ -13,7 +13,7 @@ _INTERRUPTED = 130
 
 
 def _leave(*_: object) -> None:
-    """End the process at once: nothing is being written."""
+    """End the process at once; no file is open for writing yet."""
     try:
         os.write(2, b"colk: stopped\n")
     finally:
@@ -21,18 +21,18 @@ def _leave(*_: object) -> None:
 
 
 def run() -> None:
-    """Run the command line of the process, and end the process.
+    """Run the command with the arguments of the process, then end the process.
 
-    Ctrl-C ends it with one line and exit code 130. Commands that write files handle it themselves
-    while they do.
+    Ctrl-C ends it with one line and exit code 130. Commands handle Ctrl-C themselves while they
+    write files.
     """
     signal(SIGINT, _leave)
     from colk.cli.main import main
     from colk.cli.reader_thread import is_reading
 
     code = main()
-    signal(SIGINT, SIG_IGN)  # the work is done
-    if is_reading():  # a thread that waits for a pipe; it must not outlive the interpreter
+    signal(SIGINT, SIG_IGN)  # only the exit is left
+    if is_reading():  # a thread still waits for a pipe, and would crash the interpreter's shutdown
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()

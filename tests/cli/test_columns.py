@@ -106,7 +106,7 @@ def test_parquet_and_json_say_what_a_column_holds(colk, tmp_path):
     assert "column when holds lists, objects or bytes" in fit(colk, lines, *options)[2]
     assert "no column to predict y from" in fit(colk, lines)[2]
     pa.parquet.write_table(pa.table({"a": np.arange(50.0), "y": pa.array(DAYS)}), path)
-    assert "the target y holds dates or times" in fit(colk, path)[2]
+    assert "the target y has dates or times" in fit(colk, path)[2]
 
 
 def test_other_formats_are_recognised(colk, tmp_path):

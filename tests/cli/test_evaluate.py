@@ -96,7 +96,7 @@ def test_rows_without_a_target_cannot_be_evaluated(colk, houses, tmp_path):
     path.write_text("size,age,city,price\n1,2,Bonn,\n")
     code, _, error = colk("evaluate", model, path)
     assert code == 2
-    assert "no row could be evaluated; the first: " in error
+    assert "no row could be evaluated; first reason: " in error
     assert "price is missing" in error
     code, _, error = colk("evaluate", model, houses, "--intervals", "0.9")
     assert code == 2

@@ -162,7 +162,7 @@ def test_names_with_commas_stand_in_quotes(colk, tmp_path):
     ("name", "text", "message"),
     [
         ("t.json", '[{"a": 1, "y": 2}]', "jq -c"),
-        ("t.json", '{\n"a": 1,\n"y": 2\n}\n', "one to a line"),
+        ("t.json", '{\n"a": 1,\n"y": 2\n}\n', "not JSON objects"),
         ("none.csv", None, "none.csv: no such file or directory"),
     ],
 )

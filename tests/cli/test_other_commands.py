@@ -168,7 +168,7 @@ def test_export(colk, tmp_path, model):
     [
         (["predict", "MODEL", "DATA", "--out", "no/such/p.csv"], "there is no folder no/such"),
         (["predict", "MODEL", "DATA", "--out", "p.xyz"], "choose the format with --to"),
-        (["predict", "MODEL", "DATA", "--to", "parquet"], "name a file by --out"),
+        (["predict", "MODEL", "DATA", "--to", "parquet"], "name a file with --out"),
         (["predict", "MODEL", "DATA", "--out", "DATA"], "is an input"),
         (["predict", "MODEL", "-", "--format", "parquet"], "cannot be read from standard input"),
         (["predict", "none.colk", "DATA"], "there is no file none.colk"),

@@ -121,7 +121,7 @@ def test_changes_between_fit_and_predict(colk, frame, tmp_path, model):
     for changed, message in (
         (frame.drop(columns="shop"), "new.csv has no column 'shop'; it has order, when, product"),
         (frame.rename(columns={"shop": "Shop"}), "new.csv has no column 'shop'"),
-        (frame.assign(price="cheap"), "no row could be predicted; the first: "),
+        (frame.assign(price="cheap"), "no row could be predicted; first reason: "),
         (frame.assign(when=range(N)), "line 2: when is '0', not a date or time"),
     ):
         code, error = predict(changed)

@@ -85,11 +85,11 @@ def test_what_does_not_fit_together(pool):
     points, targets = lazy(X, Y)
     with pytest.raises(TypeError, match=r"y must be a dask collection"):
         regressor(client=pool).fit(points, Y)
-    with pytest.raises(ValueError, match=r"repartition them alike"):
+    with pytest.raises(ValueError, match=r"the same partitions"):
         regressor(client=pool).fit(points, dask_array.from_array(Y[:200], chunks=100))
     with pytest.raises(ValueError, match=r"no partition has a row"):
         regressor(client=pool).fit(*lazy(X, Y), dask_array.zeros(400, chunks=100))
-    with pytest.raises(ValueError, match=r"polish=False has no meaning"):
+    with pytest.raises(ValueError, match=r"polish=False is not possible"):
         regressor(client=pool, polish=False).fit(points, targets)
     with pytest.raises(ValueError, match=r"one class"):
         DaskCOLKClassifier(client=pool).fit(X, np.ones(400))

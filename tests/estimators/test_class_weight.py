@@ -56,8 +56,8 @@ def test_streams_take_a_dict_in_any_chunks():
     ("weights", "method", "message"),
     [
         ("balanced", "partial_fit", "'balanced' needs all data.*pass a dict"),
-        ({"rare": -1.0}, "fit", "class_weight must hold numbers of at least 0"),
-        ({"rare": np.nan}, "fit", "class_weight must hold numbers of at least 0"),
+        ({"rare": -1.0}, "fit", "class_weight must be at least 0"),
+        ({"rare": np.nan}, "fit", "class_weight must be at least 0"),
         ({"rarely": 1.0}, "fit", "are not in class_weight"),
         ("even", "fit", "class_weight"),
     ],

@@ -76,7 +76,7 @@ def test_more_features_are_curves_of_mean_predictions():
 def test_several_classes_of_more_features_have_no_curve():
     wide = np.column_stack([X, X[::-1]])
     model = COLKClassifier(random_state=0).fit(wide, np.digitize(Y, [-0.5, 0.5]))
-    with pytest.raises(ValueError, match="no curve to draw"):
+    with pytest.raises(ValueError, match="one or two features"):
         LearnedFunctionDisplay.from_estimator(model, wide)
 
 

@@ -193,7 +193,7 @@ def test_what_cannot_be_read_again_is_refused():
         COLKClassifier(class_weight="balanced").fit([(X, Y > 0.0)])
     with pytest.raises(TypeError, match="does not read batches"):
         COLKQuantileRegressor().fit([(X, Y)])
-    with pytest.raises(ValueError, match="the batches hold no rows"):
+    with pytest.raises(ValueError, match="batches have no rows"):
         COLKRegressor().fit(OnlyOnce([(X, Y)]))
     with pytest.raises(ValueError, match="requires y to be passed"):
         COLKRegressor().fit(X)

@@ -198,7 +198,7 @@ def test_kernels_of_a_table(fitted):
         model(kernel=Gaussian(1.0) + Linear()).fit(X, Y)
     with pytest.raises(ValueError, match="standardize must be"):
         model(standardize="often").fit(X, Y)
-    with pytest.raises(TypeError, match="models of numbers without gaps"):
+    with pytest.raises(TypeError, match="numbers without gaps"):
         KernelCompressor(model(kernel="laplacian")).fit(X.assign(city=1.0, when=1.0), Y)
 
 

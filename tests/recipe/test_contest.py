@@ -289,7 +289,7 @@ def test_a_file_with_other_learners_is_refused(states):
         restored(rival=COLK(contest.default).learn(X[:5], Y[:5]))
     with pytest.raises(FileFormatError, match="other features"):
         restored(recent=contest.recent.widened(7))
-    with pytest.raises(FileFormatError, match="has no contest"):
+    with pytest.raises(FileFormatError, match="contest of kernels"):
         restored(settings={"kernel": "laplacian"})
 
 

@@ -138,7 +138,7 @@ def test_without_anything_to_compare_with():
 
 def test_without_discount_the_horizon_is_asked_for_before_anything_is_learned():
     learner = KernelTD(Gaussian(0.3), 1.0)
-    with pytest.raises(ValueError, match="needs horizon"):
+    with pytest.raises(ValueError, match="needs a horizon"):
         evaluate_policy(Countdown(), stay, learner, 100)
     assert learner.steps == 0
     assert evaluated(Countdown(), discount=1.0, horizon=5).monte_carlo.horizon == 5
@@ -183,7 +183,7 @@ def test_the_policies_do_what_they_are_for():
         (lambda: rollout(3, stay, 5), TypeError, "env must be a Gymnasium environment"),
         (lambda: rollout(Countdown(), stay, 0), ValueError, "n_transitions must be at least 1"),
         (lambda: evaluate_policy(Countdown(), stay, None), TypeError, "must be a ValueLearner"),
-        (lambda: held_out_values(Countdown(), stay, 1.0), ValueError, "needs horizon"),
+        (lambda: held_out_values(Countdown(), stay, 1.0), ValueError, "needs a horizon"),
     ],
 )
 def test_bad_input_is_refused(call, kind, message):
@@ -209,7 +209,7 @@ def test_missing_agreement_and_a_large_error_are_explained():
     with pytest.warns(RuntimeWarning) as told:
         rough = evaluate_policy("CartPole-v1", upright, learner, n_transitions=3000, **settings)
     assert rough.rmse > 0.5
-    assert any("the learned values are off by" in str(each.message) for each in told)
+    assert any("the learned values have an RMS error" in str(each.message) for each in told)
     with pytest.warns(RuntimeWarning, match="fewer than 3 states are held out"):
         evaluate_policy(
             "CartPole-v1",

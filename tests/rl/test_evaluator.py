@@ -137,11 +137,11 @@ GOOD = {"states": [[0.0], [1.0]], "rewards": [0.0, 1.0], "next_states": [[1.0], 
     [
         ({"states": [0.0, 1.0]}, "states must have shape"),
         ({"states": [[np.nan], [1.0]]}, "states contains NaN"),
-        ({"next_states": [[1.0]]}, "next_states has 1 rows, states has 2"),
+        ({"next_states": [[1.0]]}, "next_states has 1 rows, but states has 2"),
         ({"next_states": [[1.0, 2.0], [0.0, 1.0]]}, "next_states has 2 features, expected 1"),
         ({"rewards": [1.0]}, "rewards has 1 entries, expected 2"),
         ({"rewards": [np.inf, 1.0]}, "rewards contains infinity"),
-        ({"terminated": [0.5, 1.0]}, "terminated must hold True and False"),
+        ({"terminated": [0.5, 1.0]}, "terminated must consist of True and False"),
         ({"terminated": [True]}, "terminated has 1 entries, expected 2"),
     ],
 )

@@ -100,7 +100,7 @@ def noisy_values(truth):
         (lambda: LinearQuadratic([[0.5, 0.1]]), "square"),
         (lambda: LinearQuadratic(0.5 * np.eye(2), [[1.0, 1.0], [0.0, 1.0]]), "symmetric"),
         (lambda: LinearQuadratic([[0.5]]).value([[0.0]], 1.0), "infinite"),
-        (lambda: horizon_of(1.0), "needs horizon"),
+        (lambda: horizon_of(1.0), "needs a horizon"),
         (lambda: agreement([1.0, 2.0], [1.0, 2.0]), "at least 3"),
         (lambda: agreement([1.0, 2.0, 3.0], [1.0, 1.0, 1.0]), "differ"),
         (lambda: monte_carlo_values(DoubleWell(), [[0.0]], 0.9), "expected 2"),

@@ -63,7 +63,7 @@ def test_learning_is_that_of_the_model(client):
         (b'{"rows": [{"x": 1' + b"0" * 400 + b"}]}", 422, "row 1: x is too large"),
         (b'{"rows": [{"x": 1e300}]}', 422, "x has values"),
         (b'{"rows": [{"city": []}]}', 422, "row 1: city must be a text"),
-        (b'{"rows": [{}], "more": 1}', 422, "a field 'more'"),
+        (b'{"rows": [{}], "more": 1}', 422, "field 'more'"),
         (b'{"size": 120}', 422, 'send rows as {"rows": [{"column": value}]}'),
         (b'{"rows": [{}], "coverage": 1}', 422, "coverage must be a number between 0 and 1"),
         (b'{"rows": [{}], "coverage": 0.9}', 409, "the model has no intervals"),

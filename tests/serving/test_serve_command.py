@@ -43,7 +43,7 @@ def test_sigterm_and_checkpoints(start, model_file):
         (["--host", "::"], "can be reached from other machines: set a token"),
         (["--port", "99999"], "must be a port"),
         (["--checkpoint-every", "3"], "need --learn"),
-        (["--token-file", "TOKEN"], "at least 16 characters"),
+        (["--token-file", "TOKEN"], "at least 16 printable ASCII characters"),
         (["--host", "no.such.host.invalid", "--token-file", "GOOD"], "is not an address"),
     ],
 )

@@ -189,8 +189,8 @@ def test_files_with_other_choices_are_refused():
     young, young_narrow = learned(new(), 0, 300), TableModel("y", ["a", "b"])
     young_narrow.learn(part(0, 300), Y[:300])
     cases = [
-        (given, {"contest": model._contest, "race": model.race}, "settings name the kernel"),
-        (model, {"contest": None, "race": None}, "neither chosen"),
+        (given, {"contest": model._contest, "race": model.race}, "kernel is given"),
+        (model, {"contest": None, "race": None}, "kernel is not chosen"),
         (model, {"race": None, "kept": young._kept}, "begins with a race"),
         (model, {"contest": narrow._contest}, "other features"),
         (model, {"contest": None, "learner": given._learner}, "won the race"),

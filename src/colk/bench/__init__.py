@@ -1,7 +1,7 @@
-"""The benchmark: colk and other methods on the same data, with losses shown as well as wins.
+"""The benchmark: colk and other methods on the same data, including problems where colk is worse.
 
-`colk bench` runs it and writes one page and one CSV file. A *track* asks one question (batch
-regression, streams, intervals, …). It has *problems* and *peers*; each peer is one class.
+`colk bench` runs it and writes a page and a CSV file. A *track* answers one question (batch
+regression, streams, intervals, …). It has *problems*, and *peers*, the methods that are compared.
 """
 
 from colk.bench.bench import Bench, bench

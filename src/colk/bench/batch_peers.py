@@ -1,4 +1,4 @@
-"""Peers for batch problems: each class is a row of the tables."""
+"""Peers for batch problems; each class is a row of the tables."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -26,7 +26,7 @@ Draws = np.random.Generator | None
 
 
 def _power(rng: Draws, low: float, high: float, default: float) -> float:
-    """Draw a number whose logarithm is uniform."""
+    """Draw a number whose logarithm is uniform; return the default without a generator."""
     if rng is None:
         return default
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
@@ -40,7 +40,7 @@ def _scaled(model: Any, is_classifier: bool = True) -> Any:
 
 
 class Colk(BatchPeer):
-    """colk at its defaults: one fit, nothing tuned."""
+    """colk at its defaults, with one fit and without tuning."""
 
     name = "colk"
     is_tuned = False
@@ -97,7 +97,7 @@ class Ridges(BatchPeer):
 
 
 class Subset:
-    """A Gaussian process on the first 500 rows: its time grows with the cube of the rows."""
+    """A Gaussian process on the first 500 rows, because its time grows as the cube of the rows."""
 
     def __init__(self, model: Any, n_rows: int = 500) -> None:
         self.model, self.n_rows = model, n_rows
@@ -114,7 +114,7 @@ class Subset:
 
 
 class GaussianProcess(BatchPeer):
-    """A Gaussian process whose length scales maximise the marginal likelihood; it tunes itself."""
+    """A Gaussian process that tunes its length scales by the marginal likelihood."""
 
     name = "GaussianProcess, 500 rows"
     is_tuned = False
@@ -209,7 +209,7 @@ class Network(BatchPeer):
 
 
 class Linear(BatchPeer):
-    """A linear model, as a yardstick."""
+    """A linear model as a baseline."""
 
     name = "linear"
 

@@ -28,13 +28,14 @@ class Bench:
 
 
 class _Alone(Watch):
-    """Tells another watch of tasks that run alone: each keeps all processes busy.
+    """Passes tasks that run alone to another watch, each with the time of all processes.
 
     Parameters
     ----------
     watch : Watch
+        The other watch.
     jobs : int
-        Number of processes of the tasks that do not run alone.
+        Number of processes of the other tasks.
     """
 
     def __init__(self, watch: Watch, jobs: int) -> None:
@@ -45,12 +46,12 @@ class _Alone(Watch):
         self._watch.begin(names)
 
     def finish(self, name: str, seconds: float, *, found: bool = False) -> None:
-        """Pass on the task, with the processor time of all processes."""
+        """Pass on the task, with its time multiplied by the number of processes."""
         self._watch.finish(name, self._jobs * seconds, found=found)
 
 
 def expected_seconds(names: Sequence[str], plan: Plan, jobs: int = 1) -> float:
-    """Return rough processor seconds; tasks that run alone count once for each process."""
+    """Return approximate processor seconds; tasks that run alone count once per process."""
     return sum(
         cell.task.seconds * (jobs if TRACKS[name].alone else 1)
         for name in names
@@ -65,7 +66,7 @@ def bench(
     jobs: int = 1,
     watch: Watch | None = None,
 ) -> Bench:
-    """Run tracks; continue them if they were interrupted.
+    """Run tracks, or continue an interrupted run.
 
     Parameters
     ----------
@@ -73,36 +74,36 @@ def bench(
         Keys of `TRACKS`.
     plan : Plan
         Size of the run.
-    out : path
+    out : path, default="bench"
         Folder of the page `bench.html` and the table `bench.csv`. Results of finished tasks are
-        kept in its folder `cache`, by the versions of the libraries.
-    jobs : int
+        kept in its folder `cache`, in a subfolder for the versions of the libraries.
+    jobs : int, default=1
         Number of processes. Tracks that measure elapsed time use one.
     watch : Watch, optional
-        Is told which tasks run and which have finished.
+        Receives the tasks that run and that have finished. Default: none.
 
     Returns
     -------
     Bench
-        Its scores are the same in every run, but for times.
+        The scores are the same in every run, except for times.
 
     Examples
     --------
     >>> from colk.bench import Plan, bench
     >>> bench(["weather"], Plan())
     Traceback (most recent call last):
-    ValueError: no track 'weather'; there are regression, ...
+    ValueError: no track 'weather'; the tracks are regression, ...
     """
     unknown = [name for name in names if name not in TRACKS]
     if unknown:
-        raise ValueError(f"no track {unknown[0]!r}; there are {', '.join(TRACKS)}")
+        raise ValueError(f"no track {unknown[0]!r}; the tracks are {', '.join(TRACKS)}")
     start, folder, watch = time.monotonic(), Path(out), watch or Watch()
-    # Results of other versions of the libraries are not used.
+    # The versions are in the path, so results of other versions are not used.
     cache = folder / "cache" / "-".join(versions()).replace(" ", "_")
     several = Runner(cache, jobs, watch)
     alone = Runner(cache, 1, _Alone(watch, jobs), one_thread=False)
     tracks = [TRACKS[name] for name in names]
-    # Elapsed times are measured while nothing else runs.
+    # Tracks that measure elapsed time run last, while nothing else runs.
     order = sorted(tracks, key=lambda track: track.alone)
     scores = {t.key: _run(t, plan, alone if t.alone else several) for t in order}
     found = [score for track in tracks for score in scores[track.key]]

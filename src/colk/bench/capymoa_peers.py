@@ -1,4 +1,4 @@
-"""Peers of CapyMOA for streams, with the interface of River. They need Java."""
+"""Stream peers from CapyMOA with River's interface; they need Java."""
 
 import os
 import shutil
@@ -10,17 +10,17 @@ import numpy as np
 
 __all__ = ["CapyMoa", "absence"]
 
-# CapyMOA must know the labels in advance; slots are given to labels as they arrive.
+# CapyMOA must know the labels in advance, so each new label is mapped to one of these.
 _LABELS = tuple(str(number) for number in range(20))
 Sample = dict[str, Any]
 
 
 def absence() -> str:
-    """Return why CapyMOA cannot run here, or an empty string."""
+    """Return the reason why CapyMOA cannot run here, or an empty string."""
     if find_spec("capymoa") is None:
         return "capymoa is not installed"
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        return "there is no Java"
+        return "Java is not installed"
     return ""
 
 
@@ -49,12 +49,12 @@ class CapyMoa:
         self._model.train(self._instance(x, y))
 
     def predict_raw(self, x: Sample) -> Any:
-        """Return what the model predicts: a number, the place of a label, or an interval."""
+        """Return the prediction of the model: a number, the index of a label, or an interval."""
         self._start(x)
         return self._model.predict(self._instance(x, self._labels[0] if self._labels else 0.0))
 
     def predict_one(self, x: Sample) -> Any:
-        """Return the predicted target, or None if there is none."""
+        """Return the predicted target, or None before any is known."""
         if self._is_classifier and not self._labels:
             return None
         found = self.predict_raw(x)

@@ -1,4 +1,4 @@
-"""What a track consists of: measures, and cells of problem, peer and seed."""
+"""The parts of a track: measures, and cells of problem, peer and seed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ class Plan:
 
     Parameters
     ----------
-    quick : bool
-        Whether to use one seed, fewer rows and fewer trials: minutes instead of a quarter of an
-        hour, and too little to compare close methods.
-    seed : int
-        Seed of all draws.
+    quick : bool, default=False
+        Whether to use one seed, fewer rows and fewer trials. A run then takes minutes instead of a
+        quarter of an hour, but is too small to compare close methods.
+    seed : int, default=0
+        Seed of all random numbers.
     """
 
     quick: bool = False
@@ -29,7 +29,7 @@ class Plan:
 
     @property
     def seeds(self) -> range:
-        """Seeds of the repeats."""
+        """Seeds of the repetitions."""
         return range(self.seed, self.seed + (1 if self.quick else 3))
 
     @property
@@ -49,19 +49,19 @@ class Measure:
     Parameters
     ----------
     name : str
-        Its name in the tables and in the CSV file.
+        Name in the tables and in the CSV file.
     text : str
-        What it is, in one sentence.
-    better : {"lower", "higher", "aim"}
+        Definition in one sentence.
+    better : {"lower", "higher", "aim"}, default="lower"
         Which values are better; "aim" means close to `aim`.
-    digits : int
+    digits : int, default=3
         Significant digits in tables.
-    aim : float
-        The value to reach, for `better="aim"`.
-    is_time : bool
-        Whether it is a time, which changes from run to run.
-    is_memory : bool
-        Whether it is the memory of a process, which changes from run to run as well.
+    aim : float, default=0.0
+        The ideal value, for `better="aim"`.
+    is_time : bool, default=False
+        Whether it is a time, which varies from run to run.
+    is_memory : bool, default=False
+        Whether it is the memory of a process, which also varies from run to run.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Measure:
 
     @property
     def repeats(self) -> bool:
-        """Whether every run on the same machine must find the same value."""
+        """Whether every run on the same machine must give the same value."""
         return not (self.is_time or self.is_memory)
 
     def badness(self, value: float) -> float:
@@ -115,27 +115,28 @@ class Score:
 
 @dataclass(frozen=True)
 class Track:
-    """A question of the benchmark.
+    """A part of the benchmark that answers one question.
 
     Parameters
     ----------
     key : str
-        Short name, for the command line and the CSV file.
+        Short name for the command line and the CSV file.
     title, question : str
-        Heading, and what the track answers.
+        Heading, and the question that the track answers.
     measures : sequence of Measure
-        The first one ranks the peers.
+        The measures; the first one ranks the peers.
     cells : callable
         Returns the cells for a plan.
     notes : mapping of str to str
-        Facts about problems that a reader needs, such as a published result or that a default was
-        chosen on these data.
-    alone : bool
+        Facts about problems that a reader needs, for example a published result, or that a default
+        was chosen on these data.
+    alone : bool, default=False
         Whether the tasks run one after the other, because they measure elapsed time.
-    ours : str
+    ours : str, default="colk"
         The peer of this package that is compared with the others.
-    remarks : callable
-        Returns sentences about the scores of a run, such as whether a published result was reached.
+    remarks : callable, optional
+        Returns sentences about the scores of a run, for example whether a published result was
+        reached. Default: no remarks.
     """
 
     key: str
@@ -158,9 +159,10 @@ def cell(
     uses_package: bool = True,
     **more: Any,
 ) -> Cell:
-    """Return a cell whose task gets the names of problem and peer, and the seed.
+    """Return a cell whose task is called with problem, peer and seed.
 
-    With `uses_package=False` its result is kept when the package changes outside the benchmark.
+    With `uses_package=False`, the cached result stays valid when the package changes outside the
+    benchmark.
     """
     settings = {"problem": problem, "peer": peer, "seed": seed, **more}
     task = Task(function, settings, f"{peer} on {problem}", seconds, uses_package)

@@ -11,18 +11,19 @@ Long = NDArray[np.longdouble]
 
 
 class KRLS:
-    """Recursive least squares on atoms that the others cannot approximate.
+    """Recursive least squares on a dictionary of approximately independent samples.
 
     A sample becomes an atom if the squared distance of its feature from the span of the atoms is
     above `threshold`. Otherwise it only changes the weights.
 
-    The arithmetic has extended precision where the processor has it: on smooth series the condition
-    of the kernel matrix is 10¹², and in double precision the order of sums changes the result.
+    The arithmetic uses extended precision if the processor has it, because on smooth series the
+    condition number of the kernel matrix is 10¹², and in double precision the order of sums changes
+    the result.
 
     Parameters
     ----------
     bandwidth : float
-        Of the Gaussian kernel exp(−‖x − y‖² / (2 bandwidth²)).
+        Bandwidth of the Gaussian kernel exp(−‖x − y‖² / (2 bandwidth²)).
     threshold : float
         Squared distance from the span above which a sample becomes an atom.
 

@@ -1,4 +1,4 @@
-"""The libraries of the peers: their versions, and why some are missing."""
+"""Versions of the libraries of the peers, and the reasons why some are missing."""
 
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -24,7 +24,7 @@ def versions() -> list[str]:
 
 
 def missing_libraries() -> dict[str, str]:
-    """Return the libraries whose methods are missing here, and why."""
+    """Return the libraries whose methods are missing here, with the reasons."""
     found = {"CapyMOA": absence()}
     for name, module in {"LightGBM": "lightgbm", "MAPIE": "mapie"}.items():
         found[name] = "" if find_spec(module) else f"{module} is not installed"

@@ -1,4 +1,4 @@
-"""The page of the benchmark: where colk is behind, then a table and a figure for each track."""
+"""Write the page of the benchmark: where colk is worse, then a table and a figure per track."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def _cell(summary: Summary | None, digits: int, is_best: bool) -> Markup:
-    """Write a mean and its interval; the best of a row is bold."""
+    """Return a table cell with a mean and its interval; the best value of a problem is bold."""
     if summary is None:
         return Markup('<td class="quiet">–</td>')
     text = number(summary.mean, digits)
@@ -64,7 +64,7 @@ def _peers(found: Summaries) -> list[str]:
 
 
 def _main_table(track: Track, found: Summaries) -> dict[str, Any]:
-    """Peers are rows and problems are columns, so that a reader can sort by a problem."""
+    """Return the table of the first measure, with a row per peer and a column per problem."""
     measure, peers = track.measures[0], _peers(found)
     best = {
         problem: min(by_peer, key=lambda peer: measure.badness(by_peer[peer].mean))
@@ -78,9 +78,9 @@ def _main_table(track: Track, found: Summaries) -> dict[str, Any]:
 
 
 def relative(found: Summaries) -> dict[str, float]:
-    """Return the geometric mean over problems of a peer's value divided by the best one.
+    """Return the geometric mean over problems of a peer's value divided by the best value.
 
-    Peers that lack a problem are left out, and so is everything if a value is not positive.
+    Peers that lack a problem are left out. The result is empty if a value is not positive.
     """
     if any(each.mean <= 0.0 for by_peer in found.values() for each in by_peer.values()):
         return {}
@@ -121,7 +121,7 @@ def _medians(scores: Sequence[Score], measure: Measure) -> dict[str, float]:
 
 
 def _name_points(axes: Any, points: Mapping[str, tuple[float, float]]) -> None:
-    """Write a name beside each point, above other names that are in its way."""
+    """Write a name beside each point, shifted up if it would overlap other names."""
     axes.autoscale_view()
     taken: list[tuple[float, float, float]] = []
     for name, place in sorted(points.items(), key=lambda item: item[1][1]):
@@ -163,7 +163,7 @@ def _told(each: Behind) -> str:
 
 
 def _share_behind(tracks: Sequence[Track], scores: Sequence[Score]) -> str:
-    """Say on how many problems another method is ahead."""
+    """Return a text with the number of problems on which another method is better."""
     n_behind = sum(len(behind(track, scores)) for track in tracks)
     n_problems = len({(score.track, score.problem) for score in scores})
     return f"On {n_behind} of {n_problems} problems"
@@ -195,7 +195,7 @@ def write_page(
     facts |= {f"Without {name}": why for name, why in missing_libraries().items()}
     page = render(
         "bench",
-        title="colk beside other methods",
+        title="colk compared with other methods",
         sections=sections,
         facts=facts,
         quick=plan.quick,

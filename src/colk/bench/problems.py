@@ -1,4 +1,4 @@
-"""Batch problems: data of scikit-learn, of this package, and generators."""
+"""Batch problems: data sets of scikit-learn and of this package, and generators."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,13 +41,14 @@ class Problem:
     Parameters
     ----------
     name : str
+        Name in the tables.
     draw : callable
         Draws n rows and their targets, or all rows of a data set in a random order.
     n_train : int
-        Rows for training in a full run.
-    note : str
-        What a reader must know, such as that a default of this package was chosen on these data.
-    cost : float
+        Number of training rows in a full run.
+    note : str, default=""
+        A fact that a reader must know, for example that a default was chosen on these data.
+    cost : float, default=1.0
         Time of a fit, relative to other problems with as many rows.
     """
 
@@ -58,7 +59,7 @@ class Problem:
     cost: float = 1.0
 
     def split(self, seed: int, n_train: int) -> Split:
-        """Return rows for training and as many others for testing, the same for the same seed."""
+        """Return training rows and test rows; the same seed gives the same rows."""
         rng = np.random.default_rng([seed, *self.name.encode()])
         X, y = self.draw(2 * n_train, rng)
         n = min(n_train, int(0.7 * len(X)))
@@ -92,7 +93,7 @@ def _friedman3(n: int, rng: np.random.Generator) -> Drawn:
 
 
 def _arm(n: int, rng: np.random.Generator) -> Drawn:
-    """Distance of the hand of a plane arm of eight links from the origin."""
+    """Draw the distance of the hand of a plane arm with eight links from the origin."""
     angles = rng.uniform(-np.pi / 4, np.pi / 4, size=(n, 8))
     turned = np.cumsum(angles, axis=1)
     reach = np.hypot(np.cos(turned).sum(axis=1), np.sin(turned).sum(axis=1))
@@ -100,7 +101,7 @@ def _arm(n: int, rng: np.random.Generator) -> Drawn:
 
 
 def _steps(n: int, rng: np.random.Generator) -> Drawn:
-    """Boxes along the axes, which trees can represent and smooth functions cannot."""
+    """Draw from boxes along the axes, which suit trees and do not suit smooth functions."""
     X = rng.uniform(size=(n, 6))
     level = (X[:, 0] > 0.4) + 2.0 * ((X[:, 1] > 0.5) & (X[:, 2] < 0.7)) - (X[:, 3] > 0.8)
     return X, level + 0.3 * rng.normal(size=n)
@@ -122,7 +123,7 @@ def _lidar(n: int, rng: np.random.Generator) -> Drawn:
 
 
 def _gauss(n: int, rng: np.random.Generator) -> Drawn:
-    """Two overlapping normal classes; the best possible accuracy is about 0.816."""
+    """Draw two overlapping normal classes; the best possible accuracy is about 0.816."""
     y = (rng.random(n) < 0.5).astype(int)
     X = rng.normal(size=(n, 2))
     X[y == 1] = 2.0 * X[y == 1] + [2.0, 0.0]
@@ -135,7 +136,7 @@ def _checkerboard(n: int, rng: np.random.Generator) -> Drawn:
 
 
 def _waveform(n: int, rng: np.random.Generator) -> Drawn:
-    """Breiman's three classes of 21 noisy points on mixtures of two triangles."""
+    """Draw Breiman's three classes: 21 noisy points on mixtures of two triangles."""
     places = np.arange(1.0, 22.0)
     waves = np.maximum(6.0 - np.abs(places - np.array([[11.0], [15.0], [7.0]])), 0.0)
     label = rng.integers(3, size=n)
@@ -145,7 +146,7 @@ def _waveform(n: int, rng: np.random.Generator) -> Drawn:
 
 
 def _clouds(n: int, rng: np.random.Generator) -> Drawn:
-    """Six classes, each of three clouds in 16 features."""
+    """Draw six classes, each a mixture of three normal clouds in 16 features."""
     centres = np.random.default_rng(26).normal(scale=1.6, size=(6, 3, 16))
     label = rng.integers(6, size=n)
     return centres[label, rng.integers(3, size=n)] + rng.normal(size=(n, 16)), label
@@ -159,7 +160,7 @@ def _bundled(load: Callable[..., Drawn]) -> Callable[..., Drawn]:
     return draw
 
 
-_CHOSEN = "Defaults of colk were chosen with draws of this generator, but not with these."
+_CHOSEN = "Defaults of colk were chosen on other samples from this generator."
 
 REGRESSION = {
     problem.name: problem
@@ -169,10 +170,17 @@ REGRESSION = {
         Problem("Friedman 2", _friedman2, 1600, cost=0.7),
         Problem("Friedman 3", _friedman3, 1600, cost=0.9),
         Problem("arm of 8 links", _arm, 1600, _CHOSEN, 0.75),
-        Problem("boxes", _steps, 1600, "A piecewise constant function, made for trees.", 1.2),
-        Problem("linear", _linear, 1600, "A linear function: simpler models suffice."),
-        Problem("diabetes", _diabetes, 442, "scikit-learn's data; defaults of colk saw them."),
-        Problem("lidar", _lidar, 221, "Data of this package; defaults of colk saw them."),
+        Problem("boxes", _steps, 1600, "A piecewise constant function, which suits trees.", 1.2),
+        Problem("linear", _linear, 1600, "A linear function, for which simpler models suffice."),
+        Problem(
+            "diabetes",
+            _diabetes,
+            442,
+            "scikit-learn's data, on which defaults of colk were compared.",
+        ),
+        Problem(
+            "lidar", _lidar, 221, "This package's data, on which defaults of colk were compared."
+        ),
     )
 }
 

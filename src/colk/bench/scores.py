@@ -1,4 +1,4 @@
-"""Scores: means over seeds, intervals, where colk is behind, and the CSV file."""
+"""Means and intervals of scores, problems where colk is worse, and the CSV file."""
 
 import csv
 import io
@@ -12,13 +12,13 @@ from colk.bench.cells import Measure, Score, Track
 
 __all__ = ["Behind", "Summary", "behind", "ratios", "read_csv", "summarise", "to_csv"]
 
-# A peer is ahead if it is better by this share, and by more than the noise over seeds.
+# A peer is better than colk if it is ahead by this share and by more than the noise over seeds.
 _AHEAD = 0.02
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean of a measure over seeds, and half of its 95 % interval (0 for one seed)."""
+    """Mean of a measure over seeds, and half the width of its 95 % interval (0 for one seed)."""
 
     mean: float
     half: float
@@ -53,11 +53,11 @@ def summarise(scores: Sequence[Score], measure: str) -> dict[str, dict[str, Summ
 
 
 def ratios(track: Track, scores: Sequence[Score]) -> dict[str, Summary]:
-    """Return the error of each peer relative to colk's, with an interval over the repeats.
+    """Return the error of each peer divided by colk's, with an interval over the repetitions.
 
-    The ratio of a problem is taken seed by seed, so that both have the same rows. The result is
-    the geometric mean over the problems. Peers that lack a problem are left out, and so is
-    everything if a value is not positive.
+    Ratios are taken seed by seed, so that both methods have the same rows. The result is the
+    geometric mean over the problems. Peers that lack a problem are left out. The result is empty if
+    a value is not positive.
     """
     name = track.measures[0].name
     values = {
@@ -81,7 +81,7 @@ def ratios(track: Track, scores: Sequence[Score]) -> dict[str, Summary]:
 
 
 def _geometric(logs: list[list[float]]) -> Summary:
-    """Return the geometric mean over problems of logarithms of ratios, one list a problem."""
+    """Return the geometric mean over problems, given logarithms of ratios for each problem."""
     repeated = [found for found in logs if len(found) > 1]
     mean = float(np.exp(np.mean([np.mean(found) for found in logs])))
     if not repeated:
@@ -104,7 +104,7 @@ class Behind:
 
 
 def behind(track: Track, scores: Sequence[Score]) -> list[Behind]:
-    """Return the problems on which the best peer is ahead of colk, by more than the noise."""
+    """Return the problems on which the best peer is better than colk by more than the noise."""
     measure, found = track.measures[0], []
     own = [score for score in scores if score.track == track.key]
     for problem, peers in summarise(own, measure.name).items():
@@ -127,7 +127,7 @@ _COLUMNS = ("track", "problem", "peer", "seed", "measure", "value")
 
 
 def to_csv(scores: Sequence[Score]) -> str:
-    """Return one line for each value."""
+    """Return the scores as CSV with one line per value."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(_COLUMNS)

@@ -1,4 +1,4 @@
-"""Peers for streams, at the settings that River documents: each class is a row of the tables."""
+"""Peers for streams, at the settings that River documents; each class is a row of the tables."""
 
 from typing import Any
 
@@ -26,13 +26,13 @@ class StreamPeer:
     """A method that learns one sample at a time. A subclass is a row of the tables."""
 
     name: str
-    # Rough processor milliseconds of a sample.
+    # Approximate processor milliseconds per sample.
     cost = 0.1
-    # Whether its results change with this package.
+    # Whether its results depend on this package.
     uses_package = False
 
     def model(self, is_classifier: bool) -> Any:
-        """Return a new model of River."""
+        """Return a new model with River's interface."""
         raise NotImplementedError
 
 
@@ -89,7 +89,7 @@ class AdaptiveForest(StreamPeer):
 
 
 class RandomPatches(StreamPeer):
-    """Streaming random patches: ten trees on parts of the features."""
+    """Streaming random patches: ten trees on subsets of the features."""
 
     name = "SRP"
     cost = 5.0
@@ -124,7 +124,7 @@ class Neighbours(StreamPeer):
 
 
 class NoChange(StreamPeer):
-    """The target before, as a yardstick."""
+    """The previous target as a baseline."""
 
     name = "no change"
     cost = 0.01

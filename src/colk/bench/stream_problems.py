@@ -19,21 +19,22 @@ Sample = tuple[dict[str, Any], Any]
 
 @dataclass(frozen=True)
 class StreamProblem:
-    """A stream.
+    """A problem whose samples are a stream.
 
     Parameters
     ----------
     name : str
+        Name in the tables.
     make : callable
         Returns the samples for a number of samples and a seed; data sets ignore both.
     size : int
         Number of samples in a full run.
-    is_drawn : bool
-        Whether the seed changes the stream.
-    note : str
-        What a reader must know.
-    cost : float
-        Time of a sample, relative to other streams.
+    is_drawn : bool, default=True
+        Whether the stream depends on the seed.
+    note : str, default=""
+        A fact that a reader must know.
+    cost : float, default=1.0
+        Time per sample, relative to other streams.
     """
 
     name: str
@@ -57,7 +58,7 @@ def _named(X: Any, y: Any) -> Iterator[Sample]:
 
 
 def friedman(size: int, seed: int) -> Iterator[Sample]:
-    """Friedman's first function of ten features, with noise 1."""
+    """Yield samples of Friedman's first function of ten features, with noise 1."""
     rng = np.random.default_rng([seed, 1])
     X = rng.random((size, 10))
     mean = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
@@ -65,7 +66,7 @@ def friedman(size: int, seed: int) -> Iterator[Sample]:
 
 
 def _wave(size: int, seed: int) -> Iterator[Sample]:
-    """A wave that travels: the function changes all the time."""
+    """Yield samples of a travelling wave, a function that changes all the time."""
     rng = np.random.default_rng([seed, 2])
     X = rng.uniform(-2.0, 2.0, size=(size, 2))
     phase = 4.0 * np.pi * np.arange(size) / size
@@ -74,7 +75,7 @@ def _wave(size: int, seed: int) -> Iterator[Sample]:
 
 
 def _walk(size: int, seed: int) -> Iterator[Sample]:
-    """A random walk to be predicted from its last three values."""
+    """Yield a random walk, with its last three values as features."""
     rng = np.random.default_rng([seed, 3])
     path = np.cumsum(rng.normal(size=size + 3))
     return _named(np.column_stack([path[k : k + size] for k in range(3)]), path[3 : size + 3])
@@ -95,7 +96,7 @@ def _rbf(size: int, seed: int) -> Iterable[Sample]:
 
 
 def _sea(size: int, seed: int) -> Iterator[Sample]:
-    """Four concepts in turn, with a tenth of the labels wrong."""
+    """Yield four concepts one after the other, with a tenth of the labels wrong."""
     for variant in (0, 2, 3, 1):
         yield from synth.SEA(variant=variant, seed=seed + variant, noise=0.1).take(size // 4)
 
@@ -135,6 +136,8 @@ CLASSIFICATION_STREAMS = {
         StreamProblem("ImageSegments", _of(datasets.ImageSegments), 2310, False, _SEEN, 1.6),
         StreamProblem("SEA, four concepts", _sea, 3000, cost=0.6),
         StreamProblem("moving centres", _rbf, 3000, cost=0.7),
-        StreamProblem("turning plane", _hyperplane, 3000, note="The border is linear.", cost=0.7),
+        StreamProblem(
+            "turning plane", _hyperplane, 3000, note="The class boundary is linear.", cost=0.7
+        ),
     )
 }

@@ -1,4 +1,4 @@
-"""Tune a peer: try settings on a part of the training rows, fit the best to all of them."""
+"""Tune a peer: compare settings on held-out training rows, and fit the best to all rows."""
 
 import pickle
 import time
@@ -13,7 +13,7 @@ from colk._validation import Array
 
 __all__ = ["BatchPeer", "Fitted", "tuned"]
 
-# Share of the training rows on which settings are compared.
+# Share of the training rows that compare settings.
 _HELD_OUT = 0.25
 
 
@@ -26,25 +26,26 @@ class BatchPeer:
 
     name: str
     is_tuned = True
-    # Whether its results change with this package.
+    # Whether its results depend on this package.
     uses_package = False
 
     def model(self, rng: np.random.Generator | None, is_classifier: bool) -> Any:
-        """Return an unfitted scikit-learn estimator; the recommended one if `rng` is None."""
+        """Return an unfitted estimator; if `rng` is None, with recommended settings."""
         raise NotImplementedError
 
     def fits(self, is_classifier: bool) -> bool:
-        """Whether the peer is for such problems."""
+        """Whether the peer takes part in classification, or in regression."""
         return True
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A tuned model and what it took.
+    """A tuned model and its times.
 
     Parameters
     ----------
     model : estimator
+        The fitted model.
     seconds : float
         Processor time of the fit with the chosen settings.
     tuning : float
@@ -70,11 +71,12 @@ def tuned(
     seed: int,
     is_classifier: bool = False,
 ) -> Fitted:
-    """Try settings on held-out rows and fit the best ones to all rows.
+    """Compare settings on held-out rows, and fit the best to all rows.
 
     Parameters
     ----------
     peer : BatchPeer
+        The method.
     X, y : arrays
         Training rows, in a random order.
     loss : callable
@@ -83,7 +85,7 @@ def tuned(
         Number of settings. A peer that is not tuned has one.
     seed : int
         Seed of the settings.
-    is_classifier : bool
+    is_classifier : bool, default=False
         Whether y has labels.
     """
     begun = time.process_time()
@@ -103,7 +105,7 @@ def tuned(
 def _trials(
     peer: BatchPeer, n_trials: int, seed: int, is_classifier: bool
 ) -> list[Callable[[], Any]]:
-    """Return one function for each setting; calling it again gives the same unfitted model."""
+    """Return one function per setting; each call of it returns the same unfitted model."""
     trials: list[Callable[[], Any]] = [lambda: peer.model(None, is_classifier)]
     for number in range(1, n_trials if peer.is_tuned else 1):
 
@@ -116,5 +118,5 @@ def _trials(
 
 def _fit(model: Any, X: Array, y: Array) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a trial that does not converge loses by its score
+        warnings.simplefilter("ignore")  # a trial that does not converge has a bad score anyway
         return model.fit(X, y)

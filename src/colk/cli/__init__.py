@@ -1,4 +1,4 @@
-"""The command line: `colk fit`, `predict`, `show`, `compress`, `export` and `reproduce`."""
+"""The command `colk` and its subcommands, such as `colk fit` and `colk predict`."""
 
 from colk.cli.main import main
 

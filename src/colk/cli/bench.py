@@ -12,23 +12,23 @@ from colk.cli.paths import check_file, check_folder, open_page
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Compare colk with other methods on the same data and write one page,
-bench/bench.html, and one table, bench/bench.csv. The page begins with the
-problems on which colk is not the best choice. Nothing is downloaded.
+Compare colk with other methods on the same data. Write a page, bench/bench.html,
+and a table, bench/bench.csv. The page begins with the problems on which colk is
+not the best choice. Nothing is downloaded.
 
 tracks:
   regression      batch regression: error, time and size of the model
   classification  batch classification
-  streams         streams of numbers, each predicted before it is learned
-  label_streams   streams of labels
+  streams         regression on streams, each sample predicted before it is learned
+  label_streams   classification on streams
   bike            a year of bike rentals: forecasts with intervals
   small           error against the number of points, with outliers
-  intervals       coverage and width of intervals
-  tails           the worst tenth of errors, under several objectives
-  outliers        wild targets in training
-  scaling         time of a fit with more rows, features and atoms
-  latency         time of one sample
-  memory          growth over ten million samples
+  intervals       coverage and width of prediction intervals
+  tails           the worst tenth of the errors, under several objectives
+  outliers        training targets with outliers
+  scaling         time of a fit as rows, features and atoms grow
+  latency         time to predict and learn one sample
+  memory          growth of memory over ten million samples
   published       published results, repeated here
   all             all of them (the default)
 
@@ -43,14 +43,20 @@ def add_parser(commands: Any) -> None:
         commands, "bench", _DESCRIPTION, help="compare colk with other methods and write a page"
     )
     parser.add_argument(
-        "tracks", nargs="*", default=["all"], metavar="TRACK", help="some of the above"
+        "tracks", nargs="*", default=["all"], metavar="TRACK", help="tracks to run (default: all)"
     )
     parser.add_argument(
-        "--quick", action="store_true", help="small problems, one seed: too little to compare"
+        "--quick",
+        action="store_true",
+        help="small problems and one seed, a test of the command that is too small to compare",
     )
     add_random_jobs(parser)
     parser.add_argument(
-        "--out", type=Path, default=Path("bench"), metavar="DIR", help="folder (default: bench)"
+        "--out",
+        type=Path,
+        default=Path("bench"),
+        metavar="DIR",
+        help="folder of the page and the table (default: bench)",
     )
     parser.add_argument(
         "--open", action="store_true", help="open the page in the browser at the end"

@@ -11,9 +11,8 @@ from colk.cli.paths import check_apart, check_file
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Remove the atoms of a model that matter least, by kernel orthogonal matching pursuit,
-and print how far the result is from the original. The smaller model predicts; it
-cannot learn.
+Remove the atoms that matter least from a model, by kernel orthogonal matching
+pursuit, and print a bound on the error. The smaller model predicts, but cannot learn.
 
     colk compress houses.colk --max-atoms 20 --out small.colk
 """
@@ -62,4 +61,4 @@ def _run(arguments: argparse.Namespace) -> None:
     print(f"{len(found.kept) + len(found.removed)} → {len(found.kept)} atoms")
     print(f"certificate: ‖f − f~‖ ≤ {found.error:.6g}")
     if hasattr(found.function.kernel, "bandwidth"):
-        print(f"no prediction moves by more than {found.error * peak * unit:.6g}")
+        print(f"no prediction changes by more than {found.error * peak * unit:.6g}")

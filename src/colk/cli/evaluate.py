@@ -23,19 +23,20 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "confusion_table", "metrics_table"]
 
 _DESCRIPTION = """\
-Measure a model on rows that it has not learned: MAE, RMSE and R² of numbers, accuracy,
-log loss, calibration and confusion matrix of labels, and the coverage of intervals.
-For a model of a quantile (--loss "pinball(0.9)") the pinball loss, and the share of
-targets that are not above the prediction.
-Beside it stand a constant, the target of the row before ("no change"), and a linear
-model, all of the rows that colk fit has learned.
+Measure a model on rows that it has not learned. For numbers, print MAE, RMSE and R²,
+and the coverage of intervals if the model has them; for labels, print accuracy, log
+loss, calibration and the confusion matrix. For a model of a quantile (--loss
+"pinball(0.9)"), print also the pinball loss and the share of targets that are not
+above the prediction. Three baselines are shown for comparison: a constant, the target
+of the previous row ("no change"), and a linear model. The constant and the linear
+model come from the rows that colk fit has learned.
 
     colk evaluate houses.colk new.csv --report evaluation.html
 """
 
-# Metrics in units of the target; the others are numbers of order 1.
+# Metrics in units of the target; the others are of order 1.
 _OF_TARGET = ("MAE", "RMSE", "pinball loss", "width", "interval score")
-# The most classes of a confusion matrix that is printed or drawn.
+# Largest number of classes in a confusion matrix.
 MOST_CLASSES = 12
 
 
@@ -74,7 +75,7 @@ def _run(arguments: argparse.Namespace) -> None:
             rejects.add(path, rows.rejects)
             evaluation.add(rows.columns, rows.columns[model.target], path, rows.lines)
         if evaluation.record.rows == 0:
-            why = f"; the first: {rejects.first}" if rejects.first else ""
+            why = f"; first reason: {rejects.first}" if rejects.first else ""
             raise ValueError(f"no row could be evaluated{why}")
         lines = {
             "model": str(arguments.model),
@@ -100,7 +101,7 @@ def _print(lines: dict[str, str], evaluation: "Evaluation") -> None:
 
 
 def _print_table(table: list[tuple[str, ...]]) -> None:
-    """Print cells in columns: the first one left-aligned, the others right-aligned."""
+    """Print cells in columns: the first column left-aligned, the others right-aligned."""
     widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
     for row in table:
         first, *others = (

@@ -1,4 +1,4 @@
-"""A model and its baselines on rows with known targets, in one pass."""
+"""Evaluate a model and its baselines on rows with known targets, in one pass."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,17 +15,17 @@ __all__ = ["Evaluation"]
 
 
 class Evaluation:
-    """Adds up metrics of a model, of a constant, of "no change", and of a linear model.
+    """Computes the metrics of a model, a constant, "no change", and a linear model.
 
-    The constant and the linear model are those of the rows that the model has learned. "No change"
-    predicts the target of the row before.
+    The constant and the linear model come from the rows that the model has learned. "No change"
+    predicts the target of the previous row.
 
     Parameters
     ----------
     model : TableModel
         The model.
     coverage : float, optional
-        Nominal coverage of its intervals, if it has them.
+        Nominal coverage of the model's intervals. Default: no intervals.
 
     Examples
     --------

@@ -29,7 +29,7 @@ __all__ = ["write_evaluation"]
 def write_evaluation(
     path: Path, evaluation: "Evaluation", lines: Mapping[str, str], rejects: "Rejects"
 ) -> None:
-    """Write a page about the metrics of a model.
+    """Write a page with the metrics of a model.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def write_evaluation(
     lines : mapping of str to str
         The summary that the command prints.
     rejects : Rejects
-        The rows that could not be used.
+        The unusable rows.
     """
     model, record = evaluation.model, evaluation.record
     head, rows = metrics_table(evaluation)
@@ -64,8 +64,8 @@ def write_evaluation(
                     "Calibration",
                     _calibration(evaluation),
                     4.0,
-                    "Rows in ten bins of the probability of the predicted label. On the line the "
-                    "share of right labels is this probability.",
+                    "The rows are in ten bins by the probability of the predicted label. On the "
+                    "grey line, the share of right labels equals this probability.",
                     width=5.0,
                 )
             )
@@ -103,7 +103,7 @@ def _notes(evaluation: "Evaluation") -> str:
     told = "The baselines are a constant"
     if "linear" in evaluation.metrics:
         told += ", a linear model"
-    text = f"{told} and the target of the row before (“no change”)."
+    text = f"{told} and the target of the previous row (“no change”)."
     coverage = evaluation.numbers["model"].coverage if evaluation.numbers else None
     level = evaluation.numbers["model"].quantile if evaluation.numbers else None
     if level is not None:
@@ -114,8 +114,8 @@ def _notes(evaluation: "Evaluation") -> str:
     if coverage is not None:
         text += (
             f" Coverage is the share of targets inside their intervals, nominally {coverage:g}. "
-            "The interval score is the width, plus 2/(1 − coverage) times the distance of a "
-            "target outside; less is better."
+            "The interval score is the width, plus 2/(1 − coverage) times the distance to the "
+            "interval if the target lies outside; lower is better."
         )
     return text
 

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 __all__ = ["errors", "features", "predictions", "stream"]
 
-# Largest numbers of features that are drawn and of classes that have a colour.
+# Largest number of features to draw, and of classes with a colour.
 _MOST_FEATURES = 12
 _MOST_CLASSES = 6
-# Largest number of features that are compared to choose them, and points per feature.
+# Largest number of features to choose from, and points per feature for this choice.
 _COMPARED = 300
 _PROBES = 15
 _COLUMNS = 3
-# The most values of a category that are drawn.
+# Largest number of values of a category to draw.
 _MOST_VALUES = 12
 _ONE_DAY = 86400.0
-# Points of a line. Over more cycles than this, dates are drawn at one point of each cycle.
+# Number of points in a line. Over more cycles than this, dates have one point in each cycle.
 _POINTS = 200
 _MANY_CYCLES = 30
-# Standard deviations on each side of the mean over which the function is drawn.
+# The function is drawn over this many standard deviations on each side of the mean.
 _REACH = 2.5
-# Standard deviations beyond the outermost atoms.
+# The function is drawn at most this many standard deviations beyond the outermost atoms.
 _MARGIN = 0.1
 _COLORS = ("blue", "vermillion", "green", "orange", "purple", "sky")
 
@@ -60,7 +60,7 @@ def _draw_errors(axes: "Axes", record: Record, model: TableModel) -> None:
 
 
 def stream(record: Record, model: TableModel) -> "Callable[[Figure], None]":
-    """Draw the error of rows before they are learned, and the number of atoms, over the rows."""
+    """Draw the error before learning and the number of atoms over the rows."""
     sizes, _, atoms = (np.array(column) for column in zip(*record.curve, strict=True))
     ends = np.cumsum(sizes)
 
@@ -114,7 +114,7 @@ def predictions(
 
 
 def features(model: TableModel) -> "tuple[Callable[[Figure], None], int]":
-    """Draw the function along each feature, the others at their mean; also the rows of panels."""
+    """Draw the function along each feature, the others at their mean; return also the row count."""
     shown = _most_varying(model)
     n_rows = -(-len(shown) // _COLUMNS)
 
@@ -156,7 +156,7 @@ def _most_varying(model: TableModel) -> list[str]:
 def _reach(
     model: TableModel, name: str, atoms: Array, center: Array, unit: Array
 ) -> tuple[float, float, Array]:
-    """Return the interval over which a feature is drawn, and the atoms' values of it."""
+    """Return the interval over which a feature is drawn, and the atoms' values of the feature."""
     place = model.columns.index(name)
     along = atoms[:, place] * unit[place] + center[place]
     middle, spread = _extent(model, place, along)
@@ -188,9 +188,9 @@ def _line(axes: "Axes", model: TableModel, name: str) -> None:
 
 
 def _date_grid(low: float, high: float) -> Array:
-    """Return dates in years, whole weeks or days apart if there are many of them.
+    """Return dates in years; over many days they are whole days or weeks apart.
 
-    Few points over many days would show waves that are not there.
+    Otherwise, few points over many days would show waves that are not in the function.
     """
     for cycle in ("week", "day"):
         length = CYCLES[cycle] / CYCLES["year"]
@@ -201,12 +201,12 @@ def _date_grid(low: float, high: float) -> Array:
 
 
 def _cells(model: TableModel, name: str, values: Array) -> Array:
-    """Return values of a column of the model as cells of a table: dates are years in the model."""
+    """Convert values of the model to cells of a table: dates from years to seconds."""
     return seconds_of(values) if name in model.dates else values
 
 
 def _day(seconds: float) -> str:
-    """Return the day of a time, or the time itself if there is no day."""
+    """Return the date as text; for times without a date, the time of day."""
     moment = np.datetime64(round(seconds), "s")
     shown = np.datetime_as_string(moment, unit="m")
     return str(shown[:10]) if abs(seconds) > _ONE_DAY else str(shown[11:])
@@ -226,19 +226,19 @@ def _bars(axes: "Axes", model: TableModel, name: str) -> None:
 
 
 def _shown_values(model: TableModel, name: str) -> list[str]:
-    """The first values of a category."""
+    """Return the first values of a category."""
     return model.category_values(name)[:_MOST_VALUES]
 
 
 def _extent(model: TableModel, place: int, atoms: Array) -> tuple[float, float]:
-    """Mean and standard deviation of a column, or of its atoms if columns are not scaled."""
+    """Return mean and standard deviation of a column, or of its atoms if it is not scaled."""
     if model.scale:
         return float(model.center[place]), float(model.unit[place])
     return (float(atoms.mean()), float(atoms.std()) or 1.0) if len(atoms) else (0.0, 1.0)
 
 
 def _typical(model: TableModel, size: int) -> dict[str, Any]:
-    """Rows with numbers at their mean and categories at the first value seen."""
+    """Return rows with numbers at their mean and categories at the first value seen."""
     rows: dict[str, Any] = {
         name: [next(iter(model.category_values(name)), None)] * size for name in model.categorical
     }

@@ -29,12 +29,12 @@ __all__ = ["add_parser"]
 _DRIFTED = 3
 
 _DESCRIPTION = """\
-Learn a model from rows of CSV, Parquet, JSON lines or LIBSVM's format, in bounded
+Learn a model from rows in CSV, Parquet, JSON lines or LIBSVM format, in bounded
 memory. Files are read several times: for the scales of the columns and the choice
-of a kernel, for the atoms, and for the weights (--no-polish leaves that out).
-Standard input is read once, with --solver newton. Numbers are standardised, columns
-of text are categories, dates and missing cells are learned as well. The error shown
-is that of each row before it is learned. Ctrl-C saves what was learned.
+of a kernel, for the atoms, and for the weights (not with --no-polish). Standard
+input is read once, with --solver newton. Numbers are standardised, columns of text
+are categories, and dates and missing cells are allowed. Each row is predicted before
+it is learned; the error shown is that of these predictions. Ctrl-C saves the model.
 
     colk fit houses.csv --target price --model houses.colk --report houses.html
     tail -f log.jsonl | colk fit - --format jsonl --target ms --model ms.colk
@@ -94,7 +94,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def _prepared(
     model: "TableModel", source: "Source", arguments: argparse.Namespace, goes_on: bool
 ) -> Iterator["Run"]:
-    """Make the run: a new one, or one that continues as the notes of the model say."""
+    """Make a new run, or continue the run that is recorded in the notes of the model."""
     from colk.cli.run import Place, Run
     from colk.tabular.passes import TableFit
     from colk.tabular.record import Record
@@ -106,7 +106,7 @@ def _prepared(
         try:
             record, size = Record(notes["record"]), int(notes["rejects_size"])
             count, place = int(notes["rejected"]), Place.of(notes["place"])
-            if source.waits:  # what was read before is gone
+            if source.waits:  # earlier rows of a pipe cannot be read again
                 place = Place(place.epoch, before=place.before + place.taken, total=place.total)
                 epochs, place = place.epoch + 1, replace(place, counts_rejects=True)
             fit = TableFit(
@@ -117,7 +117,7 @@ def _prepared(
                 iterate=None if source.waits else notes["polish"],
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{arguments.model} does not hold the position of its run") from error
+            raise ValueError(f"{arguments.model} does not record where its run stopped") from error
     else:
         fit = TableFit(model, epochs, phase="learn" if source.waits else "scan")
     model.notes = {**notes, "data": source.paths}
@@ -129,7 +129,7 @@ def _prepared(
 
 
 def _learn(run: "Run", arguments: argparse.Namespace) -> int:
-    """Learn, save and tell; return the exit code."""
+    """Learn, save the model and print a summary; return the exit code."""
     model, began, rows = run.model, time.monotonic(), run.model.rows
     with _signals() as stopped:
         with _progress(run) as show, _live(run, arguments.live) as publish:
@@ -142,14 +142,14 @@ def _learn(run: "Run", arguments: argparse.Namespace) -> int:
         if not finished and model.rows == 0:
             raise KeyboardInterrupt("stopped before a row was learned; no model was written")
         if model.rows == 0:
-            why = f"; the first: {run.rejects.first}" if run.rejects.first else ""
+            why = f"; first reason: {run.rejects.first}" if run.rejects.first else ""
             raise ValueError(f"no row could be learned{why}")
         run.save()
         if stopped():
             goes_on = "" if finished else ", and --resume continues"
             raise KeyboardInterrupt(
-                f"stopped after {model.rows:,} rows; {arguments.model} holds what was "
-                f"learned{goes_on}"
+                f"stopped after {model.rows:,} rows; the model is saved in "
+                f"{arguments.model}{goes_on}"
             )
     with interruptible():
         _tell(run, arguments, model.rows - rows, time.monotonic() - began)
@@ -175,7 +175,7 @@ def _progress(run: "Run") -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def _live(run: "Run", port: int | None) -> Iterator[Callable[[], None]]:
-    """Serve a page of the run, if it is wanted."""
+    """Serve a page about the run, if --live is given."""
     if port is None:
         yield lambda: None
         return
@@ -188,7 +188,7 @@ def _live(run: "Run", port: int | None) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _signals() -> Iterator[Callable[[], bool]]:
-    """Let Ctrl-C and SIGTERM end the run after the current step; a second one ends it at once."""
+    """Let Ctrl-C or SIGTERM end the run after the current step, and a second one at once."""
     asked: list[int] = []
 
     def ask(number: int, frame: Any) -> None:
@@ -225,6 +225,6 @@ def _tell(run: "Run", arguments: argparse.Namespace, rows: int, seconds: float) 
     if run.rejects.count > run.model.rows:
         told.append("more rows were rejected than learned")
     if run.rejects.count and arguments.rejects is None:
-        told.append(f"rejected, first: {run.rejects.first}; --rejects FILE lists all")
+        told.append(f"first rejected row: {run.rejects.first}; --rejects FILE lists all")
     if told:
         print(f"colk: {'; '.join(told)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`colk fit --dask`: learn a model from files that the workers of a cluster read."""
+"""`colk fit --dask`: learn a model from files that are read by the workers of a cluster."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ from colk.cli.options import open_source
 
 __all__ = ["fit_on_cluster"]
 
-# Options of a run on this machine that have no meaning on a cluster.
+# Options that are not supported on a cluster.
 _UNSUPPORTED = (
     "fail_on_drift",
     "epochs", "holdout", "intervals", "checkpoint_every", "resume", "report", "rejects", "strict",
@@ -35,7 +35,7 @@ def fit_on_cluster(arguments: argparse.Namespace) -> None:
             raise ValueError(f"--{option.replace('_', '-')} does not work together with --dask")
     with open_source(arguments) as source:
         if source.waits:
-            raise ValueError("--dask needs files, which the workers read")
+            raise ValueError("--dask needs files, because the workers cannot read a pipe")
         model = new_model(arguments, source)
     options = (
         arguments.format,

@@ -9,7 +9,7 @@ from colk.cli.options import count, names, port, share
 
 __all__ = ["SETTINGS", "add_running", "add_settings", "given", "stored"]
 
-# Options that are settings of the model; with --resume the model has them already.
+# Options that are settings of the model; with --resume they come from the model.
 SETTINGS = (
     "target",
     "features",
@@ -47,7 +47,7 @@ def given(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def stored(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings in the form in which a file returns them.
+    """Return settings as they are after saving and loading: tuples become lists.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def _add_columns(group: Any) -> None:
         "--features",
         type=names,
         metavar="NAMES",
-        help="columns to predict from (default: all others that can be used)",
+        help="columns to predict from (default: all other usable columns)",
     )
     group.add_argument(
         "--categorical",
@@ -85,12 +85,12 @@ def _add_columns(group: Any) -> None:
     group.add_argument(
         "--id",
         metavar="NAME",
-        help="column that names the rows: no feature, written beside each prediction",
+        help="column that names the rows; it is not a feature, and colk predict writes it",
     )
     group.add_argument(
         "--task",
         choices=("regression", "classification"),
-        help="default: classification if the target holds text, else regression",
+        help="default: classification if the target is text, else regression",
     )
 
 
@@ -98,18 +98,20 @@ def _add_terms(group: Any) -> None:
     group.add_argument(
         "--kernel",
         metavar="TERM",
-        help="auto, laplacian, gaussian, 'matern(1.5)', ... (default: auto, chosen by 1000 rows)",
+        help="auto, laplacian, gaussian, 'matern(1.5)', ... (default: auto, which compares "
+        "kernels on 1000 rows)",
     )
     group.add_argument(
         "--bandwidth",
         type=float,
         metavar="C",
-        help="bandwidth of --kernel, for standardised columns (default: by their number)",
+        help="bandwidth of --kernel, for standardised columns (default: p/2 for laplacian, "
+        "√(p/2) otherwise, for p columns)",
     )
     group.add_argument(
         "--loss",
         metavar="TERM",
-        help="squared, huber, 'pinball(0.9)', ... (default: huber; softmax for classes)",
+        help="squared, huber, 'pinball(0.9)', ... (default: huber; softmax for labels)",
     )
     group.add_argument(
         "--risk", metavar="TERM", help="mean, variance, 'cvar(0.1)', ... (default: mean)"
@@ -127,8 +129,8 @@ def _add_solver(group: Any) -> None:
         "--forgetting",
         type=_forgetting,
         metavar="G",
-        help="for --solver newton on data that change over time: with 0.999 the last 1000 rows "
-        "near a point count most; auto follows the data (default: 1, nothing is forgotten)",
+        help="for --solver newton on data that change over time: 0.999 gives the last 1000 rows "
+        "near a point the most weight; auto adapts to the data (default: 1, never forget)",
     )
     group.add_argument(
         "--step-size",
@@ -144,13 +146,14 @@ def _add_size(group: Any) -> None:
         "--eps",
         type=float,
         metavar="E",
-        help="H-norm that one step may drop (default: 0.05 times the RMS step norm)",
+        help="H-norm of the error that compression may make in one step (default: 0.05 times "
+        "the RMS step norm)",
     )
     group.add_argument(
         "--max-atoms",
         type=count,
         metavar="M",
-        help="most atoms of the model (default: 400 to 1600, as many as pay)",
+        help="largest number of atoms (default: 400, or up to 1600 if more lower the error)",
     )
     group.add_argument(
         "--averaging",
@@ -165,18 +168,18 @@ def _add_size(group: Any) -> None:
     group.add_argument(
         "--polish",
         action=argparse.BooleanOptionalAction,
-        help="find the best weights for the atoms in more passes over the files (default: yes)",
+        help="find the best weights of the atoms in more passes over the files (default: yes)",
     )
     group.add_argument(
         "--risk-path",
         action=argparse.BooleanOptionalAction,
-        help="follow --risk only as far as it pays on rows that are left out (default: yes)",
+        help="follow --risk only as far as it lowers the risk on left-out rows (default: yes)",
     )
     group.add_argument(
         "--seed",
         type=_seed,
         metavar="N",
-        help="seed for rows drawn for the kernel, --holdout and --intervals (default: 0)",
+        help="seed for drawing rows for the kernel, --holdout and --intervals (default: 0)",
     )
 
 
@@ -186,20 +189,20 @@ def add_running(group: Any) -> None:
         "--epochs",
         type=count,
         metavar="N",
-        help="passes that learn (default: 1; 5 with --no-polish and --solver gradient)",
+        help="number of learning passes (default: 1; 5 with --no-polish and --solver gradient)",
     )
     group.add_argument(
         "--holdout",
         type=share,
         metavar="SHARE",
-        help="share of the rows to test the model on; they are not learned (default: none)",
+        help="share of the rows to hold out and test the model on (default: none)",
     )
     group.add_argument(
         "--intervals",
         type=share,
         metavar="C",
-        help="prediction intervals of this coverage, such as 0.9; a tenth of the rows is not "
-        "learned, but calibrates them (default: none)",
+        help="make prediction intervals of this coverage, such as 0.9; a tenth of the rows is "
+        "held out to calibrate them (default: no intervals)",
     )
     group.add_argument(
         "--checkpoint-every",
@@ -208,19 +211,19 @@ def add_running(group: Any) -> None:
         help="save the model after every N rows (default: at the end)",
     )
     group.add_argument(
-        "--resume", action="store_true", help="continue with the model in --model, if there is one"
+        "--resume", action="store_true", help="continue the model in --model, if there is one"
     )
     group.add_argument(
         "--force",
         action="store_true",
-        help="with --resume: continue although the rows that were read have changed",
+        help="with --resume: continue even if the rows that were read have changed",
     )
     group.add_argument(
         "--dask",
         nargs="?",
         const="local",
         metavar="ADDRESS",
-        help="fit on the workers of this Dask scheduler, which read the files; without ADDRESS, of "
+        help="fit on the workers of this Dask scheduler, which read the files; without ADDRESS, on "
         "a local cluster",
     )
     group.add_argument(
@@ -229,12 +232,12 @@ def add_running(group: Any) -> None:
         nargs="?",
         const=8766,
         metavar="PORT",
-        help="show the run on a page that this machine can open (default port: 8766)",
+        help="show the run on a page that only this machine can open (default port: 8766)",
     )
     group.add_argument(
         "--fail-on-drift",
         action="store_true",
-        help="end with exit code 3 if the error of the rows rose; the model is written",
+        help="return exit code 3 if the error rose during the run; the model is written anyway",
     )
     group.add_argument("--overwrite", action="store_true", help="replace an existing model")
     group.add_argument(

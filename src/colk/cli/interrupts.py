@@ -1,4 +1,4 @@
-"""Ctrl-C while files are written: the error reaches the code that removes drafts."""
+"""Raise KeyboardInterrupt on Ctrl-C while files are written, so that drafts are removed."""
 
 import signal
 import threading
@@ -12,8 +12,8 @@ __all__ = ["interruptible"]
 def interruptible() -> Iterator[None]:
     """Let Ctrl-C raise `KeyboardInterrupt`, so that no draft of a file is left.
 
-    Outside, Ctrl-C ends the process of the command at once, also during imports, which do not
-    always pass the exception on.
+    Outside this context, Ctrl-C ends the process at once. This is needed during imports, which do
+    not always pass the exception on.
 
     Examples
     --------

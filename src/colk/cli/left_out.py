@@ -1,4 +1,4 @@
-"""Which rows of a run are not learned: some test the model, others calibrate its intervals."""
+"""Choose the rows of a run that are held out, to test the model or calibrate its intervals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Draws rows by their position, so that every pass leaves out the same ones.
+    """Draws held-out rows by their position, so that every pass leaves out the same rows.
 
     Parameters
     ----------
-    holdout : float
+    holdout : float, default=0.0
         Share of the rows that test the model.
-    calibration : float
+    calibration : float, default=0.0
         Share of the rows that calibrate its intervals.
-    seed : int
-        Seed of the draw.
+    seed : int, default=0
+        Seed of the random numbers.
 
     Examples
     --------
@@ -42,14 +42,14 @@ class LeftOut:
     seed: int = 0
 
     def rows(self, part: str, first: int, size: int) -> Mask:
-        """Return which rows of a pass belong to a part.
+        """Return a mask of the rows that belong to a part.
 
         Parameters
         ----------
         part : {"learn", "holdout", "calibration"}
             The part.
         first, size : int
-            Rows of the pass before these, and how many they are.
+            Index of the first row in the pass, and number of rows.
         """
         ends = {
             "holdout": (0.0, self.holdout),
@@ -75,7 +75,7 @@ class LeftOut:
         columns, lines
             The rows of the batch.
         first : int
-            Rows of the pass before them.
+            Index of the first of these rows in the pass.
         """
         chosen = self.rows(part, first, len(lines))
         if chosen.all():

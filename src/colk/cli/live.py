@@ -1,4 +1,4 @@
-"""A progress line: rows per second, error, atoms, time left."""
+"""Progress line of `colk fit`: rows per second, error, atoms and time left."""
 
 import time
 from types import TracebackType
@@ -14,12 +14,12 @@ _REFRESH = 0.2
 
 
 class LiveLine:
-    """Shows on stderr how far a run is; used as a context.
+    """Shows the progress of a run on stderr; a context manager.
 
     Parameters
     ----------
     work : float or None
-        The work of the run, in the units of `done`; None if it is unknown.
+        Total work of the run, in the units of `done`; None if it is unknown.
     error_name : str
         Name of the error.
     """
@@ -47,20 +47,20 @@ class LiveLine:
         self._bars.stop()
 
     def show(self, phase: str, rows: int, done: float, error: float, n_atoms: int) -> None:
-        """Count rows, and update the line from time to time.
+        """Count rows; update the line if 0.2 seconds have passed.
 
         Parameters
         ----------
         phase : str
-            Purpose of the pass.
+            Phase of the fit.
         rows : int
-            Rows learned since the last call.
+            Number of rows learned since the last call.
         done : float
-            Work done.
+            Work done so far.
         error : float
             Error of the latest rows.
         n_atoms : int
-            Atoms of the model.
+            Number of atoms of the model.
         """
         self._rows += rows
         now = time.monotonic()

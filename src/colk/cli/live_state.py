@@ -1,4 +1,4 @@
-"""The state of a stream for the page that watches it: of a run, of a server, of a file."""
+"""Publish the state of a run, a server or a file to the page that watches it."""
 
 import math
 import threading
@@ -24,7 +24,7 @@ __all__ = ["FileState", "ServiceState", "live_page"]
 _PAUSE = 0.3
 # Seconds over which rows per second are counted.
 _WINDOW = 5.0
-# The most marks of drift.
+# Largest number of drift marks.
 _MARKS = 200
 
 
@@ -44,16 +44,16 @@ class _Speed:
 
 
 def state_of(model: TableModel, record: Record, phase: str, rate: float) -> dict[str, Any]:
-    """Return what the page shows.
+    """Return the numbers, texts and curves that the page shows.
 
     Parameters
     ----------
     model : TableModel
         The model.
     record : Record
-        Errors of its rows before they were learned.
+        Errors of the rows before they were learned.
     phase : str
-        What is being done.
+        Text that says what the run is doing.
     rate : float
         Rows per second.
     """
@@ -77,7 +77,7 @@ def state_of(model: TableModel, record: Record, phase: str, rate: float) -> dict
 
 
 class _Publisher:
-    """A thread that publishes a state from time to time, while the context is open."""
+    """A thread that publishes a state every 0.3 seconds while the context is open."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed, self._speed, self._left = feed, _Speed(), threading.Event()
@@ -107,7 +107,7 @@ class ServiceState(_Publisher):
     service : Service
         The service.
     feed : Feed
-        Where the state is published.
+        The feed that publishes the state.
     """
 
     def __init__(self, service: "Service", feed: Feed) -> None:
@@ -126,14 +126,14 @@ class ServiceState(_Publisher):
 
 
 class FileState(_Publisher):
-    """Publishes the state of a file, whenever the file changes.
+    """Publishes the state of a model file whenever the file changes.
 
     Parameters
     ----------
     path : Path
         File of the model.
     feed : Feed
-        Where the state is published.
+        The feed that publishes the state.
     """
 
     def __init__(self, path: Path, feed: Feed) -> None:
@@ -147,7 +147,7 @@ class FileState(_Publisher):
             if stamp == self._stamp:
                 return
             model = load(self._path)
-        except (OSError, ValueError):  # being replaced
+        except (OSError, ValueError):  # another process is replacing the file
             return
         self._stamp = stamp
         if isinstance(model, TableModel):
@@ -168,14 +168,14 @@ _PHASES = {
 
 @contextmanager
 def live_page(run: "Run", port: int) -> Iterator[Any]:
-    """Serve the page of a run while the context is open; yields a function to call after rows.
+    """Serve the page of a run while the context is open; yield the port and a function to publish.
 
     Parameters
     ----------
     run : Run
         The run.
     port : int
-        Port on this machine; 0 takes a free one.
+        Port on this machine; 0 means a free port.
     """
     from colk.cli.serving.app import make_app
     from colk.cli.serving.server import LOOPBACK_NAMES, listening, running

@@ -1,4 +1,4 @@
-"""`colk`: the parser of the command line; each error is printed on one line."""
+"""Parse the command line of `colk` and run a command; each error is printed on one line."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ __all__ = ["main"]
 _INTERRUPTED = 130
 _UNREAD = 141
 
-# Each command is a module of this package, imported when it is used.
+# Each command is a module of this package, which is imported only if the command is used.
 _COMMANDS = {
     "fit": "learn a model from a table",
     "predict": "predict the rows of a table",
@@ -31,14 +31,14 @@ _COMMANDS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that prints an error on one line, without the usage."""
+    """A parser that prints an error on one line, without the usage message."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser, with the options of the command that is used."""
+    """Return the parser, with the options of the command among the arguments."""
     parser = _Parser(
         prog="colk",
         description="Risk-sensitive online kernel learning in bounded memory.",
@@ -61,13 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        The words after `colk`; by default those of the process.
+        The words after `colk`. Default: those of the process.
 
     Returns
     -------
     int
-        The exit code: 0, 2 for an error, 3 after a drift with `colk fit --fail-on-drift`, 130 after
-        Ctrl-C, 141 if the output is a closed pipe.
+        The exit code: 0 for success, 2 for an error, 3 after a drift with
+        `colk fit --fail-on-drift`, 130 after Ctrl-C, 141 if the output is a closed pipe.
     """
     words = sys.argv[1:] if arguments is None else arguments
     parsed = _parser(words).parse_args(words)
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as interrupt:
         print(f"colk: {str(interrupt) or 'stopped'}", file=sys.stderr)
         return _INTERRUPTED
-    except BrokenPipeError:  # the reader of the output is gone
+    except BrokenPipeError:  # the reader of the output has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _UNREAD
     except MemoryError:
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _message(error: Exception) -> str:
-    """The message of an error; for an error of the system, without its number."""
+    """Return the message of an error; for a system error, without its number."""
     if isinstance(error, OSError) and error.strerror:
         said = error.strerror[:1].lower() + error.strerror[1:]
         return said if error.filename is None else f"{os.fsdecode(error.filename)}: {said}"

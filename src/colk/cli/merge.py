@@ -1,4 +1,4 @@
-"""`colk merge`: one model from several that learned from different samples."""
+"""`colk merge`: merge models that learned from different samples."""
 
 import argparse
 from pathlib import Path
@@ -12,8 +12,8 @@ __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
 Merge models that learned from different samples: functions (their mean, or a weighted
-sum), or Newton learners, whose information adds up. Print a bound on what compression
-lost. A merged learner goes on learning.
+sum), or Newton learners, whose information adds up. Print a bound on the error of the
+compression. A merged learner can continue to learn.
 
     colk merge monday.colk tuesday.colk --max-atoms 300 --out week.colk
 """
@@ -24,10 +24,17 @@ def add_parser(commands: Any) -> None:
     parser = add_command(commands, "merge", _DESCRIPTION)
     parser.add_argument("models", type=Path, nargs="+", metavar="MODEL", help="files of the models")
     parser.add_argument(
-        "--weights", type=float, nargs="+", metavar="W", help="one weight for each model"
+        "--weights",
+        type=float,
+        nargs="+",
+        metavar="W",
+        help="one weight for each model (default: equal weights)",
     )
     parser.add_argument(
-        "--base", type=Path, metavar="FILE", help="the learner that all of them started from"
+        "--base",
+        type=Path,
+        metavar="FILE",
+        help="the learner that all models started from (default: none)",
     )
     add_bounds(parser)
     parser.add_argument(

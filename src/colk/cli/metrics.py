@@ -1,4 +1,4 @@
-"""Metrics of predictions by their usual names, added up over batches of rows."""
+"""Metrics of predictions, accumulated over batches of rows."""
 
 import math
 from collections import Counter
@@ -12,9 +12,9 @@ from colk.losses import Pinball
 
 __all__ = ["CALIBRATION_BINS", "ClassMetrics", "NumberMetrics"]
 
-# Bins of the predicted probability in the calibration.
+# Number of bins of the predicted probability in the calibration.
 CALIBRATION_BINS = 10
-# Least probability in the log loss, so that it stays finite.
+# Smaller probabilities are replaced by this in the log loss, so that it stays finite.
 _LEAST = 1e-15
 
 
@@ -24,10 +24,10 @@ class NumberMetrics:
     Parameters
     ----------
     coverage : float, optional
-        Nominal coverage of the intervals; without it there are none.
+        Nominal coverage of the intervals. Default: no intervals.
     quantile : float, optional
-        Level of the quantile that is predicted: adds the pinball loss, and the share of targets
-        that are not above the prediction.
+        Level of the predicted quantile. It adds the pinball loss, and the share of targets that are
+        not above the prediction. Default: no quantile.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class ClassMetrics:
         y, predicted : sequence of str
             Labels and predicted labels.
         shares : array of shape (n, C), optional
-            Probabilities of `labels`; without them there is no log loss and no calibration.
+            Probabilities of `labels`. Without them, log loss and calibration are NaN.
         labels : sequence of str
             The labels of the columns of `shares`.
         """

@@ -1,4 +1,4 @@
-"""Loading models for commands."""
+"""Load models for the commands."""
 
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,11 @@ def load_model(path: Path) -> Any:
 
 
 def load_table_model(path: Path) -> TableModel:
-    """Return a TableModel, which has columns with names."""
+    """Return the `TableModel` in a file; raise if it holds another kind of model."""
     model = load_model(path)
     if not isinstance(model, TableModel):
         raise ValueError(  # noqa: TRY004, the file is wrong
-            f"{path} holds a {type(model).__name__}; this command takes models of colk fit and of "
+            f"{path} holds a {type(model).__name__}; this command takes models of colk fit or of "
             f"TableModel. In Python, colk.load({str(path)!r}) loads it"
         )
     return model

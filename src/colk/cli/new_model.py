@@ -1,4 +1,4 @@
-"""The new model of `colk fit`: its columns, found in the first rows, and its settings."""
+"""Make the new model of `colk fit` from the options and the first rows."""
 
 import argparse
 import sys
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["new_model"]
 
-# Options that name columns; the schema has read them.
+# Options that name columns; `Schema` uses them.
 _OF_COLUMNS = ("target", "features", "categorical", "exclude", "id", "task")
 
 
 def new_model(arguments: argparse.Namespace, source: "Source") -> "TableModel":
-    """Return a new model for the columns of the source, and print what becomes of each.
+    """Return a new model for the columns of the source; print how each column is used.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def new_model(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     if source.waits:
         settings = {"solver": "newton", **settings, "polish": False}
         print(
-            "colk: standard input can be read only once: learning in one pass with --solver "
+            "colk: standard input can be read only once, so colk learns in one pass with --solver "
             f"{settings['solver']}",
             file=sys.stderr,
         )
@@ -65,7 +65,7 @@ def new_model(arguments: argparse.Namespace, source: "Source") -> "TableModel":
 
 
 def _terms(settings: dict[str, Any]) -> dict[str, Any]:
-    """Make the terms that options name with their arguments."""
+    """Replace options such as "cvar(0.1)" by the terms that they describe."""
     from colk.kernels import KERNELS
     from colk.losses import LOSSES
     from colk.risks import RISKS

@@ -1,4 +1,4 @@
-"""Options that commands share: the data, and rows that cannot be used."""
+"""Options that several commands share, and the list of rejected rows."""
 
 import argparse
 import csv
@@ -54,7 +54,7 @@ def need_serve(command: str) -> None:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Return names separated by commas; a name that contains a comma is in quotes.
+    """Split names at commas; a name that contains a comma must be in quotes.
 
     Examples
     --------
@@ -124,14 +124,14 @@ def add_intervals(parser: argparse.ArgumentParser) -> None:
         "--intervals",
         type=share,
         metavar="C",
-        help="coverage of the intervals (default: that of colk fit --intervals)",
+        help="coverage of the prediction intervals (default: that of colk fit --intervals)",
     )
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:
     """Add the bounds of a compression."""
     parser.add_argument(
-        "--eps", type=float, metavar="E", help="largest H-norm error (default: no bound)"
+        "--eps", type=float, metavar="E", help="largest H-norm of the error (default: no bound)"
     )
     parser.add_argument(
         "--max-atoms", type=int, metavar="M", help="largest number of atoms (default: no bound)"
@@ -141,7 +141,7 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
 def add_random_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the seed and the number of processes of a long run."""
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of all random draws (default: 0)"
+        "--seed", type=int, default=0, metavar="N", help="seed of all random numbers (default: 0)"
     )
     parser.add_argument(
         "--jobs",
@@ -153,7 +153,7 @@ def add_random_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the data and for rows that cannot be used."""
+    """Add the options for the data and for unusable rows."""
     data = parser.add_argument_group("data")
     data.add_argument("data", nargs="+", metavar="DATA", help="files to read; - is standard input")
     data.add_argument(
@@ -171,35 +171,37 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         "--decimal",
         choices=(".", ","),
         default=".",
-        help="decimal mark of the numbers of CSV (default: .)",
+        help="decimal mark of numbers in CSV (default: .)",
     )
     data.add_argument(
         "--columns",
         type=names,
         metavar="NAMES",
-        help="names of the columns, if the first line of a CSV file does not hold them: a,b,c",
+        help="names of the columns, such as a,b,c (default: the first line of a CSV file has them)",
     )
     data.add_argument(
-        "--n-features", type=count, metavar="N", help="number of features of the LIBSVM format"
+        "--n-features",
+        type=count,
+        metavar="N",
+        help="number of features in LIBSVM files (default: the largest in the first lines)",
     )
     data.add_argument(
         "--rejects",
         type=Path,
         metavar="FILE",
-        help="CSV file for a list of the rows that cannot be used: file, line and reason",
+        help="write unusable rows to this CSV file: file, line and reason (default: only count)",
     )
-    data.add_argument(
-        "--strict", action="store_true", help="stop at the first row that cannot be used"
-    )
+    data.add_argument("--strict", action="store_true", help="stop at the first unusable row")
 
 
 def open_source(arguments: argparse.Namespace, features: Sequence[str] = ()) -> "Source":
-    """Open the data of a command; `features` are those of its model."""
+    """Open the data of a command; `features` are the features of its model, if it has one."""
     import pyarrow
 
     from colk.tabular.reading import Source
 
-    # Ctrl-C would be lost while pyarrow reads, and while it imports pandas, which it does here.
+    # Ctrl-C would be lost while pyarrow reads, and while it imports pandas. The array below makes
+    # it import pandas now.
     pyarrow.enable_signal_handlers(False)
     pyarrow.array([0.0])
     numbers = [int(name) for name in features if name.isdecimal()]
@@ -233,27 +235,27 @@ def check_columns(source: "Source", wanted: Iterable[str]) -> None:
 
 
 def _other_delimiter(header: str) -> str:
-    """Advice if the first line does not contain the delimiter."""
+    """Return advice if the first line has another delimiter."""
     found = next((each for each in ";\t|" if each in header), None)
     shown = "tab" if found == "\t" else f"'{found}'"
     return "" if found is None else f"; try --delimiter {shown}"
 
 
-# The most reasons that are counted one by one.
+# Largest number of reasons that are counted separately.
 _KINDS = 20
 
 
 class Rejects:
-    """Counts rows that cannot be used, and lists them in a file.
+    """Counts unusable rows, and writes them to a file.
 
     Parameters
     ----------
     path : Path or None
-        The file: CSV with the columns file, line and reason.
+        A CSV file with the columns file, line and reason; None to only count.
     strict : bool
-        Whether such a row is an error.
-    size, count : int
-        Bytes of the file and number of rows to keep, for a run that continues.
+        Whether to raise an error at the first unusable row.
+    size, count : int, default=0
+        For a continued run: bytes of the file to keep, and number of rows counted so far.
 
     Examples
     --------
@@ -281,14 +283,14 @@ class Rejects:
 
     @property
     def size(self) -> int:
-        """Bytes written so far, after a flush."""
+        """Flush the file; return its number of bytes."""
         if self._file is None:
             return 0
         self._file.flush()
         return self._file.tell()
 
     def add(self, path: str, rejects: "Sequence[Reject]") -> None:
-        """Count and list rows of a file; raise at the first one if `strict`."""
+        """Count and write the unusable rows of a file; raise at the first one if `strict`."""
         for reject in rejects:
             told = f"{path}, line {reject.line}: {reject.reason}"
             self.first = self.first or told
@@ -301,7 +303,7 @@ class Rejects:
                 raise ValueError(f"{told} (--strict)")
 
     def _sort(self, reason: str, told: str) -> None:
-        """Count a reason; values in quotes, and numbers of cells, differ from row to row."""
+        """Count a reason; values and counts in it are replaced by "…", as they differ by row."""
         kind = re.sub(r"'.*'|\".*\"|(?<=it has )\d+|(?<= is )[-+.\deinf]+(?=, beyond)", "…", reason)
         if kind not in self._kinds and len(self._kinds) >= _KINDS:
             kind = "other reasons"
@@ -310,7 +312,7 @@ class Rejects:
 
     @property
     def reasons(self) -> list[tuple[str, str, str]]:
-        """The reasons, most frequent first: reason, number of rows, and the first of them."""
+        """The reasons, most frequent first: reason, number of rows, and first row."""
         most = sorted(self._kinds.items(), key=lambda each: -each[1][0])
         return [(kind, f"{n:,}", first) for kind, (n, first) in most]
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["figure", "worst_rows", "write_page"]
 
-# The most features in the table of relevance.
+# Largest number of features in the table of relevance.
 _MOST_RELEVANT = 30
-# Inches: the width of the page's column.
+# Width of the page's column in inches.
 _WIDTH = 7.4
 
 
@@ -48,7 +48,7 @@ def write_page(
     lines : mapping of str to str
         The summary that the command prints.
     rejects : sequence of (str, str, str)
-        Why rows were rejected: the reason, how many rows, and the first of them.
+        For each reason of a rejection: the reason, the number of rows, and the first row.
     """
     figures = []
     if record.rows:
@@ -80,9 +80,9 @@ def write_page(
             0.6 + 2.2 * n_rows,
             "The prediction along each feature. The other numbers are at their mean, the other "
             "categories at the first value seen. Dates over more than a month are drawn at one "
-            "hour of the day, over more than 30 weeks on one day of the week. Ticks mark atoms. "
-            "If there are more than twelve features, the twelve along which the prediction varies "
-            "most are shown.",
+            "hour of the day, and over more than 30 weeks on one day of the week. Ticks mark "
+            "atoms. Of more than twelve features, the figure shows those along which the "
+            "prediction varies most.",
         )
     )
     page = render(
@@ -106,7 +106,7 @@ def figure(
     caption: str,
     width: float = _WIDTH,
 ) -> dict[str, Any]:
-    """Draw a figure of a page: its title, picture and caption.
+    """Draw a figure for a page, and return it with its title and caption.
 
     Parameters
     ----------
@@ -115,11 +115,11 @@ def figure(
     paint : callable
         Draws on an empty figure.
     height : float
-        Inches.
+        Height in inches.
     caption : str
-        Text below it.
-    width : float
-        Inches.
+        Text below the figure.
+    width : float, default=7.4
+        Width in inches.
     """
     (svg,) = draw(paint, width, height, "svg")
     return {
@@ -131,7 +131,7 @@ def figure(
 
 
 def _relevance(model: TableModel) -> list[tuple[str, str]]:
-    """Features and how much the kernel counts them, largest first; the largest is 1."""
+    """Return features and their relevance to the kernel, largest first; the largest is 1."""
     found = None if model.race is None else model.race.relevance
     if found is None or not np.max(found, initial=0.0) > 0.0:
         return []
@@ -142,7 +142,7 @@ def _relevance(model: TableModel) -> list[tuple[str, str]]:
 
 
 def worst_rows(model: TableModel, record: Record) -> dict[str, Any]:
-    """Head, rows and caption of the table of the largest residuals."""
+    """Return head, rows and caption of the table of the largest residuals."""
     rows = [
         (Path(file).name, f"{line:,}", _shown(y), _shown(predicted), f"{size:.6g}")
         for (file, line), (size, y, predicted) in _once(record.worst).items()
@@ -158,7 +158,7 @@ def worst_rows(model: TableModel, record: Record) -> dict[str, Any]:
 
 
 def _once(worst: Sequence[tuple[Any, ...]]) -> dict[tuple[str, int], tuple[float, Any, Any]]:
-    """Residuals by file and line, largest first; of several passes the largest."""
+    """Return residuals by file and line, largest first; a row of several passes has its largest."""
     largest: dict[tuple[str, int], tuple[float, Any, Any]] = {}
     for size, file, line, y, predicted in sorted(worst, reverse=True):
         largest.setdefault((file, line), (size, y, predicted))

@@ -1,4 +1,4 @@
-"""Output paths: checks before the work begins, and pages in the browser at its end."""
+"""Check output paths before the work begins, and open pages in the browser at the end."""
 
 import os
 import secrets
@@ -16,7 +16,7 @@ def check_apart(written: Sequence[tuple[Path | None, str]], read: Iterable[str |
     Parameters
     ----------
     written : sequence of (Path or None, str)
-        Output files and the options that name them; None if there is no output.
+        Output files and the options that name them; None if the option is not given.
     read : iterable of path
         Input files; "-" is standard input.
 
@@ -37,7 +37,7 @@ def check_apart(written: Sequence[tuple[Path | None, str]], read: Iterable[str |
 
 
 def _identity(path: str | Path) -> object:
-    """Return a value that is the same for all paths of a file."""
+    """Return a value that is equal for all paths of the same file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -46,12 +46,12 @@ def _identity(path: str | Path) -> object:
 
 
 def check_file(path: Path | None, option: str) -> None:
-    """Raise if a file cannot be written; nothing is left behind.
+    """Raise if a file cannot be written; the check leaves no file behind.
 
     Parameters
     ----------
     path : Path or None
-        The file; None if there is none.
+        The file; None if the option is not given.
     option : str
         The option that names it.
 
@@ -75,7 +75,7 @@ def check_file(path: Path | None, option: str) -> None:
 
 
 def check_folder(path: Path, option: str) -> None:
-    """Make a folder; raise if that fails or files cannot be written to it.
+    """Create a folder; raise if that fails, or if files cannot be written to it.
 
     Examples
     --------
@@ -103,6 +103,6 @@ def _try(folder: Path, what: str) -> None:
 
 
 def open_page(path: Path) -> None:
-    """Open a page in the browser; say so if there is none."""
+    """Open a page in the browser, or print its path if there is no browser."""
     if not webbrowser.open(path.resolve().as_uri()):
         print(f"colk: there is no browser; open {path.resolve()} yourself", file=sys.stderr)

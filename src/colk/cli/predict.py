@@ -1,4 +1,4 @@
-"""`colk predict`: a prediction for each row of a table."""
+"""`colk predict`: predict the rows of a table."""
 
 import argparse
 import sys
@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Predict each row of a table, in its order. The prediction of a row that cannot be
-used is empty, so that there are as many lines as rows; it is an error if no row can
-be used. For classes there is a
-column with the probability of each, with intervals the columns lower and upper.
-Rows from standard input are predicted as they arrive.
+Predict the rows of a table in their order. The prediction of an unusable row is
+empty, so there are as many lines as rows; it is an error if no row is usable.
+Classification adds a column with the probability of each label, and intervals add
+the columns lower and upper. Rows from standard input are predicted as they arrive.
 
     colk predict houses.colk new.csv --out predicted.csv
 """
@@ -56,14 +55,14 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--id",
         metavar="NAME",
-        help="column that names the rows, written first (default: that of colk fit --id)",
+        help="column that names the rows and is written first (default: that of colk fit --id)",
     )
     parser.add_argument(
         "--keep",
         type=names,
         default=(),
         metavar="NAMES",
-        help="more columns of the data to write beside the predictions",
+        help="other columns of the data to write beside the predictions (default: none)",
     )
     add_intervals(parser)
     parser.set_defaults(run=_run)
@@ -94,26 +93,27 @@ def _run(arguments: argparse.Namespace) -> None:
             write(_predicted(model, rows, carried, coverage))
             n_predicted += len(rows)
         if rejects.count and not n_predicted:
-            raise ValueError(f"no row could be predicted; the first: {rejects.first}")
+            raise ValueError(f"no row could be predicted; first reason: {rejects.first}")
     if rejects.count:
-        print(f"colk: {rejects.count:,} rows have no prediction; {rejects.first}", file=sys.stderr)
+        told = f"{rejects.count:,} rows have no prediction; first reason: {rejects.first}"
+        print(f"colk: {told}", file=sys.stderr)
 
 
 def _carried(
     model: "TableModel", arguments: argparse.Namespace, source: "Source"
 ) -> tuple[str, ...]:
-    """Return the columns of the data that are written: the id first, then those to keep."""
+    """Return the columns of the data to write: the id first, then the columns of --keep."""
     of_model = model.notes.get("id")
     name = arguments.id or (of_model if of_model in source.kinds else None)
     carried = tuple(dict.fromkeys([*([] if name is None else [name]), *arguments.keep]))
     taken = [each for each in carried if each in ("prediction", "lower", "upper")]
     if taken:
-        raise ValueError(f"the predictions have a column {taken[0]} of their own; rename yours")
+        raise ValueError(f"the output has its own column {taken[0]}; rename that of the data")
     return carried
 
 
 def _texts(model: "TableModel", arguments: argparse.Namespace, source: "Source") -> set[str]:
-    """Return the columns of the output that hold text."""
+    """Return the text columns of the output."""
     labels = {"prediction"} if model.task == "classification" else set()
     return {*_carried(model, arguments, source), *labels}
 
@@ -121,7 +121,7 @@ def _texts(model: "TableModel", arguments: argparse.Namespace, source: "Source")
 def _predicted(
     model: "TableModel", rows: "Rows", carried: tuple[str, ...], coverage: float | None
 ) -> Mapping[str, list[Any]]:
-    """Return columns of predictions, with None for rows that cannot be used."""
+    """Return columns of predictions, with None for unusable rows."""
     lines = [*rows.lines.tolist(), *(reject.line for reject in rows.rejects)]
     order = sorted(range(len(lines)), key=lines.__getitem__)
     found: dict[str, list[Any]] = {

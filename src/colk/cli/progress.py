@@ -1,4 +1,4 @@
-"""The progress of `colk reproduce`: share done, time left, and the running tasks."""
+"""Progress of `colk reproduce` and `colk bench`: share done, time left and running task."""
 
 import sys
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from colk.experiments.runner import Watch
 
 __all__ = ["Progress", "time_left"]
 
-# Share of the work below which a range is shown.
+# While less than this share of the work is done, the time left is shown as a range.
 _EARLY = 0.2
-# Share of the work for which the announced pace counts beside the observed one.
+# Weight of the announced pace beside the observed one, as a share of the work.
 _ANNOUNCED = 0.05
 # Seconds before the first line and between lines, if there is no terminal.
 _FIRST, _LINE = 10.0, 30.0
@@ -30,10 +30,10 @@ _FIRST, _LINE = 10.0, 30.0
 def time_left(
     done: float, total: float, elapsed: float, last: float, jobs: int = 1
 ) -> tuple[float, float]:
-    """Estimate the time left from the work that is done: least and most seconds.
+    """Estimate the time left from the work done; return the least and the most seconds.
 
-    The most is twice the least as long as little is done; later both are equal. The first tasks
-    hardly change the announced pace, because the start of processes is a large part of their time.
+    The most is twice the least until a fifth of the work is done; then both are equal. The first
+    tasks hardly change the announced pace, because starting processes takes much of their time.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def time_left(
     elapsed : float
         Seconds since the start.
     last : float
-        Seconds from the start to the moment when a task finished last.
+        Seconds from the start to the end of the task that finished last.
     jobs : int
         Number of processes.
 
@@ -57,7 +57,7 @@ def time_left(
     """
     announced = _ANNOUNCED * total
     left = (last + announced / jobs) * max(total - done, 0.0) / (done + announced or 1.0)
-    # The tasks that run now are partly done; how far is not known.
+    # The running tasks are partly done, by an unknown share.
     left -= min(elapsed - last, 0.5 * left)
     return left, left if done >= _EARLY * total else 2.0 * left
 
@@ -125,12 +125,12 @@ class Progress(Watch):
         self._bars.stop()
 
     def begin(self, names: Sequence[str]) -> None:
-        """Show the first of the tasks that run next."""
+        """Show the first of the tasks that start."""
         self._running = list(names)
         self._bars.update(self._bar, description=self._running[0] if self._running else "")
 
     def finish(self, name: str, seconds: float, *, found: bool = False) -> None:
-        """Count a finished task; one from the cache is taken off the total."""
+        """Count a finished task; a task found in the cache is subtracted from the total."""
         bar = self._bars.tasks[0]
         if found:
             self._bars.update(self._bar, total=max((bar.total or 0.0) - seconds, 0.0))

@@ -9,11 +9,11 @@ __all__ = ["is_reading", "read_ahead"]
 
 Item = TypeVar("Item")
 
-# Items in the queue.
+# Largest number of items in the queue.
 _DEPTH = 2
 # Seconds between two checks whether to stop.
 _PATIENCE = 0.1
-# Seconds that the consumer waits for the end of the thread; only a pipe takes longer.
+# Seconds that the consumer waits for the thread to end; only a pipe takes longer.
 _FAREWELL = 2.0
 
 _NAME = "colk reader"
@@ -21,7 +21,7 @@ _END = object()
 
 
 def is_reading() -> bool:
-    """Whether a thread still reads, such as from a pipe that has no more data yet.
+    """Whether a thread still reads, for example from a pipe without new data.
 
     Examples
     --------
@@ -41,9 +41,9 @@ def read_ahead(
     Parameters
     ----------
     items : iterator
-        The items; an error that it raises is raised here.
-    stopped : callable
-        Whether to end early; called while waiting.
+        The items. An error in it is raised in the consumer.
+    stopped : callable, optional
+        Returns whether to end early; called while waiting. Default: never.
 
     Examples
     --------

@@ -19,17 +19,17 @@ __all__ = ["add_parser"]
 
 _EXPERIMENTS = ("outliers", "lidar", "risk", "theory", "policy")
 _DESCRIPTION = """\
-Run the paper's experiments and write one report, results/report.html. It has a
+Run the paper's experiments and write a report, results/report.html. It has a
 verdict on each claim of the paper, then the figures, settings and versions. The
-data of each figure (CSV) and its images (PNG, SVG) are written beside it. A full
-run takes about five minutes on two cores. --runs 2 --scale 0.05 takes half a
-minute; that is too little to judge a claim.
+data of each figure (CSV) and its images (PNG, SVG) are written to the same folder.
+A full run takes about five minutes on two cores. With --runs 2 --scale 0.05 it takes
+half a minute, which is too little to judge a claim.
 
 experiments:
   outliers  regression with outliers, all methods, printed and tuned settings
   lidar     the lidar data, with and without added outliers
-  risk      effect of a risk measure on skewed and heteroscedastic noise
-  theory    Theorems 1 to 3 and Lemma 1 compared with measured exponents
+  risk      effect of a risk measure under skewed and heteroscedastic noise
+  theory    Theorems 1 to 3 and Lemma 1, compared with measured exponents
   policy    policy evaluation
   all       all of them (the default)
 
@@ -50,7 +50,7 @@ def add_parser(commands: Any) -> None:
         default="all",
         choices=(*_EXPERIMENTS, "all"),
         metavar="EXPERIMENT",
-        help="one of the above (default: all)",
+        help="experiment to run (default: all)",
     )
     parser.add_argument(
         "--runs", type=int, default=20, metavar="N", help="number of training sets (default: 20)"
@@ -61,7 +61,7 @@ def add_parser(commands: Any) -> None:
         type=float,
         default=1.0,
         metavar="S",
-        help="share of the full sample sizes, below 1 for a quick run (default: 1)",
+        help="factor of the sample sizes, below 1 for a quick run (default: 1)",
     )
     parser.add_argument(
         "--out",
@@ -73,7 +73,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="run on the workers of this Dask scheduler, which must see the folder of the report",
+        help="run on the workers of this Dask scheduler, which must share the folder of the report "
+        "(default: processes on this machine)",
     )
     parser.add_argument(
         "--open", action="store_true", help="open the report in the browser at the end"
@@ -108,7 +109,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def _engine(address: str | None) -> Iterator[str]:
-    """Connect to a scheduler if there is an address; return the backend of joblib."""
+    """Connect to a scheduler if there is an address; yield the name of joblib's backend."""
     if address is None:
         yield "loky"
         return

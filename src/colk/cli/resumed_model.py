@@ -1,4 +1,4 @@
-"""The model that `colk fit --resume` continues; its settings and its data must be the same."""
+"""Load the model that `colk fit --resume` continues, and check its settings and data."""
 
 import argparse
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ __all__ = ["resumed_model"]
 
 
 def resumed_model(arguments: argparse.Namespace, source: "Source") -> "TableModel":
-    """Return the model to continue; its settings cannot change."""
+    """Return the model to continue; raise if the options or the data differ from its own."""
     from colk.persistence import load
     from colk.tabular import TableModel
 
@@ -41,7 +41,7 @@ def resumed_model(arguments: argparse.Namespace, source: "Source") -> "TableMode
 
 
 def _check_unchanged(model: "TableModel", source: "Source") -> None:
-    """Raise unless the files begin with the rows that the model has read; they may have grown."""
+    """Raise if rows that the model has read have changed; the files may have grown."""
     from colk.tabular.reading import Prefix, listed
 
     try:

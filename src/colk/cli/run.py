@@ -1,4 +1,4 @@
-"""One run of `colk fit`: passes over the data, checkpoints, and the position of the run."""
+"""A run of `colk fit`: passes over the data, checkpoints, and the position of the run."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -21,16 +21,16 @@ from colk.tabular.sample import RowSample
 
 __all__ = ["Place", "Run"]
 
-# Rows that are predicted and then learned at a time; fewer at the beginning.
+# Largest number of rows that are predicted together and then learned.
 _PIECE = 4096
-# A piece is at most this fraction of the rows before it: 1/8.
+# A piece is at most 1/_SHARE of the rows before it, so pieces are small at the beginning.
 _SHARE = 8
 
-# The most residuals that calibrate intervals: of rows left out, and of the latest of a pipe.
+# Largest number of residuals that calibrate intervals: of held-out rows, and of a pipe's latest.
 _RESIDUALS = 10_000
 _LATEST = 1000
 
-# Cost of a pass per row, relative to reading; the polish has that of all its passes.
+# Cost of a pass per row, relative to reading; for the polish, the cost of all its passes.
 _COSTS = {"scan": 1.0, "learn": 8.0, "collect": 1.0, "polish": 8.0}
 
 
@@ -41,15 +41,15 @@ class Place:
     Parameters
     ----------
     epoch : int
-        Learning passes that are finished.
+        Number of finished learning passes.
     position : Position
         Start of the batch that is being learned.
     begun : bool
-        Whether its rejected rows were counted.
+        Whether the rejected rows of the batch were counted.
     before, taken : int
         Usable rows of this pass before the batch, and usable rows of the batch that were learned.
     total : int
-        Usable rows learned in all passes.
+        Number of usable rows learned in all passes.
     counts_rejects : bool
         Whether the learning pass counts rejected rows, because no pass has read them before.
 
@@ -69,16 +69,16 @@ class Place:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The place as numbers."""
+        """The place as a dictionary of numbers."""
         return asdict(self)
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> "Place":
-        """Return the place of a state; its numbers are checked."""
+        """Check the numbers of a state; return its place."""
         place = cls(**{**state, "position": Position(**state["position"])})
         counts = (*asdict(place.position).values(), place.epoch, place.before, place.taken)
         if any(type(each) is not int or each < 0 for each in (*counts, place.total)):
-            raise ValueError("the place of a run has numbers that are not counts")
+            raise ValueError("numbers in the place of a run must be whole and at least 0")
         return place
 
 
@@ -88,21 +88,21 @@ class Run:
     Parameters
     ----------
     model : TableModel
-        The model; its notes are those of the run.
+        The model; its notes record the run.
     source : Source
         The data.
     rejects : Rejects
-        Counts rows that cannot be used.
+        Counts unusable rows.
     record : Record
         Errors of the rows before they are learned.
     place : Place
-        Where to begin.
+        The place where the run begins.
     fit : TableFit
         The passes.
     left_out : LeftOut
-        The rows that are never learned.
+        Draws the held-out rows.
     every : int or None
-        Rows between two checkpoints.
+        Number of rows between two checkpoints; None: no checkpoints.
     path : Path
         File of the model.
     """
@@ -123,7 +123,7 @@ class Run:
         self.rejects, self.record, self.place = rejects, record, place
         self.left_out, self.every, self.path = left_out, every, path
         self.work_done = 0.0
-        self._has_scanned = False  # a scan of rows with gaps is made twice
+        self._has_scanned = False  # rows with gaps are scanned twice
         self._baselines = Baselines(
             model.wanted_features.numbers + model.dates,
             model.categorical,
@@ -133,12 +133,12 @@ class Run:
         self._read = {"columns": list(source.kinds), "files": files}
 
     def learn(self, stopped: Callable[[], bool], show: Callable[[int], None]) -> bool:
-        """Make the passes that are left; return whether they were finished.
+        """Make the remaining passes; return whether all were finished.
 
         Parameters
         ----------
         stopped : callable
-            Whether to stop; called between pieces.
+            Returns whether to stop; called between pieces.
         show : callable
             Called with the number of rows after each piece.
         """
@@ -156,12 +156,12 @@ class Run:
         rows, notes = self.model.rows, self.model.notes
         is_last = self.place.epoch + 1 >= self.fit.epochs
         if in_learning and is_last and notes.get("phase") == "done" and notes.get("rows") == rows:
-            self.fit.phase = "done"  # no row is new, so the weights stay
+            self.fit.phase = "done"  # there are no new rows, so the weights stay
             return
         self.fit.end_pass()
         if self.fit.phase == "learn":
             self.place = Place(self.fit.epoch, total=self.place.total)
-        elif in_learning:  # rows that are appended later are new to every pass
+        elif in_learning:  # no pass has counted the rejects among rows that are appended later
             self.place = replace(self.place, counts_rejects=True)
         if self.every is not None and rows:
             self.save()
@@ -171,7 +171,7 @@ class Run:
     def _whole_pass(
         self, work_before: float, stopped: Callable[[], bool], show: Callable[[int], None]
     ) -> bool:
-        """Read all rows for the scan or for the polish, which restart if they are interrupted."""
+        """Read all rows for the scan or the polish, which begin again after an interruption."""
         is_scan = self.fit.phase == "scan" and not self._has_scanned
         before = 0
         for rows in read_ahead(self._all_rows(), stopped):
@@ -192,7 +192,7 @@ class Run:
     def _learning_pass(
         self, work_before: float, stopped: Callable[[], bool], show: Callable[[int], None]
     ) -> bool:
-        """Learn from the place on."""
+        """Learn the rows from `place` on."""
         for rows in read_ahead(self.source.rows(self.model.wanted, self.place.position), stopped):
             path = self._path(rows)
             known = self.place.begun and rows.start == self.place.position
@@ -217,7 +217,7 @@ class Run:
         return True
 
     def _piece(self) -> int:
-        """Rows up to the next boundary, which depends only on the number of rows before."""
+        """Return the number of rows to the next boundary, which depends only on earlier rows."""
         total = self.place.total
         size = min(_PIECE, 1 << max((total // _SHARE).bit_length() - 1, 0))
         room = size - total % size
@@ -235,7 +235,7 @@ class Run:
             self._remember(found, y)
 
     def _remember(self, found: Predicted | None, y: Any) -> None:
-        """Keep the latest residuals for intervals: a pipe has no rows to leave out."""
+        """Keep the latest residuals for intervals, because a pipe has no held-out rows."""
         if found is not None and "intervals" in self.model.notes:
             before = self.model.residuals
             self.model.calibrate(np.concatenate([before, y - found.values])[-_LATEST:])
@@ -259,12 +259,12 @@ class Run:
     def _kept(
         self, rows: Rows, which: slice, first: int
     ) -> tuple[dict[str, Any], NDArray[np.int64]]:
-        """Rows of a batch that are learned, and their lines."""
+        """Return the rows of a batch that are not held out, and their lines."""
         columns = {name: values[which] for name, values in rows.columns.items()}
         return self.left_out.take("learn", columns, rows.lines[which], first)
 
     def _left(self, part: str) -> Iterator[tuple[Mapping[str, Any], Any]]:
-        """Yield the rows of a part that was not learned."""
+        """Yield the held-out rows of a part."""
         before = 0
         for rows in read_ahead(self._all_rows()):
             columns, _ = self.left_out.take(part, rows.columns, rows.lines, before)
@@ -272,14 +272,14 @@ class Run:
             yield columns, columns[self.model.target]
 
     def test(self) -> Score:
-        """Return the error of the model on the rows that were held out."""
+        """Return the error of the model on the held-out rows."""
         score = Score()
         for columns, y in self._left("holdout"):
             score.count(self.model, columns, y)
         return score
 
     def calibrate(self) -> None:
-        """Give the model the residuals of the rows left out for its intervals."""
+        """Calibrate the intervals of the model by the rows held out for them."""
         sample = RowSample(_RESIDUALS)
         for columns, y in self._left("calibration"):
             if len(y):
@@ -291,14 +291,14 @@ class Run:
     # -- progress and checkpoints ------------------------------------------------------------
 
     def _work(self, before: float, done: int) -> None:
-        """Note how far the run is: bytes read, times the cost of the pass per row."""
+        """Update the work done: bytes read, times the cost of the pass."""
         phase = self.fit.phase
         passes = 3.0 if phase == "polish" else 1.0
         self.work_done = before + _COSTS[phase] / passes * done
 
     @property
     def work(self) -> float | None:
-        """The work of the passes that are left, in units of reading a byte; None for a pipe."""
+        """The work of the remaining passes, in units of reading a byte; None for a pipe."""
         size = self.source.size
         if size is None:
             return None

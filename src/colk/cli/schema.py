@@ -1,4 +1,4 @@
-"""What the first rows tell about the columns of a table, and what becomes of each."""
+"""Decide how each column of a table is used, by the options and the first rows."""
 
 import argparse
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Column", "Schema"]
 
-# The most columns in the table; the others are counted.
+# Largest number of columns in the printed table; the others are counted.
 _SHOWN = 40
 
 
@@ -23,11 +23,11 @@ class Column:
     Parameters
     ----------
     name, kind : str
-        Its name, and what it holds.
+        Name and contents of the column.
     gaps : float or None
-        Share of the first rows that have no value; None if that is unknown.
+        Share of the first rows without a value; None if it is unknown.
     use : str
-        What becomes of it.
+        How the column is used.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Schema:
     target : str
         Column to predict.
     features, categorical, dates : tuple of str
-        Columns to predict it from, and those of them that hold categories and dates.
+        Columns to predict it from, and which of them are categories and dates.
     task : {"regression", "classification"}
         Whether targets are numbers or labels.
     columns : tuple of Column
@@ -61,7 +61,7 @@ class Schema:
 
     @classmethod
     def found(cls, arguments: argparse.Namespace, source: "Source") -> "Schema":
-        """Return the schema by the options and by the first rows.
+        """Return the schema that follows from the options and the first rows.
 
         Parameters
         ----------
@@ -89,9 +89,11 @@ class Schema:
         if labelled and arguments.task is None and target in first.decimal_commas:
             raise ValueError(f"the target {target} has decimal commas; add --decimal ,")
         if arguments.task is None and target in first.dates:
-            raise ValueError(f"the target {target} holds dates or times; predict a number of days")
+            raise ValueError(
+                f"the target {target} has dates or times; convert it to numbers, such as days"
+            )
         if labelled and arguments.task == "regression":
-            raise ValueError(f"the target {target} holds text; use --task classification")
+            raise ValueError(f"the target {target} is text; use --task classification")
         task: Task = arguments.task or ("classification" if labelled else "regression")
         columns = []
         for name in source.kinds:
@@ -146,7 +148,7 @@ def _kind(source: "Source", name: str) -> str:
 
 
 def _check_names(arguments: argparse.Namespace, source: "Source") -> None:
-    """Raise if an option names a column that is not there, or one column twice."""
+    """Raise if an option names a missing column, or if two options name the same column."""
     from colk.tabular.reading import listed
 
     if arguments.target is None:
@@ -165,7 +167,7 @@ def _left_out(arguments: argparse.Namespace, source: "Source") -> dict[str, str]
     """Return the columns that are not features unless --features names them, with the reasons."""
     first = source.first_rows
     reasons = dict.fromkeys(first.unreadable, "lists, objects or bytes")
-    reasons |= dict.fromkeys(first.distinct, "each value occurs once; --features names it")
+    reasons |= dict.fromkeys(first.distinct, "all values differ; use it with --features")
     for name, (present, n_rows) in first.rare.items():
         reasons[name] = f"only {present} of the first {n_rows} rows have it"
     for name in arguments.categorical or ():
@@ -177,17 +179,17 @@ def _left_out(arguments: argparse.Namespace, source: "Source") -> dict[str, str]
 
 
 def _check_features(source: "Source", names: list[str]) -> None:
-    """Raise if columns cannot be used; the message says what to do with them."""
+    """Raise if columns are unusable; the message says what to do with them."""
     nested = [name for name in names if name in source.first_rows.unreadable]
     if nested:
         raise ValueError(
-            f"{_holding(nested)} lists, objects or bytes: make a column of each part, or choose "
-            "other columns with --features"
+            f"{_holding(nested)} lists, objects or bytes: split them into columns, or choose other "
+            "columns with --features"
         )
 
 
 def _holding(names: list[str]) -> str:
-    """The beginning of a message about columns: "column a holds", "columns a, b hold"."""
+    """Return the beginning of a message: "column a holds", or "columns a, b hold"."""
     from colk.tabular.reading import listed
 
     return f"columns {listed(names)} hold" if names[1:] else f"column {listed(names)} holds"

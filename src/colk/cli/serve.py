@@ -1,4 +1,4 @@
-"""`colk serve`: a model over HTTP."""
+"""`colk serve`: serve a model over HTTP."""
 
 import argparse
 import os
@@ -12,16 +12,17 @@ from colk.cli.paths import check_file
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Answer requests for predictions, and with --learn also for learning, with JSON over
-HTTP. /openapi.json describes the requests, / shows the stream that is learned. The
-server listens on this machine only, unless --host names another address; then every
-request needs a token. Ctrl-C ends it, after open requests, and saves what was learned.
+Answer requests for predictions as JSON over HTTP; with --learn, requests can also
+send rows to learn. /openapi.json describes the requests, and / shows the progress of
+learning. The server listens on this machine only, unless --host names another
+address; then every request needs a token. Ctrl-C finishes open requests, saves the
+model and ends the server.
 
     colk serve houses.colk --learn
     curl localhost:8765/predict --json '{"rows": [{"size": 120, "city": "Bonn"}]}'
 """
 
-# Environment variable that holds the token.
+# Environment variable with the token.
 _TOKEN = "COLK_TOKEN"
 _SHORTEST = 16
 
@@ -40,9 +41,10 @@ def add_parser(commands: Any) -> None:
         "--token-file",
         type=Path,
         metavar="FILE",
-        help=f"file with the token that requests must send (default: the variable {_TOKEN})",
+        help=f"file with the token that requests must send (default: the environment variable "
+        f"{_TOKEN})",
     )
-    parser.add_argument("--learn", action="store_true", help="let requests change the model")
+    parser.add_argument("--learn", action="store_true", help="let requests update the model")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="file to save the model to (default: MODEL)"
     )
@@ -94,12 +96,12 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _token(arguments: argparse.Namespace) -> str | None:
-    """Return the token; raise if it can be guessed."""
+    """Return the token; raise if it is too short."""
     given = os.environ.get(_TOKEN)
     if arguments.token_file is not None:
         given = arguments.token_file.read_text(encoding="utf-8").strip()
     if given is None:
         return None
     if len(given) < _SHORTEST or not given.isascii() or not given.isprintable():
-        raise ValueError(f"a token must have at least {_SHORTEST} characters of ASCII")
+        raise ValueError(f"a token must have at least {_SHORTEST} printable ASCII characters")
     return given

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colk.cli.interrupts import interruptible
-from colk.cli.options import need
+from colk.cli.options import add_command, need
 from colk.cli.paths import check_file
 
 if TYPE_CHECKING:
@@ -13,10 +13,16 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser"]
 
+_DESCRIPTION = """\
+Print the task, the columns, the settings, the number of atoms and the error of a model.
+
+    colk show houses.colk --plot houses.png
+"""
+
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = commands.add_parser("show")
+    parser = add_command(commands, "show", _DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL", help="file of the model")
     parser.add_argument(
         "--plot",

@@ -1,4 +1,4 @@
-"""The summary of a run."""
+"""The summary that `colk fit` prints."""
 
 import math
 import re
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["shortened", "summary", "tell_drifts", "tell_path", "tell_score"]
 
-# Drifts in the summary, and names of features of each.
+# Largest number of drifts in the summary, and of feature names for each.
 _MOST_DRIFTS, _MOST_NAMES = 3, 3
 
 
@@ -46,7 +46,7 @@ def summary(run: "Run") -> dict[str, str]:
     passes = run.place.epoch + 1
     over = "" if passes == 1 else f", over {passes} passes"
     lines["error"] = f"{tell_score(record, model)} (each row before it is learned{over})"
-    risk = math.nan if model.polish else model.prequential_risk  # a polish has seen the rows
+    risk = math.nan if model.polish else model.prequential_risk  # a polish has used the rows
     if math.isfinite(risk):
         unit = "" if model.task == "classification" else ", in standard deviations of the target"
         lines["risk"] = f"{risk:.4g}, {model.risk} of the latest 1,000 such losses{unit}"
@@ -57,14 +57,14 @@ def summary(run: "Run") -> dict[str, str]:
         lines["holdout"] = f"{tell_score(score, model)} on {score.rows:,} rows never learned"
     lines["atoms"] = f"{model.n_atoms} of {shortened(str(model.kernel))}"
     if model.n_atoms == model.settings.max_atoms:
-        lines["atoms"] += "; this is the limit, and a larger --max-atoms may lower the error"
+        lines["atoms"] += "; this is the limit: a larger --max-atoms may lower the error"
     if model.path is not None:
         lines["risk"] = tell_path(model.path)
     return lines
 
 
 def tell_drifts(drifts: Sequence[DriftEvent]) -> str:
-    """Return drifts as text, the first ones if there are many.
+    """Return the first drifts as text.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def tell_drifts(drifts: Sequence[DriftEvent]) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a text with numbers of four digits.
+    """Return a text in which numbers are rounded to four digits.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def shortened(text: str) -> str:
 
 
 def tell_path(path: RiskPath) -> str:
-    """Return what the path from the mean to the risk has chosen, as text.
+    """Return the choice on the path from the mean to the risk, as text.
 
     Examples
     --------
@@ -100,10 +100,13 @@ def tell_path(path: RiskPath) -> str:
     >>> from colk.rkhs.polishing import PathPoint
     >>> mean = PathPoint(0.0, 1.0, 1.5, 0.5, 0.0, 0.0, 0.0)
     >>> tell_path(RiskPath(CVaR(0.1), (mean,), mean, Mean(), 1e-4, 1000))
-    'the model of the mean stays: no weight of CVaR lowers it on rows left out'
+    'the model of the mean stays, because no weight of CVaR lowers CVaR on left-out rows'
     """
     name = type(path.risk).__name__
     if path.kept_the_mean:
-        return f"the model of the mean stays: no weight of {name} lowers it on rows left out"
+        return (
+            f"the model of the mean stays, because no weight of {name} lowers {name} on left-out "
+            "rows"
+        )
     lower = 100.0 * path.chosen.gain / abs(path.points[0].held_out)
-    return f"{name} is {lower:.0f} % lower than that of the mean's model, on rows left out"
+    return f"{name} on left-out rows is {lower:.0f} % lower than with the model of the mean"

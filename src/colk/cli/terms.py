@@ -1,4 +1,4 @@
-"""Terms in options: a name, or a name with numbers, such as cvar(0.1) or huber(threshold=0.5)."""
+"""Parse terms in options: a name, or a name with numbers such as cvar(0.1)."""
 
 import ast
 from collections.abc import Mapping
@@ -6,19 +6,19 @@ from typing import Any
 
 __all__ = ["term"]
 
-# The most characters of a term in a message.
+# Largest number of characters of a term in a message.
 _SHOWN = 60
 
 
 def term(text: str, registry: Mapping[str, Any], option: str) -> Any:
-    """Return a bare name as it is, and make the term of a name with arguments.
+    """Return a bare name unchanged; make the term that a name with arguments describes.
 
-    The text is parsed, not run: the arguments are numbers, words and truth values.
+    The text is parsed, not executed; arguments are numbers, strings and booleans.
 
     Parameters
     ----------
     text : str
-        What the option was given.
+        The value of the option.
     registry : mapping of str to class
         The terms by name.
     option : str
@@ -63,7 +63,7 @@ def term(text: str, registry: Mapping[str, Any], option: str) -> Any:
 
 
 def _find(name: str, registry: Mapping[str, Any], option: str) -> Any:
-    """Return the class of a name; the name of the class itself will do as well."""
+    """Return the class of a term by its registered name or by its class name."""
     classes = {kind.__name__: kind for kind in registry.values()}
     if name not in registry and name not in classes:
         raise ValueError(f"{option}: {name!r} is unknown; choose one of {sorted(registry)}")

@@ -11,8 +11,8 @@ __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
 Show a model that another command is learning, on a page that only this machine can
-open: the error over the rows, the atoms, drifts, and the rows per second. The file is
-read again when it changes, so let the other command save it often.
+open. The page shows the error over the rows, the atoms, drifts, and the rows per
+second. It reads the file again when it changes, so let the other command save often.
 
     colk fit log.csv --target ms --model ms.colk --checkpoint-every 1000 &
     colk watch ms.colk

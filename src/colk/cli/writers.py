@@ -1,4 +1,4 @@
-"""Writers of tables, batch by batch: CSV, JSON lines, Parquet."""
+"""Write tables batch by batch: CSV, JSON lines or Parquet."""
 
 import csv
 import io
@@ -20,28 +20,30 @@ Write = Callable[[Mapping[str, list[Any]]], None]
 
 @contextmanager
 def writer(path: Path | None, to: str | None, texts: Collection[str] = ()) -> Iterator[Write]:
-    """Open a table for writing. A file appears when it is complete; standard output is flushed.
+    """Open a table for writing.
+
+    A file appears only when it is complete; standard output is flushed after each batch.
 
     Parameters
     ----------
     path : Path or None
         The file; None for standard output.
     to : str or None
-        Its format. Default: by its extension, or CSV for standard output.
-    texts : collection of str
-        Names of the columns that hold text; the others hold numbers.
+        The format. None: by the extension of the file, or CSV for standard output.
+    texts : collection of str, default=()
+        Names of the columns of text; the others are numbers.
     """
     chosen = to or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
     if chosen not in _WRITERS:
         raise ValueError(
-            f"{path}: predictions are written as csv, jsonl or parquet; name the file so, or "
+            f"{path}: predictions are written as csv, jsonl or parquet; use such an extension, or "
             "choose the format with --to"
         )
     if path is None:
         if chosen == "parquet":
-            raise ValueError("Parquet cannot be written to standard output: name a file by --out")
+            raise ValueError("Parquet cannot be written to standard output: name a file with --out")
         if sys.stdout is None:
-            raise ValueError("standard output is closed: name a file by --out")
+            raise ValueError("standard output is closed: name a file with --out")
         with _WRITERS[chosen](sys.stdout.buffer, texts) as write:
             yield write
         return

@@ -1,4 +1,4 @@
-"""Prediction intervals with guaranteed coverage on drifting streams."""
+"""Prediction intervals and prediction sets with guaranteed coverage on drifting streams."""
 
 from colk.conformal.adaptive import AdaptiveInterval
 from colk.conformal.labels import ConformalClassifier, ScoreThresholds

@@ -17,7 +17,7 @@ __all__ = ["AdaptiveInterval", "check_coverage"]
 
 EVERYTHING = (-math.inf, math.inf)
 
-# In rounds of more targets than this, α_t moves by this number times the mean miss, so that one
+# In rounds of more targets than this, α_t moves by this number times the mean update, so that one
 # large round does not move it too far.
 _FULL_ROUND = 25
 
@@ -41,7 +41,7 @@ def check_coverage(coverage: float) -> float:
 
 @dataclass
 class Level:
-    """State of the intervals of one nominal coverage."""
+    """State of the intervals with one nominal coverage."""
 
     aim: float  # α_t: the share of recent residuals that the interval leaves out
     seen: int = 0
@@ -56,7 +56,7 @@ class Level:
         stored.Record(
             {
                 "coverage": stored.Number(),
-                "aim": stored.Number(at_most=1.0),  # beyond 1 there are no quantiles
+                "aim": stored.Number(at_most=1.0),  # there are no quantiles beyond 1
                 "seen": stored.Count(),
                 "missed": stored.Count(),
             }
@@ -72,7 +72,7 @@ class AdaptiveInterval:
 
     The sum of these updates telescopes. For any targets, the share of misses among T samples is
     therefore at most α + (α + rate)/(rate·T). It is at least α − (1 − α)/(rate·T), unless α_t stays
-    at 1, where even intervals of length 0 miss too seldom.
+    at 1, which means that even intervals of length 0 miss too seldom.
 
     A round is a set of B targets that become known together, so their intervals share one α_t.
     After the round α_t moves by the sum of the B updates; if B > 25, by 25 times their mean. With
@@ -80,11 +80,11 @@ class AdaptiveInterval:
 
     Parameters
     ----------
-    rate : float
-        Step size of α_t, in (0, 1]. A larger rate recovers sooner from a jump, but the widths of
-        the intervals vary more.
-    window : int
-        Number of recent residuals.
+    rate : float, default=0.01
+        Step size of α_t, in (0, 1]. With a larger rate, intervals recover sooner from a jump, but
+        their widths vary more.
+    window : int, default=500
+        Number of recent residuals. Lower it if the noise changes fast.
 
     References
     ----------
@@ -145,7 +145,7 @@ class AdaptiveInterval:
 
     @property
     def coverages(self) -> list[float]:
-        """The nominal coverages that are followed."""
+        """The nominal coverages whose intervals adapt."""
         return list(self._levels)
 
     def follow(self, coverage: float) -> None:
@@ -204,11 +204,11 @@ class AdaptiveInterval:
         insort(self._above, pair[1])
 
     def calibrate(self, below: Sequence[float], above: Sequence[float]) -> None:
-        """Start from the residuals of samples at rest, so that intervals are finite at once.
+        """Start from the residuals of exchangeable samples, so that intervals are finite at once.
 
-        For n residuals of exchangeable samples, an interval goes to the residuals at the places
-        (n + 1)α/2 and (n + 1)(1 − α/2): it covers a new target with probability 1 − α or more, as
-        in split conformal prediction. The window grows to n.
+        For n residuals, the ends of an interval are the residuals of ranks (n + 1)α/2 and
+        (n + 1)(1 − α/2). It covers a new target with probability 1 − α or more, as in split
+        conformal prediction. The window grows to n if it is smaller.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class AdaptiveInterval:
             level.aim = 2.0 * (1.0 - place / (n - 1)) if n > 1 else 0.0
 
     def observed_coverage(self, coverage: float) -> float:
-        """Share of targets inside their finite intervals; NaN before the first of these.
+        """Return the share of targets inside their finite intervals; NaN before the first.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class AdaptiveInterval:
 
 
 def _quantile(values: list[float], share: float) -> float:
-    """The quantile of sorted values, interpolated."""
+    """Return the interpolated quantile of sorted values."""
     place = share * (len(values) - 1)
     before = min(int(place), len(values) - 2) if len(values) > 1 else 0
     after = min(before + 1, len(values) - 1)

@@ -1,4 +1,4 @@
-"""Sets of labels that contain the true one with a nominal probability."""
+"""Prediction sets: sets of labels that contain the true label with a nominal probability."""
 
 import math
 from bisect import bisect_left, insort
@@ -27,7 +27,7 @@ class Threshold:
     Parameters
     ----------
     aim : float
-        α_t at the beginning.
+        Initial α_t.
 
     Examples
     --------
@@ -51,14 +51,14 @@ class Threshold:
         self.__dict__.update(state, recent=deque(state["recent"]))
 
     def value(self) -> float:
-        """The largest score that is inside; infinite if too few scores are known."""
+        """Return the largest score of a label in the set; infinite if there are too few scores."""
         place = math.ceil((1.0 - self.aim) * (len(self.ordered) + 1)) - 1
         if self.aim <= 0.0 or place >= len(self.ordered):
             return math.inf
         return self.ordered[max(place, 0)]
 
     def add(self, score: float, window: int) -> None:
-        """Remember a score; the oldest one leaves a full window."""
+        """Add a score; a full window drops the oldest one."""
         if len(self.recent) == window:
             del self.ordered[bisect_left(self.ordered, self.recent.popleft())]
         self.recent.append(score)
@@ -83,14 +83,15 @@ class ScoreThresholds:
 
     Parameters
     ----------
-    coverage : float
+    coverage : float, default=0.9
         Nominal coverage.
-    rate : float
-        Step size of α_t, in (0, 1].
-    window : int
+    rate : float, default=0.01
+        Step size of α_t, in (0, 1]. Raise it to recover sooner from a jump.
+    window : int, default=1000
         Number of recent scores, per class if `by_class`.
-    by_class : bool
-        Whether each class has its own threshold and its own α_t, so that it is covered itself.
+    by_class : bool, default=False
+        Whether each class has its own threshold and α_t. Set it if each class must have the nominal
+        coverage.
 
     Examples
     --------
@@ -131,7 +132,7 @@ class ScoreThresholds:
         found = cls(**{name: values[name] for name in names})
         states, scores = values["states"], values["scores"].tolist()
         if states[:, 3].sum() != len(scores) or (states[:, 1:] < 0.0).any():
-            raise FileFormatError("the scores of the labels do not fit their numbers")
+            raise FileFormatError("the number of scores differs from the counts of the labels")
         budget(_BYTES_OF_SCORE * len(scores), "the scores of ScoreThresholds")
         start = 0
         for label, (aim, seen, missed, size) in zip(values["labels"], states.tolist(), strict=True):
@@ -148,7 +149,7 @@ class ScoreThresholds:
         )
 
     def labels(self, probabilities: Mapping[Any, float]) -> set[Any]:
-        """Return the set of labels; all of them while too few scores are known.
+        """Return the set of labels; all labels if there are too few scores.
 
         Parameters
         ----------
@@ -156,7 +157,7 @@ class ScoreThresholds:
             The probability of each label.
         """
         inside = {k for k, p in probabilities.items() if 1.0 - p <= self._of(k).value()}
-        if not inside and probabilities:  # an empty set would be wrong for certain
+        if not inside and probabilities:  # an empty set would certainly be wrong
             inside = {max(probabilities, key=lambda label: probabilities[label])}
         return inside
 
@@ -181,7 +182,7 @@ class ScoreThresholds:
         threshold.add(score, self.window)
 
     def calibrate(self, probabilities: Any, labels: Any) -> None:
-        """Start from samples at rest, which the model has not seen.
+        """Start from exchangeable samples that the model has not seen.
 
         Parameters
         ----------
@@ -196,12 +197,12 @@ class ScoreThresholds:
             self._of(label).add(1.0 - known.get(label, 0.0), self.window)
 
     def observed_coverage(self, label: Hashable = None) -> float:
-        """Return the share of labels in their sets so far, of one class if `by_class`; NaN before.
+        """Return the share of labels that were in their sets so far; NaN before the first.
 
         Parameters
         ----------
         label : label
-            The class.
+            The class, if `by_class`.
         """
         threshold = self._of(label)
         return 1.0 - threshold.missed / threshold.seen if threshold.seen else math.nan
@@ -209,15 +210,17 @@ class ScoreThresholds:
 
 @stored.stores(model=stored.Anything(), thresholds=stored.Object(ScoreThresholds))
 class ConformalClassifier(Guarded):
-    """Sets of labels that contain the true one with a nominal probability, at rest or on a stream.
+    """Sets of labels that contain the true label with a nominal probability.
+
+    For exchangeable data, call `calibrate` once; on a stream, call `learn` for each batch.
 
     Parameters
     ----------
     model : classifier
-        A classifier with `predict_proba`. `learn` updates it by `partial_fit`; `calibrate` takes it
-        as fitted. It is not copied.
+        A classifier with `predict_proba`. `learn` updates it by `partial_fit`; for `calibrate` it
+        must be fitted. It is not copied.
     coverage, rate, window, by_class
-        As in `ScoreThresholds`.
+        As in `ScoreThresholds`. Defaults: 0.9, 0.01, 1000 and False.
 
     Examples
     --------
@@ -245,8 +248,8 @@ class ConformalClassifier(Guarded):
     ) -> None:
         if not callable(getattr(model, "predict_proba", None)):
             raise TypeError(
-                f"model must have the method predict_proba, got {type(model).__name__}; River's "
-                "models go into colk.river.ConformalClassifier"
+                f"model must have the method predict_proba, got {type(model).__name__}; for "
+                "River's models use colk.river.ConformalClassifier"
             )
         self.model = model
         self._thresholds = ScoreThresholds(coverage, rate, window, by_class)
@@ -283,7 +286,8 @@ class ConformalClassifier(Guarded):
     def learn(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from samples in order: update the thresholds, then the model.
 
-        The samples of one call share the model, so the sets adapt sooner if calls are short.
+        All samples of a call are predicted by the model before the call, so shorter calls make the
+        sets adapt sooner.
 
         Parameters
         ----------
@@ -326,11 +330,11 @@ class ConformalClassifier(Guarded):
         return self.model.predict(X)
 
     def observed_coverage(self, label: Any = None) -> float:
-        """Return the share of labels in their sets so far, of one class if `by_class`; NaN before.
+        """Return the share of labels that were in their sets so far; NaN before the first.
 
         Parameters
         ----------
         label : label
-            The class.
+            The class, if `by_class`.
         """
         return self._thresholds.observed_coverage(label)

@@ -1,4 +1,4 @@
-"""Residuals of a fitted estimator at samples that were left out, in closed form."""
+"""Leave-one-out residuals of a fitted estimator in closed form."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ __all__ = ["has_closed_form", "left_out_residuals"]
 
 
 def has_closed_form(model: Any) -> bool:
-    """Return whether leave-one-out predictions of a model exist in closed form after `fit`.
+    """Return whether a model has leave-one-out predictions in closed form after `fit`.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def has_closed_form(model: Any) -> bool:
 
 
 def left_out_residuals(model: Any, X: Any, y: Array) -> Array:
-    """Return targets minus predictions without the own sample.
+    """Return leave-one-out residuals: each target minus its prediction without that sample.
 
     Parameters
     ----------

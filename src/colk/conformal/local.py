@@ -1,4 +1,4 @@
-"""Residuals whose spread depends on x: their quantiles are learned on the stream."""
+"""Learn quantiles of residuals on a stream, if their spread depends on x."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from colk.losses import Quantiles
 
 __all__ = ["ResidualQuantiles"]
 
-# Few atoms, because a spread is smoother than a function, and changes must be learned soon.
+# Few atoms, because the spread is smoother than the function and must adapt fast.
 _ATOMS = 100
 
 
@@ -27,7 +27,7 @@ _ATOMS = 100
     learner=stored.Optional(stored.Object(QuantileCOLK)),
 )
 class ResidualQuantiles:
-    """The two quantiles of a residual that leave out (1 − coverage)/2 each, as functions of x.
+    """The two quantiles of a residual that each leave out (1 − coverage)/2, as functions of x.
 
     `colk.learners.QuantileCOLK` learns them from the residuals of a stream, with forgetting="auto".
     Features and residuals are scaled inside by their running means and standard deviations. A gap
@@ -128,6 +128,6 @@ class ResidualQuantiles:
 
     @staticmethod
     def _filled(X: Any, features: RunningScale) -> Array:
-        """Return a copy of the points, with the means of the features in gaps."""
+        """Return a copy of the points in which gaps are filled with the feature means."""
         points = np.array(X, dtype=np.float64, order="C")
         return np.where(np.isnan(points), features.means, points)

@@ -17,7 +17,8 @@ from colk.errors import FileFormatError
 
 __all__ = ["ConformalRegressor"]
 
-# Largest round: longer calls are split. Rounds are shorter as long as intervals are infinite.
+# Largest number of samples in a round; longer calls are split. As long as intervals are infinite,
+# rounds have the second, smaller size.
 _ROUND, _FIRST_ROUND = 500, 10
 
 
@@ -48,13 +49,15 @@ class ConformalRegressor(Guarded):
         A learner, an estimator with `partial_fit`, or a fitted estimator that does not learn any
         more. It is not copied: `learn` updates it. If it has `quantiles` and predicts one column
         for each, the class corrects the interval between the outermost columns.
-    coverage : float
+    coverage : float, default=0.9
         Nominal coverage.
-    rate, window
-        As in `AdaptiveInterval`.
-    local : bool
-        Whether the width depends on x: the quantiles of the residuals are learned as functions of x
-        (`ResidualQuantiles`), and the adaptive intervals correct them. Set it if the noise is
+    rate : float, default=0.01
+        Step size of the adaptation, see `AdaptiveInterval`. Raise it to recover sooner from a jump.
+    window : int, default=500
+        Number of recent residuals that determine the width.
+    local : bool, default=False
+        Whether the width depends on x. The quantiles of the residuals are then learned as functions
+        of x (`ResidualQuantiles`), and the adaptive intervals correct them. Set it if the noise is
         larger in some regions than in others; X must be an array of numbers.
 
     Attributes
@@ -94,8 +97,8 @@ class ConformalRegressor(Guarded):
     ) -> None:
         if not callable(getattr(model, "predict", None)):
             raise TypeError(
-                f"model must have the method predict, got {type(model).__name__}; River's models "
-                "go into colk.river.ConformalRegressor"
+                f"model must have the method predict, got {type(model).__name__}; for River's "
+                "models use colk.river.ConformalRegressor"
             )
         self.model = model
         self.coverage = check_coverage(coverage)
@@ -143,8 +146,8 @@ class ConformalRegressor(Guarded):
     def learn(self, X: Any, y: ArrayLike) -> Self:
         """Learn from samples in order: update the intervals, then the model.
 
-        Up to 500 samples form one round; their intervals are those that `predict_interval` returns
-        just before. More samples are split into rounds of 500. With fewer samples per call the
+        Up to 500 samples form one round, whose intervals are those of `predict_interval` just
+        before the call. More samples are split into rounds of 500. With fewer samples per call, the
         intervals adapt sooner to a jump, and fewer of them are infinite after it.
 
         Parameters
@@ -157,7 +160,7 @@ class ConformalRegressor(Guarded):
         if self._learns is None and not self._has_learned:
             raise ValueError(
                 f"{type(self.model).__name__} is not fitted and has neither learn nor partial_fit; "
-                "fit it first, on other samples than those of the stream"
+                "fit it first, on samples that are not in the stream"
             )
         rows = as_rows(X)
         n = n_rows_of(X) if _is_table(X) else len(check_points(np.asarray(X), None))
@@ -184,23 +187,24 @@ class ConformalRegressor(Guarded):
             self._interval.update(below.tolist(), above.tolist())
 
     def _points(self, X: Any) -> Array:
-        """Return X as numbers; only the quantiles of the residuals need more than its length."""
+        """Return X as numbers; without `local` only their count matters."""
         if self._local is None:
             return np.zeros((n_rows_of(X), 0))
         encode = getattr(self.model, "encode_points", None) if _is_table(X) else None
         return np.asarray(X) if encode is None else encode(X)
 
     def _shifts(self, X: Array) -> Array:
-        """What the quantiles of the residuals add to the ends, of shape (n, 2)."""
+        """Return the residual quantiles, which are added to the ends, of shape (n, 2)."""
         return np.zeros((len(X), 2)) if self._local is None else self._local.predict(X)
 
     @locked
     def calibrate(self, X: Any, y: ArrayLike) -> Self:
-        """Make intervals from samples that a fitted model has not seen: split conformal prediction.
+        """Calibrate by samples that a fitted model has not seen: split conformal prediction.
 
-        Exchangeable new targets lie in their intervals with the nominal probability or more, for
-        the coverage of the constructor. With `local`, every second sample teaches the quantiles of
-        the residuals, and the others calibrate. `learn` continues from here.
+        If new samples are exchangeable with these, their targets lie in the intervals with the
+        constructor's `coverage` as probability, or more. With `local`, the quantiles of the
+        residuals are learned from every second sample, and the others calibrate. `learn` continues
+        from here.
 
         Parameters
         ----------
@@ -220,10 +224,10 @@ class ConformalRegressor(Guarded):
     def fit(self, X: Any, y: ArrayLike, random_state: Any = None) -> Self:
         """Fit the model and calibrate the intervals.
 
-        A `colk.COLKRegressor` with one output and its polish is calibrated by the residuals of
-        predictions without the own sample, in closed form, so that all samples count for both. Any
-        other model, and one of a table with a category of more than 150 values, is fitted to three
-        quarters of the samples, drawn at random, and calibrated on the others.
+        A polished `colk.COLKRegressor` with one output is calibrated by leave-one-out residuals in
+        closed form, so all samples serve both to fit and to calibrate. Any other model, and a model
+        of a table with a category of more than 150 values, is fitted to three quarters of the
+        samples, drawn at random, and calibrated by the others.
 
         Parameters
         ----------
@@ -232,7 +236,7 @@ class ConformalRegressor(Guarded):
         y : array of shape (n,)
             Targets.
         random_state : int, RandomState or None
-            Seed for the draw.
+            Seed for drawing the samples of the fit.
         """
         n, rows = n_rows_of(X), as_rows(X)
         targets = check_vector(y, n, "y")
@@ -252,7 +256,7 @@ class ConformalRegressor(Guarded):
         return self
 
     def _set(self, points: Array, residuals: Array) -> None:
-        """Calibrate by residuals of the lower and the upper ends, of shape (n, 2)."""
+        """Calibrate by the residuals of the lower and upper ends, of shape (n, 2)."""
         if self._local is not None:
             self._local = ResidualQuantiles(self.coverage)
             self._local.update(points[::2], residuals[::2].mean(axis=1))
@@ -299,8 +303,8 @@ class ConformalRegressor(Guarded):
         """Return the lower and upper ends of the intervals, of shape (n, 2).
 
         They are infinite until the model has learned and 2/(1 − coverage) residuals are known.
-        Later, an interval is infinite for a moment if too many samples before it were outside, as
-        after a jump.
+        Later, intervals are infinite for a short time if too many recent samples were outside, for
+        example after a jump.
 
         Parameters
         ----------
@@ -308,7 +312,7 @@ class ConformalRegressor(Guarded):
             Points.
         coverage : float, optional
             Nominal coverage. Default: that of the constructor. Intervals of another coverage adapt
-            from its first use on.
+            from their first use on.
         """
         level = self.coverage if coverage is None else check_coverage(coverage)
         reach = self._interval.reach(level)

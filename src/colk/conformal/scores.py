@@ -1,4 +1,4 @@
-"""Scores of intervals and of quantiles."""
+"""Proper scores of intervals and of quantiles."""
 
 from collections.abc import Sequence
 
@@ -21,8 +21,9 @@ def interval_score(
 ) -> float:
     """Return the mean interval score, which is lower for better intervals.
 
-    It is the width plus 2/(1 − coverage) times the distance of a target outside. Its expectation is
-    least for the two quantiles that leave out (1 − coverage)/2 each.
+    The score of an interval is its width; if the target lies outside, 2/(1 − coverage) times its
+    distance is added. The expected score is smallest for the two quantiles that each leave out
+    (1 − coverage)/2.
 
     Parameters
     ----------
@@ -57,9 +58,9 @@ def quantile_crps(
 ) -> float:
     """Return the mean continuous ranked probability score of quantiles; lower is better.
 
-    The score is twice the integral of the pinball loss over all levels. The integral is that of a
-    loss which is linear between the levels, and constant beyond the outermost ones: the more levels
-    there are, the closer it is to the score of the whole distribution.
+    The score is twice the integral of the pinball loss over all levels. The integral takes the loss
+    as linear between the levels and constant beyond the outermost ones, so more levels bring it
+    closer to the score of the whole distribution.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def quantile_crps(
 
 
 def _shares(levels: Sequence[float]) -> Array:
-    """The weights of the levels in the integral from 0 to 1."""
+    """Return the weights of the levels in the integral from 0 to 1."""
     middles = 0.5 * (np.array(levels)[1:] + np.array(levels)[:-1])
     return np.diff(np.concatenate([[0.0], middles, [1.0]]))
 

@@ -1,4 +1,4 @@
-"""Data that come with the package."""
+"""Data sets that come with the package."""
 
 import csv
 import gzip
@@ -12,15 +12,15 @@ __all__ = ["load_bike_rentals", "load_lidar"]
 
 
 def load_bike_rentals() -> list[tuple[dict[str, float], float]]:
-    """Bike rentals in each hour of 2011 in Washington, with weather and calendar.
+    """Load the hourly bike rentals of Washington in 2011, with weather and calendar.
 
-    8645 samples in the order of time, as River uses them. `bike_2011.md` in the same folder names
-    their source.
+    The 8645 samples are in order of time, in the format that River uses. `bike_2011.md` in the same
+    folder names their source.
 
     Returns
     -------
     list of pairs
-        The features of an hour by name, and the number of rentals.
+        A dict of the features of an hour, and the number of rentals in it.
 
     Examples
     --------
@@ -37,10 +37,10 @@ def load_bike_rentals() -> list[tuple[dict[str, float], float]]:
 
 
 def load_lidar() -> tuple[Array, Array]:
-    """LIDAR measurements: 221 pairs of range (metres) and log ratio of received light.
+    """Load the LIDAR measurements: 221 pairs of range (metres) and log ratio of received light.
 
-    Sorted by range; the spread grows beyond a range of about 560. `lidar.md` in the same folder
-    names their source.
+    The pairs are sorted by range, so shuffle them before streaming. The spread of the log ratio
+    grows beyond a range of about 560. `lidar.md` in the same folder names their source.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Where tasks run: an executor, a Dask client, the address of a scheduler, or a local cluster."""
+"""Connect to the workers: an executor, a Dask client, a scheduler's address, a local cluster."""
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -15,13 +15,13 @@ _PATIENCE = 10
 
 @contextmanager
 def connected(client: Any) -> Iterator[Any]:
-    """Return a context with an executor or a Dask client, and close what was opened.
+    """Return a context with an executor or a Dask client; it closes a client that it opened.
 
     Parameters
     ----------
     client : Executor, distributed.Client, str or None
-        An executor or a client, the address of a scheduler, or None: the client of this process,
-        or else a local cluster of processes.
+        An executor, a client, or the address of a scheduler. None: the current client of this
+        process, or a local cluster of processes if there is none.
 
     Examples
     --------

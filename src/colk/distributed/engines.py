@@ -1,8 +1,8 @@
-"""Blocks on the workers of a Dask cluster, or of any executor of `concurrent.futures`.
+"""Partitions on the workers of a Dask cluster, or of any executor of `concurrent.futures`.
 
-Sums are added in a tree whose shape depends on the number of partitions only, each task uses BLAS
-with one thread, and every task is a pure function: results are the same to the bit for any number
-of workers, and tasks of a worker that died run again elsewhere.
+Results are the same to the bit for any number of workers, because sums are added in a tree whose
+shape depends only on the number of partitions, and each task uses BLAS with one thread. Every task
+is a pure function, so tasks of a worker that died run again elsewhere.
 """
 
 import random
@@ -20,16 +20,16 @@ from colk.rkhs.polishing.row_terms import SumObjective
 
 __all__ = ["DaskParts", "ExecutorParts", "Parts", "Progress", "run_alone"]
 
-# Results that are added in one task.
+# Number of results that one task adds.
 _FAN_IN = 8
-# Bytes of partitions that a process of an executor keeps in memory.
+# Bytes of partitions that each process of an executor keeps in memory.
 _KEPT = 2**29
 
-Progress = Callable[[str, int, int], None]  # name of the pass, partitions done, partitions
+Progress = Callable[[str, int, int], None]  # name of the pass, partitions done, all partitions
 
 
 class Parts(Protocol):
-    """Partitions on workers: what `Blocks` offers, and new partitions from functions of them."""
+    """Partitions on workers: the interface of `Blocks`, and methods that make new partitions."""
 
     def __len__(self) -> int: ...
 
@@ -47,7 +47,7 @@ class Parts(Protocol):
         """As in `Blocks`."""
 
     def derive(self, function: Callable[..., Any], *common: Any) -> "Parts":
-        """Return the partitions `function(part, *common)`, which stay on the workers."""
+        """Return new partitions `function(part, *common)`, which stay on the workers."""
 
     def chosen(self, places: Sequence[int]) -> "Parts":
         """Return some of the partitions."""
@@ -68,7 +68,7 @@ def _same(value: Any) -> Any:
 
 
 def _tree(items: list[Any], join: Callable[..., Any]) -> Any:
-    """Join neighbours, a few at a time, until one is left."""
+    """Join neighbours, at most `_FAN_IN` at a time, until one item is left."""
     while len(items) > 1:
         groups = [items[i : i + _FAN_IN] for i in range(0, len(items), _FAN_IN)]
         items = [group[0] if len(group) == 1 else join(*group) for group in groups]
@@ -83,10 +83,10 @@ class DaskParts:
     client : distributed.Client
         The client.
     parts : sequence of Future
-        A future of each partition, the result of a task, never scattered: scattered data die with
-        their worker.
+        A future of each partition. It must be the result of a task: scattered data are lost if
+        their worker dies.
     progress : callable, optional
-        Called with the name of a pass, the partitions that are done, and their number.
+        Called with the name of a pass, the number of partitions done, and that of all partitions.
     """
 
     def __init__(self, client: Any, parts: Sequence[Any], progress: Progress | None = None) -> None:
@@ -101,7 +101,7 @@ class DaskParts:
         return self._client.submit(run_alone, function, *arguments, pure=False)
 
     def _share(self, value: Any) -> Any:
-        """Return a future of an objective, which all tasks of a stage have in common."""
+        """Return a future of an objective, which all tasks of a stage share."""
         if not isinstance(value, SumObjective):
             return value
         if self._shared[0] is not value:
@@ -134,7 +134,7 @@ class DaskParts:
             self._progress(function.__name__, done, len(futures))
 
     def fetch(self, results: Any) -> list[Any]:
-        """Wait for futures; errors of the cluster say what to do."""
+        """Wait for futures; see `gathered` for the errors."""
         return gathered(self._client, results)
 
     def derive(self, function: Callable[..., Any], *common: Any) -> "DaskParts":
@@ -148,7 +148,7 @@ class DaskParts:
 
 
 def gathered(client: Any, futures: Any) -> list[Any]:
-    """Return the results of futures; raise an error that a person understands."""
+    """Return the results of futures; translate Dask's errors into messages with advice."""
     from distributed import CancelledError, KilledWorker
     from distributed.comm.core import CommClosedError
 
@@ -161,13 +161,13 @@ def gathered(client: Any, futures: Any) -> list[Any]:
         ) from error
     except (CancelledError, CommClosedError, TimeoutError) as error:
         raise ConnectionError(
-            "the Dask scheduler is gone, or has lost the results; nothing was fitted"
+            "the Dask scheduler has stopped or has lost the results; nothing was fitted"
         ) from error
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A partition that a task computes: by a function without arguments, or from another one."""
+    """A partition that a task computes, from another partition or without arguments."""
 
     compute: Callable[..., Any] = field(compare=False)
     parent: "_Part | None" = field(default=None, compare=False)
@@ -175,15 +175,15 @@ class _Part:
     key: str = field(default_factory=lambda: uuid4().hex)  # equal in all processes
 
 
-# Partitions in memory, and their bytes. Several threads use them: each operation is atomic.
+# Partitions in memory, and their bytes. Threads share them; each operation on them is atomic.
 _in_memory: dict[str, tuple[Any, int]] = {}
 
 
 def _computed(part: _Part) -> Any:
-    """Return a partition, from memory or computed.
+    """Return a partition from memory, or compute it.
 
-    If there is no room, random ones make room: passes go through all partitions in turn, so the
-    one that was used least recently is the one that is needed next.
+    If memory is full, random partitions are removed. Removing the least recently used one would be
+    worst, because passes go through all partitions in turn and need that one next.
     """
     found = _in_memory.get(part.key)
     if found is not None:
@@ -197,7 +197,7 @@ def _computed(part: _Part) -> Any:
 
 
 def _size(value: Any) -> int:
-    """Return about how many bytes the arrays and data frames of a partition have."""
+    """Return the approximate number of bytes in the arrays and data frames of a partition."""
     if hasattr(value, "memory_usage"):
         return int(value.memory_usage().sum())
     parts = value.values() if isinstance(value, dict) else value
@@ -218,8 +218,8 @@ class ExecutorParts:
     executor : concurrent.futures.Executor
         A pool of processes, of threads, or of another library.
     sources : sequence of callable
-        For each partition a function without arguments that loads it. Processes need functions
-        that can be pickled.
+        For each partition, a function without arguments that loads it. For processes, the
+        functions must be picklable.
     progress : callable, optional
         As in `DaskParts`.
     """

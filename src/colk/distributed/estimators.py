@@ -1,4 +1,4 @@
-"""Estimators with the parameters of their local namesakes, for rows on many machines."""
+"""The estimators for rows on many machines, with the parameters of the local ones."""
 
 from collections.abc import Callable
 from inspect import Parameter, Signature, signature
@@ -26,7 +26,7 @@ _OWN = {"client": None, "sample_size": 20_000, "progress": None}
 
 
 def _with_parameters_of(local: type) -> Callable[[Class], Class]:
-    """Give a class the parameters of a local estimator, and its own, as scikit-learn reads them."""
+    """Give `__init__` the parameters of a local estimator and `_OWN`, for scikit-learn."""
 
     def decorate(cls: Class) -> Class:
         def __init__(self: Any, *args: Any, **given: Any) -> None:  # noqa: N807
@@ -55,7 +55,7 @@ def _local_has(name: str) -> Callable[[Any], bool]:
 
 
 class _Distributed(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """What the estimators have in common."""
+    """Base class of the estimators for rows on many machines."""
 
     local_type: ClassVar[type]
     _are_labels: ClassVar[bool] = False
@@ -75,16 +75,16 @@ class _Distributed(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
             allowed, and data frames and files may have categories and dates, as in the local
             estimator.
         y : dask array or series, array, or str
-            Targets, with the partitions of X; for files, the name of their column. All other
-            columns of the files are features.
+            Targets, with the same partitions as X; for files, the name of the target column. All
+            other columns of the files are features.
         sample_weight : dask array or series, array, or str, optional
-            Weights of the rows, as y; 0 skips a row.
+            Weights of the rows, in the same form as y. Rows of weight 0 are skipped.
         """
         size = check_count(self.sample_size, "sample_size")
         if not getattr(self, "polish", True):
             raise ValueError(
-                "polish=False has no meaning here: the weights of a fit over partitions are those "
-                "of the polish"
+                "polish=False is not possible here, because only the polish finds weights for the "
+                "rows of all partitions"
             )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with connected(self.client) as engine:
@@ -117,7 +117,7 @@ class _Distributed(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         return hasattr(self, "local_")
 
     def predict(self, X: Any) -> Any:
-        """Return predictions, as the local estimator; lazy if X is a dask collection.
+        """Return the predictions of the local estimator; lazy if X is a dask collection.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class _Distributed(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
 
     @available_if(_local_has("predict_interval"))  # type: ignore[untyped-decorator]
     def predict_interval(self, X: Any) -> Any:
-        """Return prediction intervals, as the local estimator; lazy if X is a dask collection.
+        """Return the prediction intervals of the local estimator; lazy if X is a dask collection.
 
         Parameters
         ----------
@@ -144,29 +144,30 @@ class _Distributed(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
 class DaskCOLKRegressor(RegressorMixin, _Distributed):  # type: ignore[misc]
     """`COLKRegressor` for rows on many machines.
 
-    A sample of the rows is fitted on the machine of the caller: it chooses the scale of the
-    targets, the kernel, the atoms, λ, and how far a risk is followed. The weights minimise the
-    objective over all rows. Workers send sums of M or M² numbers for M atoms, for every loss and
-    risk; rows stay where they are. The result is the same to the bit for any number of workers,
-    and a worker that dies is replaced by the others.
+    A sample of the rows is fitted on the caller's machine. It determines the scale of the targets,
+    the kernel, the atoms, λ, and how far a risk is followed. The weights minimise the objective
+    over all rows: for every loss and risk, workers send sums of M or M² numbers for M atoms, and
+    the rows stay where they are. The result is the same to the bit for any number of workers. If a
+    worker dies, the others do its tasks.
 
     Parameters
     ----------
     **parameters
-        Those of `COLKRegressor`.
+        The parameters of `COLKRegressor`.
     client : distributed.Client, str, Executor or None, default=None
         A Dask client, the address of a scheduler, or an executor of `concurrent.futures`. None: the
-        client of this process, or else a local cluster of processes. Processes are started by
-        importing the main module, so a script needs `if __name__ == "__main__":`.
+        current client of this process, or a local cluster of processes if there is none. Processes
+        are started by importing the main module, so a script needs `if __name__ == "__main__":`.
     sample_size : int, default=20000
-        Rows of the sample, drawn from all partitions in proportion to their rows.
-    progress : callable, optional
-        Called with the name of a pass, the partitions that are done, and their number.
+        Number of rows in the sample, drawn from all partitions in proportion to their rows. Raise
+        it for a better choice of kernel and atoms; the caller's machine must hold the sample.
+    progress : callable or None, default=None
+        Called with the name of a pass, the number of partitions done, and that of all partitions.
 
     Attributes
     ----------
     local_ : COLKRegressor
-        The fitted model: save it, export it, or go on with its `partial_fit`.
+        The fitted model. You can save it, export it, or continue with its `partial_fit`.
 
     Examples
     --------
@@ -185,18 +186,18 @@ class DaskCOLKRegressor(RegressorMixin, _Distributed):  # type: ignore[misc]
 
 @_with_parameters_of(COLKQuantileRegressor)
 class DaskCOLKQuantileRegressor(RegressorMixin, _Distributed):  # type: ignore[misc]
-    """`COLKQuantileRegressor` for rows on many machines, as `DaskCOLKRegressor`.
+    """`COLKQuantileRegressor` for rows on many machines; see `DaskCOLKRegressor`.
 
-    The constant of each level is the quantile of the residuals of all rows. These rows have also
-    determined the weights, so it is moved by the part of the sample in all rows times the
-    difference that leaving rows out makes in the sample.
+    The constant of each level is the quantile of the residuals of all rows. The same rows have
+    determined the weights, so a correction is added: in the sample, the constant from left-out
+    residuals minus the constant from fitted ones, times the share of the sample in all rows.
 
     Parameters
     ----------
     **parameters
-        Those of `COLKQuantileRegressor`.
+        The parameters of `COLKQuantileRegressor`.
     client, sample_size, progress
-        As in `DaskCOLKRegressor`.
+        As in `DaskCOLKRegressor`. Defaults: None, 20000 and None.
 
     Attributes
     ----------
@@ -225,17 +226,18 @@ class DaskCOLKQuantileRegressor(RegressorMixin, _Distributed):  # type: ignore[m
 
 @_with_parameters_of(COLKClassifier)
 class DaskCOLKClassifier(ClassifierMixin, _Distributed):  # type: ignore[misc]
-    """`COLKClassifier` for rows on many machines, as `DaskCOLKRegressor`.
+    """`COLKClassifier` for rows on many machines; see `DaskCOLKRegressor`.
 
-    The classes are those of all partitions. The sample has a row of each class of each partition.
+    The classes are those of all partitions. The sample has at least one row of each class in each
+    partition.
 
     Parameters
     ----------
     **parameters
-        Those of `COLKClassifier`. With `class_weight="balanced"` the rows of all partitions are
-        counted, and `local_` has the weights as a dictionary.
+        The parameters of `COLKClassifier`. `class_weight="balanced"` counts the rows of all
+        partitions, and `local_` has the weights as a dictionary.
     client, sample_size, progress
-        As in `DaskCOLKRegressor`.
+        As in `DaskCOLKRegressor`. Defaults: None, 20000 and None.
 
     Attributes
     ----------
@@ -273,7 +275,7 @@ class DaskCOLKClassifier(ClassifierMixin, _Distributed):  # type: ignore[misc]
         return {label: n_rows / (len(counts) * count) for label, count in counts.items()}
 
     def decision_function(self, X: Any) -> Any:
-        """Return scores, as the local estimator; lazy if X is a dask collection.
+        """Return the scores of the local estimator; lazy if X is a dask collection.
 
         Parameters
         ----------
@@ -285,7 +287,7 @@ class DaskCOLKClassifier(ClassifierMixin, _Distributed):  # type: ignore[misc]
 
     @available_if(_local_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """Return class probabilities, as the local estimator; lazy if X is a dask collection.
+        """Return the probabilities of the local estimator; lazy if X is a dask collection.
 
         Parameters
         ----------

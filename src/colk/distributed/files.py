@@ -27,7 +27,8 @@ class FileRange:
     names : tuple of str
         Its columns.
     start, stop : int
-        Bytes of a CSV file: the lines that begin there. Row groups of a Parquet file.
+        Range of bytes of a CSV file, with all lines that begin in it; or range of row groups of a
+        Parquet file.
     """
 
     path: str
@@ -38,7 +39,7 @@ class FileRange:
 
     @cached_property
     def place(self) -> str:
-        """How messages name the part."""
+        """The name of the part in messages."""
         unit = "bytes" if self.kind == "csv" else "row groups"
         return f"{self.path}, {unit} {self.start} to {self.stop}"
 
@@ -53,7 +54,7 @@ class FileRange:
         from pyarrow.csv import ReadOptions, read_csv
 
         with open(self.path, "rb") as file:
-            if self.start > 0:  # a line that begins before the range belongs to the one before
+            if self.start > 0:  # a line that begins before this range belongs to the previous range
                 file.seek(self.start - 1)
                 file.readline()
             else:
@@ -63,7 +64,7 @@ class FileRange:
                 content += file.readline()
         if not content:
             return dict.fromkeys(self.names, ())
-        # One block: the type of a column comes from all of its cells.
+        # With one block, all cells of a column determine its type.
         one_block = ReadOptions(column_names=self.names, block_size=len(content), use_threads=False)
         table = read_csv(io.BytesIO(content), one_block)
         return {name: table[name].to_numpy() for name in self.names}
@@ -79,7 +80,7 @@ class FileRange:
 def file_ranges(path: Path, n_bytes: int = _BYTES) -> list[FileRange]:
     """Return the parts of a CSV or Parquet file.
 
-    Lines of a CSV file end where cells do: cells with line breaks are not supported.
+    CSV files whose cells have line breaks are not supported.
     """
     if path.suffix == ".parquet":
         from pyarrow.parquet import ParquetFile

@@ -1,4 +1,4 @@
-"""A fit over partitions: a sample chooses kernel, atoms and λ; sums over all rows the weights."""
+"""Fit over partitions: a sample gives kernel, atoms and λ; sums over all rows give the weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -47,17 +47,17 @@ class Drawn:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the sample has all rows that have a weight."""
+        """Whether the sample has all rows."""
         return len(self.sample.points) == self.n_rows
 
 
 def draw(partitions: Partitions, size: int, seed: int, are_labels: bool) -> Drawn:
-    """Look at all partitions, leave empty ones out, and draw rows of each in proportion."""
+    """Summarise all partitions, leave out empty ones, and draw rows from each in proportion."""
     parts = partitions.parts
     found = parts.fetch(parts.each(summarise_rows, are_labels))
     places = [k for k, summary in enumerate(found) if summary.weight > 0.0]
     if not places:
-        raise ValueError("no partition has a row with a weight")
+        raise ValueError("no partition has a row with a positive weight")
     summaries = [found[k] for k in places]
     for name in ("n_features", "target_shape"):
         shapes = {getattr(summary, name) for summary in summaries}
@@ -96,14 +96,14 @@ def encoded_blocks(
     class_weight: dict[Any, float] | None,
     outliers: OutlierRule | None = None,
 ) -> tuple[Parts, float, int]:
-    """Return blocks with shares that sum to 1, the sum of the weights, and the rows left out."""
+    """Return blocks whose shares sum to 1, the sum of weights, and the number of outliers."""
     blocks = drawn.parts.derive(encode_rows, estimator, class_weight, outliers)
     total, left_out = blocks.total(weight_block)
     return blocks.derive(normalise_block, total), total, left_out
 
 
 def polish_by_sums(estimator: Any, drawn: Drawn, class_weight: dict[Any, float] | None) -> None:
-    """Give the atoms of a fitted estimator the weights that are best for all rows."""
+    """Minimise the objective of a fitted estimator on all rows over the weights of its atoms."""
     few = encode_rows(drawn.sample, estimator, class_weight, None)
     final = _of_sample(estimator, few)
     blocks, total, left_out = encoded_blocks(drawn, estimator, class_weight, final.rule)
@@ -124,10 +124,10 @@ def _of_sample(estimator: Any, sample: Block) -> FinalPolish:
 
 
 def _chosen_risk(estimator: Any) -> Risk:
-    """Return the risk that the fit of the sample has decided for."""
+    """Return the risk that the fit of the sample has chosen."""
     risk: Risk = estimator.risk_
     if isinstance(risk, GroupRisk):
-        raise ValueError("the risk of groups needs the groups of all rows; fit it on one machine")  # noqa: TRY004
+        raise ValueError("the group risk needs the groups of all rows; fit it on one machine")  # noqa: TRY004
     path = estimator.risk_path_
     if starts_from_mean(risk) and path is not None:
         chosen: Risk = Mean() if path.kept_the_mean else path.chosen_risk

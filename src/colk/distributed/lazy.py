@@ -1,4 +1,4 @@
-"""Predictions for dask collections, computed chunk by chunk when they are asked for."""
+"""Lazy predictions for dask collections, computed chunk by chunk."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ __all__ = ["lazily"]
 
 
 def predict_part(model: Any, method: str, part: Any, shape: tuple[int, ...]) -> Any:
-    """Return the predictions for a chunk; an empty one has none."""
+    """Return the predictions for a chunk, which may be empty."""
     if len(part) == 0:
         return np.empty((0, *shape))
     return getattr(model, method)(part)
 
 
 def lazily(model: Any, method: str, X: Any) -> Any:
-    """Return what a method of a fitted model returns for X: a dask array for a dask collection.
+    """Call a method of a fitted model on X; return a dask array if X is a dask collection.
 
     Parameters
     ----------

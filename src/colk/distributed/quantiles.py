@@ -1,4 +1,4 @@
-"""Quantile functions by sums over all rows, and their constants by counts."""
+"""Fit quantile functions by sums over all rows, and their constants by counts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from colk.rkhs.polishing import Block, solve_by_sums
 __all__ = ["quantile_of_blocks", "quantiles_by_sums"]
 
 _TOLERANCE = 1e-3
-# Thresholds that are tried in a round, and rounds: 256⁷ is beyond the digits of a number.
+# Thresholds per round, and rounds. 256⁷ intervals are finer than the precision of a number.
 _SECTIONS, _ROUNDS = 256, 7
 
 
@@ -27,7 +27,7 @@ def shifted_block(block: Block, centre: float) -> Block:
 
 
 def residual_block(block: Block, function: KernelExpansion | None) -> Array:
-    """Return targets minus values."""
+    """Return the residuals, targets minus values of the function."""
     targets = block.targets.reshape(-1)
     if function is None or len(targets) == 0:
         return np.array(targets)
@@ -35,19 +35,19 @@ def residual_block(block: Block, function: KernelExpansion | None) -> Array:
 
 
 def ends_block(block: Block, values: Array) -> tuple[float, float]:
-    """Return the smallest and the largest value of rows that have a weight."""
+    """Return the smallest and the largest value among rows with a positive weight."""
     counted = values[block.share > 0.0]
     return float(counted.min(initial=np.inf)), float(counted.max(initial=-np.inf))
 
 
 def below_block(block: Block, values: Array, grid: Array) -> tuple[Array]:
-    """Return the shares of the values up to each number of an increasing grid."""
+    """Return, for each number of an increasing grid, the share of values up to it."""
     places = np.searchsorted(grid, values, side="left")
     return (np.bincount(places, block.share, minlength=len(grid) + 1)[:-1].cumsum(),)
 
 
 def quantile_of_blocks(blocks: Parts, values: Any, level: float) -> float:
-    """Return the smallest number such that a share `level` of the values is at most as large.
+    """Return the smallest number such that a share `level` of the values is at or below it.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def quantile_of_blocks(blocks: Parts, values: Any, level: float) -> float:
 
 
 def quantiles_by_sums(estimator: Any, drawn: Drawn) -> None:
-    """Give the functions of all levels the weights and constants of all rows."""
+    """Fit the weights and the constant of each level to all rows."""
     blocks, total, _ = encoded_blocks(drawn, estimator, None)
     part = float(np.sum(drawn.sample.weights)) / total
     few, n_rows = encode_rows(drawn.sample, estimator, None, None), drawn.n_rows
@@ -95,7 +95,7 @@ def quantiles_by_sums(estimator: Any, drawn: Drawn) -> None:
         )
         residuals = shifted.each(residual_block, function)
         constant = centre + _conformal(shifted, residuals, level, n_rows)
-        # Rows that are left out lie further outside. That difference shrinks as 1/n.
+        # Left-out rows have larger residuals than fitted rows. The difference shrinks as 1/n.
         constants.append(constant + part * (local[k] - fitted[k]))
         weights.append(function.weights)
         decays.append(decay)
@@ -111,7 +111,7 @@ def quantiles_by_sums(estimator: Any, drawn: Drawn) -> None:
 def _own_rows(
     functions: Sequence[KernelExpansion], levels: Sequence[float], sample: Block
 ) -> list[float]:
-    """Return the constant of each level that the rows of the sample would have given."""
+    """Return the constant of each level from the fitted residuals of the sample."""
     residuals = [residual_block(sample, function) for function in functions]
     return [
         weighted_quantile(each, sample.share, level)
@@ -120,7 +120,7 @@ def _own_rows(
 
 
 def _conformal(blocks: Parts, residuals: Any, level: float, n_rows: int) -> float:
-    """Return a quantile that a new residual lies below with probability `level`, or more."""
+    """Return a quantile such that a new residual lies below it with probability ≥ `level`."""
     if level >= 0.5:
         return quantile_of_blocks(blocks, residuals, min(level * (1.0 + 1.0 / n_rows), 1.0))
     upper = min((1.0 - level) * (1.0 + 1.0 / n_rows), 1.0)

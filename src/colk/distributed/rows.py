@@ -1,4 +1,4 @@
-"""Pure functions of one partition, which workers run: check, count, sample, encode."""
+"""Pure functions of one partition that workers run: check, count, sample and encode."""
 
 from typing import Any, NamedTuple
 
@@ -26,24 +26,24 @@ __all__ = [
 class Rows(NamedTuple):
     """The rows of a partition."""
 
-    points: Any  # (n, p): numbers, NaN where a cell is missing; or a table with other columns
+    points: Any  # (n, p): numbers with NaN for missing cells, or a table with other columns
     targets: Any  # (n,) or (n, q): numbers or labels
     weights: Array  # (n,)
 
 
 class Summary(NamedTuple):
-    """What the caller needs to know of a partition."""
+    """Counts and shapes of a partition, which are sent to the caller."""
 
     n_rows: int
     weight: float
     n_features: int
-    target_shape: tuple[int, ...]  # of one target
+    target_shape: tuple[int, ...]  # shape of one target
     labels: Any  # distinct labels, sorted; None for numbers
-    counts: Any  # rows of each label that have a weight
+    counts: Any  # number of rows of each label with a positive weight
 
 
 class PartitionError(ValueError):
-    """A partition that cannot be read or used."""
+    """A partition cannot be read or used."""
 
     def __reduce__(self) -> tuple[type["PartitionError"], tuple[str]]:
         return PartitionError, (str(self),)
@@ -63,7 +63,7 @@ def checked_rows(X: Any, y: Any, weights: Any, place: str, are_labels: bool) -> 
         if targets.ndim == 2 and targets.shape[1] == 1:
             targets = targets[:, 0]
         if len(targets) != len(points):
-            raise ValueError(f"X has {len(points)} rows, and y has {len(targets)}")  # noqa: TRY301
+            raise ValueError(f"X has {len(points)} rows, but y has {len(targets)}")  # noqa: TRY301
         if not are_labels and not np.isfinite(targets).all():
             raise ValueError("y has values that are not finite")  # noqa: TRY301
         if weights is None:
@@ -85,7 +85,7 @@ def _numbers(X: Any) -> Array:
 
 
 def as_input(points: Any, names: Any) -> Any:
-    """Return points as an estimator takes them; numbers whose columns have names as a data frame.
+    """Return points as an estimator takes them: as a data frame if their columns have names.
 
     Examples
     --------
@@ -110,14 +110,16 @@ def summarise_rows(rows: Rows, are_labels: bool) -> Summary:
 
 
 def sample_rows(rows: Rows, own: tuple[int, int], seed: int, are_labels: bool) -> Rows:
-    """Return some rows in their order, drawn by a seed of their own, with a row of each label.
+    """Return random rows of a partition in their order, at least one for each label.
+
+    Each partition has its own seed.
 
     Parameters
     ----------
     rows : Rows
         A partition.
     own : (int, int)
-        Number of rows to draw among those that have a weight, and number of the partition.
+        Number of rows to draw among those with a positive weight, and index of the partition.
     seed : int
         The seed of the fit.
     are_labels : bool
@@ -140,7 +142,7 @@ def _chosen(rows: Rows, places: Any) -> Rows:
 def encode_rows(
     rows: Rows, estimator: Any, class_weight: dict[Any, float] | None, rule: OutlierRule | None
 ) -> Block:
-    """Return a block as learner and loss take it; its shares are weights."""
+    """Return rows encoded for the learner and the loss; the shares are still the weights."""
     weights = rows.weights
     if class_weight is not None and len(weights):
         weights = weights * np.array(
@@ -164,7 +166,7 @@ def without_outliers(block: Block, rule: OutlierRule) -> Block:
 
 
 def weight_block(block: Block) -> tuple[float, int]:
-    """Return the sum of the weights, and the number of rows without."""
+    """Return the sum of the weights, and the number of rows of weight 0."""
     return float(np.sum(block.share)), int(np.sum(block.share == 0.0))
 
 

@@ -1,4 +1,4 @@
-"""Partitions of dask collections, of arrays in memory and of files, each loaded by a task."""
+"""Split dask collections, arrays in memory and files into partitions, each loaded by a task."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ _ROWS = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """Partitions on workers, and the names of their features, if there are names."""
+    """Partitions on workers, and the names of their features or None."""
 
     parts: Parts
     names: list[str] | None
@@ -68,7 +68,7 @@ class _Columns:
 
 @dataclass(frozen=True)
 class _Pickled:
-    """A partition of a dask collection for a process without a cluster."""
+    """A pickled partition of a dask collection, for an executor instead of a cluster."""
 
     content: bytes
 
@@ -98,14 +98,14 @@ def partitions_of(
     are_labels: bool,
     progress: Progress | None = None,
 ) -> Partitions:
-    """Return the partitions of the arguments of `fit` on an executor or a Dask client.
+    """Split the arguments of `fit` into partitions on an executor or a Dask client.
 
     Parameters
     ----------
     X, y, weights
         As in the estimators.
     engine : concurrent.futures.Executor or distributed.Client
-        Where tasks run.
+        The executor or client that runs the tasks.
     are_labels : bool
         Whether targets are labels.
     progress : callable, optional
@@ -151,7 +151,7 @@ def _lazy_parts(X: Any, y: Any, weights: Any, are_labels: bool) -> tuple[list[An
 
 
 def _delayed(values: Any, like: Any, name: str) -> list[Any]:
-    """Return the chunks of rows of a collection, cut as those of X."""
+    """Return the chunks of rows of a collection, with the same boundaries as those of X."""
     if not is_lazy(values):
         raise TypeError(f"{name} must be a dask collection, as X is, got {type(values).__name__}")
     if hasattr(values, "rechunk"):
@@ -163,7 +163,8 @@ def _delayed(values: Any, like: Any, name: str) -> list[Any]:
     expected = like.npartitions if not hasattr(like, "chunks") else like.numblocks[0]
     if len(found) != expected:
         raise ValueError(
-            f"{name} has {len(found)} partitions and X has {expected}: repartition them alike"
+            f"{name} has {len(found)} partitions, but X has {expected}: give both the same "
+            "partitions"
         )
     return found
 
@@ -179,7 +180,7 @@ def _file_sources(
 ) -> tuple[list[Callable[[], Rows]], list[str]]:
     paths = [files] if isinstance(files, str | os.PathLike) else list(files)
     if not isinstance(target, str) or not (weight is None or isinstance(weight, str)):
-        raise TypeError("with files, y and sample_weight are names of columns")
+        raise TypeError("if X is files, y and sample_weight must be names of columns")
     ranges = [part for path in paths for part in file_ranges(Path(path))]
     names = ranges[0].names
     for name in (target, weight):

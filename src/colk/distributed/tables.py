@@ -1,4 +1,4 @@
-"""A model of named columns, fitted to files that workers read: one partition for each file."""
+"""Fit a table model to files that workers read, with one partition for each file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Table = dict[str, Any]
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file that a task reads whole.
+    """A file that one task reads as a whole.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class TableFile:
     options: tuple[Any, ...] = ()
 
     def __call__(self) -> Table:
-        """Return the rows that can be used, column by column."""
+        """Return the usable rows, column by column."""
         wanted = self.wanted
         names = [*wanted.numbers, *wanted.texts, *wanted.dates]
         try:
@@ -60,7 +60,7 @@ def count_rows(table: Table, target: str) -> tuple[int]:
 
 
 def sample_table(table: Table, own: tuple[int, int], seed: int, model: TableModel) -> Table:
-    """Return rows drawn by a seed of their own, with a row of each label."""
+    """Return random rows of a file, at least one for each label; each file has its own seed."""
     (size, place), target = own, table[model.target]
     order = np.random.default_rng([seed, place]).permutation(len(target))
     chosen = order[:size]
@@ -72,7 +72,7 @@ def sample_table(table: Table, own: tuple[int, int], seed: int, model: TableMode
 
 
 def table_block(table: Table, model: TableModel, rule: Any) -> Block:
-    """Return the rows as the learner sees them; outliers have no weight."""
+    """Return the rows as the learner sees them; outliers have weight 0."""
     X, targets = model.points(table), model.encode_targets(table[model.target])
     share = np.ones(len(X))
     if rule is not None and len(X):
@@ -92,13 +92,13 @@ def fit_table(
     Parameters
     ----------
     model : TableModel
-        The model, which forgets what it has learned.
+        The model, which is fitted from scratch.
     files : sequence of TableFile
         The files.
     engine : concurrent.futures.Executor or distributed.Client
-        Where tasks run.
-    sample_size : int
-        Rows that choose scales, kernel, atoms and λ.
+        The executor or client that runs the tasks.
+    sample_size : int, default=20000
+        Number of rows in the sample that determines scales, kernel, atoms and λ.
     progress : callable, optional
         As in `DaskParts`.
     """
@@ -106,7 +106,7 @@ def fit_table(
     counts = [n for (n,) in parts.fetch(parts.each(count_rows, model.target))]
     places = [k for k, n in enumerate(counts) if n]
     if not places:
-        raise ValueError("no file has a row that can be used")
+        raise ValueError("no file has a usable row")
     n_rows, parts = sum(counts), parts.chosen(places)
     own = [(-(-sample_size * counts[k] // n_rows), k) for k in places]
     drawn = parts.fetch(parts.each(sample_table, model.seed, model, per_block=[own]))
@@ -128,7 +128,7 @@ def _parts(files: Sequence[TableFile], engine: Any, progress: Progress | None) -
 
 
 def _polish(model: TableModel, parts: Parts, X: Array, y: Array) -> None:
-    """Give the atoms the weights that are best for all rows."""
+    """Minimise the objective on all rows over the weights of the atoms."""
     least = max(model.recipe.regularization, _LEAST_REGULARIZATION)
     final = final_polish(model.function, X, y, model.loss, model.risk, least, path=model.risk_path)
     blocks = parts.derive(table_block, model, final.rule)

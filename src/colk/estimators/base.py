@@ -1,4 +1,4 @@
-"""What the regressor and the classifier share: building the learner, epochs, attributes."""
+"""Base class of the estimators: it builds the learner, runs passes and has the attributes."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
@@ -43,32 +43,32 @@ _BY_NAME: dict[str, Callable[[Any], Term]] = {
 
 
 class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """A COLK learner behind scikit-learn's face; subclasses say what targets are."""
+    """A COLK learner with scikit-learn's interface; subclasses define the targets."""
 
     _changing: ClassVar[tuple[str, ...]] = ("_learner", "loss_curve_", "_contest")
 
     n_jobs: int | None
 
-    # -- what was learned --------------------------------------------------------------------
+    # -- fitted attributes -------------------------------------------------------------------
 
     @property
     def n_atoms_(self) -> int:
-        """Model order M."""
+        """Number of atoms, the model order M."""
         return self._fitted().n_atoms
 
     @property
     def n_steps_(self) -> int:
-        """Steps made so far, over all epochs."""
+        """Number of steps so far, over all epochs."""
         return self._fitted().steps
 
     @property
     def inner_estimate_(self) -> Array:
-        """The tracked value g of the risk, of shape (m,); empty for the mean."""
+        """The tracked inner value g of the risk, of shape (m,); empty for the mean."""
         return self._fitted().inner_estimate
 
     @property
     def eps_(self) -> float:
-        """H-norm that the next step may forget."""
+        """H-norm of the error that compression may make in the next step."""
         learner = self._fitted()
         rule = cast(KOMP, learner.compressor)
         return float(rule.eps or 0.0) + float(rule.fraction or 0.0) * learner.step_length
@@ -77,21 +77,21 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
     def function_(self) -> KernelExpansion:
         """The learned function in the units of the targets, without the intercept.
 
-        Its points are rows of X, or of a table that `encoder_` has encoded.
+        It takes rows of X; for a table, rows as `encoder_` encodes them.
         """
         return self._inputs.in_units(self.learner_.function)
 
     @property
     def feature_relevance_(self) -> Array | None:
-        """Relevance of the features, of shape (p,), found by the race; None if there was none."""
+        """Relevance of the features, of shape (p,), as the race found it; None without a race."""
         self._fitted()
         return None if self.race_ is None else self.race_.relevance
 
     @property
     def learner_(self) -> KernelLearner:
-        """The learner of the fitted estimator; its targets are scaled.
+        """The learner of the fitted estimator, which sees scaled targets.
 
-        Atoms that are stored as a sparse matrix become dense.
+        If the atoms are stored as a sparse matrix, this makes them dense.
         """
         self._make_dense()
         return self._fitted()
@@ -99,7 +99,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
     def _fitted(self) -> KernelLearner:
         learner: KernelLearner | None = vars(self).get("_learner")
         if learner is None:
-            check_is_fitted(self)  # slower than learning a row, so called only to raise
+            check_is_fitted(self)  # takes longer than learning a row, so it is called only to raise
         return cast(KernelLearner, learner)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -116,12 +116,14 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
     # -- settings ----------------------------------------------------------------------------
 
     def set_params(self, **params: Any) -> Self:
-        """Set settings by name; those of a term, `loss__quantile`, put another in its place.
+        """Set parameters by name.
+
+        A nested name, such as `loss__quantile`, replaces the term by a copy with that parameter.
 
         Parameters
         ----------
         **params : dict
-            Settings. A loss or a risk that was named is made from its name.
+            Parameters. A term that was given by name, such as loss="pinball", can be nested too.
         """
         nested = dict.fromkeys(path.partition("__")[0] for path in params if "__" in path)
         plain = {name: value for name, value in params.items() if "__" not in name}
@@ -138,7 +140,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         return self
 
     def _term(self, name: str) -> Term:
-        """Return the term of this setting; a name becomes a term with its defaults."""
+        """Return the term of this parameter; a name becomes a term with its defaults."""
         value = getattr(self, name)
         if name in _BY_NAME and isinstance(value, str) and not takes_bandwidth(value):
             return _BY_NAME[name](value)
@@ -149,20 +151,20 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
             )
         return value
 
-    # -- what a task brings ------------------------------------------------------------------
+    # -- the task: regression, classification or quantiles -----------------------------------
 
     @abstractmethod
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, first: bool
     ) -> tuple[Array, Array, Array]:
-        """Check the samples and encode the targets; at first also make the learner."""
+        """Validate the samples and encode the targets; the first call also makes the learner."""
 
     @abstractmethod
     def _encode(self, y: Any) -> Array:
-        """Return targets as the loss wants them."""
+        """Return targets in the encoding that the loss takes."""
 
     def encode_targets(self, y: Any) -> Array:
-        """Return targets in the units that the loss is minimised in.
+        """Return targets in the units in which the loss is minimised.
 
         Parameters
         ----------
@@ -172,14 +174,14 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         self._fitted()
         return self._encode(np.asarray(y))
 
-    # -- looking on --------------------------------------------------------------------------
+    # -- for the displays --------------------------------------------------------------------
 
     def _losses(self, X: Any, y: Any) -> Array:
-        """Losses of the samples, in the units that the loss is minimised in."""
+        """Losses of the samples, in the units in which the loss is minimised."""
         return self.loss_.value(self._values(X), self._encode(np.asarray(y)))
 
     def _walk(self, X: Any, y: Any, n_points: int) -> tuple[Array, Array]:
-        """Learn the stream in stretches; returns samples seen and model order after each."""
+        """Learn the stream in parts; return samples seen and model order after each part."""
         X, Y, weight = self._prepare(X, y, None, first=True)
         self._choose_kernel(X, Y, weight)
         ends = np.unique(np.linspace(0, len(X), n_points + 1).astype(int))
@@ -193,9 +195,9 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
-        """Give a fitted model its attributes back when learning is refused.
+        """Restore the attributes of a fitted model if learning raises an exception.
 
-        Ctrl-C undoes a new fit as well. Other threads wait until the call ends.
+        Ctrl-C during a new fit restores them as well. Other threads wait until the call ends.
         """
         with self._lock:
             before = dict(self.__dict__)
@@ -209,7 +211,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
                 raise
 
     def _settings(self, loss: Loss) -> Settings:
-        """The settings of the learner, with the loss of this task and the atoms in use."""
+        """The settings of the learner, with this loss and the number of atoms in use."""
         found = replace(Settings.of(self), loss=loss, max_atoms=self.max_atoms_)
         rows = vars(self).get("_rows")
         return replace(found, categorical=self.encoder_.categorical, rows=rows)
@@ -232,22 +234,22 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         self._contest: Contest | None = None
 
     def _use(self, recipe: Recipe) -> None:
-        """Make the learner of a recipe, and show what it is made of."""
+        """Make the learner of a recipe, and set the attributes that describe it."""
         self._show(recipe)
         self._learner = recipe.learner(self._n_outputs)
 
     def _show(self, recipe: Recipe) -> None:
-        """Show what the learner is made of."""
+        """Set the attributes that describe the learner of a recipe."""
         self.kernel_, self.loss_, self.risk_ = recipe.kernel, recipe.loss, recipe.risk
         self.bandwidth_: Any = getattr(recipe.kernel, "bandwidth", None)
         self.regularization_ = recipe.regularization
         self.step_size_, self.gradient_bound_ = recipe.step_size, recipe.gradient_bound
         self.prior_ = recipe.prior
 
-    # -- what the data choose ----------------------------------------------------------------
+    # -- choosing the kernel by the data -----------------------------------------------------
 
     def _choose_kernel(self, X: Array, Y: Array, weight: Array, random: Any = None) -> None:
-        """Let samples of a `fit` choose what the settings leave open; make the learner anew."""
+        """Race the kernels on samples of a `fit`; rebuild the learner if the default loses."""
         if self._kept is None:
             return
         rows = rows_to_race(len(X), random)
@@ -266,11 +268,11 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         return Recipe.from_kernel(settings, self.race_.kernel)
 
     def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
-        """Learn a part of a stream; its first samples are kept until they choose the kernel.
+        """Learn a part of a stream; its first samples are kept for the race of kernels.
 
-        Until then the default kernel learns them, or the one that `fit` chose, so that the model
-        can predict. Afterwards a rival with another kernel may learn beside the model, and take
-        over; see `Contest`.
+        Until the race, the model learns with the default kernel, or the one that `fit` chose, so
+        that it can predict. Afterwards a rival with another kernel may learn beside the model, and
+        take over; see `Contest`.
         """
         if isinstance(self.risk_, GroupRisk):
             self.risk_.refuse()
@@ -294,14 +296,14 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         self._note_loss(*sums)
 
     def _start_contest(self, kept: KeptSamples) -> None:
-        """Let the first samples of a stream choose what the settings leave open."""
+        """Choose the kernel by the first samples of a stream."""
         settings = self._settings(self.loss_)
         contest, leader = Contest.begin(kept.arrays(), self._learner, settings, self.race_)
         self._lead_on(leader)
         self.race_, self._contest, self._kept = contest.latest, contest, None
 
     def _compete(self, contest: Contest, X: Array, Y: Array, weight: Array) -> tuple[float, float]:
-        """Learn beside a rival; return the sums of the losses before, and of weights."""
+        """Learn beside a rival; return the sums of losses before learning, and of weights."""
         lost = learned = 0.0
         loss, seen = self._learner.loss_sums
         for leader in contest.learn(
@@ -314,7 +316,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         return lost, learned
 
     def _lead_on(self, leader: KernelLearner) -> None:
-        """Go on with this learner."""
+        """Continue with this learner."""
         if leader is not self._learner:
             self._learner = leader
             self._show(Recipe.from_kernel(self._settings(self.loss_), leader.kernel))
@@ -322,24 +324,24 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
     # -- passes ------------------------------------------------------------------------------
 
     def _pass(self, X: Array, Y: Array, weight: Array) -> None:
-        """Learn from valid samples in this order, and note their prequential loss."""
+        """Learn from valid samples in this order, and record their prequential loss."""
         before = self._learner.loss_sums
         self._learner.learn_checked(X, Y, weight)
         self.loss_curve_.append(self._learner.loss_since(before))
 
     def _learn_part(self, X: Array, Y: Array, weight: Array) -> tuple[float, float]:
-        """Learn from valid samples; return the sums of their losses before, and of weights."""
+        """Learn from valid samples; return the sums of losses before learning, and of weights."""
         loss, seen = self._learner.loss_sums
         self._learner.learn_checked(X, Y, weight)
         loss_after, seen_after = self._learner.loss_sums
         return loss_after - loss, seen_after - seen
 
     def _note_loss(self, loss: float, seen: float) -> None:
-        """Note the mean prequential loss of a pass or of a part of a stream."""
+        """Record the mean prequential loss of a pass or of a part of a stream."""
         self.loss_curve_.append(float(loss / seen) if seen > 0.0 else float("nan"))
 
     def _values(self, X: Any) -> Array:
-        """Values of the learned function at points to be checked, of shape (n,) or (n, q)."""
+        """Validate X; return the values of the learned function, of shape (n,) or (n, q)."""
         learner = self._fitted()
         if issparse(X) or self.has_sparse_atoms_:
             with use_threads(self.n_jobs):

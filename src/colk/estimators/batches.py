@@ -1,4 +1,4 @@
-"""Rows that `fit` reads in batches, several times, and a uniform sample of them."""
+"""Batches of rows, which `fit` reads several times, and a uniform sample of their rows."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ __all__ = ["Batch", "Batches", "RowSample"]
 
 
 class Batch(NamedTuple):
-    """Some rows as they were read.
+    """Rows as they were read, with their targets and weights.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Batches:
 
     @classmethod
     def of(cls, X: Any, y: Any) -> "Batches | None":
-        """Return the batches that were given to `fit`, or None if these are arrays."""
+        """Return the batches that were given to `fit`, or None if it was given arrays."""
         if isinstance(y, str) and hasattr(X, "batches"):
             if X.waits:
                 raise ValueError(
@@ -71,14 +71,14 @@ class Batches:
 
 
 class RowSample:
-    """Rows drawn uniformly from all rows seen, and the first row of each label that they lack.
+    """A uniform sample of all rows seen, with at least one row for each label.
 
     Parameters
     ----------
     random : RandomState
-        Draws the rows.
+        The random numbers that draw the rows.
     labels : bool
-        Whether targets are labels.
+        Whether targets are labels. If the sample lacks a label, its first row is added.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class RowSample:
         self._firsts: dict[Any, tuple[NDArray[Any], ...]] = {}
 
     def add(self, X: Array, y: NDArray[Any], weight: Array) -> None:
-        """Show the sample some rows; those of weight 0 do not count.
+        """Draw from more rows; rows of weight 0 are ignored.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class RowSample:
     def arrays(self) -> tuple[Array, NDArray[Any], Array]:
         """Return points, targets and weights, in the order in which they were read."""
         if self.n_rows == 0:
-            raise ValueError("the batches hold no rows")
+            raise ValueError("the batches have no rows with a positive weight")
         drawn = self._drawn()
         lacking = [first for label, first in self._firsts.items() if not (drawn[3] == label).any()]
         parts = [np.concatenate(arrays) for arrays in zip(drawn, *lacking, strict=True)]

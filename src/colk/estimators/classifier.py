@@ -31,7 +31,7 @@ def _has_probabilities(classifier: "COLKClassifier") -> bool:
     if ranks:
         raise AttributeError(
             "the risk AUC ranks samples and gives no probabilities; "
-            "sklearn.calibration.CalibratedClassifierCV finds them from the ranks"
+            "sklearn.calibration.CalibratedClassifierCV estimates them from the ranks"
         )
     loss = as_loss(classifier.loss)
     if not loss.is_likelihood:
@@ -46,34 +46,80 @@ def _has_probabilities(classifier: "COLKClassifier") -> bool:
 class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel classification in bounded memory, under a risk of your choice.
 
-    Two classes share one function, whose sign is the prediction. More classes have a function each
-    on the same atoms, and the largest value is the prediction. Standardise the features first.
+    Two classes share one function, whose sign is the prediction. Each of more classes has its own
+    function on the same atoms, and the largest value is the prediction.
 
     The parameters below are in four groups. Model: `kernel` to `standardize`. Objective: `loss` to
-    `regularization`. Optimiser: `solver` to `verbose`. Size and threads: `eps` to `n_jobs`.
+    `regularization`. Optimiser: `solver` to `verbose`. Size and threads: `eps` to `n_jobs`. Most
+    users set only `risk`, `class_weight` and `max_atoms`. `COLKRegressor` describes the parameters
+    in more detail; the loss scale s is ½ for the logistic and the softmax loss.
 
     Parameters
     ----------
-    kernel, bandwidth, standardize
-        As in `COLKRegressor`.
+    kernel : Kernel or str, default="auto"
+        The kernel or its name. "auto" lets the data choose; name a kernel to save this time.
+    bandwidth : "auto", "scale", "median" or float, default="scale"
+        Bandwidth of a kernel that is given by name.
+    standardize : bool or "auto", default="auto"
+        Whether to scale the features. "auto" does if they are a table with gaps, categories or
+        dates, or if their scales differ by more than a factor of 10.
     loss : Loss or str, default="logistic"
         The loss of one prediction. "logistic" becomes the softmax loss for more than two classes.
         The margin losses "hinge", "squared_hinge" and "smooth_hinge" then compare each class with
         the rest. Only "logistic" and "softmax" give probabilities.
     risk : Risk or str, default="mean"
-        As in `COLKRegressor`. "auc" makes `decision_function` rank the samples of two classes. Its
-        sign then predicts the class poorly, and there are no probabilities.
+        How the losses of all samples are combined. Change it if large losses matter more than small
+        ones. "auc" makes `decision_function` rank the samples of two classes; its sign then
+        predicts the class poorly, and there are no probabilities.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class; it multiplies the sample weights. Classes that a dict leaves out have
         weight 1. "balanced" gives all classes the same total weight in the data of `fit`, by
         n/(C·n_c) for C classes; `partial_fit` does not see all data and needs a dict. Set it if a
         rare class matters as much as a frequent one.
-    regularization, solver, step_size, averaging, gradient_bound, tracking_rate, pairing
-        As in `COLKRegressor`; the loss scale s is ½ for the logistic and the softmax loss.
-    prior, forgetting, epochs, shuffle, polish, risk_path, early_stopping, random_state, verbose
-        As in `COLKRegressor`.
-    eps, max_atoms, n_jobs
-        As in `COLKRegressor`.
+    regularization : float or None, default=None
+        λ of the penalty λ‖f‖²/2. None: 1e-6 s. Raise it if the model overfits without the polish.
+    solver : {"gradient", "newton"}, default="gradient"
+        "newton" learns more from one pass, in about twice the time per step.
+    step_size : float, PowerDecay or None, default=None
+        Step size α of `solver="gradient"`. None: 1/(s κ). Lower it if you switch averaging off.
+    averaging : bool, PolyakRuppert or Exponential, default=True
+        Whether to predict with an average of the iterates. Switch it off if the data drift.
+    gradient_bound : float or None, default=None
+        Gradients with a larger norm are clipped. None: 10 s. Raise it if a warning says so.
+    tracking_rate : float or PowerDecay, default=0.1
+        β, the weight of a new sample in the tracked inner value g of a risk other than the mean.
+        Lower it if `inner_estimate_` is noisy.
+    pairing : {"overlap", "independent", "same"}, default="overlap"
+        Which samples are θ and ξ of a step under a risk other than the mean.
+    prior : float, "auto" or None, default=None
+        λ of `solver="newton"`. None: 0.3 s κ. Use "auto" if the data do not drift.
+    forgetting : float or "auto", default=1.0
+        γ of `solver="newton"`, in (0, 1]. Lower it, or use "auto", if the data drift.
+    epochs : int or None, default=None
+        Passes of `fit` over the data. None: 1 with `polish` or `solver="newton"`, otherwise 5.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the samples before each epoch. Switch it off to learn in their order.
+    polish : bool, default=True
+        Whether `fit` ends by minimising the objective on all data over the weights of the atoms.
+        Switch it off to save time.
+    risk_path : bool, default=True
+        Whether the polish follows a path from the mean to the risk. If False, the polish minimises
+        the risk exactly as given.
+    early_stopping : bool, default=False
+        Whether to stop when the loss on a held-out tenth no longer falls, with many `epochs`.
+    random_state : int, RandomState or None, default=None
+        Seed for shuffling and for the held-out samples. Set an int for reproducible results.
+    verbose : bool, default=False
+        Whether `fit` prints the loss and the number of atoms after each epoch.
+    eps : float or None, default=None
+        H-norm of the error that compression may make in a step. None: 0.5 × the RMS step norm for
+        two classes, 0.3 × for more. Lower it for more atoms and a smaller error.
+    max_atoms : int, "auto" or None, default="auto"
+        Largest number of atoms. "auto": 400, up to 1600 if the polish finds that more improve the
+        model. None: no limit. Lower it for speed.
+    n_jobs : int or None, default=None
+        Number of threads of `fit` and `predict`. None: the number of cores. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -199,8 +245,8 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
     def _refuse_balanced(self) -> None:
         if self.class_weight == "balanced":
             raise ValueError(
-                "class_weight='balanced' needs all data, not batches of them; "
-                "pass a dict, such as sklearn.utils.class_weight.compute_class_weight gives"
+                "class_weight='balanced' needs all data at once, not batches; pass a dict, for "
+                "example from sklearn.utils.class_weight.compute_class_weight"
             )
 
     def _fit_batches(self, batches: Batches) -> None:
@@ -233,7 +279,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         return points, targets, weight * self._class_weights(np.asarray(y), weight)
 
     def _class_weights(self, y: Any, weight: Array) -> Array | float:
-        """Weights of samples with these labels, as scikit-learn computes them."""
+        """Return the class weight of each sample, as scikit-learn computes it."""
         if self.class_weight is None:
             return 1.0
         counted = y[weight > 0.0]
@@ -244,7 +290,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
             self.class_weight, classes=self.classes_[known], y=counted
         )
         if not (np.isfinite(of_class).all() and (of_class >= 0.0).all()):
-            raise ValueError(f"class_weight must hold numbers of at least 0, got {of_class}")
+            raise ValueError(f"weights in class_weight must be at least 0, got {of_class}")
         of_sample: Array = of_class[np.searchsorted(self.classes_, y)]
         return of_sample
 
@@ -275,7 +321,7 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         return np.where(index[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
 
     def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n,) for two classes, positive for the second; (n, C) for more.
+        """Return scores: (n,) for two classes, positive for the second; (n, C) for more.
 
         Parameters
         ----------

@@ -55,13 +55,15 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     estimator : estimator
         SVR, NuSVR, KernelRidge, GaussianProcessRegressor, SVC, NuSVC, `COLKRegressor` or
-        `COLKClassifier`. Wrap a fitted estimator in `FrozenEstimator` of scikit-learn.
-    eps : float, optional
-        Largest H-norm of f − f~.
-    max_atoms : int, optional
-        Largest number of atoms.
-    rel_error : float, optional
-        Largest ratio ‖f − f~‖/‖f‖. Default: 0.01 if eps and max_atoms are not given either.
+        `COLKClassifier`. Wrap a fitted estimator in scikit-learn's `FrozenEstimator`; otherwise a
+        clone is fitted.
+    eps : float or None, default=None
+        Largest H-norm of f − f~. Set it to bound the change of every prediction.
+    max_atoms : int or None, default=None
+        Largest number of atoms. Set it if size or speed matter more than the error.
+    rel_error : float or None, default=None
+        Largest ratio ‖f − f~‖/‖f‖. None: 0.01 if eps and max_atoms are not given either. Give eps
+        or rel_error, not both.
 
     Attributes
     ----------
@@ -75,9 +77,9 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     error_ : float
         The certificate, a bound on the H-norm of f − f~.
     certificate_ : Compression
-        The result of the compression, with the indices of the atoms that stay.
+        The result of the compression, with the indices of the atoms that were kept.
     n_atoms_ : int
-        Number of atoms that stay.
+        Number of atoms that were kept.
     classes_ : array
         The labels of a classifier.
     n_features_in_ : int
@@ -112,7 +114,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.rel_error = rel_error
 
     def _to_file(self) -> dict[str, Any]:
-        """Return the parameters and the small function, without the fitted original."""
+        """Return the parameters and the compressed function, without the fitted original."""
         parameters = self.get_params(deep=False)
         fitted = {name: value for name, value in vars(self).items() if name not in parameters}
         fitted.pop("estimator_", None)
@@ -145,7 +147,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if _is_classifier(self) != ("classes_" in fitted):
             raise FileFormatError("a compressed classifier has labels, a regressor has none")
         if "classes_" in fitted:
-            # Two classes share a function; more have one each, or one for each pair of them.
+            # Two classes share one function. More classes have one each, or one for each pair.
             n = len(fitted["classes_"])
             several = n * (n - 1) // 2 if self.is_pairwise else n
             if function.n_outputs != (1 if n == 2 else several):
@@ -169,7 +171,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (n,)
             Targets.
         **fit_params : dict
-            Handed to the estimator, such as `sample_weight`.
+            Arguments for the `fit` of the estimator, such as `sample_weight`.
         """
         if issparse(X):
             raise TypeError("X is a sparse matrix; pass a dense array (X.toarray())")
@@ -190,7 +192,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _eps(self, affine: Affine) -> float | None:
-        """Return the bound that eps or rel_error sets; None if only max_atoms is given."""
+        """Return the bound set by eps or rel_error; None if only max_atoms is given."""
         if self.eps is not None and self.rel_error is not None:
             raise ValueError("give eps or rel_error, not both: rel_error r means eps = r·‖f‖")
         if self.eps is not None:
@@ -215,7 +217,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_atoms_(self) -> int:
-        """Number of atoms that stay."""
+        """Number of atoms that were kept."""
         return self.function_.n_atoms
 
     def _values(self, X: Any) -> Array:
@@ -249,7 +251,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def breaks_ties(self) -> bool:
-        """Whether the values of the functions break ties between votes."""
+        """Whether the values of the functions decide between classes with equal votes."""
         return bool(_inside(self.estimator).break_ties)
 
     def predict(self, X: Any) -> Any:
@@ -289,7 +291,7 @@ class KernelCompressor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _votes(values: Array, n_classes: int) -> Array:
-    """Count the votes of each pair; a positive value votes for the first class of the pair."""
+    """Count the votes of all pairs; a positive value is a vote for the first class of the pair."""
     votes = np.zeros((len(values), n_classes))
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
         votes[:, i] += values[:, column] > 0.0
@@ -298,7 +300,7 @@ def _votes(values: Array, n_classes: int) -> Array:
 
 
 def _confidences(values: Array, n_classes: int) -> Array:
-    """Count votes as scikit-learn does, with fractions that break ties."""
+    """Count votes as scikit-learn does, plus a fraction that breaks ties."""
     scores: Array = _ovr_decision_function(values < 0.0, -values, n_classes)
     return scores
 
@@ -311,8 +313,8 @@ def _check_classes(y: Any, sample_weight: Any) -> None:
     counted = np.asarray(y)[np.asarray(sample_weight) > 0.0]
     if len(np.unique(counted)) < 2:
         raise ValueError(
-            "a classifier needs samples of at least 2 classes, but where sample_weight is positive "
-            f"there is one class: {np.unique(counted)}"
+            "a classifier needs samples of at least 2 classes, but all samples with a positive "
+            f"sample_weight are of one class: {np.unique(counted)}"
         )
 
 
@@ -327,8 +329,8 @@ def _read(estimator: Any) -> Affine:
         return from_sklearn(estimator)
     if not estimator.encoder_.is_plain:
         raise TypeError(
-            "KernelCompressor takes models of numbers without gaps; of a model of a table, "
-            "compress function_ with colk.compress"
+            "KernelCompressor needs a model of numbers without gaps; for a model of a table, "
+            "compress its function_ with colk.compress"
         )
     function = estimator.function_
     if hasattr(estimator, "classes_") and function.weights.shape[1:] == (2,):

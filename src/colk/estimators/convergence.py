@@ -1,4 +1,4 @@
-"""Warnings of `fit`: the model did not learn, and which setting to change."""
+"""Warnings of `fit` if the model does not learn, with the setting to change."""
 
 import warnings
 
@@ -18,18 +18,18 @@ __all__ = [
     "warn_of_nothing",
 ]
 
-# Warn if a loss exceeds that of a constant by more than this share; by more if samples are few.
+# Warn if a loss exceeds that of a constant by more than this share, or by 2/√n for few samples n.
 _MARGIN = 0.05
-# A smaller loss is the rounding error of equal targets.
+# A constant loss below this is the rounding error of equal targets.
 _ROUNDING = 1e-12
 # Warn if max_atoms makes a step lose more than this share of its norm.
 _MOST = 0.6
-# Gradients are computed at this many samples to see whether they are clipped.
+# Number of samples whose gradients are computed to see whether they are clipped.
 _LOOKED_AT = 500
 
 
 def constant_loss(loss: Loss, Y: Array, weight: Array, n_outputs: int) -> float:
-    """Return the mean loss of the prediction 0, which is the mean of scaled targets.
+    """Return the mean loss of the constant prediction 0, the mean of the scaled targets.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def constant_loss(loss: Loss, Y: Array, weight: Array, n_outputs: int) -> float:
 
 
 def warn_of_loss(found: float, constant: float, size: int, advice: str) -> None:
-    """Warn if the loss over `size` samples is above that of a constant prediction."""
+    """Warn if the mean loss of `size` samples is above that of a constant prediction."""
     margin = max(_MARGIN, 2.0 / np.sqrt(size))
     if not found <= (1.0 + margin) * constant and constant > _ROUNDING:
         warnings.warn(
@@ -54,7 +54,7 @@ def warn_of_loss(found: float, constant: float, size: int, advice: str) -> None:
 
 
 def warn_of_nothing(constant: float, eps: float, advice: str) -> None:
-    """Warn if the targets vary, but compression removed every step."""
+    """Warn that compression removed every step, unless all targets are equal."""
     if constant > _ROUNDING:
         warnings.warn(
             f"nothing was learned: every step is shorter than eps={eps:.2g} and was removed by "
@@ -84,9 +84,9 @@ def warn_of_clipping(learner: KernelLearner, X: Array, Y: Array, weight: Array) 
 def warn_of_atoms(
     lost: float, eps: float | None, step: float, max_atoms: int | None, advice: str
 ) -> None:
-    """Warn if steps of the last epoch lost, on average, more than twice eps.
+    """Warn if steps of the last epoch lost more than twice eps on average.
 
-    If eps is None, warn if they lost more than 0.6 of a step, whose RMS norm is `step`.
+    If eps is None, warn if they lost more than 0.6 × `step`, the RMS norm of a step.
     """
     bound, limit = (_MOST * step, "most of it") if eps is None else (2.0 * eps, f"eps={eps:.2g}")
     if max_atoms is not None and lost > bound > 0.0:

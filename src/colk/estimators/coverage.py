@@ -17,9 +17,9 @@ def warn_of_levels(levels: Sequence[float], n_samples: int) -> None:
     needed = int(np.ceil((1.0 - tail) / tail * (1.0 - 1e-12)))
     if n_samples < needed:
         warnings.warn(
-            f"quantiles with {tail:g} of the targets beyond them need {needed} samples, but "
-            f"{n_samples} determine their constants: more targets will lie beyond them. Fit more "
-            "samples, or take levels closer to 0.5",
+            f"quantiles with {tail:g} of the targets beyond them need {needed} samples to set "
+            f"their constants, but there are {n_samples}: more targets will lie beyond them. Fit "
+            "more samples, or use levels closer to 0.5",
             ConvergenceWarning,
             stacklevel=5,
         )
@@ -34,9 +34,10 @@ def weighted_quantile(values: Array, weight: Array, level: float) -> float:
 
 
 def conformal_quantile(values: Array, weight: Array, level: float) -> float:
-    """Return a quantile that a new value lies below with probability `level`, or more.
+    """Return a quantile such that a new value lies below it with probability `level` or more.
 
-    Of n equally heavy values it is the one at place (n + 1)·level, rounded away from the median.
+    Among n values of equal weight it is the value of rank (n + 1)·level, rounded away from the
+    median.
 
     Examples
     --------

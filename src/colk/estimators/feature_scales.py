@@ -12,20 +12,20 @@ from colk._validation import Array
 
 __all__ = ["unseen_features", "warn_of_scales"]
 
-# A feature is unseen if it is smaller than the largest one by the first factor, or by the second
-# one if this share of the features is. Both the standard deviation and the range must be, so that
-# rare indicators and pixels that are nearly always blank raise no alarm.
+# A feature is unseen if it is smaller than the largest one by the factor _FAR, or by _APART if at
+# least _SHARE of the features are. Both its standard deviation and its range must be smaller, so
+# that rare indicators and pixels that are nearly always blank do not cause a warning.
 _FAR = 1000.0
 _APART = 100.0
 _SHARE = 0.25
 
-# With fewer samples ranges tell little.
+# With fewer samples, ranges are not reliable.
 _FEWEST = 10
 _NAMED = 5
 
 
 def unseen_features(X: Array) -> tuple[NDArray[np.intp], int]:
-    """Return the features that are too small to be seen beside the largest, and the largest.
+    """Return the features that are too small to affect the kernel, and the largest feature.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def unseen_features(X: Array) -> tuple[NDArray[np.intp], int]:
 
 
 def warn_of_scales(X: Array, names: Sequence[Any] | None) -> None:
-    """Warn if features are too small for the kernel to see them.
+    """Warn if features are too small to affect the kernel.
 
     Parameters
     ----------

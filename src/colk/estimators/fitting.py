@@ -51,15 +51,15 @@ LEAST_REGULARIZATION = 1e-12
 
 Flags = NDArray[np.bool_]
 
-# Fits without the outliers of the fit before.
+# Number of further fits, each without the outliers of the fit before it.
 _REFITS = 2
 
-# Early stopping: an epoch must lower the loss to this share.
+# Early stopping ends the epochs if the held-out loss is not below this share of the loss before.
 _WORTH_AN_EPOCH = 0.99
 
 
 class EpochEstimator(COLKEstimator):
-    """An estimator that passes over the samples, and polishes the result."""
+    """An estimator whose `fit` makes passes over the samples and polishes the result."""
 
     polished_: Polished
 
@@ -75,15 +75,16 @@ class EpochEstimator(COLKEstimator):
         Parameters
         ----------
         X : array or sparse matrix of shape (n, p), data frame, iterable of batches, or table reader
-            Points. Or, without `y`, batches (X, y) or (X, y, sample_weight) that can be read
-            several times, in memory that does not grow with their number. Or a
-            `colk.tabular.reading.Source`; then `y` is the name of the column with the targets.
+            Points. Without `y`: an iterable of batches (X, y) or (X, y, sample_weight) that can be
+            read several times; memory does not grow with their number. With a
+            `colk.tabular.reading.Source`, `y` is the name of the target column.
         y : array of shape (n,) or (n, q)
             Targets: numbers, or labels of shape (n,).
         sample_weight : array of shape (n,), optional
-            Weights: the step of a sample is multiplied by its weight, and skipped if it is 0.
+            Weights. The step of a sample is multiplied by its weight; samples of weight 0 are
+            skipped.
         groups : array of shape (n,), optional
-            The group of each sample; for the risk `GroupRisk` only, which needs it.
+            The group of each sample; required by the risk `GroupRisk`, refused by other risks.
         """
         batches = Batches.of(X, y)
         if batches is not None:
@@ -156,7 +157,7 @@ class EpochEstimator(COLKEstimator):
     def _blocks_of(
         self, batches: Batches, rule: OutlierRule | None, total: float = 1.0
     ) -> Iterator[Block]:
-        """Yield the rows in blocks, as the learner sees them; outliers have the share 0."""
+        """Yield the rows in blocks, as the learner sees them; outliers have weight 0."""
         for batch in batches:
             X, Y, weight = self._encoded(*batch)
             if rule is not None:
@@ -166,7 +167,7 @@ class EpochEstimator(COLKEstimator):
                 yield Block(X[some], Y[some], weight[some] / total)
 
     def _encoded(self, X: Any, y: Any, weight: Any) -> tuple[Array, Array, Array]:
-        """Return more samples as the learner sees them; all scales stay as they are."""
+        """Return more samples as the learner sees them, without updating any scale."""
         points = self._points(X)
         check_consistent_length(points, y)
         return points, self._encode(np.asarray(y)), self._weights(weight, points)
@@ -194,14 +195,14 @@ class EpochEstimator(COLKEstimator):
         return np.asarray(labels)
 
     def _polish_groups(self, X: Array, Y: Array, weight: Array, groups: NDArray[Any]) -> None:
-        """Give the atoms the weights that are best for the worst groups."""
+        """Minimise the risk of the groups over the weights of the atoms."""
         risk = cast(GroupRisk, self.risk_)
         found = polish_groups(self.polished_, X, Y, self.loss_, risk, groups, sample_weight=weight)
         self.polished_ = found
         self._learner.adopt(found.function)
 
     def _fit_without(self, outliers: Flags, X: Any, y: Any, weight: Array) -> None:
-        """Fit again without the outliers, which also changed scale, kernel and atoms."""
+        """Fit again without the outliers, because they also affected scale, kernel and atoms."""
         for _ in range(_REFITS):
             rows = self._prepare_fit(X, y, np.where(outliers, 0.0, weight))
             more = self._learn_all(*rows)
@@ -237,7 +238,7 @@ class EpochEstimator(COLKEstimator):
         return None
 
     def _epochs(self, X: Array, Y: Array, weight: Array) -> FinalPolish | None:
-        """Pass over the samples as the parameters say, then warn and polish."""
+        """Choose the kernel, make the passes of the parameters, then warn and polish."""
         passes = Passes.of(self)
         random = check_random_state(passes.random_state)
         self._choose_kernel(X, Y, weight, random if passes.shuffle else None)
@@ -268,7 +269,7 @@ class EpochEstimator(COLKEstimator):
         return final
 
     def _learn_parts(self, X: Array, Y: Array, weight: Array, parts: list[Any]) -> None:
-        """Learn parts of the samples, until the atoms are used up."""
+        """Learn parts of the samples until 0.95 of `max_atoms_` are in use."""
         loss = seen = 0.0
         for rows in parts:
             more = self._learn_part(X[rows], Y[rows], weight[rows])
@@ -280,7 +281,7 @@ class EpochEstimator(COLKEstimator):
     def _conclude(
         self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float
     ) -> FinalPolish | None:
-        """Warn if the epochs went wrong, and polish."""
+        """Polish, or warn if the epochs did not learn."""
         constant = constant_loss(self.loss_, Y, weight, self._learner.n_outputs or 1)
         warn_of_clipping(self._learner, X, Y, weight)
         is_gradient = passes.solver == "gradient"
@@ -302,7 +303,7 @@ class EpochEstimator(COLKEstimator):
             print(f"[{type(self).__name__}] {message}, {self.n_atoms_} atoms", flush=True)
 
     def _polish(self, passes: Passes, X: Array, Y: Array, weight: Array) -> FinalPolish:
-        """Give the atoms the weights that are best for all data; see `colk.rkhs.polishing`."""
+        """Minimise the objective on all data over the weights; see `colk.rkhs.polishing`."""
         function, by_mean = self._learner.function, starts_from_mean(self.risk_)
         final = final_polish(
             function,
@@ -331,13 +332,13 @@ class EpochEstimator(COLKEstimator):
         return self._grow(passes, final, X, Y, weight) if Settings.of(self).grows else final
 
     def _adds_atoms(self) -> bool:
-        """Whether atoms may follow those of the passes."""
+        """Whether the polish may add atoms to those of the passes."""
         return Settings.of(self).grows and can_grow(self.risk_)
 
     def _grow(
         self, passes: Passes, final: FinalPolish, X: Array, Y: Array, weight: Array
     ) -> FinalPolish:
-        """Add atoms while they pay; a learner of this size goes on."""
+        """Add atoms while they lower the left-out error; enlarge the learner to that size."""
         growth = grown(final, X, Y, weight, partial(self._report, passes))
         self.growth_ = growth.tried
         if growth.n_atoms > self.n_atoms_:
@@ -350,19 +351,19 @@ class EpochEstimator(COLKEstimator):
         return growth.final
 
     def adopt_polish(self, polished: Polished) -> None:
-        """Take other weights for the atoms of the model.
+        """Replace the weights of the atoms.
 
         Parameters
         ----------
         polished : Polished
-            The weights and their accuracy, of encoded targets; see `encode_targets`.
+            The weights and their accuracy, for encoded targets; see `encode_targets`.
         """
         with self._unchanged_on_error():
             learner, self.polished_ = self.learner_, polished
             learner.adopt(polished.function)
 
     def _take_risk(self, X: Array, Y: Array, weight: Array) -> None:
-        """Go on under the risk that was asked for, if the atoms were found under the mean."""
+        """Continue under the risk of the parameters, after the mean has found the atoms."""
         mean, self._learner = self._learner, self._recipe(X).learner(self._n_outputs)
         g, losses, counted = np.zeros(self.risk_.n_inner), np.zeros(0), weight > 0.0
         if counted.any():

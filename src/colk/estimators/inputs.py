@@ -1,4 +1,4 @@
-"""Rows of X as the learner takes them: encoded, and scaled if they need it."""
+"""Turn X into the rows that the learner takes: encoded, and scaled if `standardize` says so."""
 
 from collections.abc import Sequence
 from copy import copy, deepcopy
@@ -17,8 +17,8 @@ from colk.tabular.frames import names_of
 
 __all__ = ["Inputs", "are_scaled"]
 
-# Numbers are scaled already if no column is smaller than another by this factor, both in standard
-# deviation and in range. With fewer rows their scales are not known.
+# Numbers need no scaling unless a column is smaller than another by the factor _APART, both in
+# standard deviation and in range. With fewer than _FEWEST rows, scales are not reliable.
 _APART = 10.0
 _FEWEST = 30
 _SIDE_BY_SIDE = 64
@@ -47,7 +47,7 @@ def are_scaled(X: Array) -> bool:
 
 
 def _ranges(X: Array) -> Array:
-    """Return the ranges of the columns: of many rows side by side, so that loops are long."""
+    """Return the ranges of the columns; 64 rows side by side make NumPy's inner loops long."""
     n_whole = len(X) // _SIDE_BY_SIDE * _SIDE_BY_SIDE
     wide = X[:n_whole].reshape(-1, _SIDE_BY_SIDE * X.shape[1])
     parts = [X[n_whole:]]
@@ -61,19 +61,19 @@ def _ranges(X: Array) -> Array:
     scale=stored.Optional(stored.Object(RunningScale)),
 )
 class Inputs:
-    """An encoder of the columns of X, and the scale of its numbers.
+    """The encoder of the columns of X, and the scale of its numbers.
 
     Parameters
     ----------
     encoder : TableEncoder
         The encoder.
     scale : RunningScale, optional
-        The scale of the columns with units; by default they stay as they are.
+        The scale of the columns with units. Default: they are not scaled.
 
     Attributes
     ----------
     is_plain : bool
-        Whether the learner takes rows of finite numbers as they are.
+        Whether rows of finite numbers are neither encoded nor scaled.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class Inputs:
         Parameters
         ----------
         rows : array of shape (n, width)
-            What `of` returns.
+            Encoded rows, as `of` returns them.
         """
         measured = rows[:, : self.encoder.n_measured]
         if measured.shape[1] == 0:
@@ -148,7 +148,7 @@ class Inputs:
         return rows
 
     def with_effects(self, rows: Array, targets: Array, weight: Array) -> Array:
-        """Find the effects of categories; return the rows with their effects out of fold.
+        """Find the effects of categories; return the rows with out-of-fold effects appended.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Inputs:
 
     @property
     def center(self) -> Array:
-        """What is subtracted from each column of an encoded row."""
+        """The number that is subtracted from each column of an encoded row."""
         center = np.zeros(self.width)
         if self.scale is not None:
             center[: self.encoder.n_measured] = self.scale.means
@@ -198,7 +198,7 @@ class Inputs:
         numbers = kernel.kernel if isinstance(kernel, Mixed) else kernel
         if not hasattr(numbers, "bandwidth"):
             raise TypeError(
-                f"{type(kernel).__name__} has no bandwidth that can take the units of X: use "
+                f"{type(kernel).__name__} has no bandwidth to express in the units of X: use "
                 "learner_.function, whose points are scaled, or standardize=False"
             )
         if isinstance(kernel, Mixed):
@@ -243,7 +243,7 @@ class Inputs:
         return encoder.encode_matrix(source)
 
     def _check_kinds(self, columns: Sequence[Column], table: dict[str, Any]) -> None:
-        """Raise if a column holds something else than in the first data; gaps fit every kind."""
+        """Raise if a column is of another kind than in the first data; gaps fit every kind."""
         known = dict(self.encoder.columns)
         for name, kind in columns:
             differs = known.get(name, kind) != kind

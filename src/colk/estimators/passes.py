@@ -1,4 +1,4 @@
-"""How `fit` passes over the samples."""
+"""The settings of the passes that `fit` makes over the samples."""
 
 from dataclasses import dataclass, fields
 from typing import Any, Self
@@ -12,22 +12,22 @@ __all__ = ["USED", "Passes"]
 
 Places = NDArray[np.intp]
 
-# Epochs of the gradient solver without a polish.
+# Default number of epochs of the gradient solver without a polish.
 _EPOCHS = 5
 
-# The polish finds all weights, so that a pass only has to find the atoms. If more atoms may follow
-# and this share is used, a pass ends after _SAMPLES_PER_ATOM samples for each atom. With at most
-# _FEW_PER_ATOM samples for each atom it takes all of them.
+# The polish finds all weights, so a pass only has to find the atoms. If the polish may add atoms, a
+# pass ends after _SAMPLES_PER_ATOM samples for each atom if the share USED of the atoms is found.
+# With at most _FEW_PER_ATOM samples for each atom, it uses all samples.
 USED = 0.95
 _SAMPLES_PER_ATOM, _FEW_PER_ATOM = 5.0, 12.5
 
-# With fewer samples, early stopping holds none out.
+# With fewer samples, early stopping does not hold out any.
 _FEW = 50
 
 
 @dataclass(frozen=True)
 class Passes:
-    """How `fit` passes over the samples; `COLKRegressor` documents the parameters.
+    """Settings of the passes of `fit`; `COLKRegressor` documents the parameters.
 
     Examples
     --------
@@ -52,13 +52,15 @@ class Passes:
 
     @property
     def n_epochs(self) -> int:
-        """Passes to make: one is enough to find atoms, weights need several."""
+        """Number of passes: one is enough to find the atoms; the weights need several."""
         if self.epochs is None:
             return 1 if self.polish or self.solver == "newton" else _EPOCHS
         return check_count(self.epochs, "epochs")
 
     def parts(self, order: Places, weight: Array, first_atoms: int | None) -> list[Places]:
-        """Return the samples of a pass, and apart those that it needs only if atoms are left.
+        """Return the samples of a pass, in one part or two.
+
+        The pass needs the second part only if the first part finds too few atoms.
 
         Parameters
         ----------
@@ -67,9 +69,9 @@ class Passes:
         weight : array of shape (n,)
             Weights of all samples.
         first_atoms : int or None
-            Number of atoms that the pass is to find; None if no more follow.
+            Number of atoms that the pass should find; None if the polish adds no atoms.
         """
-        # `epochs=1` asks for all samples; None leaves their number to `fit`.
+        # `epochs=1` uses all samples; with None, `fit` may use fewer.
         is_default = self.epochs is None and self.shuffle and not self.early_stopping
         only_finds_atoms = is_default and self.polish and self.solver == "gradient"
         if not only_finds_atoms or first_atoms is None:
@@ -81,7 +83,7 @@ class Passes:
         return np.split(order, counted[enough : enough + 1])
 
     def split(self, size: int, random: Any) -> tuple[Any, Any]:
-        """Return the samples to learn from and those to hold out: a tenth, or none."""
+        """Return the samples to learn from and those to hold out, a tenth or none."""
         if not self.early_stopping or size < _FEW:
             return np.arange(size), np.arange(0)
         order = random.permutation(size)

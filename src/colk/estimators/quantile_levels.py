@@ -1,4 +1,4 @@
-"""The function of one quantile, with its λ and predictions without the own sample."""
+"""Fit the function of one quantile, with its λ and its left-out predictions."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ __all__ = ["CrossValidation", "LeaveOneOut"]
 
 
 class CrossValidation:
-    """Few samples: λ and the constants come from cross-validation."""
+    """For few samples: cross-validation chooses λ and the constants."""
 
     def __init__(self, X: Array, y: Array, weight: Array, folds: Array) -> None:
         self.X, self.y, self.weight, self.folds = X, y, weight, folds
@@ -37,7 +37,7 @@ class CrossValidation:
 
 
 class LeaveOneOut:
-    """Many samples: λ and the constants come from leave-one-out in closed form."""
+    """For many samples: leave-one-out in closed form chooses λ and the constants."""
 
     def __init__(self, X: Array, y: Array, weight: Array, judged: Array) -> None:
         self.X, self.y, self.weight, self.judged = X, y, weight, judged

@@ -33,8 +33,8 @@ __all__ = ["COLKQuantileRegressor"]
 # Up to this many samples, all may become atoms, and cross-validation chooses λ and the constants.
 _FEW = 500
 _FOLDS = 5
-# With more, this share may become atoms. Atoms are unusual samples, so coverage is measured on the
-# other samples.
+# Of more samples, this share may become atoms. Atoms are unusual samples, so the other samples
+# measure the coverage.
 _ATOM_SHARE = 0.6
 
 
@@ -49,51 +49,55 @@ _ATOM_SHARE = 0.6
 class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # scikit-learn is untyped
     """Conditional quantiles of y: one dictionary of atoms, one function per level.
 
-    COLK minimises the sum of the pinball losses; this finds the atoms. For each level,
-    `colk.rkhs.polishing` then finds the weights that are best for all data. Finally a constant is
-    added to each function, so that the coverage also holds on new data: of n predictions without
-    their own sample, a share of level · (n + 1)/n is at or above the target (for levels below 1/2,
-    the same with above and below exchanged), as in conformal prediction. Up to 500 samples, λ and
-    the constant come from five-fold cross-validation. With more, they come from leave-one-out in
-    closed form; six of ten samples may then become atoms, and the others determine the constant.
+    `fit` works in three steps. COLK minimises the sum of the pinball losses, which finds the atoms.
+    For each level, `colk.rkhs.polishing` minimises the objective on all data over the weights. Then
+    a constant is added to each function, so that the coverage also holds on new data: of n
+    left-out predictions, a share of level · (n + 1)/n is at or above the target, as in conformal
+    prediction (for levels below 1/2, at or below, with 1 − level). Up to 500 samples, five-fold
+    cross-validation chooses λ and the constant. With more, leave-one-out in closed form chooses
+    them; six of ten samples may then become atoms, and the others determine the constant.
     Predictions are sorted along the levels, so quantiles never cross; sorting does not raise the
-    sum of the pinball losses. Standardise the features first; targets are scaled inside.
+    sum of the pinball losses. Features and targets are scaled inside.
 
-    `partial_fit` learns a stream: one second-order step of `colk.learners.QuantileCOLK` for each
-    sample, and constants that follow the share of targets below each quantile. It forgets as the
-    stream changes. After `fit` it continues from the fitted quantiles.
+    `partial_fit` learns a stream. Each sample is one second-order step of
+    `colk.learners.QuantileCOLK`, and the constants follow the share of targets below each quantile.
+    It forgets as the stream changes. After `fit` it continues from the fitted quantiles.
 
-    A level above 1/2 needs level/(1 − level) samples, such as 19 for 0.95, and a level below 1/2
+    A level above 1/2 needs level/(1 − level) samples, such as 19 for 0.95. A level below 1/2 needs
     as many as 1 − level does. With fewer, `fit` warns that the coverage is too low.
 
     Parameters
     ----------
     quantiles : sequence of float, default=(0.05, 0.5, 0.95)
         Levels, strictly between 0 and 1 and increasing.
-    kernel : Kernel or str, default="auto"
-        As in `COLKRegressor`.
-    bandwidth, standardize, regularization, step_size, averaging, epochs, shuffle, random_state, eps
-        As in `COLKRegressor`. The scale s of the loss is the larger of level and 1 − level over all
-        levels. `partial_fit` does not use regularization, step_size, averaging, epochs and shuffle.
+    kernel, bandwidth, standardize
+        The model, as in `COLKRegressor`. Defaults: "auto", "scale" and "auto".
+    regularization, step_size, averaging, epochs, shuffle, random_state
+        The optimiser of `fit`, as in `COLKRegressor`. Defaults: None, None, True, None, True and
+        None. The loss scale s is the larger of level and 1 − level over all levels. `partial_fit`
+        does not use them.
     forgetting : float or "auto", default="auto"
-        How fast `partial_fit` forgets, as in `COLKRegressor`; `fit` does not use it.
+        How fast `partial_fit` forgets, as in `COLKRegressor`. Set 1.0 if the data do not drift.
+        `fit` does not use it.
+    eps : float or None, default=None
+        H-norm of the error that compression may make in a step, as in `COLKRegressor`.
     max_atoms : int, "auto" or None, default="auto"
-        Largest number of atoms. "auto" is 400.
+        Largest number of atoms. "auto": 400. None: no limit. Lower it for speed.
     n_jobs : int or None, default=None
-        As in `COLKRegressor`.
+        Number of threads, as in `COLKRegressor`.
 
     Attributes
     ----------
     quantiles_ : tuple of float
         The levels.
     functions_ : list of KernelExpansion
-        A function for each level, in the units of y.
+        One function per level, in the units of y.
     intercepts_ : array of shape (Q,)
         The constant that is added to each function.
     regularizations_ : array of shape (Q,) or None
-        λ of each level, as `fit` chose it; None after `partial_fit`.
+        The λ that `fit` chose for each level; None after `partial_fit`.
     n_atoms_ : int
-        Atoms that they share.
+        Number of atoms that the functions share.
     kernel_, race_, feature_relevance_
         As in `COLKRegressor`.
     has_sparse_atoms_, n_features_in_, feature_names_in_
@@ -192,7 +196,7 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
         raise TypeError("COLKQuantileRegressor does not read batches: pass arrays")
 
     def _learn_all(self, X: Array, Y: Array, weight: Array) -> Flags | None:
-        """Find the atoms by passes over some of the samples, then the weights of each level."""
+        """Find the atoms in passes over some of the samples, then the weights of each level."""
         if (weight == 0.0).any():
             X, Y, weight = (rows[weight > 0.0] for rows in (X, Y, weight))
         if len(X) < 2:
@@ -224,7 +228,7 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
         return self._targets.scaled(np.asarray(y, dtype=np.float64))[:, None]
 
     def _adds_atoms(self) -> bool:
-        """False: all levels keep the atoms of the pass."""
+        """Return False, because all levels keep the atoms of the pass."""
         return False
 
     def _conclude(self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float) -> None:
@@ -239,7 +243,7 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
         least = max(self.regularization_, LEAST_REGULARIZATION)
 
         def fit(level: float) -> tuple[Array, float, float]:
-            # Far from the atoms f is 0, so the prediction there is the quantile of all targets.
+            # Far from the atoms f is 0, and the prediction is then the quantile of all targets.
             centre = weighted_quantile(samples.y, samples.weight, level)
             if span is None:
                 function, regularization, unseen = start, least, np.zeros(len(samples.y))
@@ -263,25 +267,25 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
 
     @property
     def target_scale_(self) -> float:
-        """Standard deviation of the targets, without outliers, by which they are divided."""
+        """Standard deviation of the targets, computed without outliers; it divides them."""
         self._fitted()
         return float(self._targets.units[0])
 
     def adopt_quantiles(
         self, weights: Array, constants: Array, regularizations: Array, X: Array, y: Array
     ) -> None:
-        """Take other weights for the atoms of a fitted model.
+        """Replace the weights of the atoms of a fitted model.
 
         Parameters
         ----------
         weights : array of shape (M, Q)
             Weights of each level, for encoded targets; see `encode_targets`.
         constants : array of shape (Q,)
-            What is added to each function, for encoded targets.
+            The constant that is added to each function, for encoded targets.
         regularizations : array of shape (Q,)
             λ of each level.
         X, y : arrays of shape (n, p) and (n,)
-            Samples that stand for those of the fit.
+            Samples that represent those of the fit.
         """
         with self._unchanged_on_error():
             self._fitted()
@@ -291,12 +295,12 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
 
     @property
     def function_(self) -> KernelExpansion:
-        """All functions as one of several outputs, in the units of y, without the intercepts."""
+        """The functions of all levels as one with Q outputs, in the units of y, no intercepts."""
         return self._inputs.in_units(self.learner_.function) * float(self._targets.units[0])
 
     @property
     def functions_(self) -> list[KernelExpansion]:
-        """A function for each level, in the units of y, without the intercepts."""
+        """One function per level, in the units of y, without the intercepts."""
         shared = self.function_
         return [KernelExpansion(shared.kernel, shared.atoms, w) for w in shared.weights.T]
 
@@ -320,7 +324,7 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
         return np.sort(values + self.intercepts_, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return 1 − the pinball loss divided by that of constant quantiles.
+        """Return 1 − L/L₀, the pinball loss L relative to that of constant quantiles, L₀.
 
         Parameters
         ----------

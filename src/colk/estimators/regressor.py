@@ -30,13 +30,13 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
 
     COLK learns f = Σ_j w_j κ(d_j, ·) with one step per sample and keeps a limited number of atoms
     d_j. By default it minimises the mean of the Huber loss. Another `risk` also penalises the
-    spread or the tail of the losses. Features and targets are scaled inside. X may be a data frame
-    of pandas, polars or pyarrow with numbers, categories and dates, and cells may be missing; or a
-    sparse matrix, which is not scaled.
+    spread or the tail of the losses. Features and targets are scaled inside. X may be an array, a
+    sparse matrix (which is not scaled), or a data frame of pandas, polars or pyarrow with numbers,
+    categories, dates and missing cells.
 
     The parameters below are in four groups. Model: `kernel` to `scale_targets`. Objective: `loss`
     to `regularization`. Optimiser: `solver` to `verbose`. Size and threads: `eps` to `n_jobs`. Most
-    users set `loss`, `risk` and `max_atoms` only. In the defaults, s is the scale of the loss: its
+    users set only `loss`, `risk` and `max_atoms`. In the defaults, s is the scale of the loss: its
     largest slope at f = 0 for the targets −1 and 1 (1 for Huber, 2 for the squared loss). κ is
     the mean of κ(x, x)² divided by the mean of κ(x, x), which is 1 for kernels with a bandwidth.
 
@@ -47,150 +47,152 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         "rational_quadratic", "polynomial" (of degree 3) or "linear". With "auto" the data choose
         the kernel, its bandwidth and a scale for each feature: `fit` compares kernels on up to 2000
         samples, `partial_fit` on the first 500. `partial_fit` uses the Laplacian until then; if
-        another kernel wins, it learns the 500 samples again. After `fit` it continues with the
-        fitted model. If the stream of a `partial_fit` changes, its latest 500 samples choose again,
-        and a learner with another kernel takes over if its predictions are better. Name a kernel to
-        save this time: "laplacian" suits tables of mixed features, "gaussian" smooth functions of
-        few features.
+        another kernel wins, it learns the 500 samples again. After `fit`, `partial_fit` continues
+        with the fitted model. If a stream changes, `partial_fit` compares kernels again on the
+        latest 500 samples, and a learner with another kernel takes over if its predictions are
+        better. Name a kernel to save this time: "laplacian" suits tables of mixed features,
+        "gaussian" suits smooth functions of few features.
     bandwidth : "auto", "scale", "median" or float, default="scale"
         Bandwidth of a kernel that is given by name; an object has its own. "scale" is √(p·var(X)/2)
         for p features, as scikit-learn's gamma="scale", and p·std(X)/2 for the Laplacian; "median"
-        is the median distance; both use the first data. "auto" lets the data choose, as above.
+        is the median distance. Both are computed from the first data. "auto" lets the data choose,
+        as `kernel="auto"` does. Raise a number for a smoother function, lower it for more detail.
     standardize : bool or "auto", default="auto"
-        Whether to scale numbers to mean 0 and standard deviation 1, where outliers do not count.
-        "auto" does it for a table with gaps, categories or dates, and for numbers whose scales
-        differ by more than a factor of 10 in the first data, unless the kernel is an object or the
-        bandwidth a number: they are in units of X.
+        Whether to scale numbers to mean 0 and standard deviation 1, both computed without outliers.
+        "auto" scales a table with gaps, categories or dates, and numbers whose scales differ by
+        more than a factor of 10 in the first data. It does not scale if the kernel is an object or
+        the bandwidth a number, because these are in units of X. Set False if the units are right.
     scale_targets : bool, default=True
-        Whether to learn (y − mean)/std instead of y, where outliers do not count: targets further
-        than 5 robust standard deviations from the median are moved there first. `fit` and the first
+        Whether to learn (y − mean)/std instead of y. Both are robust: targets further than 5 robust
+        standard deviations from the median are first moved to that distance. `fit` and the first
         `partial_fit` use all their targets, a later `partial_fit` the targets so far. Switch it off
         only if the targets already have a standard deviation of about 1.
     loss : Loss or str, default="huber"
         The loss of one prediction, such as "huber", "squared", "epsilon_insensitive" or "pinball".
-        Thresholds are in units of the targets' standard deviation, unless `scale_targets` is off.
+        Use "squared" to estimate the mean, "pinball" for a quantile. Thresholds are in units of the
+        targets' standard deviation, unless `scale_targets` is off.
     risk : Risk or str, default="mean"
         How the losses of all samples are combined: "mean", "variance", "semivariance", "cvar",
         "entropic" and others. Change it if large losses matter more than small ones. `risk_path`
-        decides how far `fit` follows it. `partial_fit` keeps the mean's function beside the risk's
-        and predicts with their mixture, which follows what pays; see `colk.learners.HedgedCOLK`.
+        decides how far `fit` follows it. `partial_fit` learns a function under the mean and one
+        under the risk, and predicts with their best mixture; see `colk.learners.HedgedCOLK`.
     regularization : float or None, default=None
         λ of the penalty λ‖f‖²/2, for gradient steps and for the polish. None: 1e-6 s. Raise it if
         the model overfits without the polish; the polish chooses its own λ, at least this large.
     solver : {"gradient", "newton"}, default="gradient"
         "newton" divides gradients by the curvature of the samples so far, see
-        `colk.learners.NewtonCOLK`. One pass is then as good as several gradient passes, at about
-        twice the time per step, and `predict` can return standard deviations. It uses `prior` and
-        `forgetting`, and none of `step_size`, `averaging` and `gradient_bound`.
+        `colk.learners.NewtonCOLK`. One pass is then as good as several gradient passes and takes
+        about twice the time per step, and `predict` can return standard deviations. It uses `prior`
+        and `forgetting`, but not `step_size`, `averaging` and `gradient_bound`.
     step_size : float, PowerDecay or None, default=None
-        Step size α of `solver="gradient"`. None: 1/(s κ). The function of the risk "cvar" and of
-        risks of your own takes 0.2 of the step. Large steps are noisy; averaging removes the noise,
-        so lower it if you switch averaging off. Steps are implicit, see `colk.COLK`, and cannot
-        diverge, for every risk but the mean, and for the mean if an explicit step could overshoot.
+        Step size α of `solver="gradient"`. None: 1/(s κ). For the risk "cvar" and your own risks,
+        the function under the risk takes 0.2 × this step. Large steps are noisy, and averaging
+        removes the noise: lower the step size if you switch averaging off. Steps are implicit (see
+        `colk.COLK`) and cannot diverge; for the mean, only if an explicit step could overshoot.
     averaging : bool, PolyakRuppert or Exponential, default=True
-        Whether to predict with an average of the iterates; True weights later iterates more. Switch
-        it off if the relationship drifts. For `solver="gradient"`.
+        Whether to predict with an average of the iterates; True gives later iterates more weight.
+        Switch it off if the relationship drifts. For `solver="gradient"`.
     gradient_bound : float or None, default=None
-        Gradients with a larger norm are clipped. None: 10 s. Raise it if a warning tells you that
-        most gradients are clipped. For `solver="gradient"`.
+        Gradients with a larger norm are clipped. None: 10 s. Raise it if a warning says that most
+        gradients are clipped. For `solver="gradient"`.
     tracking_rate : float or PowerDecay, default=0.1
         β, the weight of a new sample in the tracked inner value g of the risk. No effect on the
         risk "mean". Lower it if `inner_estimate_` is noisy.
     pairing : {"overlap", "independent", "same"}, default="overlap"
-        Which samples are θ and ξ of a step, see `colk.COLK`. With another value than "overlap" the
+        Which samples are θ and ξ of a step, see `colk.COLK`. With "independent" or "same" the
         learner is the plain `colk.COLK` or `colk.learners.NewtonCOLK` under the risk, without the
-        mean's function beside it. No effect on the risk "mean".
+        function under the mean; use them to study the algorithm. No effect on the risk "mean".
     prior : float, "auto" or None, default=None
-        λ of `solver="newton"`, where the sum of the losses is minimised: the weight of the prior in
+        λ of `solver="newton"`, which minimises the sum of the losses: the prior weighs as much as λ
         samples of curvature 1. None: 0.1 s κ (0.3 s κ for classifiers). "auto" chooses it as the
-        samples arrive; take it if the relationship does not change over time.
+        samples arrive; use it if the relationship does not change over time.
     forgetting : float or "auto", default=1.0
-        γ of `solver="newton"`, in (0, 1]. With γ < 1 the curvature at a point covers the last
-        1/(1 − γ) samples or so; lower it if the relationship drifts. "auto" lets the stream choose.
+        γ of `solver="newton"`, in (0, 1]. With γ < 1 the curvature at a point covers about the last
+        1/(1 − γ) samples; lower it if the relationship drifts. "auto" adapts it to the stream.
     epochs : int or None, default=None
-        Passes of `fit` over the data; `partial_fit` makes one. None: 1 with `polish` or
-        `solver="newton"`, which would count samples twice, and 5 otherwise. With `polish` and
+        Passes of `fit` over the data; `partial_fit` makes one. None: 1 with `polish` or with
+        `solver="newton"`, which would count samples twice, otherwise 5. With `polish` and
         `max_atoms="auto"`, None also ends the pass over more than 5,000 samples after 2,000 of
-        them if 380 atoms are found.
+        them if 380 atoms are found. Raise it if `loss_curve_` still falls without the polish.
     shuffle : bool, default=True
-        Whether `fit` shuffles the samples before each epoch.
+        Whether `fit` shuffles the samples before each epoch. Switch it off to learn in their order.
     polish : bool, default=True
-        Whether `fit` ends with the weights that minimise the objective over all data, for the atoms
-        found (`colk.rkhs.polishing`). Leave-one-out chooses λ. Switch it off to save time, or to
-        see the result of the stream alone. `partial_fit` continues from the polished weights. With
-        the default loss and risk, `fit` starts again without samples whose residuals show gross
-        outliers; `polished_.n_outliers` counts them. With more than 20,000 samples, a stratified
-        sample of 10,000 finds the kernel, the atoms and λ, and all samples find the weights.
+        Whether `fit` ends by minimising the objective on all data over the weights of the atoms
+        (`colk.rkhs.polishing`). Leave-one-out chooses λ. Switch it off to save time, or to see the
+        result of the stream alone. `partial_fit` continues from the polished weights. With the
+        default loss and risk, `fit` starts again without gross outliers, which it finds by their
+        residuals; `polished_.n_outliers` counts them. With more than 20,000 samples, kernel, atoms
+        and λ come from a stratified sample of 10,000, and the weights from all samples.
     risk_path : bool, default=True
-        Whether `fit` with a `polish` under a risk other than the mean follows a path from the model
-        of the mean to that risk, with smaller weights and larger λ, and takes the point with the
-        smallest risk on samples that are left out. The model of the mean stays unless a point is
-        clearly better. If False, the risk is minimised exactly as given, with the λ of the mean.
-        Either way the mean finds the atoms.
+        For a risk other than the mean: whether the polish follows a path from the model of the mean
+        to that risk, with smaller weights and larger λ, and takes the point with the smallest risk
+        on left-out samples. The model of the mean stays unless a point is clearly better. If False,
+        the polish minimises the risk exactly as given, with the λ of the mean. Either way the atoms
+        are found under the mean. Switch it off if the risk must be met exactly.
     early_stopping : bool, default=False
         Whether `fit` holds out a tenth of the samples and stops after the first epoch that does not
-        lower their loss by 1 %. The polish uses all samples. Useful with many `epochs`.
+        lower their loss by 1 %. The polish uses all samples. Switch it on with many `epochs`.
     random_state : int, RandomState or None, default=None
-        Seed for shuffling and for the samples that are held out.
+        Seed for shuffling and for the held-out samples. Set an int for reproducible results.
     verbose : bool, default=False
-        Whether `fit` prints a line per epoch.
+        Whether `fit` prints the loss and the number of atoms after each epoch.
     eps : float or None, default=None
         H-norm of the error that compression may make in a step, in units of the targets' standard
         deviation. None: 0.05 × the RMS step norm (0.5 × for two classes, 0.3 × for more), times
         E[κ(x, x)]²/E[κ(x, x)²]; with `solver="newton"` 0.05/√κ. Lower it for more atoms and a
         smaller error, raise it for fewer atoms.
     max_atoms : int, "auto" or None, default="auto"
-        Largest number of atoms. None: no limit. "auto" starts with 400. At the end of `fit` with
-        a `polish`, it adds atoms up to 800 and 1600 while left-out predictions of the residuals
-        show that they pay, and there are five samples for each atom; `growth_` tells what was
-        tried. `partial_fit` and `solver="newton"` keep to 400. A step takes O(max_atoms²) time.
-        Raise it if a warning tells you that it makes steps lose too much, lower it for speed.
+        Largest number of atoms. None: no limit. "auto": 400; the polish of `fit` then adds atoms up
+        to 800 and 1600, as long as they improve left-out predictions of the residuals and there are
+        five samples for each atom. `growth_` lists the attempts. `partial_fit` and
+        `solver="newton"` stay at 400. A step takes O(max_atoms²) time. Raise it if a warning says
+        that it makes steps lose too much, lower it for speed.
     n_jobs : int or None, default=None
-        Number of threads of `fit` and `predict`. None: the number of cores, and 1 in a worker of
-        joblib; −1: all cores. The result does not depend on it.
+        Number of threads of `fit` and `predict`. None: the number of cores, but 1 in a worker of
+        joblib; −1: all cores. The result does not depend on it. Lower it to leave cores free.
 
     Attributes
     ----------
     function_ : KernelExpansion
         The learned function in the units of y: predictions are `function_(X) + intercept_`.
     intercept_ : float or array of shape (n_outputs,)
-        Mean of the targets, without outliers.
+        Mean of the targets, computed without outliers.
     target_scale_ : float or array of shape (n_outputs,)
-        Standard deviation of the targets, without outliers.
+        Standard deviation of the targets, computed without outliers.
     n_atoms_, n_steps_ : int
         Number of atoms, and number of steps so far.
     inner_estimate_ : array of shape (m,)
         The tracked inner value g of the risk; empty for the mean.
     loss_curve_ : list of float
-        Mean loss of the scaled targets before each step, for each epoch or call of `partial_fit`.
+        Mean loss before learning, of scaled targets, for each epoch or call of `partial_fit`.
     kernel_, loss_, risk_ : Kernel, Loss, Risk
         The terms in use.
     bandwidth_ : float, tuple of float or None
-        The bandwidth in use, one per feature if features have scales; None for a kernel without.
+        The bandwidth in use, one per feature if features have scales; None for other kernels.
     race_ : Race or None
-        How the data chose the kernel; None if they did not.
+        The comparison of kernels that chose `kernel_`; None if there was none.
     feature_relevance_ : array of shape (p,) or None
-        Relevance of the features, found by the marginal likelihood of Gaussian processes: 1/length
-        in standard deviations of the feature, divided by the largest; 0 if a feature does not
-        matter. The kernel uses it if `race_.winner.scaled`. None without a race, with one feature,
-        and with fewer than 30 samples. See `colk.estimators.FeatureRelevanceDisplay`.
+        Relevance of the features, from the marginal likelihood of Gaussian processes: 1/length in
+        standard deviations of the feature, divided by the largest; 0 if a feature does not matter.
+        The kernel uses it if `race_.winner.scaled`. None without a race, with one feature, and with
+        fewer than 30 samples. See `colk.estimators.FeatureRelevanceDisplay`.
     step_size_, gradient_bound_, prior_, regularization_ : float
-        These settings with their defaults; None for those of the other solver.
+        The values in use; None for a parameter that the solver does not use.
     eps_ : float
         The error that compression may make in the next step.
     polished_ : Polished
         Result of the polish of the last `fit`, with the λ that it chose.
     has_sparse_atoms_ : bool
-        Whether the atoms are stored as a sparse matrix. Points of `polished_.function` are then the
-        numbers of its rows. `function_`, `learner_` and `partial_fit` make the atoms dense.
+        Whether the atoms are stored as a sparse matrix. Points of `polished_.function` are then its
+        row indices. `function_`, `learner_` and `partial_fit` make the atoms dense.
     risk_path_ : RiskPath or None
-        What the last `fit` tried between the mean and the risk, and what it chose; None for the
-        mean, and without a `polish` or a `risk_path`.
+        The points that the last `fit` tried between the mean and the risk, and the chosen one; None
+        for the mean, and without a `polish` or a `risk_path`.
     max_atoms_ : int or None
         The largest number of atoms in use.
     growth_ : array of shape (k, 3)
-        What `max_atoms="auto"` tried: the number of atoms, the share of the squared residuals that
-        the new atoms explain on samples that are left out, and the standard error of this share.
+        The attempts of `max_atoms="auto"`: the number of atoms, the share of the squared residuals
+        of left-out samples that the new atoms explain, and the standard error of this share.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
@@ -307,12 +309,12 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
 
     @property
     def intercept_(self) -> Any:
-        """Mean of the targets, without outliers, which is added to the function."""
+        """Mean of the targets, computed without outliers; predictions add it to the function."""
         return self._targets.means if self._target_shape else float(self._targets.means[0])
 
     @property
     def target_scale_(self) -> Any:
-        """Standard deviation of the targets, without outliers, by which they are divided."""
+        """Standard deviation of the targets, computed without outliers; it divides them."""
         return self._targets.units if self._target_shape else float(self._targets.units[0])
 
     @property
@@ -335,8 +337,8 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
             Points.
         return_std : bool
             Whether to also return the standard deviation of a new target around its prediction, of
-            the same shape: the uncertainty about f(x) and the noise. It is infinite after one
-            sample. For `solver="newton"` only.
+            the same shape; it includes the uncertainty about f(x) and the noise. It is infinite
+            after one sample. For `solver="newton"` only.
 
         Examples
         --------

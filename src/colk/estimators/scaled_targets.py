@@ -129,7 +129,7 @@ class ScaledTargets(EpochEstimator):
         return self._encode(targets)
 
     def _scale_each(self, targets: Array, weight: Array) -> Array:
-        """Update the scale with each target; return the target in the scale at its time."""
+        """Update the scale with one target after another; return each in the scale of its time."""
         if not self.scale_targets:
             return targets
         rows = targets.reshape(len(targets), -1).copy()

@@ -1,4 +1,4 @@
-"""How estimators take sparse matrices: rows are compared by sparse products, or block by block."""
+"""Sparse matrices as X: estimators compare rows by sparse products, or in dense blocks."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,38 +22,38 @@ from colk.tabular.frames import names_of
 
 __all__ = ["SparseInput", "WholeMatrix", "is_large", "parts_of"]
 
-# Numbers of a block of dense rows, 32 MB.
+# Largest number of entries in a block of dense rows: 32 MB.
 _DENSE = 2**22
 
-# Atoms of a sparse fit become dense, unless that would take more numbers than this, 16 MB, and the
-# share of those that are not 0 is below the other.
+# Atoms of a sparse fit become dense, unless they would have more than _SMALL entries (16 MB) and
+# the share of nonzero entries is below _SHARE.
 _SMALL = 2**21
 _SHARE = 0.25
 
 
 class WholeMatrix(NamedTuple):
-    """A sparse matrix that `fit` takes whole."""
+    """A sparse matrix that `fit` takes as a whole, not in dense blocks."""
 
     matrix: Any
 
 
 def _is_sparse(X: Any) -> bool:
-    """Whether X is a sparse matrix; the type of `issparse` would make it one without a shape."""
+    """Whether X is a sparse matrix. Typed `Any`, because `issparse` narrows to a shapeless type."""
     return bool(sparse.issparse(X))
 
 
 def _block_size(matrix: Any) -> int:
-    """Return the number of rows that may be dense in memory."""
+    """Return the largest number of rows in a dense block."""
     return int(max(1, _DENSE // max(1, matrix.shape[1])))
 
 
 def is_large(matrix: Any) -> bool:
-    """Whether a sparse matrix has more rows than may be dense in memory."""
+    """Whether a sparse matrix has more rows than a dense block may have."""
     return bool(matrix.shape[0] > _block_size(matrix))
 
 
 def _blocks(matrix: Any) -> Iterator[slice]:
-    """Yield slices of rows that may be dense in memory."""
+    """Yield slices of rows, each small enough to be made dense."""
     size = _block_size(matrix)
     for start in range(0, matrix.shape[0], size):
         yield slice(start, start + size)
@@ -72,9 +72,9 @@ def parts_of(X: Any) -> Iterator[Any]:
 class SparseInput:
     """The part of an estimator that learns from sparse matrices and predicts at their rows.
 
-    During `fit` the points are the numbers of the rows, and the kernel is `OfRows`. At its end the
-    atoms become dense rows, so that the model is that of a dense matrix. Large atoms stay sparse:
-    the points are then the numbers of the rows of a matrix that only has the atoms.
+    During `fit` a point is the index of a row, and the kernel is `OfRows`. At the end of `fit` the
+    atoms become dense rows, as if X had been dense. If they would be large, they stay sparse: a
+    point is then the index of a row in a matrix that has only the atoms.
     """
 
     kernel_: Kernel
@@ -91,19 +91,19 @@ class SparseInput:
     def _learn_blocks(
         self, learn: Callable[[Any, Any, Any], None], X: Any, y: Any, weight: Any
     ) -> None:
-        """Learn a sparse matrix in blocks of rows, each of them dense; all are checked first."""
+        """Learn a sparse matrix in dense blocks of rows, after all rows are checked."""
         matrix, targets = X.tocsr(), np.asarray(y)
         check_consistent_length(matrix, targets, weight)
         assert_all_finite(matrix, input_name="X")
         assert_all_finite(targets, input_name="y")
         if self.__sklearn_is_fitted__():
-            self._encode(targets)  # raises for labels that are unknown
+            self._encode(targets)  # raises an error for unknown labels
         for some in _blocks(matrix):
             part = None if weight is None else np.asarray(weight)[some]
             learn(matrix[some], targets[some], part)
 
     def _take_rows(self, matrix: Any) -> Array:
-        """Begin a fit to the rows of a checked matrix; return their numbers."""
+        """Begin a fit to the rows of a checked matrix; return the row indices."""
         self._rows = SparseRows(matrix)
         n_columns = self._rows.n_columns
         names = getattr(self, "feature_names_in_", None)
@@ -112,7 +112,7 @@ class SparseInput:
         return self._rows.points
 
     def _leave_rows(self) -> None:
-        """Turn atoms from numbers of rows into rows, if the fit was to a sparse matrix."""
+        """After a fit to a sparse matrix, turn atoms from row indices into rows."""
         rows: SparseRows | None = vars(self).pop("_rows", None)
         if rows is None:
             return
@@ -146,7 +146,7 @@ class SparseInput:
             self._change_points(None, learner.kernel.rows.dense)
 
     def _change_points(self, rows: SparseRows | None, points_of: Callable[[Array], Array]) -> None:
-        """Give all points another form: dense rows, or the numbers of the rows of a matrix."""
+        """Convert all points to dense rows, or to row indices of a matrix."""
 
         def kernel_of(kernel: Kernel) -> Kernel:
             return _plain(kernel) if rows is None else OfRows(_plain(kernel), rows)
@@ -159,7 +159,7 @@ class SparseInput:
         self._learner = with_points(self._learner, kernel_of(self._learner.kernel), points_of)
 
     def _function_values(self, function: KernelExpansion, X: Any) -> Array:
-        """Values of a function of encoded rows at points to be checked."""
+        """Validate X; return the values of a function of encoded rows."""
         is_sparse, kernel = _is_sparse(X), function.kernel
         if not is_sparse:
             points = self._points(X)
@@ -177,7 +177,7 @@ class SparseInput:
 
 
 def _stay_sparse(rows: SparseRows, numbers: Array) -> bool:
-    """Whether some rows would be large as an array, and most of it 0."""
+    """Whether these rows would be a large dense array with mostly zeros."""
     size = len(numbers) * rows.n_columns
     if size <= _SMALL:
         return False
@@ -187,7 +187,7 @@ def _stay_sparse(rows: SparseRows, numbers: Array) -> bool:
 
 
 def _at_rows(function: KernelExpansion, matrix: Any) -> Array:
-    """Values of a function at the rows of a sparse matrix."""
+    """Return the values of a function at the rows of a sparse matrix."""
     kernel, numbers = function.kernel, function.atoms
     if isinstance(kernel, OfRows):
         known = kernel.rows.matrix

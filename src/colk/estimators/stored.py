@@ -1,4 +1,4 @@
-"""What a fitted estimator stores: its attributes by name, and how they fit together."""
+"""The stored form of a fitted estimator: its attributes, and checks that they are consistent."""
 
 from typing import Any
 
@@ -67,16 +67,16 @@ _OPTIONAL = ("feature_names_in_", "polished_")
 
 
 def fields_of(**more: stored.Field) -> dict[str, stored.Field]:
-    """Return the fields of an estimator with these fitted attributes beside the common ones."""
+    """Return the fields of an estimator: the common fitted attributes and these."""
     fitted = stored.Record({**_FITTED, **more}, optional=_OPTIONAL)
     return {"parameters": stored.Anything(), "fitted": stored.Optional(fitted)}
 
 
 class StoredEstimator:
-    """The part of an estimator that takes it apart for a file and puts it together again."""
+    """The part of an estimator that writes it to a file and reads it back."""
 
     def _to_file(self) -> dict[str, Any]:
-        """Return parameters, and the fitted attributes if there are any."""
+        """Return the parameters, and the fitted attributes if there are any."""
         parameters = self.get_params(deep=False)  # type: ignore[attr-defined]  # of scikit-learn
         known = {*parameters, LOCK}
         fitted = {name: value for name, value in vars(self).items() if name not in known}
@@ -88,7 +88,7 @@ class StoredEstimator:
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Any:
-        """Return the estimator, which learns on bit for bit."""
+        """Return the estimator, which continues to learn bit for bit as before."""
         model, fitted = cls(**values["parameters"]), values["fitted"]
         if fitted is None:
             return model
@@ -115,11 +115,13 @@ def _check_points(fitted: dict[str, Any]) -> None:
         raise FileFormatError("the learner does not have the kernel of the model")
     polished = fitted.get("polished_")
     if polished is not None and isinstance(polished.function.kernel, OfRows) != is_sparse:
-        raise FileFormatError("the atoms of the polish are not stored as those of the learner")
+        raise FileFormatError(
+            "the atoms of the polish and of the learner must both be sparse, or both dense"
+        )
 
 
 def _check_outputs(name: str, fitted: dict[str, Any]) -> None:
-    """Check that the learner has the outputs that labels, targets or quantiles ask for."""
+    """Check that the learner has as many outputs as the labels, targets or quantiles need."""
     learner, outputs = fitted["_learner"], _count_outputs(fitted)
     fits = learner.n_outputs == outputs and fitted["_n_outputs"] in (None, outputs)
     is_right = outputs == 1 if learner.is_vector else "classes_" not in fitted or outputs > 1
@@ -157,10 +159,10 @@ def _check_choice(fitted: dict[str, Any], solver: str) -> None:
     points, targets, _ = kept.arrays()
     fitted["loss_"].check_targets(targets, fitted["_learner"].n_outputs, len(points))
     if points.shape[1] != width:
-        raise FileFormatError("the samples that are kept have other features than the model")
+        raise FileFormatError("the kept samples have other features than the model")
     learner = fitted["_learner"]
     if learner.loss.kind != "regression":
         return
     shape = () if learner.is_vector else (fitted["_targets"].n_columns,)
     if targets.shape[1:] != shape:
-        raise FileFormatError("the targets that are kept have other outputs than the model")
+        raise FileFormatError("the kept targets have other outputs than the model")

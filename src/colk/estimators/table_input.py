@@ -1,4 +1,4 @@
-"""How estimators take X: arrays and data frames, checked, encoded and scaled."""
+"""Check, encode and scale X, which may be an array or a data frame."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ __all__ = ["TableInput"]
 
 
 class TableInput(SparseInput):
-    """The part of an estimator that turns X into rows that the learner takes."""
+    """The part of an estimator that turns X into the rows that the learner takes."""
 
     n_features_in_: int
     kernel: Any
@@ -35,13 +35,13 @@ class TableInput(SparseInput):
 
     @property
     def encoder_(self) -> TableEncoder:
-        """How columns become the features that the learner sees, before they are scaled."""
+        """The encoder that turns columns into features, before they are scaled."""
         return self._inputs.encoder
 
     def encode_points(self, X: Any) -> Array:
         """Return X as the learner takes it: checked, encoded and scaled.
 
-        Atoms that are stored as a sparse matrix become dense.
+        If the atoms are stored as a sparse matrix, this makes them dense.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class TableInput(SparseInput):
         )
 
     def _points(self, X: Any) -> Array:
-        """Points to predict at, checked."""
+        """Return checked points for a prediction."""
         if self._is_valid(X):
             valid: Array = X
             return valid
@@ -119,22 +119,22 @@ class TableInput(SparseInput):
         return rows, y
 
     def _first_rows(self, source: Array | Table, is_sparse: bool) -> Array:
-        """Find the kinds of the columns, and scale numbers if they need it."""
+        """Find the kinds of the columns; scale numbers if `_wants_scale`."""
         self._inputs, rows = Inputs.of(source, getattr(self, "feature_names_in_", None))
         if self._wants_scale(rows, is_sparse):
             self._inputs, rows = self._inputs.scaled(rows)
         return rows
 
     def _wants_scale(self, rows: Any, is_sparse: bool) -> bool:
-        """Whether numbers are to be scaled: never those of a sparse matrix."""
+        """Whether to scale numbers; those of a sparse matrix are never scaled."""
         wants_scale: Any = self.standardize
         if isinstance(wants_scale, str) and wants_scale != "auto":
             raise ValueError(f"standardize must be True, False or 'auto', got {wants_scale!r}")
         if is_sparse:
             if wants_scale is True:
                 raise ValueError(
-                    "standardize=True subtracts the mean of each column, and a sparse matrix would "
-                    "be dense: scale it with sklearn.preprocessing.MaxAbsScaler, and leave out "
+                    "standardize=True subtracts the mean of each column, which would make a sparse "
+                    "matrix dense: scale it with sklearn.preprocessing.MaxAbsScaler, and leave out "
                     "standardize"
                 )
             return False

@@ -1,4 +1,4 @@
-"""The experiments of the paper."""
+"""Run the paper's experiments and judge its claims."""
 
 from colk.experiments.chapter import Chapter, Plan
 from colk.experiments.reproduce import STUDIES, reproduce

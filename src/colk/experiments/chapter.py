@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["WIDTH", "Chapter", "Figure", "Plan", "Table", "as_columns"]
 
-# Inches. All figures have the same width, so their text has the same size on the page.
+# Width of all figures in inches; with one width, their text has the same size on the page.
 WIDTH = 7.4
 _RUNS = 20
-# No claim is judged with fewer runs or a smaller share of the samples.
+# With fewer runs or a smaller share of the samples, no claim is judged.
 _FEWEST_RUNS = 5
 _LEAST_SCALE = 0.5
 
@@ -27,11 +27,11 @@ class Plan:
 
     Parameters
     ----------
-    runs : int
-        Number of training sets, each drawn on its own; at least 2, to measure a spread.
-    seed : int
-        Seed of all random draws.
-    scale : float
+    runs : int, default=20
+        Number of training sets, which are drawn independently; at least 2, to measure a spread.
+    seed : int, default=0
+        Seed of all random numbers.
+    scale : float, default=1.0
         Share of the full sample sizes, in (0, 1]; below 1 for a quick run.
 
     Examples
@@ -51,7 +51,7 @@ class Plan:
             raise ValueError(f"scale must lie in (0, 1], got {self.scale!r}")
 
     def size(self, full: int) -> int:
-        """Scale a number of samples. The result is even, because COLK takes samples in pairs."""
+        """Scale a number of samples; the result is even, because COLK takes samples in pairs."""
         return max(2 * round(0.5 * full * self.scale), 200)
 
     @property
@@ -65,8 +65,8 @@ class Plan:
     def can_judge(self) -> bool:
         """Whether the run is large enough to judge a claim.
 
-        The claims are about the full sample sizes, and much shorter runs end elsewhere. With very
-        few runs, some of the many intervals are narrow by chance.
+        The claims are about the full sample sizes, and much shorter runs give other results. With
+        very few runs, some of the many intervals are narrow by chance.
         """
         return self.runs >= _FEWEST_RUNS and self.scale >= _LEAST_SCALE
 
@@ -78,11 +78,11 @@ class Figure:
     Parameters
     ----------
     name : str
-        Name of the files.
+        Name of the files, without extension.
     title, caption : str
-        Texts of the report.
+        Title and caption in the report.
     columns : mapping of str to sequence
-        The data of the CSV file.
+        Data of the CSV file.
     draw : callable
         Draws on an empty matplotlib figure.
     height : float
@@ -114,7 +114,7 @@ class Chapter:
 
     Examples
     --------
-    >>> Chapter("risk", "What a risk buys", "A story.", [], [], {"runs": "20"}).settings["runs"]
+    >>> Chapter("risk", "Effect of risks", "Text.", [], [], {"runs": "20"}).settings["runs"]
     '20'
     """
 

@@ -1,6 +1,6 @@
-"""The forest plot of a verdict: one line for each interval, placed for the report's template.
+"""Lay out the forest plot of a verdict, with one line for each interval.
 
-The template draws the plot in HTML and SVG, so it has the page's font and colours.
+The report's template draws the plot in HTML and SVG, so it has the page's font and colours.
 """
 
 import math
@@ -14,25 +14,25 @@ from colk.experiments.words import MINUS, percent, show, span
 __all__ = ["Axis", "Forest", "Line", "Tick", "axis", "forest", "region"]
 
 _PERCENT_TICKS = (0.0, -50.0, 100.0, -90.0, 900.0, 9900.0, -20.0, 25.0, -99.0, -5.0, 5.0, -1.0, 1.0)
-# Least distance of two ticks as a share of the width.
+# Smallest distance between two ticks, as a share of the width.
 _GAP = 0.28
-# Distance of additional ticks from the ends, where an axis has too few.
+# Distance of additional ticks from the ends, if an axis has too few.
 _OUTER = 0.1
-# Least distance of a tick from the ends of the axis. Labels closer than _END are shifted inwards.
+# Smallest distance of a tick from the ends of the axis. Labels closer than _END shift inwards.
 _EDGE, _END = 0.03, 0.2
-# How far the axis reaches beyond the outermost estimate or region, in units of its own scale.
+# Distance by which the axis may extend beyond the outermost estimate or region, in its own scale.
 _BEYOND = {"%": 1.6, "exponent": 1.0}
 _AXES = {"%": "change in %, log scale", "exponent": "exponent"}
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A mark of the axis.
+    """A tick of the axis.
 
     Parameters
     ----------
     place : float
-        From 0 to 1.
+        Position from 0 to 1.
     text : str
         The label.
     narrow : bool
@@ -45,28 +45,28 @@ class Tick:
 
     @property
     def shift(self) -> str:
-        """Class of a label near an end of the axis."""
+        """CSS class of the label; labels near an end of the axis are shifted."""
         return "first" if self.place < _END else "last" if self.place > 1.0 - _END else ""
 
 
 @dataclass(frozen=True)
 class Line:
-    """An interval over the region in which it has to lie; places from 0 to 1.
+    """An interval and the region in which the claim expects it; positions from 0 to 1.
 
     Parameters
     ----------
     low, value, high : float
         The interval and its estimate. `value` is None if there is no estimate.
     left, right : float
-        The region.
+        The ends of the region.
     zero : float or None
-        No change; None on an axis of exponents.
+        The position of "no change"; None on an axis of exponents.
     color : str
         A name of the palette.
     state : {"supports", "contradicts", "open"}
-        What the interval means for the claim.
+        Whether the interval supports or contradicts the claim, or leaves it open.
     text : str
-        The same in words, for screen readers.
+        Description for screen readers.
     """
 
     low: float
@@ -82,16 +82,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Forest:
-    """The plot of a verdict.
+    """The forest plot of a verdict.
 
     Parameters
     ----------
     columns : list of str
         The protocols or phases that are compared; one empty name if there is only one.
     groups : dict
-        By the title of a part: the labels, and for each the lines of the columns.
+        For each title of a part, a dict from labels to the lines of the columns.
     ticks : list of Tick
-        Marks of the axis, which all columns share.
+        Ticks of the axis, which all columns share.
     axis : str
         Name of the axis.
     """
@@ -104,9 +104,9 @@ class Forest:
 
 @dataclass(frozen=True)
 class Axis:
-    """The horizontal axis: maps values to places from 0 to 1.
+    """The horizontal axis, which maps values to positions from 0 to 1.
 
-    The axis of percentages is logarithmic: half and twice are equally far from no change.
+    The axis of percentages is logarithmic, so half and twice are equally far from no change.
 
     Examples
     --------
@@ -121,12 +121,12 @@ class Axis:
     high: float
 
     def place(self, value: float) -> float:
-        """Place of a value; values beyond the axis are placed at its end."""
+        """Return the position of a value; values beyond the axis are at its end."""
         low, high = (_scaled(x, self.unit) for x in (self.low, self.high))
         return min(max((_scaled(value, self.unit) - low) / (high - low), 0.0), 1.0)
 
     def value(self, place: float) -> float:
-        """Value at a place; the inverse of `place`."""
+        """Return the value at a position; the inverse of `place`."""
         low, high = (_scaled(x, self.unit) for x in (self.low, self.high))
         scaled = low + place * (high - low)
         return 100.0 * math.expm1(scaled) if self.unit == "%" else scaled
@@ -134,7 +134,7 @@ class Axis:
     def ticks(self) -> "list[Tick]":
         """Choose at least two ticks that do not overlap, the most useful values first.
 
-        A narrow screen has room for the labels of the first and the last.
+        A narrow screen shows the labels of the first and the last only.
         """
         found: dict[float, str] = {}
         ends = (_one_digit(self.value(share)) for share in (1.0 - _OUTER, _OUTER))
@@ -147,7 +147,7 @@ class Axis:
         return [Tick(place, text, place in outer) for place, text in found.items()]
 
     def _useful(self) -> tuple[float, ...]:
-        """Values worth a tick: round numbers, and percentages that readers know."""
+        """Return candidates for ticks: round numbers, and common percentages."""
         if self.unit == "%":
             return _PERCENT_TICKS
         step = 10.0 ** math.floor(math.log10(self.high - self.low))
@@ -202,7 +202,7 @@ def axis(checks: Iterable[Check], unit: str) -> Axis:
 
 
 def region(check: Check, unit: str) -> str:
-    r"""Describe the region in which an interval has to lie.
+    r"""Describe the region in which the claim expects an interval.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def region(check: Check, unit: str) -> str:
 
 
 def forest(verdict: Verdict) -> Forest:
-    """Place the intervals of a verdict."""
+    """Return the forest plot of a verdict."""
     columns = list(dict.fromkeys(check.column for check in verdict.checks))
     labels = list(dict.fromkeys(check.label for check in verdict.checks))
     scale = axis(verdict.checks, verdict.unit)

@@ -1,4 +1,4 @@
-"""Distributions of the samples."""
+"""Distributions of the samples in the synthetic experiments."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -13,7 +13,7 @@ __all__ = ["LAWS", "OutlierLaw", "generator", "signal", "signal_on_grid"]
 
 
 def generator(seed: int, *names: str | int) -> np.random.Generator:
-    """Return a random generator of its own for each seed and purpose.
+    """Return a separate random generator for each seed and purpose.
 
     Examples
     --------
@@ -27,13 +27,13 @@ def generator(seed: int, *names: str | int) -> np.random.Generator:
 
 
 def signal(x: Array) -> Array:
-    """The paper's function, 2x + 3 sin(6x)."""
+    """Return the paper's function, 2x + 3 sin(6x)."""
     values: Array = 2.0 * x + 3.0 * np.sin(6.0 * x)
     return values
 
 
 def signal_on_grid(n: int) -> dict[str, NDArray[Any]]:
-    """The paper's function at n points of [0, 1]."""
+    """Return the paper's function at n points of [0, 1]."""
     x = np.linspace(0.0, 1.0, n)
     return {"x": x, "y": signal(x)}
 
@@ -44,14 +44,14 @@ class OutlierLaw:
 
     Parameters
     ----------
-    share : float
+    share : float, default=0.1
         Share of samples with an outlier, in [0, 1].
-    size : float
+    size : float, default=3.0
         Standard deviation of a symmetric (normal) outlier, or mean of a skewed (exponential,
         positive) outlier, in the units of y.
-    kind : {"symmetric", "skewed"}
+    kind : {"symmetric", "skewed"}, default="symmetric"
         Distribution of the outliers.
-    noise : float
+    noise : float, default=0.1
         Standard deviation of the Gaussian noise of every sample.
 
     Examples

@@ -1,4 +1,4 @@
-"""The methods of the comparison: constructors, printed settings, ranges for tuning."""
+"""The methods of the comparison: constructors, printed settings and ranges for tuning."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,13 +57,13 @@ class Method:
     Parameters
     ----------
     name, label : str
-        Its name in settings and files, and in figures.
+        Name in settings and files, and name in figures.
     color : str
         A name of `colk._pages.colors.PALETTE`.
     make : callable
-        Makes a learner from settings, the budget of atoms, and a seed.
+        Makes a learner from settings, the budget of atoms and a seed.
     printed : mapping
-        Settings of the paper, or COLK's if the paper prints none.
+        Settings of the paper, or COLK's settings if the paper prints none.
     space : mapping of str to (float, float)
         Ranges of the tuned settings, on a logarithmic scale.
     """
@@ -77,13 +77,13 @@ class Method:
 
 
 def _common(settings: Settings) -> dict[str, Any]:
-    """Arguments that all methods share. As in the paper, the last iterate predicts."""
+    """Return the arguments that all methods share; as in the paper, the last iterate predicts."""
     names = ("step_size", "tracking_rate", "gradient_bound", "gradient_gain")
     return {"averaging": None, **{name: settings[name] for name in names if name in settings}}
 
 
 def _komp(settings: Settings, order: int) -> KOMP:
-    """Printed parsimony. If tuned: COLK's printed α/ε, and at most its number of atoms."""
+    """Return the printed parsimony; if tuned, COLK's printed α/ε and at most `order` atoms."""
     if "parsimony" in settings:
         return KOMP(parsimony=settings["parsimony"])
     return KOMP(eps=0.1 * settings["step_size"], max_atoms=order)
@@ -120,7 +120,7 @@ def _npbsgd(settings: Settings, order: int, seed: int) -> OnlineLearner:
         Gaussian(BANDWIDTH),
         Squared(),
         max_atoms=order,
-        # The horizon is beyond every stream, so the budget never grows.
+        # The horizon is longer than every stream, so the budget never grows.
         horizon=1_000_000_000,
         maintenance="projection",
         regularization=1e-6,
@@ -193,7 +193,7 @@ METHODS = {
     )
 }
 
-# The methods of the paper's comparison. The others are additions of this library.
+# The methods of the paper's comparison. This library adds the others.
 COMPARED = tuple(name for name, method in METHODS.items() if method.printed)
 
 

@@ -26,7 +26,7 @@ class Origin:
     Parameters
     ----------
     date, code, machine, packages, took : str
-        The texts that the report prints. `packages` lists versions.
+        The texts in the report. `packages` lists versions.
     """
 
     date: str
@@ -49,7 +49,7 @@ class Origin:
 
 
 def observe_origin(seconds: float, computed: int, found: int) -> Origin:
-    """Read the clock, the version of the code and the machine's name.
+    """Return the date, the version of the code, the machine and the running time.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    """Return the commit of the sources, or nothing if they are not in a repository."""
+    """Return the commit of the sources, or an empty text if they are not in a repository."""
     here = Path(__file__).resolve()
     if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
         return ""

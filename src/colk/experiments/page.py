@@ -1,4 +1,4 @@
-"""The variables of the report's template."""
+"""Compute the variables of the report's template."""
 
 from collections.abc import Mapping, Sequence
 
@@ -67,7 +67,7 @@ def page(
 
 
 def _reduced(plan: Plan) -> str:
-    """What a reduced run has less of than a full run."""
+    """Return a text that compares a reduced run with a full run; empty for a full run."""
     whole = Plan()
     parts = []
     if plan.runs < whole.runs:
@@ -83,7 +83,7 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
 
 
 def _believed(verdicts: Sequence[Verdict]) -> list[str]:
-    """Sentences that say which claims hold, which only in part, and which do not."""
+    """Return sentences that say which claims hold, which hold in part, and which do not."""
     clauses = {
         outcome: [f"that {v.short}" for v in verdicts if v.outcome == outcome]
         for outcome in ("holds", "holds in part", "does not hold")
@@ -98,8 +98,8 @@ def _believed(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _intervals(verdict: Verdict) -> list[tuple[tuple[str, ...], Rows]]:
-    """Head and rows of all intervals; a column without entries is left out."""
-    head = ("what", "compared with", "where", "found, 95 % interval", "has to lie", "result")
+    """Return head and rows of the table of intervals, without empty columns."""
+    head = ("quantity", "compared with", "case", "95 % interval", "claim expects", "result")
     rows = [
         (
             part.title,
@@ -117,7 +117,7 @@ def _intervals(verdict: Verdict) -> list[tuple[tuple[str, ...], Rows]]:
 
 
 def _measured(verdict: Verdict) -> list[tuple[tuple[str, ...], Rows]]:
-    """Head and rows of the other numbers, if there are any."""
+    """Return head and rows of the table of other numbers, if there are any."""
     columns = list(dict.fromkeys(m.column for m in verdict.numbers))
     values = {(m.what, m.column): show(m.value) for m in verdict.numbers}
     rows = [
@@ -129,7 +129,7 @@ def _measured(verdict: Verdict) -> list[tuple[tuple[str, ...], Rows]]:
 
 
 def _settings(chapters: Sequence[Chapter]) -> dict[str, dict[str, str]]:
-    """Settings by chapter. A tuned setting that equals an earlier one refers to it."""
+    """Return settings by chapter; a tuned setting that equals an earlier one refers to it."""
     seen: dict[str, str] = {}
     told: dict[str, dict[str, str]] = {}
     for chapter in chapters:

@@ -47,7 +47,7 @@ N_TRANSITIONS = 400_000
 N_SEEDS = 5
 N_MARKS = 40
 GRID = 61
-# Colours on a coloured surface. They do not follow the page's light or dark mode.
+# Colours on a coloured surface, which do not follow the page's light or dark mode.
 _WHITE, _BLACK = "#fefefe", "#010101"
 
 Results = dict[str, Any]
@@ -61,10 +61,10 @@ METHODS: dict[str, Callable[[], ValueLearner]] = {
 
 
 def swing_up(seed: int) -> Policy:
-    """Policy of the pendulum: increase its energy, then hold it upright; torque noise 0.5.
+    """Return a policy for the pendulum that swings it up and then holds it upright.
 
-    u = ω(5 − E) with the energy E = ω²/6 + 5 cos θ, and −12θ − 2.5ω where cos θ > 0.9 and
-    |ω| < 3; plus normal noise, clipped to [−2, 2].
+    The torque is ω(5 − E) with the energy E = ω²/6 + 5 cos θ, or −12θ − 2.5ω if cos θ > 0.9 and
+    |ω| < 3, plus normal noise of standard deviation 0.5, clipped to [−2, 2].
     """
     rng = np.random.default_rng(seed)
 
@@ -80,7 +80,10 @@ def swing_up(seed: int) -> Policy:
 
 
 def push_along(seed: int) -> Policy:
-    """Policy of the car: push in the direction of motion, 100v clipped to [−1, 1]; noise 0.3."""
+    """Return a policy for the car that pushes in the direction of motion.
+
+    The force is 100v clipped to [−1, 1], plus normal noise of standard deviation 0.3.
+    """
     rng = np.random.default_rng(seed)
 
     def act(observation: Array) -> NDArray[np.float32]:
@@ -92,7 +95,7 @@ def push_along(seed: int) -> Policy:
 
 @dataclass(frozen=True)
 class Setting:
-    """Settings of an environment. The bandwidth is in standard deviations of each feature."""
+    """Settings of an environment; the bandwidth is in standard deviations of each feature."""
 
     environment: str
     policy: Callable[[int], Policy]
@@ -119,9 +122,9 @@ def run(seed: int = 0, scale: float = 1.0) -> Results:
 
     Parameters
     ----------
-    seed : int
-        Seed of all random draws.
-    scale : float
+    seed : int, default=0
+        Seed of all random numbers.
+    scale : float, default=1.0
         Share of the full number of transitions, in (0, 1].
 
     Returns
@@ -139,7 +142,7 @@ def run(seed: int = 0, scale: float = 1.0) -> Results:
 
 
 def _learn_in_parts(learner: ValueLearner, transitions: Transitions) -> tuple[Array, Array]:
-    """Learn in parts; return the numbers of transitions and the model orders after each."""
+    """Learn in parts; return the number of transitions and the model order after each part."""
     size = transitions.n_transitions
     marks = np.unique(np.linspace(0, size, N_MARKS + 1).astype(int))
     orders = [0]
@@ -150,7 +153,7 @@ def _learn_in_parts(learner: ValueLearner, transitions: Transitions) -> tuple[Ar
 
 
 def _linear_quadratic(n_features: int, seed: int, scale: float) -> Results:
-    """Errors of every method over the seeds, and the function of the first seed."""
+    """Return the errors of every method over the seeds, and the function of the first seed."""
     mdp = LinearQuadratic.spiral(n_features)
     n_seeds = max(2, round(N_SEEDS * scale)) if scale < 1.0 else N_SEEDS
     states = simulate(mdp, 5000, seed=10_000 + seed).states
@@ -175,7 +178,7 @@ def _linear_quadratic(n_features: int, seed: int, scale: float) -> Results:
 
 
 def _surface(states: Array, **functions: Callable[[Array], Array]) -> Results:
-    """Evaluate functions on a grid over the visited states, if states have two features."""
+    """Evaluate functions on a grid over the visited states, if these have two features."""
     if states.shape[1] != 2:
         return {}
     low, high = np.quantile(states, [0.001, 0.999], axis=0)
@@ -186,7 +189,7 @@ def _surface(states: Array, **functions: Callable[[Array], Array]) -> Results:
 
 
 def _environment(name: str, seed: int, scale: float) -> Results:
-    """Compare the online learner and batch LSTD on the same transitions with Monte Carlo."""
+    """Compare the online learner and batch LSTD, on the same transitions, with Monte Carlo."""
     setting = ENVIRONMENTS[name]
     size, n_states = max(2000, round(scale * N_TRANSITIONS)), max(30, round(scale * 200))
     transitions = rollout(setting.environment, setting.policy(seed), size, seed)

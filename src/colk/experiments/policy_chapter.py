@@ -18,7 +18,7 @@ __all__ = ["expected_tasks", "policy_evaluation"]
 _DIMENSIONS = (1, 2)
 # Largest error of a solution, in per cent of the root mean square of the values.
 _NEAR = 10.0
-# Rough processor seconds of a full run, by dimension or environment.
+# Approximate processor seconds of a full run, by dimension or environment.
 _SECONDS = {1: 4.0, 2: 36.0, "Pendulum": 33.0, "Mountain car": 15.0}
 _CAPTIONS = {
     "value_surface": "Learned values over two-dimensional states, with the atoms. (a) The first "
@@ -40,13 +40,13 @@ def evaluate_linear(dimension: int, seed: int, scale: float) -> dict[str, NDArra
 
 
 def evaluate_environment(name: str, seed: int, scale: float) -> dict[str, NDArray[Any]]:
-    """Compare the online learner and batch LSTD on an environment with Monte Carlo."""
+    """Compare the online learner and batch LSTD with Monte Carlo on an environment."""
     found = policy._environment(name, seed, scale)
     return _flatten({key: part for key, part in found.items() if "agreement" not in key})
 
 
 def _flatten(tree: dict[str, Any], prefix: str = "") -> Result:
-    """Return the arrays of a tree by the path of their names."""
+    """Return the arrays of a nested dict, keyed by their path."""
     flat: Result = {}
     for name, part in tree.items():
         if isinstance(part, dict):
@@ -68,7 +68,7 @@ def _unflatten(flat: Result) -> dict[str, Any]:
 
 
 def expected_tasks(plan: Plan) -> list[Task]:
-    """The tasks that `policy_evaluation` will run."""
+    """Return the tasks that `policy_evaluation` will run."""
     common = {"seed": plan.seed, "scale": plan.scale}
     linear = [
         Task(
@@ -114,8 +114,8 @@ def policy_evaluation(plan: Plan, run: Run) -> Chapter:
         title="Policy evaluation",
         text=(
             "The value function of a fixed policy is learned from its transitions. For the "
-            "linear-quadratic processes the values are known in closed form. For the environments "
-            "they are compared with Monte Carlo values at held-out states."
+            "linear-quadratic processes, the values are known in closed form. For the "
+            "environments, learned values are compared with Monte Carlo values at held-out states."
         ),
         figures=[_figure(name, results) for name in policy.DRAWINGS],
         verdicts=[_verdict(results, plan)],
@@ -131,8 +131,8 @@ def policy_evaluation(plan: Plan, run: Run) -> Chapter:
                 "Errors of policy evaluation",
                 "Relative RMS is the root mean square error divided by the root mean square of the "
                 "values. NRMSE is the same error divided by their standard deviation. Atoms are "
-                "those of the first run, which the figures show; the brackets give the least and "
-                "the most over the runs. Each environment is learned once.",
+                "those of the first run, which the figures show; the brackets give the range over "
+                "the runs. Each environment is learned once.",
                 head,
                 rows,
             )
@@ -174,7 +174,7 @@ def _columns(name: str, results: dict[str, Any]) -> dict[str, Any]:
 
 
 def _error(part: dict[str, Any], name: str) -> Interval:
-    """Error of a method in per cent of the root mean square of the values."""
+    """Return the error of a method in per cent of the root mean square of the values."""
     return mean_interval([100.0 * float(e) for e in part["methods"][name]["relative_rms"]])
 
 

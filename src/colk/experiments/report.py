@@ -1,4 +1,4 @@
-"""Write the report, and beside it the data and images of each figure."""
+"""Write the report, and the data and images of each figure to the same folder."""
 
 import csv
 import io
@@ -30,9 +30,9 @@ def draw_figures(
     chapters : sequence of Chapter
         The results.
     folder : Path
-        Where the files go. It is made if it does not exist.
+        Folder of the files. It is created if it does not exist.
     drawn : callable
-        Called with each figure when its files are written.
+        Called with each figure after its files are written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     pictures = {}
@@ -62,7 +62,7 @@ def write_report(
     plan : Plan
         Size of the run.
     folder : Path
-        Where the files go.
+        Folder of the files.
     pictures : mapping of str to Markup
         The result of `draw_figures`.
     origin : Origin
@@ -71,7 +71,7 @@ def write_report(
     Returns
     -------
     Path
-        The report. Except for its head it depends only on settings, seed and versions.
+        The report. Except for its head, it depends only on settings, seed and versions.
     """
     _write_verdicts([v for chapter in chapters for v in chapter.verdicts], folder)
     path = folder / "report.html"
@@ -93,7 +93,7 @@ def _csv(columns: Mapping[str, Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """Convert a NumPy number to Python's, whose text gives the number back exactly."""
+    """Convert a NumPy number to a Python number, whose text is exact."""
     return value.item() if hasattr(value, "item") else value
 
 

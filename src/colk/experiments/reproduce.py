@@ -15,7 +15,7 @@ from colk.experiments.tasks import Run, Task
 
 __all__ = ["STUDIES", "Reproduction", "Study", "expected_seconds", "reproduce"]
 
-# Rough processor seconds to draw a figure.
+# Approximate processor seconds to draw a figure.
 _DRAWING = 1.1
 
 
@@ -27,11 +27,11 @@ class Study:
     ----------
     tasks : callable
         Returns the tasks that `chapter` will run. Settings that depend on earlier results are
-        guessed; names and seconds are right.
+        guessed, but names and seconds are right.
     chapter : callable
         Runs the tasks and returns the chapter.
     n_figures : int
-        Number of figures of the chapter.
+        Number of figures in the chapter.
     """
 
     tasks: Callable[[Plan], list[Task]]
@@ -49,9 +49,9 @@ STUDIES = {
 
 
 def expected_seconds(names: Sequence[str], plan: Plan, jobs: int = 1) -> float:
-    """Return the weight of the named experiments: rough processor seconds of all tasks.
+    """Return the approximate processor seconds of the named experiments.
 
-    Figures are drawn by one process while the others are idle, so they count `jobs` times.
+    One process draws the figures while the others are idle, so figures count `jobs` times.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def reproduce(
     watch: Watch | None = None,
     backend: str = "loky",
 ) -> Reproduction:
-    """Run the named experiments and write the report; continue them if they were interrupted.
+    """Run the named experiments, or continue an interrupted run, and write the report.
 
     Parameters
     ----------
@@ -89,30 +89,30 @@ def reproduce(
         Keys of `STUDIES`.
     plan : Plan
         Size of the run.
-    out : path
+    out : path, default="results"
         Folder of the report. Results of finished tasks are kept in its folder `cache`.
-    jobs : int
+    jobs : int, default=1
         Number of processes.
     watch : Watch, optional
-        Is told which tasks run and which have finished.
-    backend : {"loky", "dask"}
+        Receives the tasks that run and that have finished. Default: none.
+    backend : {"loky", "dask"}, default="loky"
         As in `Runner`.
 
     Returns
     -------
     Reproduction
-        The same for the same plan, for any number of processes and interruptions.
+        The result, which depends only on the plan, not on processes and interruptions.
 
     Examples
     --------
     >>> from colk.experiments import Plan, reproduce
     >>> reproduce(["weather"], Plan(runs=2))
     Traceback (most recent call last):
-    ValueError: no experiment 'weather'; there are ...
+    ValueError: no experiment 'weather'; the experiments are ...
     """
     unknown = [name for name in names if name not in STUDIES]
     if unknown:
-        raise ValueError(f"no experiment {unknown[0]!r}; there are {', '.join(STUDIES)}")
+        raise ValueError(f"no experiment {unknown[0]!r}; the experiments are {', '.join(STUDIES)}")
     start, folder, watch = time.monotonic(), Path(out), watch or Watch()
     run = Runner(folder / "cache", jobs, watch, backend=backend)
     chapters = [STUDIES[name].chapter(plan, run) for name in names]

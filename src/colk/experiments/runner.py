@@ -1,4 +1,4 @@
-"""Run tasks in parallel processes and keep their results on disk, both by joblib."""
+"""Run tasks in parallel processes and keep their results on disk, with joblib."""
 
 import os
 import signal
@@ -20,35 +20,35 @@ __all__ = ["Runner", "Watch"]
 
 
 class Watch:
-    """Is told what runs. This one ignores it; a subclass shows progress."""
+    """Receives the tasks that start and finish; this one does nothing, a subclass shows them."""
 
     def begin(self, names: Sequence[str]) -> None:
-        """Take the names of the tasks that run next, in their order."""
+        """Receive the names of the tasks that start, in their order."""
 
     def finish(self, name: str, seconds: float, *, found: bool = False) -> None:
-        """Take a finished task: its name, its rough seconds, whether it was in the cache."""
+        """Receive a finished task: name, approximate seconds, and whether it was in the cache."""
 
 
 class Runner:
     """Runs tasks, or loads their results from the cache.
 
-    The results do not depend on the number of processes, because linear algebra runs on one
-    thread in each by default.
+    The results do not depend on the number of processes, because by default linear algebra uses
+    one thread in each process.
 
     Parameters
     ----------
     folder : path
-        The cache. A finished task stays there even if a later one fails or is interrupted.
-    jobs : int
-        Number of processes. With 1 the tasks run in this process.
+        Folder of the cache. The result of a finished task stays there even if a later task fails.
+    jobs : int, default=1
+        Number of processes. With 1, the tasks run in this process.
     watch : Watch, optional
-        Is told about each task.
-    one_thread : bool
-        Whether linear algebra runs on one thread. Otherwise one process runs the tasks, with the
-        threads that a user has.
-    backend : {"loky", "dask"}
-        The backend of joblib: processes of this machine, or the workers of the Dask client of this
-        process, all of them, which must see the folder.
+        Receives each task. Default: none.
+    one_thread : bool, default=True
+        Whether linear algebra uses one thread. If not, one process runs the tasks, with the
+        default number of threads.
+    backend : {"loky", "dask"}, default="loky"
+        The backend of joblib: processes on this machine, or all workers of the current Dask client,
+        which must share the folder.
 
     Attributes
     ----------
@@ -95,14 +95,14 @@ class Runner:
                 self.found += 1
                 self._watch.finish(task.name, task.seconds, found=True)
         if missing:
-            # Long tasks begin first, so that no process waits long for the last one.
+            # Long tasks start first, so that no process is idle for long at the end.
             missing = dict(sorted(missing.items(), key=lambda item: -item[1].seconds))
             self._watch.begin([task.name for task in missing.values()])
             self._compute(missing, results)
         return [results[place] for place in range(len(tasks))]
 
     def _load(self, task: Task) -> Result | None:
-        """Return a result of the cache, or None if there is none or it cannot be read."""
+        """Return a result from the cache, or None if it is missing or cannot be read."""
         arguments = _arguments(task)
         if not self._call.check_call_in_cache(*arguments):
             return None
@@ -115,7 +115,7 @@ class Runner:
         return result
 
     def _compute(self, tasks: Mapping[int, Task], results: dict[int, Result]) -> None:
-        """Run tasks and enter their results by their places."""
+        """Run tasks and add their results by index."""
         calls = (
             delayed(_numbered)(place, self._call, _arguments(task)) for place, task in tasks.items()
         )
@@ -125,7 +125,7 @@ class Runner:
             self._configured(),
         ):
             _ignore_slow_disk()
-            # Tasks that are lost by an interruption.
+            # joblib warns if an interruption leaves tasks undone.
             warnings.filterwarnings("ignore", r"[\s\S]*adjusting the input task iterator")
             jobs = self.jobs if self._backend == "loky" else -1
             with closing(Parallel(jobs, return_as="generator_unordered")(calls)) as outputs:
@@ -148,7 +148,7 @@ def _arguments(task: Task) -> tuple[Callable[..., Result], Mapping[str, Any], st
 
 
 def _call(function: Callable[..., Result], settings: Mapping[str, Any], code: str) -> Result:
-    """Run a task. The code's fingerprint is part of the cache's key."""
+    """Run a task; the fingerprint of the code is only part of the cache key."""
     return function(**settings)
 
 
@@ -162,7 +162,7 @@ def _ignore_slow_disk() -> None:
 
 
 def _start_worker(parent: int) -> None:
-    """Leave Ctrl-C to the parent process, and end if it is killed, even before this call."""
+    """Ignore Ctrl-C, which the parent handles, and end this process if the parent is killed."""
     _ignore_slow_disk()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()

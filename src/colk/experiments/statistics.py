@@ -33,7 +33,7 @@ class Interval:
 
     @property
     def half(self) -> float:
-        """Half of the width of the interval."""
+        """Half the width of the interval."""
         return 0.5 * (self.high - self.low)
 
     @property
@@ -49,7 +49,7 @@ def _quantile(degrees: int) -> float:
 
 
 def mean_interval(values: ArrayLike) -> Interval:
-    """Mean of n values with Student's interval. For paired runs, pass their differences.
+    """Return the mean of values with Student's interval; for paired runs, pass differences.
 
     Examples
     --------
@@ -65,10 +65,10 @@ def mean_interval(values: ArrayLike) -> Interval:
 
 
 def percent_change(first: ArrayLike, second: ArrayLike) -> Interval:
-    """Percentage by which `first` lies above `second`; paired runs of positive numbers.
+    """Return the percentage by which `first` lies above `second`, for paired positive numbers.
 
     The mean and Student's interval are those of the logarithms of the ratios, so "twice" and
-    "half" weigh the same. With one pair, or if a run diverged, the interval is unbounded.
+    "half" have the same weight. With one pair, or if a run diverged, the interval is unbounded.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def percent_change(first: ArrayLike, second: ArrayLike) -> Interval:
 
 
 def share_interval(hits: int, runs: int) -> Interval:
-    """Percentage of runs with an event, with Clopper and Pearson's interval.
+    """Return the percentage of runs with an event, with Clopper and Pearson's interval.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def share_interval(hits: int, runs: int) -> Interval:
 
 
 def spread_change(first: ArrayLike, second: ArrayLike) -> Interval:
-    """Percentage by which the standard deviation of `first` lies above that of `second`.
+    """Return the percentage by which the standard deviation of `first` exceeds that of `second`.
 
     Examples
     --------
@@ -123,9 +123,9 @@ def spread_change(first: ArrayLike, second: ArrayLike) -> Interval:
 
 
 def spread_ratio(first: ArrayLike, second: ArrayLike) -> Interval:
-    """Ratio of the standard deviations of `first` and `second`; paired runs.
+    """Return the ratio of the standard deviations of `first` and `second`, for paired runs.
 
-    The interval is Pitman and Morgan's. It rests on the fact that sums and differences of scaled
+    The interval is Pitman and Morgan's, which uses the fact that sums and differences of scaled
     pairs are uncorrelated if and only if the spreads are equal.
 
     Examples
@@ -150,7 +150,7 @@ def spread_ratio(first: ArrayLike, second: ArrayLike) -> Interval:
 
 
 def slope_interval(x: ArrayLike, y: ArrayLike) -> Interval:
-    """Slope of log y over log x by least squares; y of shape (runs, len(x)) or (len(x),).
+    """Return the least-squares slope of log y over log x; y has shape (runs, len(x)) or (len(x),).
 
     With several runs, the interval is that of the mean of their slopes. With one run, it is the
     interval of the regression.

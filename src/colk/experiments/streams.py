@@ -1,4 +1,4 @@
-"""Training sets of the synthetic experiment, and methods that learn them."""
+"""Draw the training sets of the synthetic experiment, and learn them with a method."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,10 +21,10 @@ _POINTS = GRID[:, None]
 def draw_data(
     law: OutlierLaw, n_samples: int, seed: int, run: int
 ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Return training set number `run` and the test set, which all runs share.
+    """Return the training set of a run, and the test set, which all runs share.
 
-    As in the paper, all samples are drawn once, a fifth of them is the test set, and a training
-    set is a random half of the rest, in random order.
+    As in the paper, all samples are drawn once. A fifth of them is the test set, and a training set
+    is a random half of the rest, in random order.
 
     Examples
     --------
@@ -40,20 +40,20 @@ def draw_data(
 
 
 def model_order(learner: OnlineLearner) -> int:
-    """Number of atoms or features of a learner."""
+    """Return the number of atoms or features of a learner."""
     order = getattr(learner, "n_atoms", None)
     return int(getattr(learner, "n_components", 0) if order is None else order)
 
 
 def moments(predictions: Array, y: Array) -> list[float]:
-    """Mean squared loss and its central moments 2 to 4."""
+    """Return the mean of the squared loss and its central moments 2 to 4."""
     losses = (predictions - y) ** 2
     centred = losses - losses.mean()
     return [float(losses.mean()), *(float((centred**p).mean()) for p in (2, 3, 4))]
 
 
 def checkpoints(n: int, count: int) -> NDArray[np.int64]:
-    """Even numbers of samples at which to evaluate: dense at the beginning, the last is n."""
+    """Return even numbers of samples at which to evaluate, denser at the beginning, up to n."""
     places = 2 * np.round(0.5 * n * np.linspace(0.0, 1.0, count + 1)[1:] ** 2).astype(np.int64)
     return np.unique(np.append(places[(places > 0) & (places < n)], n))
 
@@ -61,7 +61,7 @@ def checkpoints(n: int, count: int) -> NDArray[np.int64]:
 def follow(
     learner: OnlineLearner, train: tuple[Array, Array], test: tuple[Array, Array], evaluations: int
 ) -> dict[str, NDArray[Any]]:
-    """Learn a stream and evaluate the function at up to `evaluations` points of it.
+    """Learn a stream, and evaluate the function up to `evaluations` times on the way.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def validate(
     seed: int,
     run: int,
 ) -> dict[str, NDArray[Any]]:
-    """Mean absolute error on the last fifth of a training set; the rest is learned."""
+    """Learn four fifths of a training set; return the mean absolute error on the last fifth."""
     (X, y), _ = draw_data(OutlierLaw(**law), n_samples, seed, run)
     split = 2 * (2 * len(X) // 5)
     learner = METHODS[method].make(settings, order, run)

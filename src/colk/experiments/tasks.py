@@ -1,4 +1,4 @@
-"""Tasks of the experiments: a function, its settings, and how long it takes."""
+"""Tasks of the experiments: a function, its settings and its approximate time."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ __all__ = ["Result", "Run", "Task", "fingerprint"]
 
 Result = dict[str, NDArray[Any]]
 _PACKAGE = Path(__file__).resolve().parents[1]
-# Modules of this package that several tasks use.
+# Modules of the experiments that several tasks use.
 _SHARED = ("laws", "methods", "streams", "policy", "theory/population")
 
 
@@ -26,15 +26,15 @@ class Task:
     function : callable
         A module-level function of keyword arguments that returns named arrays.
     settings : mapping
-        Its arguments: numbers, strings, and lists and mappings of them. The result depends on
-        nothing else; the seed is one of them.
-    name : str
-        What the task does, for the progress bar.
-    seconds : float
-        Rough processor time. It weighs the task in the progress bar and in the time left.
-    uses_package : bool
-        Whether the result depends on the package outside the task's own folder. A result that does
-        not is kept when the package changes.
+        The arguments: numbers, strings, and lists and mappings of them. They include the seed; the
+        result depends on nothing else.
+    name : str, default=""
+        Name of the task in the progress bar.
+    seconds : float, default=1.0
+        Approximate processor time, the weight of the task in the progress bar and the time left.
+    uses_package : bool, default=True
+        Whether the result depends on the package outside the task's own folder. If not, the cached
+        result stays valid when the package changes.
 
     Examples
     --------
@@ -58,8 +58,8 @@ def fingerprint(module: str, uses_package: bool = True) -> str:
     """Hash the sources on which the tasks of a module depend.
 
     These are the library, the module itself, and the modules that draw data and make learners.
-    Other figures, the report and the command line are left out: they do not change a result. Tasks
-    of the benchmark depend on all of its modules but the page.
+    Other figures, the report and the command line are left out, because they do not change a
+    result. Tasks of the benchmark depend on all of its modules except the page.
 
     Examples
     --------

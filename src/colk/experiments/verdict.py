@@ -27,7 +27,7 @@ NEGLIGIBLE = 2.0
 
 @dataclass(frozen=True)
 class Check:
-    """An interval and the region in which it has to lie: one line of a plot.
+    """An interval and the region in which the claim expects it, drawn as one line of a plot.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ class Check:
         The quantity, or the method that COLK is compared with.
     interval : Interval
         The measured interval, in the verdict's unit.
-    low, high : float
-        The region; at least one end is finite. An interval inside it supports the claim, an
+    low, high : float, default=-inf and inf
+        The region; at least one end must be finite. An interval inside it supports the claim, an
         interval outside contradicts it, and an interval across an end leaves it open.
-    column : str
+    column : str, default=""
         Column of the plot: "printed", "tuned", a phase, or empty.
-    color : str
+    color : str, default="blue"
         A name of `colk._pages.colors.PALETTE`.
 
     Examples
@@ -88,9 +88,9 @@ class Part:
     title : str
         Title above the checks in the plot.
     checks : sequence of Check
-        At least one.
-    needs : {"all", "any"}
-        Whether all checks or any check has to support the claim.
+        The checks, at least one.
+    needs : {"all", "any"}, default="all"
+        Whether all checks, or at least one, must support the claim.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Measured:
-    """A number that the report shows beside a verdict. It does not affect the verdict.
+    """A number that the report shows with a verdict, but that does not affect it.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class Verdict:
 
     @property
     def outcome(self) -> Outcome:
-        """The verdict. An open part counts as not shown, in a reduced run as unknown."""
+        """The verdict. An open part counts as not shown; in a reduced run, it is unknown."""
         short: Outcome = "not enough samples" if self.plan.lacks == "samples" else "not enough runs"
         states = [part.state for part in self.parts]
         supported, contradicted = "supports" in states, "contradicts" in states

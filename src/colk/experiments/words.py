@@ -1,4 +1,4 @@
-"""Numbers and comparisons as text. The minus sign is always U+2212."""
+"""Write numbers and comparisons as text; the minus sign is always U+2212."""
 
 from colk.experiments.statistics import Interval
 
@@ -115,7 +115,7 @@ def span(found: Interval, unit: str) -> str:
 
 
 def count(number: int, total: int) -> str:
-    """Write a number of a total.
+    """Write a count out of a total.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def listed(names: list[str]) -> str:
 
 
 def comparisons(changes: dict[str, Interval], what: str) -> str:
-    """Sum up several comparisons: lower than some, higher than others.
+    """Summarise several comparisons: lower than some, higher than others.
 
     Examples
     --------

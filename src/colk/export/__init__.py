@@ -1,4 +1,4 @@
-"""Models that run without colk: as an ONNX graph, or as a few lines of Python."""
+"""Export models that run without colk: as an ONNX graph, or as Python source."""
 
 from colk.export.onnx import to_onnx
 from colk.export.python import to_python

@@ -1,4 +1,4 @@
-"""The prediction formula of a model as plain arrays, which every export writes."""
+"""The prediction formula of a model as plain arrays, the common source of all exports."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
@@ -26,14 +26,14 @@ T = TypeVar("T")
 
 
 class Writer(Language[T], Protocol[T]):
-    """A language that models are exported to."""
+    """The target language of an export."""
 
     def wave(self) -> T:
         """cos(2π(Σ_k x_k d_k + phase)), for an atom that is a frequency and a phase."""
 
 
 def write_kernel(kernel: Kernel | None, writer: Writer[T]) -> T:
-    """Write κ(d, x) by the formula of the kernel; waves if the kernel is None.
+    """Write κ(d, x) by the formula of the kernel; write a wave if the kernel is None.
 
     Examples
     --------
@@ -62,16 +62,16 @@ class Formula:
     phases : array of shape (M,)
         Phases of random features, in turns.
     unit, center : array of shape (q,)
-        The units of the targets.
+        Scale and offset of the targets.
     shift, stretch : array of shape (p,), optional
-        The units of the features.
+        Offset and scale of the features. Default: features are not scaled.
     classes : array, optional
-        Labels. With one score, the second label is predicted if the score is positive; else the
-        label of the largest score.
+        Labels. With one score, the second label is predicted if the score is positive. With several
+        scores, the label of the largest is predicted.
     probability : {"logistic", "softmax"}, optional
-        How probabilities follow from scores.
+        The function from scores to probabilities. Default: no probabilities.
     count : {"votes", "confidences"}, optional
-        How a label is chosen if scores are those of pairs of classes.
+        How a label is chosen if there is a score for each pair of classes.
     is_sorted : bool
         Whether scores are sorted, as quantiles are.
     names : tuple, optional
@@ -133,7 +133,7 @@ def read(model: Any) -> Formula:
         if formula is not None:
             return formula
     raise TypeError(
-        f"a {type(model).__name__} cannot be exported; give a function, a learner or an estimator "
+        f"a {type(model).__name__} cannot be exported; pass a function, a learner or an estimator "
         "of colk, or a pipeline that ends in one"
     )
 
@@ -163,7 +163,7 @@ def _of_learner(learner: OnlineLearner) -> Formula:
         share = 1.0 / np.sqrt(features.n_components)
         return _of_waves(learner, features.kernel, features.seed, weights, share)
     raise TypeError(
-        f"features of {type(features).__name__} are your own and cannot be exported; use "
+        f"user-defined features such as {type(features).__name__} cannot be exported; use "
         "RBFNetwork or RandomFourierFeatures"
     )
 
@@ -171,7 +171,7 @@ def _of_learner(learner: OnlineLearner) -> Formula:
 def _of_waves(
     learner: OnlineLearner, kernel: Kernel, seed: int, weights: Array, share: float
 ) -> Formula:
-    """Draw the random features again, from their seed."""
+    """Return the formula of random features, which are drawn again from their seed."""
     spectrum = Spectrum(kernel, seed, learner.n_features)
     waves = np.zeros((learner.n_features + 1, len(weights)))
     spectrum.draw(len(weights), waves)
@@ -187,7 +187,7 @@ def _of_estimator(model: Any) -> Formula | None:
     if not _is_from(model, "colk.estimators.base"):
         return None
     formula = _of_function(model.function_)
-    if hasattr(model, "functions_"):  # of quantiles: the learner has found their atoms
+    if hasattr(model, "functions_"):  # several quantiles
         formula = replace(read(Affine(model.function_, model.intercepts_)), is_sorted=True)
     if not model.encoder_.is_plain:
         formula = replace(formula, names=tuple(model.encoder_.names))
@@ -202,7 +202,7 @@ def _of_estimator(model: Any) -> Formula | None:
 
 
 def _classifying(formula: Formula, classes: NDArray[Any], loss: Any) -> Formula:
-    if len(classes) == 2 and formula.n_outputs == 2:  # the score of the second against the first
+    if len(classes) == 2 and formula.n_outputs == 2:  # use the second score minus the first
         weights = formula.weights[:, 1:] - formula.weights[:, :1]
         formula = replace(formula, weights=weights, is_vector=True)
     probability: Probability | None = None
@@ -228,9 +228,9 @@ def _of_table(model: Any) -> Formula | None:
 
 
 def _of_labels(formula: Formula, labels: list[Any], loss: Any) -> Formula:
-    """Use the classes that were seen, in their order of appearance."""
+    """Return the formula of a classifier with the labels seen so far, in order of appearance."""
     if len(labels) < 2:
-        raise ValueError("the classifier has seen one class only; there is nothing to export")
+        raise ValueError("the classifier has seen only one class, so there is nothing to export")
     if formula.n_outputs > 1:
         formula = replace(formula, weights=formula.weights[:, : len(labels)])
     classes = np.empty(len(labels), dtype=object)
@@ -260,7 +260,7 @@ def _of_compressor(model: Any) -> Formula | None:
 
 
 def _of_pipeline(model: Any) -> Formula | None:
-    """Return the formula of the last step with the scalings of the steps before it."""
+    """Return the formula of the last step, with the scalings of the earlier steps."""
     if not _is_from(model, "sklearn.pipeline"):
         return None
     formula, scalings = read(model.steps[-1][1]), [_scaling(step) for _, step in model.steps[:-1]]
@@ -280,6 +280,6 @@ def _scaling(step: Any) -> tuple[Array | float, Array | float]:
     if name == "MinMaxScaler" and not step.clip:
         return -step.min_ / step.scale_, 1.0 / step.scale_
     raise TypeError(
-        f"a pipeline with {type(step).__name__} cannot be exported; StandardScaler and "
-        "MinMaxScaler can, and to_onnx accepts every step that skl2onnx converts"
+        f"a pipeline with {type(step).__name__} cannot be exported; use StandardScaler or "
+        "MinMaxScaler, or to_onnx, which accepts every step that skl2onnx converts"
     )

@@ -1,4 +1,4 @@
-"""Models as ONNX graphs of plain operators in double precision."""
+"""Export models as ONNX graphs of standard operators in double precision."""
 
 from dataclasses import replace
 from typing import Any, Protocol
@@ -13,13 +13,13 @@ from colk.kernels.formulas import Bandwidth, Columns, scales_of
 
 __all__ = ["OPSET", "Nodes", "add_graph", "labels_of", "output_names", "to_onnx"]
 
-# The first opset whose reductions all take their axes as inputs.
+# The first opset in which all reductions take their axes as inputs.
 OPSET = 18
 _IR_VERSION = 8
 
 
 class Nodes(Protocol):
-    """A graph to which nodes and constants are added."""
+    """A graph under construction."""
 
     def constant(self, values: NDArray[Any]) -> str:
         """Add an array and return its name."""
@@ -31,7 +31,7 @@ class Nodes(Protocol):
 
 
 class GraphWriter:
-    """Writes a kernel of all points (n, p) and all atoms (M, p), as values of shape (n, M)."""
+    """Writes the kernel values of all points (n, p) and all atoms (M, p), of shape (n, M)."""
 
     def __init__(self, nodes: Nodes, points: str, formula: Formula) -> None:
         self.nodes, self.points, self.formula = nodes, points, formula
@@ -75,7 +75,7 @@ class GraphWriter:
     def inner_product(self, ignored: Columns = ()) -> str:
         """Σ_k x_k d_k.
 
-        Not by MatMul, because onnxruntime fuses a scaling into it in single precision.
+        It does not use MatMul, because onnxruntime fuses a scaling into it in single precision.
         """
         products = self._paired("Mul")
         if ignored:
@@ -84,7 +84,7 @@ class GraphWriter:
         return self._summed(products)
 
     def wave(self) -> str:
-        """cos(2π(Σ_k x_k d_k + phase)), by the fraction of a turn."""
+        """cos(2π(Σ_k x_k d_k + phase)), computed from the fraction of a turn."""
         turns = self.add(self.inner_product(), self.nodes.constant(self.formula.phases))
         part = self.nodes.add("Sub", [turns, self.nodes.add("Round", [turns])])
         return self.nodes.add("Cos", [self.multiply(part, self.number(2.0 * np.pi))])
@@ -118,15 +118,16 @@ class GraphWriter:
         return self.nodes.add("Min", [a, self.number(bound)])
 
     def keep(self, a: str) -> str:
-        """Return the same name: a node is computed once."""
+        """Return the same name, because a node is computed only once."""
         return a
 
 
 def add_graph(formula: Formula, nodes: Nodes, points: str, outputs: list[str]) -> None:
     """Add the nodes of a formula, from the points to outputs with these names.
 
-    The output is the values, of shape (n,) or (n, q). A classifier has its labels as the first
-    output; a second one has probabilities (n, C), or scores if the loss has no probabilities.
+    A regressor has one output: the values, of shape (n,) or (n, q). A classifier has the labels as
+    its first output; a second output has probabilities (n, C), or scores if the loss has no
+    probabilities.
     """
     scores = _scores(formula, nodes, points)
     if formula.classes is None:
@@ -148,7 +149,7 @@ def _squeezed(nodes: Nodes, values: str, output: str | None = None) -> str:
 
 def _scores(formula: Formula, nodes: Nodes, points: str) -> str:
     """Add nodes for scores (n, q), in the units of the targets."""
-    if len(formula.atoms) == 0:  # an atom without weight: runtimes differ on empty products
+    if len(formula.atoms) == 0:  # add an atom of weight 0, as runtimes differ on empty products
         p, q = formula.n_features, formula.n_outputs
         formula = replace(formula, atoms=np.zeros((1, p)), weights=np.zeros((1, q)))
     if formula.shift is not None and formula.stretch is not None:
@@ -156,7 +157,7 @@ def _scores(formula: Formula, nodes: Nodes, points: str) -> str:
         points = nodes.add("Div", [moved, nodes.constant(formula.stretch)])
     writer = GraphWriter(nodes, points, formula)
     values = write_kernel(formula.kernel, writer)
-    # A constant kernel is one number, but there must be a row for each point.
+    # The value of a constant kernel is one number; adding zeros makes a row for each point.
     nothing = nodes.constant(np.zeros((formula.n_features, len(formula.atoms))))
     rows = nodes.add("MatMul", [points, nothing])
     weights = nodes.constant(formula.weights * formula.unit)
@@ -196,7 +197,7 @@ def _add_probabilities(formula: Formula, nodes: Nodes, scores: str, output: str)
         nodes.add("Identity", [scores], output)
     elif formula.probability == "logistic":
         one = nodes.constant(np.array(1.0))
-        # 1/(1 + e) or e/(1 + e) with e = exp(−|s|): nothing overflows.
+        # 1/(1 + e) or e/(1 + e) with e = exp(−|s|) cannot overflow.
         e = nodes.add("Exp", [nodes.add("Neg", [nodes.add("Abs", [scores])])])
         positive = nodes.add("Greater", [scores, nodes.constant(np.array(0.0))])
         upper = nodes.add("Where", [positive, one, e])
@@ -211,7 +212,7 @@ def _add_probabilities(formula: Formula, nodes: Nodes, scores: str, output: str)
 
 
 class _PlainNodes:
-    """Nodes of a graph of its own."""
+    """Nodes of a new graph."""
 
     def __init__(self, onnx: Any) -> None:
         self.onnx = onnx
@@ -237,7 +238,7 @@ def to_onnx(model: Any) -> Any:
 
     Its input is `X`, points of shape (n, p). Its output is `values`, in the shape of `predict`. A
     classifier has the outputs `labels` and `probabilities` (n, C), or `scores` if the loss has no
-    probabilities. Scores of a compressed SVC of several classes are those of pairs of classes.
+    probabilities. A compressed SVC of several classes has a score for each pair of classes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Labels of an SVC of several classes, which has a function for each pair and lets them vote."""
+"""Choose the label of an SVC of several classes by the votes of one function per pair."""
 
 from itertools import combinations
 from typing import Any, Literal, Protocol
@@ -10,12 +10,13 @@ from colk._validation import Array
 
 __all__ = ["Count", "add_count", "pairs_of", "python_count"]
 
-# Each pair has a vote. "confidences" adds its values, scaled below a vote, to break ties.
+# Each pair has a vote. "confidences" also adds the values, scaled to less than a vote, which breaks
+# ties.
 Count = Literal["votes", "confidences"]
 
 
 class Nodes(Protocol):
-    """A graph to which nodes and constants are added."""
+    """A graph under construction."""
 
     def constant(self, values: NDArray[Any]) -> str:
         """Add an array and return its name."""

@@ -1,4 +1,4 @@
-"""Models as Python source that needs only the standard library, or NumPy."""
+"""Export models as Python source that needs only the standard library, or only NumPy."""
 
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ __all__ = ["NumpyWriter", "PlainWriter", "to_python"]
 
 
 class PlainWriter:
-    """Writes a kernel of one point x and one atom d, with the module math."""
+    """Writes the kernel value of one point x and one atom d, with the module math."""
 
     helpers: ClassVar[dict[str, str]] = {
         "squared_distance": """
@@ -52,7 +52,7 @@ def wave(x, d):
         self.lines: list[str] = []
 
     def _call(self, helper: str, scales: Array | None = None) -> str:
-        """Call one of the helpers."""
+        """Return a call of one of the helpers."""
         self.used.add(helper)
         if scales is None:
             return f"{helper}(x, d)"
@@ -119,16 +119,16 @@ def wave(x, d):
 
     @property
     def constants(self) -> list[str]:
-        """Assignments of the arrays that the kernel refers to by name."""
+        """Assignments of the arrays that the kernel uses by name."""
         return [f"{name} = {literal}" for literal, name in self._scales.items()]
 
     def literal(self, array: Any) -> str:
-        """Return an array as it is written in the source."""
+        """Return an array as source text."""
         return repr(array.tolist())
 
 
 class NumpyWriter(PlainWriter):
-    """Writes a kernel of all points x, of shape (n, 1, p), and all atoms d, of shape (M, p)."""
+    """Writes the kernel values of all points x, of shape (n, 1, p), and all atoms d, (M, p)."""
 
     helpers: ClassVar[dict[str, str]] = {
         "squared_distance": """
@@ -171,7 +171,7 @@ def wave(x, d):
         return f"np.minimum({a}, {bound!r})"
 
     def literal(self, array: Any) -> str:
-        """Return an array as it is written in the source."""
+        """Return an array as source text."""
         return f"np.array({array.tolist()!r})"
 
 
@@ -180,7 +180,7 @@ def _enclosed(a: str) -> str:
 
 
 def _is_one(a: str) -> bool:
-    """Whether the last bracket closes the first."""
+    """Whether the last parenthesis closes the first."""
     depth = 0
     for place, letter in enumerate(a):
         depth += (letter == "(") - (letter == ")")
@@ -192,18 +192,18 @@ def _is_one(a: str) -> bool:
 def to_python(model: Any, *, numpy: bool = False) -> str:
     """Return the source of a module that makes the same predictions as the model.
 
-    Its `predict(X)` takes a list of points and returns a list of numbers, of lists of numbers if
-    the model has several outputs, or of labels. `scores(X)` of a classifier returns the scores of
-    the classes, or of pairs of classes, from which labels are chosen. `predict_proba(X)` exists if
-    the model has probabilities. The module needs only the standard library.
+    Its `predict(X)` takes a list of points and returns a list of labels, of numbers, or of lists of
+    numbers if the model has several outputs. For a classifier, `scores(X)` returns the scores of
+    the classes, or of pairs of classes, that determine the labels. `predict_proba(X)` exists if the
+    model has probabilities. The module needs only the standard library.
 
     Parameters
     ----------
     model : object
         A fitted function, learner, estimator, River model or policy evaluator of colk, or a
         scikit-learn pipeline of scalers that ends in one.
-    numpy : bool
-        Whether to write for NumPy. The module is then faster, and takes and returns arrays.
+    numpy : bool, default=False
+        Whether the module uses NumPy. It is then faster, and takes and returns arrays.
 
     Returns
     -------

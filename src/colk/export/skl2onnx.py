@@ -1,4 +1,4 @@
-"""Converters of colk's estimators for skl2onnx, which then converts whole pipelines."""
+"""Converters of colk's estimators for skl2onnx, which can then convert whole pipelines."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["convert_pipeline", "register_converters"]
 
 
 class _ContainerNodes:
-    """Adds nodes to a graph of skl2onnx."""
+    """Nodes of a graph of skl2onnx."""
 
     def __init__(self, scope: Any, container: Any) -> None:
         self.scope, self.container = scope, container
@@ -97,7 +97,7 @@ def _shape_of_labels(operator: Any) -> None:
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
-    """Add the graph of an estimator to that of its pipeline; values are a column there."""
+    """Add the graph of an estimator to that of its pipeline, in which values are a column."""
     names = [output.full_name for output in operator.outputs]
     formula = replace(read(operator.raw_operator), is_vector=False)
     add_graph(formula, _ContainerNodes(scope, container), operator.inputs[0].full_name, names)

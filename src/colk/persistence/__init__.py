@@ -1,9 +1,9 @@
-"""Models in files: one file each, arrays and a JSON header, written whole or not at all.
+"""Save and load models; each file has a JSON header and arrays, and is written atomically.
 
 `save` takes functions, learners, estimators, River's classes and policy evaluators; `load` returns
-them, and learning continues bit for bit. Loading runs no code from the file. A file holds numbers
-and names of known classes, everything is checked before it is used, and the memory of loading is in
-proportion to the size of the file.
+them, and learning continues bit for bit. Loading runs no code from the file. A file consists of
+numbers and names of known classes, everything is checked before it is used, and the memory that
+loading takes is in proportion to the size of the file.
 """
 
 import os
@@ -47,10 +47,10 @@ _DAMAGE = (
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file, whole or not at all; `load` reads it.
+    """Write a model to a file atomically; `load` reads it.
 
     The new file is read back before it replaces an old one, so every saved model can be loaded.
-    Only the name of a user-defined term is written: the name of its class or of its function.
+    Of a user-defined term, only the name of its class or function is written.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if not (tag == _PIPELINE or is_model(tag)):
         raise TypeError(
             f"a {type(model).__name__} cannot be saved; save takes functions, learners and "
-            "estimators of colk, pipelines of them, and no classes derived from them. For an SVM "
-            "or another kernel machine of scikit-learn, save from_sklearn(model)"
+            "estimators of colk and pipelines of them, but no subclasses. For an SVM or another "
+            "kernel machine of scikit-learn, save from_sklearn(model)"
         )
     encoder = Encoder()
     tree = encoder.encode(model)
@@ -107,24 +107,24 @@ def load(path: str | os.PathLike[str], terms: Mapping[str, Any] | None = None) -
     path : path
         The file.
     terms : mapping, optional
-        User-defined terms by their names in the file.
+        User-defined terms by their names in the file. Default: none.
 
     Returns
     -------
     object
-        The model, which continues learning exactly as the original.
+        The model, which continues to learn exactly as the original would.
 
     Raises
     ------
     FileFormatError
-        If the file is damaged, of another kind, or of a later version.
+        If the file is damaged, is not a saved model, or has another version of the format.
     LookupError
         If the file names a user-defined term that is not in `terms`.
 
     Warns
     -----
     InconsistentVersionWarning
-        If the file holds estimators of another version of scikit-learn.
+        If the file has estimators of another version of scikit-learn.
 
     Examples
     --------
@@ -169,11 +169,11 @@ def _check_header(header: dict[str, Any]) -> None:
         raise FileFormatError("its header has another format")
     if header.get("version") != _VERSION:
         raise FileFormatError(
-            f"it has version {header.get('version')!r} of the format, this colk reads {_VERSION}; "
-            f"it was written by colk {header.get('library')!r}"
+            f"it has version {header.get('version')!r} of the format, but this colk reads version "
+            f"{_VERSION}; it was written by colk {header.get('library')!r}"
         )
     model, kind = header.get("model"), header.get("class")
     if not isinstance(model, dict) or model.get("is") != kind:
-        raise FileFormatError(f"it holds no model of the class {kind!r}")
+        raise FileFormatError(f"its model is not of the class {kind!r}, which the header names")
     if not (kind == _PIPELINE or is_model(kind)):
-        raise FileFormatError(f"it holds no model, but a {kind!r}")
+        raise FileFormatError(f"it holds a {kind!r}, which is not a model")

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Write files atomically."""
 
 import errno
 import os
@@ -15,10 +15,10 @@ def write_whole(
     pieces: Iterable[Any],
     check: Callable[[BinaryIO], Any] | None = None,
 ) -> None:
-    """Write a draft in the same folder, then rename it, so a crash leaves the old file or the new.
+    """Write a draft in the same folder, then rename it; a crash leaves the old file or the new.
 
-    The draft is on the disk before it takes the name of the file, and the name is on the disk
-    before the call returns. If anything fails, the draft is removed and the old file is unchanged.
+    The draft is synced to the disk before it is renamed, and the folder is synced before the call
+    returns. If anything fails, the draft is removed and the old file is unchanged.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def write_whole(
 
 
 def _check_target(target: Path) -> None:
-    """Raise if the path is anything but a writable plain file."""
+    """Raise if the path exists and is not a writable plain file."""
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "it is not a plain file")
     if target.exists() and not os.access(target, os.W_OK):

@@ -1,8 +1,8 @@
-"""The bytes of a file: a prologue, a JSON header, raw little-endian arrays, one checksum.
+"""The layout of a file: a prologue with a checksum, a JSON header, and raw little-endian arrays.
 
-The prologue has the length of the header, and the header has the shapes of the arrays; they must
-add up to the size of the file before anything is read. Nothing is compressed, so the contents are
-never larger than the file.
+The prologue has the length of the header, and the header has the shapes of the arrays. Both must
+add up to the size of the file. Nothing is compressed, so the contents are never larger than the
+file.
 """
 
 import json
@@ -21,16 +21,16 @@ __all__ = ["MAGIC", "Arrays", "file_of", "read", "seal"]
 
 Arrays = list[NDArray[Any]]
 
-# The first byte is not text; a transfer in text mode would change the line ends.
+# The first byte is not text, and a transfer in text mode would change the line ends, which shows.
 MAGIC = b"\x93COLK\r\n\x1a"
 
-# Magic, length of the header, checksum of all that follows, 0.
+# Magic, length of the header, checksum of everything after the prologue, and 0.
 _PROLOGUE = struct.Struct("<8sQII")
 
 # Arrays begin at multiples of this many bytes.
 _ALIGNMENT = 8
 
-# Parsed JSON takes up to some 30 times its bytes, so long values are arrays.
+# Parsed JSON takes up to about 30 times its bytes, so long values are stored as arrays.
 _LONGEST_HEADER = 2**20
 
 _DTYPES = frozenset({"<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1"})
@@ -74,7 +74,7 @@ def _prologue(length: int, pieces: list[bytes | memoryview]) -> bytes:
 
 
 def seal(header: bytes, body: bytes) -> bytes:
-    """Return a file of any header and body with the right checksum, for tests."""
+    """Return a file with any header and body and the right checksum, for tests."""
     return _prologue(len(header), [header, body]) + header + body
 
 
@@ -85,13 +85,13 @@ def read(file: BinaryIO, size: int) -> tuple[dict[str, Any], Arrays]:
         raise FileFormatError(f"it has {len(start)} bytes, too few for a model")
     magic, length, checksum, _ = _PROLOGUE.unpack(start)
     if magic != MAGIC:
-        raise FileFormatError("it does not begin as a saved model does")
+        raise FileFormatError("it does not begin with the signature of a saved model")
     rest = size - _PROLOGUE.size
     if length > min(rest, _LONGEST_HEADER):
         raise FileFormatError(f"its header of {length} bytes is too long")
     body = file.read(rest)
     if len(body) != rest or zlib.crc32(body) != checksum:
-        raise FileFormatError("it is damaged: its checksum is not that of its contents")
+        raise FileFormatError("it is damaged: its checksum does not match its contents")
     header = _parse(body[:length])
     return header, list(_cut(memoryview(body)[length:], header.get("arrays")))
 
@@ -108,7 +108,7 @@ def _refuse(constant: str) -> None:
 
 
 def _cut(body: memoryview, table: Any) -> Iterator[NDArray[Any]]:
-    """Yield copies of the arrays, which must fill the body to its last byte."""
+    """Yield copies of the arrays; together they must fill the body to its last byte."""
     if not isinstance(table, list):
         raise FileFormatError("its header does not list arrays")
     start = 0
@@ -119,7 +119,7 @@ def _cut(body: memoryview, table: Any) -> Iterator[NDArray[Any]]:
             raise FileFormatError(f"an array of shape {shape} is larger than the file")
         array = np.frombuffer(body[start : start + nbytes], dtype).reshape(shape)
         if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
-            raise FileFormatError("an array of bool holds other bytes than 0 and 1")
+            raise FileFormatError("an array of bool has bytes other than 0 and 1")
         yield array.copy()
         start += nbytes + -nbytes % _ALIGNMENT
     if start != len(body):
@@ -128,7 +128,7 @@ def _cut(body: memoryview, table: Any) -> Iterator[NDArray[Any]]:
 
 def _check_entry(entry: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape"}:
-        raise FileFormatError("an array is not described by its dtype and shape")
+        raise FileFormatError("the description of an array must be its dtype and shape")
     dtype, shape = entry["dtype"], entry["shape"]
     if not isinstance(dtype, str) or dtype not in _DTYPES:
         raise FileFormatError(f"an array has the unknown dtype {dtype!r}")

@@ -1,8 +1,8 @@
-"""Estimators of scikit-learn in files: their attributes, if these are plain data.
+"""Store estimators of scikit-learn by their attributes, if these are plain data.
 
-A file names a public class of scikit-learn. The object is made without calling its constructor, and
-its attributes are set: numbers, texts, arrays and nested estimators. Modules whose compiled code
-trusts the shapes of fitted attributes are excluded.
+A file names a public class of scikit-learn. Loading makes the object without its constructor and
+sets its attributes: numbers, texts, arrays and nested estimators. Modules whose compiled code does
+not check the shapes of fitted attributes are excluded.
 """
 
 import warnings
@@ -35,10 +35,10 @@ _UNFITTED = ("svm", "kernel_ridge", "gaussian_process")
 # Classes of other modules that are stored with their fitted attributes.
 _CLASSES = ("neighbors.NeighborhoodComponentsAnalysis",)
 
-# Compiled code reads these centres and starts these threads without a check.
+# Compiled code uses these centres and this number of threads without a check.
 _CENTRES, _THREADS, _MOST_THREADS = "cluster_centers_", "_n_threads", 4096
 
-# Attributes that hold tuples of a name, an estimator and possibly columns.
+# Attributes that are lists of tuples: a name, an estimator and possibly columns.
 COMPOSED = ("steps", "transformers", "transformers_", "transformer_list", "estimators")
 _NO_ESTIMATOR = (None, "passthrough", "drop")
 
@@ -70,7 +70,7 @@ def tag_of(estimator: Any) -> str | None:
 
 
 def find_class(tag: str) -> type[Any]:
-    """Return the public class of this name.
+    """Return the public class of this name; raise if files must not contain it.
 
     Examples
     --------
@@ -90,13 +90,13 @@ def find_class(tag: str) -> type[Any]:
 
 
 def attributes_of(tag: str, estimator: Any) -> dict[str, Any]:
-    """Return the attributes of an estimator that are to be stored."""
+    """Return the attributes of an estimator to store."""
     attributes: dict[str, Any] = estimator.get_params(deep=False)
     if _home(tag) not in _UNFITTED:
         attributes = dict(vars(estimator))
     elif hasattr(estimator, "n_features_in_"):
         raise TypeError(
-            f"a fitted {type(estimator).__name__} cannot be saved; save from_sklearn(model) of it"
+            f"a fitted {type(estimator).__name__} cannot be saved; save from_sklearn(model)"
         )
     if attributes.get("memory") is not None:
         raise TypeError(
@@ -106,7 +106,7 @@ def attributes_of(tag: str, estimator: Any) -> dict[str, Any]:
 
 
 def make(tag: str, attributes: Any) -> Any:
-    """Return an estimator with these attributes; raise if it could not have them."""
+    """Return an estimator with these attributes; raise if they are not possible."""
     kind = find_class(tag)
     if type(attributes) is not dict:
         raise FileFormatError(f"a {tag} has no attributes")
@@ -126,7 +126,7 @@ def make(tag: str, attributes: Any) -> Any:
 
 
 def _check_attribute(kind: type[Any], name: Any, value: Any) -> None:
-    """Raise for attributes that would hide a method, and for caches, which hold pickles."""
+    """Raise for attributes that would hide a method, and for caches, which contain pickles."""
     found = getattr(kind, name, None) if isinstance(name, str) else None
     hides = callable(found) or hasattr(found, "__get__") or hasattr(found, "__set__")
     if not isinstance(name, str) or not name.isidentifier() or name.startswith("__") or hides:

@@ -1,4 +1,4 @@
-"""Terms in files: built-in terms by name and parameters, user-defined terms by name only."""
+"""Store built-in terms by name and parameters, and user-defined terms by name only."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -23,7 +23,7 @@ _HOMES = (
 # Terms whose parameters are functions.
 _OF_FUNCTIONS = frozenset({"CustomKernel", "CustomLoss", "CustomRisk", "Composition"})
 
-# Parameters that a step counts up to, and their largest value in a file.
+# Parameters that bound a loop in each step, and their largest value in a file.
 _COUNTED = ("order", "degree")
 _MOST = 10_000
 
@@ -67,7 +67,7 @@ def make_term(name: str, parameters: Mapping[str, Any]) -> Term:
 
 
 def name_of_own(term: Any) -> str:
-    """Return the name of a user-defined term: that of its function or of its class.
+    """Return the name of a user-defined term: the name of its function or class.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Given:
         self.missing: str | None = None  # the name that was not found
 
     def find(self, name: str, shown: str) -> Any:
-        """Return the term of this name; its repr must be that of the saved term."""
+        """Return the term of this name; raise if its repr differs from the saved one."""
         if name in self.terms and repr(self.terms[name]) == shown:
             return self.terms[name]
         self.missing = name

@@ -1,7 +1,7 @@
-"""Models as trees of plain data: JSON values, and tagged objects for everything else.
+"""Encode models as trees of plain data: JSON values, and tagged objects for everything else.
 
-A tagged value is an object {"is": tag, ...}. Arrays are in a separate list. Decoding calls only
-constructors of the classes that files may name, with checked values.
+A tagged object is {"is": tag, ...}. Arrays are in a separate list. Decoding calls only constructors
+of the classes that files may name, with checked values.
 """
 
 import math
@@ -26,13 +26,13 @@ from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
 
 __all__ = ["Decoder", "Encoder"]
 
-# Lists longer than this are arrays.
+# Longer lists of numbers or texts are stored as arrays.
 _SHORT = 16
 
-# Deepest nesting: more than any model needs, and safe for the stack.
+# Deepest nesting, which is more than any model needs and safe for the stack.
 _DEEPEST = 60
 
-# Larger whole numbers are rejected, because many of them could share one hash as keys.
+# Larger whole numbers are rejected, because many of them could have the same hash as keys.
 _LARGEST = 2**63
 
 _FEATURE_MAPS = {"RBFNetwork": RBFNetwork, "RandomFourierFeatures": RandomFourierFeatures}
@@ -45,14 +45,14 @@ class Encoder:
         self.arrays: Arrays = []
         self.own: dict[str, Any] = {}  # user-defined terms
         self.has_sklearn = False
-        self._is_exact = False  # whether a NumPy scalar stays one
+        self._is_exact = False  # whether a NumPy scalar stays a NumPy scalar
         self._path: list[str] = []  # steps and attributes of scikit-learn's estimators
 
     def encode(self, value: Any) -> Any:
         """Return a value in the form that JSON can represent."""
         if type(value) is int and abs(value) >= _LARGEST:
             raise ValueError(
-                f"the whole number {value!r} has more than 64 bits, and no file holds it"
+                f"the whole number {value!r} has more than 64 bits and cannot be stored"
             )
         if value is None or type(value) in (bool, int, str):
             return value
@@ -174,7 +174,7 @@ class Encoder:
             return self.encode(item)
 
     def _refusal(self, kind: str) -> TypeError:
-        """Return the error that names the step and the attribute that cannot be stored."""
+        """Return an error that names the step and the attribute that cannot be stored."""
         steps = [place for place in self._path if place.startswith("step")]
         is_attribute = bool(self._path) and self._path[-1] not in steps
         what = f"{self._path[-1]} of type {kind}" if is_attribute else f"a value of type {kind}"
@@ -200,11 +200,11 @@ class Decoder:
     def decode(self, tree: Any, depth: int = 0) -> Any:
         """Return the value of a tree."""
         if type(tree) is int and abs(tree) >= _LARGEST:
-            raise FileFormatError("it holds a whole number of more than 64 bits")
+            raise FileFormatError("it has a whole number of more than 64 bits")
         if tree is None or type(tree) in (bool, int, float, str):
             return tree
         if depth > _DEEPEST:
-            raise FileFormatError(f"its header is nested more than {_DEEPEST} deep")
+            raise FileFormatError(f"its header has more than {_DEEPEST} levels of nesting")
         if type(tree) is list:
             return [self.decode(item, depth + 1) for item in tree]
         tag = tree.get("is")
@@ -251,7 +251,7 @@ class Decoder:
     def _find(self, number: Any) -> NDArray[Any]:
         if type(number) is not int or not 0 <= number < len(self.arrays):
             raise FileFormatError(f"it refers to the array {number!r} of {len(self.arrays)}")
-        # Memory is in proportion to the file only if no array is used many times.
+        # If arrays could be used twice, memory would not be in proportion to the file.
         if number in self.used:
             raise FileFormatError(f"it refers to the array {number} twice")
         self.used.add(number)
@@ -267,9 +267,9 @@ class Decoder:
     def _texts(self, lengths: Any, joined: Any) -> list[str]:
         sizes, data = self._find(lengths), self._find(joined)
         if sizes.dtype != np.int64 or data.dtype != np.uint8 or sizes.ndim != 1 or data.ndim != 1:
-            raise FileFormatError("texts are not stored as lengths and bytes")
+            raise FileFormatError("texts must be stored as lengths and bytes")
         if (sizes < 0).any() or (sizes > len(data)).any() or sizes.sum() != len(data):
-            raise FileFormatError("the lengths of texts do not add up")
+            raise FileFormatError("the lengths of texts do not add up to their bytes")
         whole, ends = data.tobytes(), np.cumsum(sizes)
         starts = ends - sizes
         return [whole[i:j].decode() for i, j in np.column_stack([starts, ends]).tolist()]
@@ -294,13 +294,13 @@ def _as_sequence(items: list[Any], kind: Any) -> Any:
 
 
 def _is_uneven(texts: list[str]) -> bool:
-    """Return whether an array as wide as the longest text would be mostly empty."""
+    """Return whether an array with the width of the longest text would be mostly empty."""
     longest = max((len(text) for text in texts), default=0)
     return len(texts) * longest > 64 * (len(texts) + sum(len(text) for text in texts))
 
 
 def _as_texts(texts: list[str], kind: Any) -> Any:
-    """Return texts as a list, a tuple, or an array of fixed width or of objects."""
+    """Return texts as a list, a tuple, an array of fixed width, or an array of objects."""
     if kind == "objects":
         return _as_objects(texts, [len(texts)])
     if kind != "array":

@@ -1,4 +1,4 @@
-"""The classes that a file may name, their modules, and the types that skops must trust."""
+"""List the classes that a file may name, their modules, and the types that skops must trust."""
 
 import sys
 from functools import cache
@@ -12,7 +12,7 @@ from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
 
 __all__ = ["class_of", "is_model", "tag_of", "trusted_types"]
 
-# Modules and their classes, each of which declares its fields by `colk._stored.stores`.
+# Modules and their classes; each class declares its fields with `colk._stored.stores`.
 _HOMES = {
     "colk.kernels.of_rows": ("SparseRows",),
     "colk.rkhs.expansion": ("KernelExpansion",),
@@ -54,7 +54,7 @@ _PARTS = (
     "SparseRows",
 )  # fmt: skip
 
-# Other types in pickles of models, besides terms and the classes above.
+# Other types that occur in pickles of models, besides terms and the classes above.
 _PICKLED = (
     ("colk.conformal.adaptive", "Level"),
     ("colk.conformal.labels", "Threshold"),
@@ -74,7 +74,7 @@ _NEEDED = {"colk.river": "river"}
 
 @cache
 def _homes() -> dict[str, tuple[str, str]]:
-    """Return module and name of each class by its tag: the name, with "river." for River's."""
+    """Return module and name of each class by its tag: its name, with "river." for River."""
     return {
         f"river.{name}" if home.startswith("colk.river") else name: (home, name)
         for home, names in _HOMES.items()
@@ -127,9 +127,9 @@ def is_model(tag: Any) -> bool:
 
 
 def trusted_types() -> list[str]:
-    """Return the types of this package that skops asks about, for its argument `trusted`.
+    """Return the types of colk to pass to skops as `trusted`.
 
-    They hold numbers and terms, and run no code from the file.
+    They contain only numbers and terms, and run no code from the file.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""COLK for River: dictionaries of features, one sample at a time."""
+"""COLK for River: each sample is a dictionary of features."""
 
 from colk._extras import needed_for
 

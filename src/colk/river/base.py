@@ -1,4 +1,4 @@
-"""Base of River's classes: features by name, and a fast path for one sample."""
+"""Base class of the River models: features by name, and a fast path for one sample."""
 
 from abc import abstractmethod
 from collections.abc import Container, Hashable, Iterable, Iterator
@@ -34,17 +34,17 @@ from colk.selection import KeptSamples, Race
 
 __all__ = ["OnlineModel", "check_weight", "check_weights"]
 
-# Texts that get a column; others are ignored.
+# Largest number of texts that get a column; later texts are ignored.
 MOST_TEXTS = 200
 
 
 class OnlineModel(Guarded, StoredModel):
     """A model whose samples are dictionaries.
 
-    A feature gets a column when it first has a value. In a sample without it, and where it is None
-    or NaN, it counts as 0. A text is a category: each text of a feature gets a column, which is 1
-    where the feature has this text. Features that appear together are sorted by name, so the order
-    of a dictionary does not matter.
+    A feature gets a column when it first has a value. It counts as 0 if a sample lacks it, or if it
+    is None or NaN. A text is a category: each text of a feature gets a column, which is 1 if the
+    feature has this text, and 0 otherwise. Features that appear together are sorted by name, so the
+    order of a dictionary does not matter.
     """
 
     kernel: Kernel | str
@@ -63,18 +63,18 @@ class OnlineModel(Guarded, StoredModel):
     forgetting: float | Literal["auto"] | None
 
     _changing = ("_learner", "_scale", "_contest")
-    _own_lock: Lock  # what `_lock` returns, for one sample: a property takes longer than a lock
-    _scale: RunningScale | None = None  # of the targets
+    _own_lock: Lock  # same as `_lock`, but a property would take longer than the lock itself
+    _scale: RunningScale | None = None  # scale of the targets
 
-    _defaults: ClassVar[Settings]  # of the settings that are not parameters of the class
+    _defaults: ClassVar[Settings]  # defaults of settings that are not parameters of the class
 
     def _reset(self) -> None:
-        """Forget everything; raise if the settings are wrong."""
+        """Set the state before the first sample; raise if a parameter is invalid."""
         self._own_lock = Lock()
         self._names: list[Hashable] = []
         self._learner: KernelLearner | None = None
         self._feed: Feed | None = None
-        self._has_texts = False  # whether a column may be a text
+        self._has_texts = False  # whether a column may stand for a text
         self._contest: Contest | None = None
         self._kept = KeptSamples() if self._settings().is_open else None
         self._make(n_features=1, n_outputs=2)
@@ -88,18 +88,18 @@ class OnlineModel(Guarded, StoredModel):
         return replace(Settings.of(self, self._defaults), loss=self._loss()).for_stream()
 
     def _make(self, n_features: int, n_outputs: int) -> KernelLearner:
-        """Make a learner of standardised features; a kernel that is open is the default one."""
+        """Make a learner for standardised features; with kernel="auto", of the default kernel."""
         return Recipe.from_shape(self._settings(), n_features).learner(n_outputs)
 
     # -- features ----------------------------------------------------------------------------
 
     def _values(self, x: Features) -> Array:
-        """Return the features that have a column as a checked row, of shape (1, p)."""
+        """Check a sample; return the features that have a column as a row, of shape (1, p)."""
         known = checked_features(x)
         return np.array([[known.get(name, 0.0) for name in self._names]])
 
     def _admit(self, names: Iterable[Hashable], given: Container[Hashable]) -> None:
-        """Add columns for new names; those that are not `given` are texts, up to `MOST_TEXTS`."""
+        """Add columns for new names; names that are not `given` are texts, at most `MOST_TEXTS`."""
         known, n_texts = set(self._names), sum(map(_may_be_text, self._names))
         new = sorted((name for name in names if name not in known), key=str)
         texts = [name for name in new if name not in given]
@@ -128,7 +128,7 @@ class OnlineModel(Guarded, StoredModel):
         self._admit(checked_features(x), x)
 
     def _plain(self, x: Features) -> Features:
-        """Return a sample as the fast path takes it, with texts by their columns."""
+        """Return a sample as the fast path takes it, with texts replaced by their columns."""
         return checked_features(x) if self._has_texts else x
 
     # -- learning and predicting -------------------------------------------------------------
@@ -149,7 +149,7 @@ class OnlineModel(Guarded, StoredModel):
         self._learn_rows(self._values(x), np.array([[y]]), np.array([w]), n_outputs)
 
     def _learn_beside(self, contest: Contest, x: Features, y: float, w: float) -> int:
-        """Learn a sample by the fast path, beside a rival; return what `Feed.learn` returns."""
+        """Learn a sample by the fast path, beside a rival; return the result of `Feed.learn`."""
         learned = cast(Feed, self._feed).learn(x, y, w)
         if learned == 1:
             row = cast(Feed, self._feed).placed()
@@ -176,7 +176,7 @@ class OnlineModel(Guarded, StoredModel):
                 self._learn_rows(X[n:], Y[n:], weight[n:], n_outputs)
 
     def _choose_kernel(self, kept: KeptSamples, default: KernelLearner) -> None:
-        """Let the first samples choose the kernel."""
+        """Choose the kernel by the first samples."""
         self._contest, leader = Contest.begin(kept.arrays(), default, self._settings())
         self._kept = None
         self._put_first(leader, default)
@@ -188,20 +188,20 @@ class OnlineModel(Guarded, StoredModel):
             self._lead_on(leader)
 
     def _follow(self, contest: Contest, X: Array, Y: Array, weight: Array) -> None:
-        """Show the contest what the leader has learned; at the end of a block a rival may lead."""
+        """Pass learned samples to the contest; at the end of a block a rival may take over."""
         contest.follow(X, Y, weight)
         if contest.is_block_full:
             before = cast(KernelLearner, self._learner)
             self._lead_on(contest.next_leader(before, self._settings()))
 
     def _lead_on(self, leader: KernelLearner) -> None:
-        """Go on with this learner."""
+        """Continue with this learner."""
         before = cast(KernelLearner, self._learner)
         if leader is not before:
             self._put_first(leader, before)
 
     def _put_first(self, leader: KernelLearner, before: KernelLearner) -> None:
-        """Let another learner lead; the detector of drift goes on."""
+        """Make another learner the leader; it takes over the drift detector."""
         leader.take_detector(before)
         self._learner = leader
         self._connect()
@@ -218,7 +218,7 @@ class OnlineModel(Guarded, StoredModel):
             self._feed = Feed(stream, self._names, stream.shown, self._own_lock, scale)
 
     def _grow(self, n_outputs: int) -> None:
-        """Give the learner all columns and this many outputs."""
+        """Enlarge the learner to all columns and this many outputs."""
         if self._learner is not None:
             contest, n_features = self._contest, len(self._names)
             kernel = None if contest is None else contest.kernel_for(n_features)
@@ -228,7 +228,7 @@ class OnlineModel(Guarded, StoredModel):
             self._connect()
 
     def _scores(self, x: Features) -> list[float] | None:
-        """Values of the learned function at x, one for each output; None before learning."""
+        """Values of the learned function at x, one per output; None before the first sample."""
         scores = None if self._feed is None else self._feed.scores(self._plain(x))
         if scores is not None:
             return scores
@@ -239,7 +239,7 @@ class OnlineModel(Guarded, StoredModel):
         return checked
 
     def _many_scores(self, X: Any) -> Array | None:
-        """Values at the rows of a data frame, of shape (n, n_outputs); None before learning."""
+        """Values at the rows of a frame, of shape (n, n_outputs); None before the first sample."""
         table = self._matrix(X)
         return None if self._learner is None else self._learner.evaluate(table)
 
@@ -249,7 +249,7 @@ class OnlineModel(Guarded, StoredModel):
         with self._lock:
             if self._feed is not None:
                 self._feed.disconnect()
-            # The copies exist before anything changes, so that undoing needs no memory.
+            # The copies are made before anything changes, so that undoing needs no memory.
             before = {
                 **self.__dict__,
                 "_learner": copy(self._learner),
@@ -268,14 +268,14 @@ class OnlineModel(Guarded, StoredModel):
                 self._connect()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything but the fast path, which is made again."""
+        """Return the state without the fast path, which `__setstate__` makes again."""
         return {**super().__getstate__(), "_feed": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _own_lock=Lock())
         self._connect()
 
-    # -- what was learned --------------------------------------------------------------------
+    # -- state of the model ------------------------------------------------------------------
 
     @property
     def drift_detected(self) -> bool:
@@ -299,7 +299,7 @@ class OnlineModel(Guarded, StoredModel):
 
     @property
     def race(self) -> Race | None:
-        """How the data chose a kernel the last time; None if they did not, or not yet."""
+        """The latest comparison of kernels; None before the first, or if the kernel is given."""
         return None if self._contest is None else self._contest.latest
 
     @property
@@ -310,7 +310,7 @@ class OnlineModel(Guarded, StoredModel):
     @property
     @locked
     def function(self) -> KernelExpansion:
-        """The learned function of the columns `feature_names`, in units of the scaled targets."""
+        """The learned function of the columns `feature_names`; its values are scaled targets."""
         if self._learner is None:
             raise ValueError(f"this {type(self).__name__} has not seen a sample yet")
         return self._learner.function

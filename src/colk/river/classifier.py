@@ -27,20 +27,24 @@ __all__ = ["COLKClassifier"]
 class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
     """Online kernel classification in bounded memory, under a risk of your choice.
 
-    Each class has a function on the same atoms, and the loss is softmax. Classes and features may
-    appear at any time, see `COLKRegressor`. Put `preprocessing.StandardScaler` before it.
+    Each class has its own function on the same atoms, and the loss is softmax. Classes and features
+    may appear at any time, see `COLKRegressor`. Put `preprocessing.StandardScaler` before it.
+
+    The parameters and their defaults are those of `COLKRegressor`, without `loss`.
 
     Parameters
     ----------
-    kernel, bandwidth, risk, regularization, solver
-        As in `COLKRegressor`; the scale s of the softmax loss is ½.
+    kernel, bandwidth
+        Model. Defaults: "auto" and "scale".
+    risk, regularization
+        Objective. Defaults: "mean" and None, which is 1e-6 s; the scale s of the softmax loss is ½.
     step_size : float, PowerDecay or None, default=None
-        Step size α of gradient steps. None: 0.5/(s κ). The function of the risk "cvar" takes 0.2 of
-        the step.
-    averaging, gradient_bound, tracking_rate, pairing, prior, forgetting
-        As in `COLKRegressor`.
+        Step size α of gradient steps. None: 0.5/(s κ), and 0.2 × that for the function under the
+        risk "cvar". Lower it if labels are noisy.
+    solver, averaging, gradient_bound, tracking_rate, pairing, prior, forgetting
+        Optimiser. Defaults: "auto", False, None, 0.1, "overlap", None and None.
     eps, max_atoms
-        As in `COLKRegressor`.
+        Size. Defaults: None and 200.
 
     Examples
     --------
@@ -108,7 +112,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         return True
 
     def _n_outputs(self) -> int:
-        """One output per class, and two before there are as many."""
+        """Number of outputs: one per class, and at least two."""
         return max(2, len(self._places))
 
     def _place_of(self, label: Hashable) -> int:
@@ -148,7 +152,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
                 self._learn(x, float(self._place_of(y)), w, self._n_outputs())
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        """Return the probability of each class so far; empty before the first sample.
+        """Return the probability of each class seen so far; empty before the first sample.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Intervals of River's regressors."""
+"""Prediction intervals for River's regressors."""
 
 from collections.abc import Hashable, Iterator
 from numbers import Real
@@ -30,20 +30,22 @@ __all__ = ["ConformalRegressor"]
 class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore[type-arg,unused-ignore]
     """Prediction intervals that keep their coverage on any stream.
 
-    Adaptive conformal inference around the predictions of any regressor or pipeline of River. See
-    `colk.conformal.AdaptiveInterval` for the guarantee.
+    The class applies adaptive conformal inference to the predictions of any regressor or pipeline
+    of River. `colk.conformal.AdaptiveInterval` states the guarantee.
 
     Parameters
     ----------
     regressor : river.base.Regressor
         The regressor or pipeline that predicts.
-    coverage : float
+    coverage : float, default=0.9
         Nominal coverage.
-    rate, window
-        As in `AdaptiveInterval`.
-    local : bool
+    rate : float, default=0.01
+        Step size of the adaptation. Raise it to recover sooner from a jump.
+    window : int, default=500
+        Number of recent residuals that determine the width.
+    local : bool, default=False
         Whether the width depends on the features that are numbers in the first sample, as in
-        `colk.conformal.ConformalRegressor`.
+        `colk.conformal.ConformalRegressor`. Set it if the noise depends on the features.
 
     Examples
     --------
@@ -148,12 +150,12 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
             self._local.update(self._row(x), np.array([residual]))
 
     def _row(self, x: Features) -> Array:
-        """The features that the width depends on, with NaN for gaps."""
+        """Return the features that determine the width, with NaN for gaps."""
         values = (x.get(name) for name in self._names)
         return np.array([[float(v) if isinstance(v, Real) else np.nan for v in values]])
 
     def _shifts(self, x: Features) -> tuple[float, float]:
-        """What the quantiles of the residuals add to the ends."""
+        """Return the residual quantiles at x, which are added to the two ends."""
         if self._local is None or not self._names:
             return 0.0, 0.0
         low, high = self._local.predict(self._row(x))[0].tolist()
@@ -169,7 +171,7 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
         with_interval : bool
             Return a `river.conf.Interval`, as River's own wrappers do.
         **settings : dict
-            Handed to the regressor.
+            Passed to the regressor.
         """
         if with_interval:
             return self.predict_interval(x)
@@ -186,8 +188,8 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
         x : dict
             Features.
         coverage : float, optional
-            Nominal coverage; that of the constructor by default. Another one is tracked from its
-            first use on.
+            Nominal coverage. Default: that of the constructor. Intervals of another coverage adapt
+            from their first use on.
         """
         level = self.coverage if coverage is None else check_coverage(coverage)
         low, high = self._interval.reach(level)
@@ -195,11 +197,11 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
         return conf.interval.Interval(centre + shifts[0] + low, centre + shifts[1] + high)
 
     def observed_coverage(self, coverage: float | None = None) -> float:
-        """Return the share of targets that lay in their intervals so far; NaN before any.
+        """Return the share of targets that lay in their intervals so far; NaN before the first.
 
         Parameters
         ----------
         coverage : float, optional
-            The nominal coverage; that of the constructor by default.
+            The nominal coverage. Default: that of the constructor.
         """
         return self._interval.observed_coverage(self.coverage if coverage is None else coverage)

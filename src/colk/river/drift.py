@@ -1,4 +1,4 @@
-"""Drift of River's streams: a detector, and a model that watches itself."""
+"""Drift on River's streams: a detector, and a wrapper that reports drift of a model."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,8 +19,8 @@ class DriftDetector(base.DriftDetector):  # type: ignore[misc,unused-ignore]
 
     Parameters
     ----------
-    threshold : float
-        Standard errors of an alarm.
+    threshold : float, default=5.5
+        Number of standard errors that cause an alarm. Raise it for fewer false alarms.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class DriftDetector(base.DriftDetector):  # type: ignore[misc,unused-ignore]
         self._detector = LossDrift(self.threshold)
 
     def update(self, x: float, features: Features | None = None) -> None:
-        """Take the loss of one sample.
+        """Update the detector with the loss of one sample.
 
         Parameters
         ----------
@@ -69,15 +69,15 @@ class DriftDetector(base.DriftDetector):  # type: ignore[misc,unused-ignore]
 class DriftWatch(base.Wrapper, base.Estimator):  # type: ignore[type-arg,unused-ignore]
     """A regressor or classifier that reports drift.
 
-    Before a sample is learned, its loss goes to a `DriftDetector`: the absolute error, or 1 − the
-    probability of the true label. Numeric features go with it, so that an alarm can name those
-    whose means changed. The model itself does not change.
+    A `DriftDetector` follows the loss of each sample before it is learned: the absolute error, or
+    1 − the probability of the true label. It also follows numeric features, so that an alarm can
+    name those whose means changed. An alarm does not change the model.
 
     Parameters
     ----------
     model : river.base.Regressor or river.base.Classifier
         The model or pipeline.
-    threshold : float
+    threshold : float, default=5.5
         As in `DriftDetector`.
 
     Examples
@@ -118,7 +118,7 @@ class DriftWatch(base.Wrapper, base.Estimator):  # type: ignore[type-arg,unused-
         yield {"model": COLKRegressor()}
 
     def learn_one(self, x: Features, y: Any, **settings: Any) -> None:
-        """Learn from one sample, after its loss went to the detector.
+        """Pass the loss of one sample to the detector, and learn from the sample.
 
         Parameters
         ----------

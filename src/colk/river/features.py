@@ -1,4 +1,4 @@
-"""Features of samples: dictionaries and data frames as numbers; a text is a column of its own."""
+"""Turn dictionaries and data frames of features into numbers; each text gets its own column."""
 
 import math
 from collections.abc import Hashable, Iterator, Mapping
@@ -18,7 +18,7 @@ Columns = dict[Hashable, tuple[Any, Any]]  # rows and their values
 def drop_missing(x: Features) -> dict[Hashable, Any]:
     """Return a sample without the features that are None or NaN.
 
-    Put it before River's scalers: after a single NaN, their means are NaN for good.
+    Put it before River's scalers, because a single NaN makes their means NaN for good.
 
     Parameters
     ----------

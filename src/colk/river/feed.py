@@ -1,4 +1,4 @@
-"""The fast path of one sample: from a dictionary to the row of a stream, without an array."""
+"""Fast path for one sample: write a dictionary to the row of a stream, without an array."""
 
 import math
 from typing import Any
@@ -13,8 +13,8 @@ __all__ = ["Feed"]
 class Feed:
     """Writes samples, which are dictionaries, to a stream and reads predictions from it.
 
-    The lock of the model guards the stream, so that one sample takes one lock. The caller holds
-    it, except for `learn_alone`.
+    The lock of the model guards the stream, so that a sample takes only one lock. The caller must
+    hold it, except for `learn_alone`, which takes it.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ class Feed:
         self.lock, self.scale = lock, scale  # type: ignore[assignment]
 
     def disconnect(self) -> None:
-        """Let `learn_alone` do nothing from now on; the caller holds the lock."""
+        """Make `learn_alone` do nothing from now on; the caller holds the lock."""
         self.scale = None  # type: ignore[assignment]
 
     def learn_alone(self, x: Any, y: float, weight: float) -> bool:
         """Learn from a sample whose target and weight are checked, and scale its target.
 
-        Returns whether it was learned. If not, nothing has changed, and the model must do it.
+        Returns whether it was learned. If not, nothing has changed, and the model must learn it.
         """
         self.lock.acquire()
         try:
@@ -71,8 +71,8 @@ class Feed:
     def learn(self, x: Any, y: float, weight: float) -> int:
         """Learn from a sample whose target and weight are checked.
 
-        Returns 1 after a step, and 0 if the step would diverge. Returns −1 and does nothing unless
-        x is a dict of finite numbers and gaps whose names all have columns.
+        Returns 1 after a step, and 0 if the step would diverge. Returns −1 and does nothing if x is
+        not a dict of finite numbers and gaps, or if a feature has no column.
         """
         self.stream.begin()
         try:

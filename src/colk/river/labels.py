@@ -1,4 +1,4 @@
-"""Sets of labels of River's classifiers."""
+"""Prediction sets for River's classifiers."""
 
 from collections.abc import Hashable, Iterator
 from typing import Any
@@ -16,16 +16,16 @@ __all__ = ["ConformalClassifier"]
 
 @stored.stores(classifier=stored.Object(base.Classifier), thresholds=stored.Object(ScoreThresholds))
 class ConformalClassifier(Guarded, base.Wrapper, base.Classifier):  # type: ignore[type-arg,unused-ignore]
-    """Sets of labels that contain the true one with a nominal probability, on any stream.
+    """Sets of labels that contain the true label with a nominal probability, on any stream.
 
-    See `colk.conformal.ScoreThresholds` for the rule.
+    `colk.conformal.ScoreThresholds` describes the rule.
 
     Parameters
     ----------
     classifier : river.base.Classifier
         The classifier or pipeline that predicts probabilities.
     coverage, rate, window, by_class
-        As in `colk.conformal.ScoreThresholds`.
+        As in `colk.conformal.ScoreThresholds`. Defaults: 0.9, 0.01, 1000 and False.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class ConformalClassifier(Guarded, base.Wrapper, base.Classifier):  # type: igno
 
     @locked
     def predict_set(self, x: Features) -> set[Any]:
-        """Return the set of labels of one sample; all known ones until enough samples are known.
+        """Return the set of labels for one sample; all known labels until there are enough samples.
 
         Parameters
         ----------
@@ -123,11 +123,11 @@ class ConformalClassifier(Guarded, base.Wrapper, base.Classifier):  # type: igno
         return self._thresholds.labels(self.classifier.predict_proba_one(x))
 
     def observed_coverage(self, label: Hashable = None) -> float:
-        """Return the share of labels in their sets so far, of one class if `by_class`; NaN before.
+        """Return the share of labels that were in their sets so far; NaN before the first.
 
         Parameters
         ----------
         label : label
-            The class.
+            The class, if `by_class`.
         """
         return self._thresholds.observed_coverage(label)

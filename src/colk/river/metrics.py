@@ -13,7 +13,7 @@ from colk.risks import LossRisk, Risk
 
 __all__ = ["ClassificationRisk", "RegressionRisk"]
 
-# Probabilities below this count as this.
+# Smaller probabilities are replaced by this.
 _LEAST_PROBABILITY = 1e-15
 
 
@@ -52,12 +52,12 @@ class _RollingRisk:
 
     @property
     def bigger_is_better(self) -> bool:
-        """False: a risk is better if it is smaller."""
+        """Return False, because a smaller risk is better."""
         return False
 
 
 class RegressionRisk(_RollingRisk, metrics.base.RegressionMetric):
-    """Prequential risk: the risk of the losses of the latest predictions of numbers.
+    """Prequential risk of a regressor: the risk of the losses of its latest predictions.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class RegressionRisk(_RollingRisk, metrics.base.RegressionMetric):
     loss : Loss or str, default="squared"
         The loss of one prediction, in the units of the targets.
     window_size : int, default=1000
-        Number of losses.
+        Number of latest losses.
 
     Examples
     --------
@@ -100,14 +100,14 @@ class RegressionRisk(_RollingRisk, metrics.base.RegressionMetric):
 
 
 class ClassificationRisk(_RollingRisk, metrics.base.MultiClassMetric):
-    """Prequential risk: the risk of −log of the probabilities that the latest labels had.
+    """Prequential risk of a classifier: the risk of its latest losses −log p(true label).
 
     Parameters
     ----------
     risk : Risk or str, default="cvar"
         The risk; "cvar" is the mean of the largest tenth of the losses.
     window_size : int, default=1000
-        Number of losses.
+        Number of latest losses.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class ClassificationRisk(_RollingRisk, metrics.base.MultiClassMetric):
 
     @property
     def requires_labels(self) -> bool:
-        """False: the metric needs probabilities."""
+        """Return False, because the metric needs probabilities."""
         return False
 
     def _loss_of(self, y_true: Any, y_pred: dict[Any, float]) -> float:

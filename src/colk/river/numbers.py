@@ -1,4 +1,4 @@
-"""Learning of models whose targets are numbers."""
+"""Base class of the River models whose targets are numbers."""
 
 from copy import copy
 from typing import Any
@@ -17,7 +17,7 @@ class NumberModel(OnlineModel):
     _scale: RunningScale
 
     def _n_outputs(self) -> int:
-        """Outputs of the learner."""
+        """Number of outputs of the learner."""
         return 1
 
     def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:

@@ -24,17 +24,17 @@ __all__ = ["COLKQuantileRegressor"]
 class COLKQuantileRegressor(NumberModel, base.MiniBatchRegressor):
     """Several quantiles of a stream that never cross, in bounded memory.
 
-    One dictionary of atoms, one function and one constant per level, second-order steps: see
-    `colk.learners.QuantileCOLK`. The constants follow the share of targets below each quantile, so
-    over time each quantile has its level, even on a drifting stream. Put
-    `preprocessing.StandardScaler` before it.
+    Each level has a function and a constant, and all functions share one dictionary of atoms.
+    Learning takes second-order steps, see `colk.learners.QuantileCOLK`. The constants follow the
+    share of targets below each quantile, so over time each quantile has its level, even on a
+    drifting stream. Put `preprocessing.StandardScaler` before it.
 
     Parameters
     ----------
     quantiles : sequence of float, default=(0.05, 0.5, 0.95)
         Levels, strictly between 0 and 1 and increasing.
     kernel, bandwidth, prior, forgetting, eps, max_atoms
-        As in `COLKRegressor`.
+        As in `COLKRegressor`. Defaults: "auto", "scale", None, None, None and 200.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class COLKQuantileRegressor(NumberModel, base.MiniBatchRegressor):
             return dict(zip(self._levels, values, strict=True))
 
     def _scores(self, x: Features) -> list[float] | None:
-        """The scaled quantiles at x in increasing order; None before learning."""
+        """The scaled quantiles at x in increasing order; None before the first sample."""
         values = None if self._feed is None else self._feed.scores(self._plain(x))
         if values is None:
             return super()._scores(x)
@@ -170,7 +170,7 @@ class COLKQuantileRegressor(NumberModel, base.MiniBatchRegressor):
 
     @property
     def learner(self) -> QuantileCOLK:
-        """The learner, whose targets are scaled; the first sample makes it."""
+        """The learner, which sees scaled targets; it exists after the first sample."""
         if self._learner is None:
             raise ValueError(f"this {type(self).__name__} has not seen a sample yet")
         return cast(QuantileCOLK, self._learner)

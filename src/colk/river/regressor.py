@@ -26,21 +26,21 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
     """Online kernel regression in bounded memory, under a risk of your choice.
 
     Put `preprocessing.StandardScaler` before it. Targets are scaled inside by their running mean
-    and standard deviation, without outliers.
+    and standard deviation, which ignore outliers.
 
     Features may appear, vanish, and be None or NaN at any time. A feature gets a column when it
-    first has a value. Where it is missing it counts as 0, which is its mean after a scaler. A NaN
-    spoils the scalers of River, so put `drop_missing` before them if there are any. A text is a
-    category: each of the first 200 texts gets a column, 1 or 0. River's scalers take numbers only:
-    `select_type(int, float) | scaler` and `select_type(str)` are added.
+    first has a value. A missing feature counts as 0, which is its mean after a scaler. A NaN spoils
+    River's scalers, so put `drop_missing` before them if the data have NaN. A text is a category:
+    each of the first 200 texts gets a column, which is 1 or 0. River's scalers take only numbers,
+    so scale these and add the texts: `(select_type(int, float) | scaler) + select_type(str)`.
 
-    `drift_detected` tells whether the last sample caused an alarm of `colk.learners.DriftDetector`,
-    and `drifts` has all alarms with time, severity and features.
+    `drift_detected` tells whether the last sample caused an alarm of `colk.learners.DriftDetector`.
+    `drifts` lists all alarms with time, severity and features.
 
     The parameters below are in four groups. Model: `kernel`, `bandwidth`. Objective: `loss` to
     `regularization`. Optimiser: `solver` to `forgetting`. Size: `eps` and `max_atoms`. The formulas
     of the defaults are those of `colk.COLKRegressor`, for features of variance 1; s is the scale of
-    the loss and κ that of the kernel, as described there.
+    the loss and κ the scale of the kernel, as defined there.
 
     Parameters
     ----------
@@ -49,40 +49,44 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
         and a scale for each feature. Until then the model uses the Laplacian; if another kernel
         wins, it learns the 500 samples again. If the stream changes, the latest 500 samples choose
         again. Whenever the choice may be wrong, a second learner with another kernel learns beside
-        the model, and takes over if its predictions are better. `race` shows the last comparison.
-        Name a kernel to save this time.
+        the model, and takes over if its predictions are better. `race` is the last comparison. Name
+        a kernel to save this time.
     bandwidth : "auto", "scale" or float, default="scale"
         Bandwidth of a kernel that is given by name. "scale" is √(p/2) for the p features of the
         first sample, and p/2 for the Laplacian. "auto" lets the first 500 samples choose it.
     loss : Loss or str, default="huber"
-        The loss of one prediction. Thresholds are in units of the targets' standard deviation.
+        The loss of one prediction. Thresholds are in units of the targets' standard deviation. Use
+        "squared" to estimate the mean, "pinball" for a quantile.
     risk : Risk or str, default="mean"
-        How the losses are combined, as in `colk.COLKRegressor`.
+        How the losses are combined, as in `colk.COLKRegressor`. Change it if large losses matter
+        more than small ones.
     regularization : float or None, default=None
-        λ of the penalty λ‖f‖²/2. None: 1e-6 s.
+        λ of the penalty λ‖f‖²/2 of gradient steps. None: 1e-6 s. Raise it if the model overfits.
     solver : {"auto", "gradient", "newton"}, default="auto"
         "newton" divides gradients by the curvature of the samples so far. It is more accurate on
         most streams, and takes two to three times the time per sample. "auto" is "newton" for the
         risk "mean", and "gradient" for other risks. If you set `step_size`, `averaging`,
         `gradient_bound` or `regularization`, which only gradient steps use, "auto" is "gradient";
-        if you set `prior` or `forgetting`, it is "newton".
+        if you set `prior` or `forgetting`, it is "newton". Set "gradient" for speed.
     step_size : float, PowerDecay or None, default=None
-        Step size α of gradient steps. None: 1/(s κ), half of that in `COLKClassifier`. The function
-        of the risk "cvar" takes 0.2 of the step. Lower it if targets are noisy.
+        Step size α of gradient steps. None: 1/(s κ), half of that in `COLKClassifier`, and 0.2 ×
+        that for the function under the risk "cvar". Lower it if targets are noisy.
     averaging : bool, PolyakRuppert or Exponential, default=False
-        Whether to predict with an average of the iterates. The last iterate follows a target that
-        moves; set True if the relationship does not change. For `solver="gradient"`.
+        Whether to predict with an average of the iterates. The last iterate follows a changing
+        relationship better; set True if it does not change. For `solver="gradient"`.
     gradient_bound, tracking_rate, pairing
-        As in `colk.COLKRegressor`.
+        As in `colk.COLKRegressor`. Defaults: None, 0.1 and "overlap".
     prior : float, "auto" or None, default=None
-        λ of Newton steps, as in `colk.COLKRegressor`.
+        λ of Newton steps, as in `colk.COLKRegressor`. Use "auto" if the relationship does not
+        change.
     forgetting : float, "auto" or None, default=None
         How fast Newton steps forget, as in `colk.COLKRegressor`. None: "auto", or 1 if `prior` is
         "auto". Set 1 if the relationship does not change.
     eps : float or None, default=None
-        As in `colk.COLKRegressor`.
+        H-norm of the error that compression may make in a step, as in `colk.COLKRegressor`.
     max_atoms : int or None, default=200
-        Largest number of atoms. None: no limit. A step takes O(max_atoms²) time.
+        Largest number of atoms. None: no limit. A step takes O(max_atoms²) time. Raise it for
+        accuracy, lower it for speed.
 
     Examples
     --------
@@ -148,7 +152,7 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
 
     @property
     def target_scale(self) -> float:
-        """Unit of the scaled targets."""
+        """Standard deviation of the targets so far, by which they are divided."""
         return float(self._scale.units[0])
 
     @property

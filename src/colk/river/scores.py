@@ -37,7 +37,7 @@ class _MeanScore(metrics.base.RegressionMetric):
 
     @property
     def bigger_is_better(self) -> bool:
-        """False: a score is better if it is smaller."""
+        """Return False, because a smaller score is better."""
         return False
 
 
@@ -46,8 +46,8 @@ class PinballLoss(_MeanScore):
 
     Parameters
     ----------
-    quantile : float
-        The level. A prediction is a number, or a dict of numbers by level that has it.
+    quantile : float, default=0.5
+        The level. A prediction is a number, or a dict from levels to numbers that has this level.
 
     Examples
     --------
@@ -72,9 +72,9 @@ class IntervalScore(_MeanScore):
 
     Parameters
     ----------
-    coverage : float
-        Nominal coverage. A prediction is a `river.conf.Interval`, such as `predict_interval`
-        returns; a number is an interval of width 0.
+    coverage : float, default=0.9
+        Nominal coverage. A prediction is a `river.conf.Interval`, as `predict_interval` returns it;
+        a number counts as an interval of width 0.
 
     Examples
     --------
@@ -97,8 +97,8 @@ class IntervalScore(_MeanScore):
 class CRPS(_MeanScore):
     """Mean continuous ranked probability score of quantiles, see `colk.conformal.quantile_crps`.
 
-    A prediction is a dict of numbers by level, such as `COLKQuantileRegressor.predict_quantiles`
-    returns; a number is the median.
+    A prediction is a dict from levels to numbers, as `COLKQuantileRegressor.predict_quantiles`
+    returns it; a number counts as the median.
 
     Examples
     --------

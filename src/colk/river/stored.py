@@ -64,7 +64,7 @@ def _check_learner(learner: KernelLearner, solver: str) -> None:
     if not has_solver(learner, solver):
         raise FileFormatError(f"the learner does not have solver={solver!r}")
     if learner.is_traced or learner.loss.kind == "binary":
-        # Samples go straight to the stream, which has no room for the lines of a trace.
+        # The fast path writes samples to the stream directly, which has no place for a trace.
         raise FileFormatError("a River model does not make a learner with a trace or a margin loss")
 
 
@@ -73,7 +73,7 @@ def _check_contest(values: dict[str, Any], settings: Settings) -> None:
     if contest is None:
         return
     if values["kept"] is not None or learner is None or not settings.is_open:
-        raise FileFormatError("a model without a choice of kernels has no contest of them")
+        raise FileFormatError("a model whose kernel is given must not have a contest of kernels")
     contest.check(learner, settings.solver)
 
 
@@ -83,7 +83,7 @@ def _check_kept(values: dict[str, Any]) -> None:
         return
     points, targets, weights = kept.arrays()
     if learner is None or points.shape[1] > len(values["names"]) or (weights == 0.0).any():
-        raise FileFormatError("the samples that are kept have other features than the model")
+        raise FileFormatError("the kept samples have other features than the model")
     if targets.shape != (len(points), 1):
-        raise FileFormatError("the targets that are kept have other outputs than the model")
+        raise FileFormatError("the kept targets have other outputs than the model")
     learner.loss.check_targets(targets, learner.n_outputs, len(points))

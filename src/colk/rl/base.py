@@ -30,8 +30,8 @@ class ValueLearner(ExpansionLearner):
     """A value function V = Σ_j w_j κ(d_j, ·), learned from a stream of transitions.
 
     The first transitions set the number of features. The result does not depend on how the stream
-    is cut into chunks. Bad input raises an error before anything is learned. A step that would
-    diverge raises `DivergenceError` and keeps the last good state. Settings are read-only.
+    is split into calls. Invalid input raises an error before anything is learned. A step that would
+    diverge raises `DivergenceError`, and the learner keeps its last state. Settings are read-only.
 
     Examples
     --------
@@ -108,11 +108,11 @@ class ValueLearner(ExpansionLearner):
         )
 
     def _own_settings(self) -> dict[str, Any]:
-        """Arguments that only the stream of this method takes."""
+        """Return the arguments that only the stream of this method takes."""
         return {}
 
     def empty_stream(self, n_features: int, packed: dict[str, Any]) -> Stream:
-        """Make an empty stream of the shape of a packed one; the learner uses it from now on."""
+        """Make an empty stream with the shape of a packed one, and let the learner use it."""
         self._allocate(n_features)
         self._n_features = n_features
         return self._state()
@@ -141,8 +141,8 @@ class ValueLearner(ExpansionLearner):
         rewards : array of shape (n,)
             Rewards of the transitions.
         terminated : array of shape (n,), optional
-            Whether x' is terminal; a terminal state has value 0. Leave it False where an episode
-            was only truncated.
+            Whether x' is terminal; a terminal state has value 0. Set False if an episode was only
+            truncated. Default: no state is terminal.
         """
         t = Transitions.checked(states, rewards, next_states, terminated, self._n_features)
         if t.n_transitions == 0:
@@ -175,7 +175,7 @@ class ValueLearner(ExpansionLearner):
             cure = "scale the rewards"
         else:
             largest = max(abs(stream.value), abs(stream.next_value), abs(stream.tracked))
-            what = f"values reached {largest:g} where rewards reach {stream.largest_target:g}"
+            what = f"values reached {largest:g}, but rewards reach only {stream.largest_target:g}"
             cure = self._cure()
         return DivergenceError(
             f"{type(self).__name__} would diverge at step {self.steps} "
@@ -183,17 +183,17 @@ class ValueLearner(ExpansionLearner):
         )
 
     def _cure(self) -> str:
-        """Advice for values that diverge."""
+        """Return advice for values that diverge."""
         return f"lower step_size (now {self.step_size.initial:g})"
 
-    # -- what was learned --------------------------------------------------------------------
+    # -- the value function ------------------------------------------------------------------
 
     def _expansion(self, row: int, factor: float = 1.0) -> KernelExpansion:
         atoms, weights = self._state().snapshot(row)
         return KernelExpansion(self.kernel, atoms, factor * weights[:, 0])
 
     def value(self, states: ArrayLike) -> Array:
-        """Return V at the states, of shape (n,); with averaging, that of the average."""
+        """Return V at the states, of shape (n,); with averaging, the average of the iterates."""
         stream = self._state()
         points = check_points(states, self.n_features, "states")
         return stream.evaluate(points, stream.averaged)[:, 0]
@@ -220,8 +220,8 @@ class ValueLearner(ExpansionLearner):
     ) -> float:
         """Return the root mean square of E[δ | x] over the states, √(2 × Bellman objective).
 
-        The method regresses δ on V's atoms with the even transitions, multiplies the fit with δ of
-        the odd ones, and vice versa. The noise of δ, which the mean of δ² would count as error,
+        The method regresses δ on V's atoms with the even transitions and multiplies the fit with δ
+        of the odd ones, and vice versa. The mean of δ² would count the noise of δ as error; here it
         cancels if the two halves are independent.
         """
         delta = self.temporal_differences(states, rewards, next_states, terminated)
@@ -241,7 +241,7 @@ class TrackingLearner(ValueLearner):
 
     @property
     def tracking_rate(self) -> PowerDecay:
-        """β."""
+        """The tracking rate β."""
         return self._tracking_rate
 
     @property

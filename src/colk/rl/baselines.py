@@ -13,8 +13,9 @@ __all__ = ["TDC", "KernelTD", "ResidualGradient"]
 class KernelTD(ValueLearner):
     """Kernel TD(0), the semi-gradient: V ← (1 − αλ)V + αδκ(x, ·), compressed by KOMP.
 
-    The update is not a gradient. It is stable on-policy and can diverge off-policy. Its parameters
-    are those of `PolicyEvaluator`.
+    The update is not a gradient. It is stable on-policy and can diverge off-policy. The parameters
+    are those of `PolicyEvaluator` without `tracking_rate`, `tracks` and `eps_ratio`; the default
+    step size is 0.3.
 
     Examples
     --------
@@ -45,8 +46,8 @@ class ResidualGradient(KernelTD):
     """Residual gradient: V ← (1 − αλ)V − αδ(γκ(x', ·) − κ(x, ·)), compressed by KOMP.
 
     It minimises E[δ²], the Bellman error plus the variance of δ, because both factors of the square
-    use the same sample of x'. It does not converge to V if transitions are random. Its parameters
-    are those of `PolicyEvaluator`.
+    use the same sample of x'. It does not converge to V if transitions are random. The parameters
+    are those of `KernelTD`.
 
     Examples
     --------
@@ -63,10 +64,10 @@ class ResidualGradient(KernelTD):
 
 
 class TDC(TrackingLearner):
-    """TD with gradient correction: V ← (1 − αλ)V + α(δκ(x, ·) − γz(x)κ(x', ·)), KOMP.
+    """TD with gradient correction: V ← (1 − αλ)V + α(δκ(x, ·) − γz(x)κ(x', ·)), compressed by KOMP.
 
-    z is the tracker of `PolicyEvaluator`, from before this transition. The parameters are those of
-    `PolicyEvaluator`.
+    z is the tracker of `PolicyEvaluator` before this transition. The parameters are those of
+    `PolicyEvaluator`, without `tracks`.
 
     Examples
     --------

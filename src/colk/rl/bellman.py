@@ -13,7 +13,7 @@ _RIDGE = 1e-6
 def conditional_rms(columns: Array, delta: Array) -> float:
     """Return √E_x[(E[δ | x])²] from kernel columns at the points x and samples of δ.
 
-    E[δ | x] is fitted on the even samples and multiplied with δ of the odd ones, and vice versa.
+    E[δ | x] is fitted to the even samples and multiplied with δ of the odd ones, and vice versa.
     The noise of the two halves is independent, so it cancels in the products.
 
     Examples

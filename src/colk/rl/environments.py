@@ -1,4 +1,4 @@
-"""Policy evaluation on Gymnasium environments (the extra `colk[rl]`)."""
+"""Policy evaluation on Gymnasium environments, which needs `pip install "colk[rl]"`."""
 
 import copy
 import sys
@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]
 
 # Transitions per call of the learner.
 _CHUNK = 2000
-# An RMS error above this share of the returns is worth a warning.
+# An RMS error above this share of the returns causes a warning.
 _LARGE_ERROR = 0.05
 
 
@@ -38,14 +38,14 @@ class PolicyEvaluation:
         Mean returns with intervals, from held-out states; None if the environment cannot be copied
         or `n_held_out` is 0.
     agreement : Agreement or None
-        Correlation and normalised RMS error of the learned values at those states. None if there
-        are fewer than 3 states, or if all of them have the same return (a pole that never falls,
-        for example); use `rmse` then.
+        Correlation and normalised RMS error of the learned values at these states. None if there
+        are fewer than 3 states, or if all have the same return (for example, a pole that never
+        falls); use `rmse` then.
     rmse : float
         RMS difference between learned values and mean returns, in units of rewards; NaN without
         held-out states.
     order : array of shape (k, 2)
-        Transitions seen and model order during learning.
+        Number of transitions and model order during learning.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class PolicyEvaluation:
 
 
 def _made(env: Any) -> Any:
-    """Return the environment; make it if a name is given."""
+    """Return an environment; make it if `env` is a name."""
     if not isinstance(env, str):
         for name in ("reset", "step"):
             if not callable(getattr(env, name, None)):
@@ -84,7 +84,7 @@ def _observed(observation: Any) -> Array:
 
 
 def _walk(env: Any, policy: Policy, seed: int) -> Iterator[tuple[Any, float, Any, bool]]:
-    """Yield transitions forever; a new episode follows one that ends or is truncated."""
+    """Yield transitions forever; begin a new episode when one ends or is truncated."""
     observation, _ = env.reset(seed=seed)
     while True:
         ahead, reward, terminated, truncated, _ = env.step(policy(observation))
@@ -126,7 +126,7 @@ def rollout(env: Any, policy: Policy, n_transitions: int, seed: int = 0) -> Tran
 
 
 def _returns(env: Any, policy: Policy, observation: Any, settings: "_Rollouts") -> list[float]:
-    """Discounted returns of independent rollouts from the current state."""
+    """Return the discounted returns of independent rollouts from the current state."""
     totals = []
     for _ in range(settings.n_rollouts):
         branch = copy.deepcopy(env.unwrapped)
@@ -163,18 +163,18 @@ def held_out_values(
 ) -> MonteCarloValues:
     """Return Monte-Carlo values with intervals at states that the policy visits.
 
-    Rollouts branch off a trajectory every `spacing` transitions. Each one uses a copy of the
-    environment with its state, without the time limit and with its own random generator.
+    Rollouts branch off a trajectory every `spacing` transitions. Each rollout uses a copy of the
+    environment in its current state, without the time limit and with its own random generator.
 
     Parameters
     ----------
     env, policy, discount, seed
         As in `evaluate_policy`.
-    n_states, n_rollouts, spacing : int
+    n_states, n_rollouts, spacing : int, default=200, 16 and 37
         Number of states, rollouts per state, and transitions between states.
     horizon : int, optional
         Steps per rollout. Default: the smallest h with γ^h ≤ 0.001.
-    confidence : float
+    confidence : float, default=0.95
         Coverage of the intervals.
 
     Examples
@@ -196,7 +196,7 @@ def held_out_values(
         for _ in range(spacing - 1):
             next(walk)
         _, _, ahead, terminated = next(walk)
-        while terminated:  # a terminal state has value 0 and tells nothing
+        while terminated:  # a terminal state always has value 0
             _, _, ahead, terminated = next(walk)
         states.append(_observed(ahead))
         returns.append(_returns(environment, policy, ahead, settings))
@@ -219,21 +219,21 @@ def evaluate_policy(
     Parameters
     ----------
     env : gymnasium.Env or str
-        The environment, or its name. Monte-Carlo values need copies of it in mid-episode, which
-        works for environments in plain Python; for others there is no comparison.
+        The environment, or its name. Monte-Carlo values need copies of the environment during an
+        episode. Environments in plain Python can be copied; for others there is no comparison.
     policy : callable
         Function from observation to action; it may be random.
     learner : ValueLearner
         The learner, for example a `PolicyEvaluator`. Observations are not scaled, so give its
         kernel one bandwidth per feature.
-    n_transitions : int
-        Transitions to learn from.
-    n_held_out, n_rollouts : int
+    n_transitions : int, default=100000
+        Number of transitions to learn from.
+    n_held_out, n_rollouts : int, default=200 and 16
         Number of held-out states (0 for no comparison), and rollouts per state.
-    seed : int
+    seed : int, default=0
         Seed of the environment; held-out states use seed + 1.
-    progress : bool or callable
-        True writes a line to standard error; a callable gets (transitions done, total).
+    progress : bool or callable, default=False
+        True writes a line to standard error; a callable is called with (transitions done, total).
     horizon : int, optional
         Steps per rollout. Default: the smallest h with γ^h ≤ 0.001. A discount of 1 needs it.
 
@@ -288,13 +288,13 @@ def evaluate_policy(
 
 
 def _warn_of_error(rmse: float, truth: Array) -> None:
-    """Warn if a constant would be nearer to the returns, or if the error is a large share."""
+    """Warn if the error exceeds both the spread of the returns and a share of their size."""
     size = float(np.sqrt(np.mean(truth**2)))
     if rmse > max(float(truth.std()), _LARGE_ERROR * size):
         warnings.warn(
-            f"the learned values are off by {rmse:.2g} (RMS) where returns are {truth.mean():.4g} "
-            f"± {truth.std():.2g}: learn from more transitions, choose other bandwidths or a "
-            "larger step_size, or use KernelLSTD",
+            f"the learned values have an RMS error of {rmse:.2g}, but returns are "
+            f"{truth.mean():.4g} ± {truth.std():.2g}: learn from more transitions, choose other "
+            "bandwidths or a larger step_size, or use KernelLSTD",
             RuntimeWarning,
             stacklevel=3,
         )
@@ -309,7 +309,7 @@ def _warn_of_no_agreement(truth: Array) -> None:
 
 
 def _can_branch(env: Any) -> bool:
-    """Return whether the environment can be copied; warn if not."""
+    """Return whether an environment can be copied; warn if it cannot."""
     try:
         copy.deepcopy(env.unwrapped)
     except Exception as error:  # parts of an environment may raise anything

@@ -17,44 +17,44 @@ Tracks = Literal["function", "scalar"]
 class PolicyEvaluator(TrackingLearner):
     """Learn the value function of a fixed policy by gradients of the Bellman error.
 
-    Minimises ½E_x[(E[δ | x])²] + λ/2‖V‖² with δ = r + γV(x') − V(x) over a reproducing kernel
+    It minimises ½E_x[(E[δ | x])²] + λ/2‖V‖² with δ = r + γV(x') − V(x) over a reproducing kernel
     Hilbert space. The expectation of δ is inside a square, so one sample of x' gives a biased
-    gradient. A tracker z of E[δ | x] therefore replaces one of the two factors:
+    gradient. Therefore a tracker z of E[δ | x] replaces one of the two factors:
 
         V~ = (1 − αλ)V − αz(x)(γκ(x', ·) − κ(x, ·))
         z~ = z + β(δ − z(x))κ(x, ·)
 
-    The step of V uses z(x) from before this transition: a z that already contains βδ would bring
-    back the bias, in proportion to β. KOMP compresses both functions on one dictionary at every
-    step, V to within eps and z to within eps_ratio·eps in H-norm. If x' is terminal, γV(x') and
-    γκ(x', ·) are 0.
+    The step of V uses z(x) from before this transition, because a z that already contains βδ would
+    bring back the bias, in proportion to β. KOMP compresses both functions on one dictionary at
+    every step, V to within eps and z to within eps_ratio·eps in H-norm. If x' is terminal, γV(x')
+    and γκ(x', ·) are 0.
 
     Parameters
     ----------
     kernel : Kernel
         The kernel κ.
     discount : float
-        γ, in (0, 1].
-    step_size : float or PowerDecay
-        α.
-    tracking_rate : float or PowerDecay
-        β, in (0, 1].
-    tracks : {"function", "scalar"}
+        The discount γ, in (0, 1].
+    step_size : float or PowerDecay, default=0.5
+        The step size α. Lower it if values diverge.
+    tracking_rate : float or PowerDecay, default=0.2
+        The rate β of the tracker, in (0, 1].
+    tracks : {"function", "scalar"}, default="function"
         "function": z is a function of x in the same space. "scalar": z is one number,
         z ← (1 − β)z + βδ, as in the paper's formula and in PKGTD. A scalar tracks E[δ], not
         E[δ | x], and does not converge to V if transitions are random.
-    regularization : float
-        λ.
-    compressor : KOMP
-        Bound on the compression error of V per step. Default: eps = 0.04·step_size², which is 0.01
-        at the default step size. Scale it with the rewards. The errors of all steps add up to a
-        bias of order eps/step_size.
-    averaging : PolyakRuppert, Exponential or None
+    regularization : float, default=1e-8
+        λ of the penalty λ/2‖V‖².
+    compressor : KOMP or None, default=None
+        Bound on the compression error of V per step. None: eps = 0.04·step_size², which is 0.01 at
+        the default step size. Scale eps with the rewards. The errors of all steps add up to a bias
+        of order eps/step_size.
+    averaging : PolyakRuppert, Exponential or None, default=PolyakRuppert(growth=3.0)
         Average of the iterates for `value` and `function`; None uses the last iterate.
-    eps_ratio : float
-        Bound on the compression error of z per step, relative to that of V.
-    trace : bool
-        Whether to record what every step does, see `PolicyTrace`.
+    eps_ratio : float, default=1.0
+        Bound on the compression error of z per step, divided by that of V.
+    trace : bool, default=False
+        Whether to record every step, see `PolicyTrace`.
 
     Examples
     --------

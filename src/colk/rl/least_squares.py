@@ -1,10 +1,10 @@
 """The step of recursive least-squares temporal differences, in the coordinates of the dictionary.
 
-With z = Uᵀκ(D, x), orthonormal in H, and d = z − γz' of a transition, V(x) = θᵀz solves
-(λI + Σ z dᵀ)θ = Σ r z. P is the inverse of that matrix, which is not symmetric: a transition of
-temporal difference δ moves θ by δ·gain·h and P by −gain·hgᵀ, with h = Pz, g = Pᵀd and
-gain = 1/(1 + dᵀh). A state that enters has the prior's 1/λ in its new direction, in which the state
-after it has a part as well; an atom that leaves takes its coordinate along.
+The coordinates z = Uᵀκ(D, x) of a state are orthonormal in H, and d = z − γz' for a transition.
+V(x) = θᵀz solves (λI + Σ z dᵀ)θ = Σ r z. P is the inverse of that matrix, which is not symmetric. A
+transition of temporal difference δ moves θ by δ·gain·h and P by −gain·hgᵀ, with h = Pz, g = Pᵀd and
+gain = 1/(1 + dᵀh). A state that becomes an atom adds a direction in which P is the prior's 1/λ; the
+next state has a component in this direction too. Dropping an atom deletes its coordinate.
 """
 
 import math
@@ -22,16 +22,15 @@ from colk.rl.step import ValueStream
 
 __all__ = ["LeastSquaresStream"]
 
-# Rows of `rows`: z, z', d, h, g, and room for a product with U.
+# Rows of `rows`: z, z', d, h, g, and scratch for a product with U.
 HERE, AHEAD, CHANGE, MOVE, DUAL, SPREAD = 0, 1, 2, 3, 4, 5
 N_ROWS = 6
-# Where a transition would shrink the determinant of the system to less than this share, it is
-# close to singular.
+# The system is close to singular if a transition would multiply its determinant by less than this.
 SINGULAR = 1e-3
 
 
 class LeastSquaresStream(ValueStream):
-    """A stream that solves for V: after each transition it is the solution for all of them.
+    """A stream whose V solves the system of all transitions so far, after each transition.
 
     Parameters
     ----------
@@ -46,8 +45,8 @@ class LeastSquaresStream(ValueStream):
     matrix: Array  # (capacity, capacity): P
     rows: Array  # (N_ROWS, capacity)
     rotations: Array  # (2, capacity): cosines and sines
-    is_singular: bool  # whether the last step was not made since the system would be
-    share: float  # 1/gain, by which the transition multiplies the determinant of the system
+    is_singular: bool  # whether the last step was refused because the system would be singular
+    share: float  # 1/gain, the factor by which the transition multiplies the determinant
 
     def __init__(self, prior: float, **common: Any) -> None:
         super().__init__(**common)
@@ -57,7 +56,7 @@ class LeastSquaresStream(ValueStream):
         self.make_room()
 
     def make_room(self) -> int:
-        """Make room for another step, in P and then in the dictionary."""
+        """Allocate room for another step, first in P and then in the dictionary."""
         capacity = self.dictionary.capacity_for(self.gained)
         n = min(self.dictionary.size, self.matrix.shape[0])
         matrix, rows, rotations = (aligned(size, capacity) for size in (capacity, N_ROWS, 2))
@@ -69,7 +68,7 @@ class LeastSquaresStream(ValueStream):
     # -- the step ----------------------------------------------------------------------------
 
     def step(self) -> int:
-        """Solve for V with one more transition; end the loop if the system would be singular."""
+        """Solve for V with one more transition; refuse it if the system would be singular."""
         self.is_singular = False
         count = self.evaluate_columns()
         self.evaluate_difference(count, 0.0)
@@ -77,7 +76,7 @@ class LeastSquaresStream(ValueStream):
         self.multiply()
         own, n = self.dictionary.gram[0, 0], self.dictionary.size
         novelty = own - loops.dot(self.rows, HERE, self.rows, HERE, n)
-        # of the new direction: z has √s there, z' its inner product with it, d the rest
+        # components in the new direction: `root` of z, `part` of γz', so root − part of d
         root = math.sqrt(max(novelty, 0.0))
         part = 0.0
         if count > 1 and root > 0.0:
@@ -107,7 +106,7 @@ class LeastSquaresStream(ValueStream):
         return 0
 
     def project(self, count: int) -> None:
-        """Find z, z' and d, and v = K⁻¹κ(D, x) on the way."""
+        """Compute z, z' and d, and also v = K⁻¹κ(D, x)."""
         n = self.dictionary.size
         for k in range((n + 7) & -8):
             self.rows[AHEAD, k] = 0.0
@@ -123,7 +122,7 @@ class LeastSquaresStream(ValueStream):
             self.rows[CHANGE, k] = self.rows[HERE, k] - self.next_discount * self.rows[AHEAD, k]
 
     def multiply(self) -> None:
-        """Find h = Pz and g = Pᵀd in one pass over P."""
+        """Compute h = Pz and g = Pᵀd in one pass over P."""
         n = self.dictionary.size
         for k in range((n + 7) & -8):
             self.rows[MOVE, k] = self.rows[DUAL, k] = 0.0
@@ -134,8 +133,8 @@ class LeastSquaresStream(ValueStream):
     def error_outside(self, wide: float, root: float) -> float:
         """Return the H-norm that the step of V loses because x does not become an atom.
 
-        The loss is the difference from the step in the span of the atoms and x: its part in the
-        new direction, and its change of length in the other directions.
+        The loss is the difference from the step in the span of the atoms and x. It has a component
+        in the new direction, and a change of length in the other directions.
         """
         if not wide > SINGULAR:
             return 0.0
@@ -145,7 +144,7 @@ class LeastSquaresStream(ValueStream):
         return abs(self.difference) * math.sqrt(price * price + inside * inside * squares)
 
     def append(self, novelty: float, root: float, change: float) -> None:
-        """Make x an atom, of weight 0 until V moves, and let h, g and P have its direction."""
+        """Make x an atom of weight 0, and extend h, g and P by its direction."""
         n = self.dictionary.size
         for row in range(self.dictionary.n_rows):
             self.dictionary.amounts[0, row] = 0.0
@@ -163,7 +162,7 @@ class LeastSquaresStream(ValueStream):
         for i in range(n):
             loops.add(self.matrix, i, self.rows, DUAL, -gain * self.rows[MOVE, i], n)
 
-    # -- atoms that leave --------------------------------------------------------------------
+    # -- dropping atoms ----------------------------------------------------------------------
 
     def prune(self, eps: float) -> float:
         """KOMP: drop the cheapest atoms as long as the error stays within eps.
@@ -185,7 +184,7 @@ class LeastSquaresStream(ValueStream):
         return math.sqrt(spent)
 
     def drop_coordinate(self, j: int) -> None:
-        """Rotate P as dropping atom j will rotate Uᵀ, and delete the last coordinate."""
+        """Rotate P as dropping atom j rotates Uᵀ, and delete the last coordinate."""
         n, last = self.dictionary.size, self.dictionary.size - 1
         inverse_curvature.find_rotations(self.dictionary, j, self.rotations)
         if j < last:
@@ -196,7 +195,7 @@ class LeastSquaresStream(ValueStream):
             self.matrix[last, i] = self.matrix[i, last] = 0.0
 
     def rotate_rows(self, j: int) -> None:
-        """Turn the rows j, … of P, one with what the rows above leave; the last one leaves."""
+        """Rotate the rows of P from j on; each combines with the remainder of the rows above."""
         n, last = self.dictionary.size, self.dictionary.size - 1
         for k in range(n):
             self.rows[SPREAD, k] = self.matrix[j, k]
@@ -208,7 +207,7 @@ class LeastSquaresStream(ValueStream):
                 self.rows[SPREAD, k] = s * kept + c * beside
 
     def rotate_row(self, row: int, j: int) -> None:
-        """Turn the entries j, … of a row of P: what leaves is the last."""
+        """Rotate the entries of a row of P from j on; the remainder becomes the last entry."""
         last, kept = self.dictionary.size - 1, self.matrix[row, j]
         for i in range(j, last):
             c, s, beside = self.rotations[0, i], self.rotations[1, i], self.matrix[row, i + 1]
@@ -224,7 +223,7 @@ class LeastSquaresStream(ValueStream):
         return {**super().packed(), "inverse": np.array(np.asarray(self.matrix)[:n, :n])}
 
     def fields(self) -> dict[str, stored.Field]:
-        """What `pack` returns for a stream of this shape."""
+        """The stored fields of `pack` for a stream of this shape."""
         return {**super().fields(), "inverse": stored.Array("n_atoms", "n_atoms")}
 
     def unpack(self, packed: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Batch kernel LSTD, a reference solution for value functions without a closed form."""
+"""Batch kernel LSTD, the reference for value functions without a closed form."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,14 +39,14 @@ def kernel_lstd(
     kernel : Kernel
         The kernel κ.
     discount : float
-        γ.
+        The discount γ, in (0, 1].
     states, rewards, next_states, terminated : arrays
         Transitions, as in `PolicyEvaluator.learn`.
-    n_atoms : int
+    n_atoms : int, default=400
         Largest number of atoms.
-    regularization : float
-        λ.
-    seed : int
+    regularization : float, default=1e-6
+        The regularisation λ.
+    seed : int, default=0
         Seed for the choice of candidate atoms.
 
     Examples

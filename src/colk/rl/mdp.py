@@ -49,16 +49,16 @@ class MDP(ABC):
 class LinearQuadratic(MDP):
     """x' = Ax + w with w normal of standard deviation `noise`, r = −xᵀQx.
 
-    A linear system with linear feedback and quadratic cost. V has a closed form. Chains start from
-    the stationary distribution.
+    This is a linear system with linear feedback and quadratic cost, and V has a closed form. Chains
+    start from the stationary distribution.
 
     Parameters
     ----------
     dynamics : array of shape (p, p)
         A, with all eigenvalues inside the unit circle.
     cost : array of shape (p, p), optional
-        Q, symmetric. Default: identity.
-    noise : float
+        Q, symmetric. Default: the identity.
+    noise : float, default=0.3
         Standard deviation of each component of w.
 
     Examples
@@ -79,7 +79,7 @@ class LinearQuadratic(MDP):
         square = (self.n_features, self.n_features)
         if self.dynamics.shape != square or self.cost.shape != square:
             raise ValueError(
-                "dynamics and cost must be square and of one size, "
+                "dynamics and cost must be square and of the same size, "
                 f"got {self.dynamics.shape} and {self.cost.shape}"
             )
         if not np.array_equal(self.cost, self.cost.T):
@@ -87,8 +87,8 @@ class LinearQuadratic(MDP):
         radius = np.abs(np.linalg.eigvals(self.dynamics)).max()
         if radius >= 1.0:
             raise ValueError(
-                "dynamics must be stable, all eigenvalues inside the unit circle; "
-                f"the largest has modulus {radius:g}"
+                "dynamics must be stable, with all eigenvalues inside the unit circle, but the "
+                f"largest has modulus {radius:g}"
             )
         covariance = solve_discrete_lyapunov(self.dynamics, self.noise**2 * np.eye(self.n_features))
         self._spread = np.linalg.cholesky(covariance) if noise > 0.0 else np.zeros(square)
@@ -146,11 +146,11 @@ class DoubleWell(MDP):
 
     Parameters
     ----------
-    friction : float
+    friction : float, default=0.5
         Share of the velocity lost per unit of time.
-    noise : float
+    noise : float, default=0.8
         Standard deviation of the random change of velocity per unit of time.
-    time_step : float
+    time_step : float, default=0.1
         Duration of a transition.
 
     Examples
@@ -195,7 +195,7 @@ def simulate(mdp: MDP, n_transitions: int, seed: int, n_chains: int = 100) -> Tr
         Number of transitions.
     seed : int
         Random seed.
-    n_chains : int
+    n_chains : int, default=100
         Number of chains.
 
     Examples

@@ -22,7 +22,7 @@ __all__ = ["Agreement", "MonteCarloValues", "agreement", "horizon_of", "monte_ca
 
 @dataclass(frozen=True)
 class MonteCarloValues:
-    """Mean discounted returns from some states.
+    """Mean discounted returns of rollouts from given states, with confidence intervals.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class MonteCarloValues:
     def from_returns(
         cls, states: Array, returns: Array, horizon: int, confidence: float
     ) -> "MonteCarloValues":
-        """Return means and intervals of `returns`, of shape (n, n_rollouts)."""
+        """Return the means and intervals of `returns`, an array of shape (n, n_rollouts)."""
         n_rollouts = returns.shape[1]
         quantile = float(stdtrit(n_rollouts - 1, 0.5 + 0.5 * confidence))
         error = returns.std(axis=1, ddof=1) / np.sqrt(n_rollouts)
@@ -61,7 +61,7 @@ class MonteCarloValues:
 
 
 def horizon_of(discount: float, tolerance: float = 1e-3) -> int:
-    """Return the number h of steps after which γ^h is below `tolerance`.
+    """Return the smallest number of steps h with γ^h ≤ `tolerance`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def horizon_of(discount: float, tolerance: float = 1e-3) -> int:
     gamma = check_fraction(discount, "discount")
     check_number(tolerance, "tolerance", above=0.0)
     if gamma == 1.0:
-        raise ValueError("a discount of 1 needs horizon")
+        raise ValueError("a discount of 1 needs a horizon: set horizon")
     return int(np.ceil(np.log(tolerance) / np.log(gamma)))
 
 
@@ -94,14 +94,14 @@ def monte_carlo_values(
     states : array of shape (n, p)
         Initial states.
     discount : float
-        γ.
-    n_rollouts : int
+        The discount γ, in (0, 1].
+    n_rollouts : int, default=200
         Rollouts from each state, at least 2.
     horizon : int, optional
         Steps per rollout. Default: the smallest h with γ^h ≤ 0.001.
-    confidence : float
+    confidence : float, default=0.95
         Coverage of the intervals.
-    seed : int
+    seed : int, default=0
         Random seed.
 
     Examples

@@ -16,27 +16,26 @@ class KernelLSTD(ValueLearner):
     """Recursive least-squares temporal differences in an RKHS, compressed by KOMP.
 
     V = Σ_j w_j κ(d_j, ·) solves Σ δ κ(x, ·) = λV in the span of the atoms, with
-    δ = r + γV(x') − V(x): up to the prior, the temporal differences of all transitions so far are
-    orthogonal to the atoms' functions. There is no step size. A transition takes O(M²) operations
-    for M atoms, as KOMP does. `kernel_lstd` solves the same system in one batch.
+    δ = r + γV(x') − V(x). Up to the prior, the temporal differences of all transitions so far are
+    then orthogonal to the atoms' functions. There is no step size. A transition takes O(M²)
+    operations for M atoms, as KOMP does. `kernel_lstd` solves the same system in one batch.
 
-    Learn on-policy: there the system is positive definite. A state becomes an atom if leaving it
-    out would change the step of V by more than eps in H-norm.
+    Learn on-policy, because the system is then positive definite. A state becomes an atom if
+    leaving it out would change the step of V by more than eps in H-norm.
 
     Parameters
     ----------
     kernel : Kernel
         The kernel κ.
     discount : float
-        γ.
-    prior : float
-        λ, in units of transitions. If λ ≥ γκ(x, x)/2, the system of a single trajectory is positive
-        definite.
-    compressor : KOMP
-        Bound on the compression error of V per step, in units of rewards. Default:
-        `KOMP(eps=0.01)`.
-    trace : bool
-        Whether to record what every step does, see `PolicyTrace`.
+        The discount γ, in (0, 1].
+    prior : float, default=0.5
+        The prior λ, in units of transitions. If λ ≥ γκ(x, x)/2, the system of a single trajectory
+        is positive definite. Raise it if the system becomes singular.
+    compressor : KOMP or None, default=None
+        Bound on the compression error of V per step, in units of rewards. None: `KOMP(eps=0.01)`.
+    trace : bool, default=False
+        Whether to record every step, see `PolicyTrace`.
 
     References
     ----------
@@ -95,5 +94,5 @@ class KernelLSTD(ValueLearner):
         return DivergenceError(
             f"{type(self).__name__} would diverge at step {self.steps} "
             f"(transition {sample} of this call): the system for V becomes singular; raise prior "
-            f"(now {self.prior:g}), and learn from the policy's own stream"
+            f"(now {self.prior:g}), and learn from transitions of the policy itself"
         )

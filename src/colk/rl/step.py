@@ -1,10 +1,9 @@
-"""The step of kernel policy evaluation, one transition each, and how its methods differ.
+"""The step of kernel policy evaluation for one transition, and its variants.
 
-V moves by α(a κ(x, ·) − γ b κ(x', ·)): a method says what pulls V up at x, a, and what pushes it
-down at x', b, each of them the temporal difference δ or a tracked value z in its place. Rows of the
-weights: V, then z where it is a function, then the average of V. Row z holds z/eps_ratio: the price
-of an atom is the sum of squares over both rows, so that one budget of eps² keeps ‖V − V~‖ ≤ eps and
-‖z − z~‖ ≤ eps_ratio·eps.
+V moves by α(a κ(x, ·) − γ b κ(x', ·)). The methods differ in the coefficients a and b; each is the
+temporal difference δ, a tracked value z in its place, or 0. The rows of the weights are V, then z
+if it is a function, then the average of V. Row z holds z/eps_ratio. The price of an atom is the sum
+of squares over both rows, so one budget of eps² keeps ‖V − V~‖ ≤ eps and ‖z − z~‖ ≤ eps_ratio·eps.
 """
 
 import math
@@ -30,31 +29,31 @@ TRACE = ("difference", "tracked", "n_atoms", "added", "dropped", "value_error", 
 
 
 class ValueStream(Stream):
-    """TD(0), the semi-gradient: δ pulls V at x, and nothing pushes it at x'.
+    """TD(0), the semi-gradient: a = δ and b = 0.
 
-    A sample of the window is a transition: its point is (x, x', γ), with γ = 0 where x' is
-    terminal, its target is the reward.
+    A sample of the window is a transition. Its point is (x, x', γ), with γ = 0 if x' is terminal,
+    and its target is the reward.
 
     Parameters
     ----------
     compressor : Compressor
-        What keeps the expansion small.
+        The compressor of the expansion.
     tracking_rate : PowerDecay
-        β, the rate at which z is renewed.
+        β, the rate at which z is updated.
     eps_ratio : float
-        What z may forget in a step, in units of what V may.
+        Bound on the compression error of z per step, divided by that of V.
     **common
         The arguments of `Stream`.
     """
 
-    n_priced: ClassVar[int] = 1  # rows that price an atom: V, and z where it is a function
-    n_tracked: ClassVar[int] = 0  # numbers that are tracked beside functions
+    n_priced: ClassVar[int] = 1  # rows in the price of an atom: V, and z if it is a function
+    n_tracked: ClassVar[int] = 0  # tracked numbers that are not functions
 
-    next_discount: float  # γ, or 0 where x' is terminal
+    next_discount: float  # γ, or 0 if x' is terminal
     value: float  # V(x)
     next_value: float  # V(x')
     difference: float  # δ
-    tracked: float  # z, what V moves with in place of δ
+    tracked: float  # z, which replaces δ in the step of V
     self_similarity: float  # the larger of κ(x, x) and κ(x', x')
 
     def __init__(
@@ -66,10 +65,10 @@ class ValueStream(Stream):
         self.next_discount = self.value = self.next_value = 0.0
         self.difference = self.tracked = self.self_similarity = 0.0
 
-    # -- what makes a method -----------------------------------------------------------------
+    # -- coefficients of the method ----------------------------------------------------------
 
     def follow(self, rate: float) -> float:
-        """What is tracked, at x: z(x), or z; 0 where nothing is."""
+        """Return the tracked value: z(x) or z; 0 for methods without a tracker."""
         return 0.0
 
     def pull(self) -> float:
@@ -81,13 +80,13 @@ class ValueStream(Stream):
         return 0.0
 
     def renew(self, rate: float) -> float:
-        """Coefficient of κ(x, ·) in the step of z, where it is a function."""
+        """Coefficient of κ(x, ·) in the step of z, if z is a function."""
         return 0.0
 
     # -- the step ----------------------------------------------------------------------------
 
     def make_step(self) -> int:
-        """Learn from the transition in the window; averages, sums and the trace follow."""
+        """Learn from the transition in the window; update averages, sums and the trace."""
         share, before = self.averaging_rate(), self.dictionary.size
         self.step()
         self.average(share)
@@ -97,7 +96,7 @@ class ValueStream(Stream):
         return 0
 
     def step(self) -> int:
-        """Make one step; it ends the loop if it would diverge."""
+        """Make one step; refuse it if it would diverge."""
         t = self.steps
         step_size, rate = self.step_size.rate(t), self.tracking_rate.rate(t)
         count = self.evaluate_columns()  # κ(D, x) and κ(D, x')
@@ -108,7 +107,7 @@ class ValueStream(Stream):
         return 0
 
     def evaluate_columns(self) -> int:
-        """κ(D, ·) at x, and at x' unless it is terminal; returns the number of points."""
+        """Compute κ(D, ·) at x, and at x' unless it is terminal; return the number of points."""
         p = self.dictionary.n_features
         for k in range(p):
             self.dictionary.points[0, k] = self.window.points[0, k]
@@ -117,7 +116,7 @@ class ValueStream(Stream):
         count = 2 if self.next_discount > 0.0 else 1
         self.dictionary.evaluate_columns(self.dictionary.points, count, False)
         self.self_similarity = self.dictionary.gram[0, 0]
-        # written so that NaN is kept
+        # the comparison is negated so that NaN is kept
         if count > 1 and not self.dictionary.gram[1, 1] <= self.self_similarity:
             self.self_similarity = self.dictionary.gram[1, 1]
         if not self.self_similarity < loops.LARGEST:
@@ -125,7 +124,7 @@ class ValueStream(Stream):
         return count
 
     def evaluate_difference(self, count: int, rate: float) -> int:
-        """V at both states, δ and z; they end the loop if the step would diverge."""
+        """Compute V at both states, δ and z; refuse the step if it would diverge."""
         n = self.dictionary.size
         self.value = loops.dot(self.dictionary.weights_t, 0, self.dictionary.columns, 0, n)
         self.next_value = 0.0
@@ -138,7 +137,7 @@ class ValueStream(Stream):
         return 0 if self.is_sound() else self.refuse()
 
     def move(self, step_size: float, rate: float) -> None:
-        """V~ = (1 − αλ)V + α(a κ(x, ·) − γ b κ(x', ·)) and z~ = z + β(δ − z(x))κ(x, ·)."""
+        """Set V~ = (1 − αλ)V + α(a κ(x, ·) − γ b κ(x', ·)) and z~ = z + β(δ − z(x))κ(x, ·)."""
         for row in range(self.dictionary.n_rows):
             self.dictionary.amounts[0, row] = self.dictionary.amounts[1, row] = 0.0
         self.dictionary.amounts[0, 0] = step_size * self.pull()
@@ -149,7 +148,7 @@ class ValueStream(Stream):
         self.dictionary.scale_rows(0, 1, 1.0 - step_size * self.regularization)
 
     def is_sound(self) -> bool:
-        """Whether all values are within their limits, and no square of δ will overflow."""
+        """Whether all values are within their limits, and the square of δ does not overflow."""
         limit = stream.RUNAWAY * (1.0 + self.largest_target)
         return (
             abs(self.value) <= limit
@@ -159,7 +158,7 @@ class ValueStream(Stream):
         )
 
     def record(self, before: int) -> None:
-        """Write the line of a step, if steps are traced."""
+        """Write a line about the step, if steps are traced."""
         k, n, added = self.line, self.dictionary.size, self.dictionary.added
         if not self.traced or k == self.lines.shape[0]:
             return
@@ -172,55 +171,55 @@ class ValueStream(Stream):
 
 
 class ResidualStream(ValueStream):
-    """The residual gradient: δ pulls at x and pushes at x'."""
+    """The residual gradient: a = b = δ."""
 
     def push(self) -> float:
-        """δ."""
+        """Return δ."""
         return self.difference
 
 
 class CorrectedStream(ValueStream):
-    """TD with gradient correction: δ pulls, z(x) pushes; z is a function that tracks E[δ | x]."""
+    """TD with gradient correction: a = δ and b = z(x), where z tracks E[δ | x] as a function."""
 
     n_priced: ClassVar[int] = 2
 
     def follow(self, rate: float) -> float:
-        """z(x), as it was before it saw this δ."""
+        """Return z(x) from before this transition."""
         return self.eps_ratio * loops.dot(
             self.dictionary.weights_t, 1, self.dictionary.columns, 0, self.dictionary.size
         )
 
     def push(self) -> float:
-        """z(x)."""
+        """Return z(x)."""
         return self.tracked
 
     def renew(self, rate: float) -> float:
-        """β(δ − z(x))."""
+        """Return β(δ − z(x))."""
         return rate * (self.difference - self.tracked)
 
 
 class FunctionTrackingStream(CorrectedStream):
-    """The gradient of the Bellman error: z(x) pulls and pushes."""
+    """The gradient of the Bellman error: a = b = z(x)."""
 
     def pull(self) -> float:
-        """z(x)."""
+        """Return z(x)."""
         return self.tracked
 
 
 class ScalarTrackingStream(ValueStream):
-    """The gradient of the Bellman error with one number z, which tracks E[δ], at every x."""
+    """The gradient of the Bellman error with a = b = z, one number that tracks E[δ]."""
 
     n_tracked: ClassVar[int] = 1
 
     def follow(self, rate: float) -> float:
-        """Set z ← (1 − β)z + βδ, as PKGTD has it: V moves with what has seen this δ."""
+        """Set z ← (1 − β)z + βδ, as in PKGTD, and return z, which then contains this δ."""
         self.window.g[0] += rate * (self.difference - self.window.g[0])
         return float(self.window.g[0])
 
     def pull(self) -> float:
-        """The number z."""
+        """Return z."""
         return self.tracked
 
     def push(self) -> float:
-        """The number z."""
+        """Return z."""
         return self.tracked

@@ -17,7 +17,7 @@ class PolicyTrace:
     difference : array
         The temporal difference δ before the step.
     tracked : array
-        The tracker z(x) that V moved with; 0 for methods without one.
+        The value of the tracker in the step of V; 0 for methods without one.
     n_atoms, added, dropped : array
         Model order after the step, atoms added and atoms dropped.
     value_error, tracker_error : array
@@ -43,7 +43,7 @@ class PolicyTrace:
 
     @classmethod
     def from_rows(cls, rows: Array) -> "PolicyTrace":
-        """Name the columns of the lines that the stream wrote."""
+        """Return the record of the lines that the stream wrote."""
         return cls(**{name: rows[:, i] for i, name in enumerate(TRACE)})
 
     def __len__(self) -> int:

@@ -11,18 +11,18 @@ __all__ = ["Transitions"]
 
 
 class Transitions(NamedTuple):
-    """A stream of transitions; `learner.learn(*transitions)` takes it whole.
+    """A stream of transitions, to be passed as `learner.learn(*transitions)`.
 
     Attributes
     ----------
     states : array of shape (n, p)
-        x.
+        States x.
     rewards : array of shape (n,)
-        r.
+        Rewards r.
     next_states : array of shape (n, p)
-        x'.
+        Next states x'.
     terminated : bool array of shape (n,)
-        Where x' is terminal.
+        Whether x' is terminal.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Transitions(NamedTuple):
 
     @property
     def n_transitions(self) -> int:
-        """How many transitions there are."""
+        """Number of transitions."""
         return len(self.rewards)
 
     def part(self, which: slice) -> "Transitions":
@@ -60,11 +60,11 @@ class Transitions(NamedTuple):
         terminated: ArrayLike | None = None,
         n_features: int | None = None,
     ) -> "Transitions":
-        """Return valid transitions, or raise an error that says what is wrong with them."""
+        """Return validated transitions; raise an error if they are invalid."""
         x = check_points(states, n_features, "states")
         x_next = check_points(next_states, x.shape[1], "next_states")
         if len(x_next) != len(x):
-            raise ValueError(f"next_states has {len(x_next)} rows, states has {len(x)}")
+            raise ValueError(f"next_states has {len(x_next)} rows, but states has {len(x)}")
         r = check_vector(rewards, len(x), "rewards")
         return cls(x, r, x_next, _check_flags(terminated, len(x)))
 
@@ -74,5 +74,5 @@ def _check_flags(terminated: ArrayLike | None, size: int) -> NDArray[np.bool_]:
         return np.zeros(size, dtype=np.bool_)
     flags = check_vector(terminated, size, "terminated")
     if not np.isin(flags, (0.0, 1.0)).all():
-        raise ValueError("terminated must hold True and False (or 1 and 0) only")
+        raise ValueError("terminated must consist of True and False, or of 1 and 0")
     return np.asarray(flags != 0.0)

@@ -1,4 +1,4 @@
-"""Models for tables: columns by name, categories, scales; `colk.tabular.reading` reads them."""
+"""Models for tables with named columns; `colk.tabular.reading` reads tables from files."""
 
 from typing import TYPE_CHECKING
 

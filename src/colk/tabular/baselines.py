@@ -1,4 +1,4 @@
-"""Baselines that a model is compared with: a constant and a linear model, from sums over rows."""
+"""Baselines for comparison: a constant and a linear model, computed from sums over rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -9,16 +9,16 @@ from colk._validation import Array
 
 __all__ = ["Baselines", "LinearBaseline"]
 
-# The most values of a category that have an indicator.
+# Largest number of values per category that get an indicator.
 _MOST_VALUES = 64
-# The most columns; wider tables have no linear baseline.
+# Largest number of columns; wider tables have no linear baseline.
 _WIDEST = 512
 # Ridge penalty, as a share of the variance of a column.
 _RIDGE = 1e-6
 
 
 class _Design:
-    """Rows as numbers: numbers and where they are missing, then an indicator for each category."""
+    """Design matrix: each number, an indicator of its gaps, and one for each category value."""
 
     def __init__(
         self, centers: Mapping[str, float], categorical: Sequence[str], values: Sequence[Any] = ()
@@ -63,7 +63,7 @@ class LinearBaseline:
     Parameters
     ----------
     state : mapping
-        The `state` of another one, made of numbers, text and lists.
+        The `state` of a baseline, made of numbers, text and lists.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class LinearBaseline:
 
     @property
     def is_linear(self) -> bool:
-        """Whether there is a linear model, and not only a constant."""
+        """Whether there is a linear model beside the constant."""
         return self._weights is not None
 
     def scores(self, columns: Mapping[str, Any]) -> Array:
@@ -121,12 +121,12 @@ class LinearBaseline:
 
 
 class Baselines:
-    """Sums over rows from which the baselines are found; the batches can have any size.
+    """Sums over rows that determine the baselines; batches may have any size.
 
     Parameters
     ----------
     numbers, categorical : sequence of str
-        Names of the columns of numbers, which may be missing, and of text.
+        Names of the columns with numbers, which may be missing, and of those with text.
     is_classification : bool
         Whether targets are labels.
 
@@ -170,7 +170,7 @@ class Baselines:
         self._merge(X, self._targets(y))
 
     def _centers(self, columns: Mapping[str, Any]) -> dict[str, float]:
-        """Numbers near the means: sums of small numbers lose fewer digits."""
+        """Return numbers near the means, because sums of small numbers lose fewer digits."""
         centers = {}
         for name in self._numbers:
             numbers = np.asarray(columns[name], dtype=np.float64)
@@ -185,7 +185,7 @@ class Baselines:
         return np.eye(len(self._labels))[places]
 
     def _merge(self, X: Array, Y: Array) -> None:
-        """Add the means and the scatter of a batch; columns that came later were 0 before."""
+        """Add the means and the scatter of a batch; new columns count as 0 in earlier rows."""
         p, q = X.shape[1], Y.shape[1]
         mean_x, mean_y = (_padded(m, size) for m, size in zip(self._means, (p, q), strict=True))
         scatter, shared = _padded(self._scatter, p, p), _padded(self._shared, p, q)
@@ -221,7 +221,7 @@ class Baselines:
         return weights, self._means[1] - self._means[0] @ weights
 
     def _discriminant(self) -> tuple[Array, Array]:
-        """Discriminant analysis: classes with one covariance, that within the classes."""
+        """Linear discriminant analysis: all classes share the covariance within classes."""
         shares = self._means[1]
         offsets = self._shared / (self._n * shares)  # means of the classes − mean of all rows
         within = self._scatter - (offsets * (self._n * shares)) @ offsets.T
@@ -231,7 +231,7 @@ class Baselines:
 
 
 def _solve(scatter: Array, right: Array) -> Array:
-    """Solve with a small ridge; columns that do not vary get no weight."""
+    """Solve with a small ridge; columns that do not vary get weight 0."""
     sizes = np.sqrt(np.maximum(scatter.diagonal(), 0.0))
     varies = sizes > 1e-12 * max(sizes.max(initial=0.0), 1e-300)
     weights = np.zeros_like(right)
@@ -244,9 +244,9 @@ def _solve(scatter: Array, right: Array) -> Array:
 
 
 def _padded(values: Array, *shape: int) -> Array:
-    """Return an array that is larger, with zeros in the new places."""
+    """Return the array enlarged to a shape, with zeros in the new places."""
     grown = np.zeros(shape)
-    # A table that became too wide has no columns any more.
+    # The array shrinks if the table became too wide, which drops all columns.
     kept = tuple(slice(0, min(a, b)) for a, b in zip(values.shape, shape, strict=True))
     grown[kept] = values[kept]
     return grown

@@ -1,4 +1,4 @@
-"""Columns of a table: their kinds, and their values as numbers, texts and times with gaps."""
+"""Columns of a table: their kinds, and conversion to numbers, texts or times with gaps."""
 
 import math
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ Kind = Literal["number", "category", "date"]
 
 
 class Column(NamedTuple):
-    """A column of a table and what it holds.
+    """Name and kind of a column of a table.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _floats(values: list[Any], name: str) -> Array:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a cell is empty: None, NaN, or what pandas has for them.
+    """Return whether a cell is empty: None, NaN, or pandas' NaT and NA.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def as_texts(values: Any, name: str) -> NDArray[np.object_]:
 def as_seconds(values: Any, name: str) -> Array:
     """Return dates as seconds since 1970, with NaN for gaps.
 
-    Dates are numbers of seconds, datetime64, or texts as ISO 8601 writes them.
+    Dates are numbers of seconds, datetime64, or texts in ISO 8601.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def as_seconds(values: Any, name: str) -> Array:
 
 
 def kind_of_objects(values: Sequence[Any]) -> Kind:
-    """Return the kind of a column of Python objects: numbers and gaps only, or categories.
+    """Return the kind of a column of Python objects: "number" if it has only numbers and gaps.
 
     Examples
     --------

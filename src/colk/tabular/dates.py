@@ -1,4 +1,4 @@
-"""Features of dates: the trend, and the time of day, of week and of year as points on circles."""
+"""Features of dates: the trend, and the time of day, week and year as points on circles."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _PERIODS = 1.5
 
 
 def cycles_in(seconds: Array) -> tuple[str, ...]:
-    """Return the cycles that these dates can show: they span more than one and a half periods.
+    """Return the cycles of which these dates span at least one and a half periods.
 
     The time of day is used only if dates have different times of day.
 
@@ -63,10 +63,10 @@ def seconds_of(years: Array) -> Array:
 
 
 def on_circle(seconds: Array, cycle: str) -> Array:
-    """Return the place in a cycle as points of a circle, of shape (n, 2); a gap stays NaN.
+    """Return the time within a cycle as points on a circle, of shape (n, 2); a gap stays NaN.
 
-    The coordinates have a standard deviation of 1. All times of a day have the same place in the
-    week.
+    The coordinates have a standard deviation of 1. In the week, all times of a day are the same
+    point.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
-"""Effects of the values of a category on the target: shrunken and out of fold.
+"""Effects of the values of a category on the target, with shrinkage and out of fold.
 
 A few hundred atoms cannot represent a category with hundreds of values, if each value has its own
 level and changes the effect of a number. A linear model with random effects can: the target is
-b·z + u_v·z for the value v of the category. Here z holds a 1, numbers, and sines and cosines of
-numbers, and the effects u_v are normal with mean 0. The expected u_v·z becomes a feature of the
-row. For a training row it is computed from rows of other folds, so that it does not contain the
-row's own target.
+b·z + u_v·z for the value v of the category. The vector z consists of a 1, numbers, and sines and
+cosines of numbers; the effects u_v are normal with mean 0. The expected u_v·z becomes a feature of
+the row. For a training row it is computed from rows of other folds, so that it does not depend on
+the row's own target.
 """
 
 import math
@@ -22,14 +22,14 @@ __all__ = ["N_FOLDS", "CategoryEffects", "EffectColumns", "Places", "effect_targ
 
 N_FOLDS = 5
 
-# Categories with fewer values than this get no effects, because atoms can represent them. Nor do
-# categories with nearly as many values as rows, because there is too little data for each value.
+# Categories with few values get no effects, because atoms can represent them. Categories with
+# nearly as many values as rows get none either, because there is too little data for each value.
 _FEW_VALUES = 150
 _MOST_SHARE = 0.8
 _FEWEST_ROWS = 100
 
-# The most numbers that have curves for each value, or slopes if there are few rows for each value.
-# The most targets that have effects.
+# Largest number of columns with a curve for each value; of columns with slopes, if there are fewer
+# than _ROWS_FOR_CURVES rows per value; and of targets with effects.
 _MOST_CURVES = 3
 _MOST_SLOPES = 8
 _ROWS_FOR_CURVES = 3.0
@@ -37,15 +37,15 @@ _FREQUENCIES = (1.5, 3.0)
 _PER_CURVE = 1 + 2 * len(_FREQUENCIES)
 _MOST_TARGETS = 10
 
-# The most numbers in the moments of all values, and the rows whose products are in memory.
+# Largest size of the moments of all values, and number of rows whose products are in memory.
 _MOST_MOMENTS = 2**24
 _BLOCK = 8192
 
-# Numbers count up to this many units from their median, and so do targets from their mean.
+# Numbers are clipped at this many units from their median, and targets from their mean.
 _FARTHEST = 3.0
 _FARTHEST_TARGET = 5.0
 
-# Rounds of the EM algorithm, and the values that it uses.
+# Rounds of the EM algorithm, and the number of values that it uses.
 _ROUNDS = 30
 _EM_VALUES = 2000
 _TINY = 1e-8
@@ -55,14 +55,14 @@ Codes = NDArray[np.intp]
 
 
 def effect_targets(targets: Array, n_classes: int) -> Array:
-    """Return targets whose means tell something: numbers, or a 1 for each row of a class.
+    """Return targets that can be averaged: clipped numbers, or an indicator of each class.
 
     Parameters
     ----------
     targets : array of shape (n,) or (n, q)
         Targets as the loss takes them.
     n_classes : int
-        How many classes the targets number, or 0 if they are values.
+        Number of classes if the targets are class indices, or 0 if they are numbers.
 
     Examples
     --------
@@ -86,23 +86,23 @@ def effect_targets(targets: Array, n_classes: int) -> Array:
     tables=stored.Array("n_tables", "n_targets", "n_values", "n_terms"),
 )
 class CategoryEffects:
-    """The levels and slopes, or curves, of the values of a category.
+    """The level of each value of a category, and its slopes or curves.
 
     Parameters
     ----------
     column : int
         The column of an encoded row with the codes of the category.
     n_rows : int
-        Number of rows in the data of the fit. The row at place i is in fold (i mod n) mod 5.
+        Number of rows n in the data of the fit. Row i is in fold (i mod n) mod 5.
     numbers : sequence of int
         The columns that have slopes or curves.
     center, unit : array of shape (k,)
-        Their medians, and the units in which they count.
+        Medians and units of these columns.
     has_curves : bool
         Whether values have a curve for each number, not only a slope.
     tables : array of shape (1 or 6, q, v, k + 1 or 5k + 1)
-        The effects of each value, for each target: from all rows and, as long as rows are learned
-        again, without the rows of each fold.
+        The effects of each value for each target: first from all rows, then, until the fit ends,
+        without the rows of each fold.
 
     Examples
     --------
@@ -152,17 +152,17 @@ class CategoryEffects:
         rows : array of shape (n, width)
             Encoded rows.
         n_measured : int
-            How many leading columns are numbers.
+            Number of leading columns that are numbers.
         column : int
             The column of the category.
         n_codes : int
-            Number of its codes, with that of a gap.
+            Number of its codes, including the code of a gap.
         targets : array of shape (n, q)
-            What `effect_targets` returns.
+            The result of `effect_targets`.
         weight : array of shape (n,)
             Weights of the rows.
         places : array of shape (n,)
-            The places of the rows in the data.
+            The indices of the rows in the data.
         n_rows : int
             Number of rows in the data.
         """
@@ -192,7 +192,7 @@ class CategoryEffects:
     def _keep_slopes(
         self, rows: Array, codes: Codes, targets: Array, n_codes: int, n_terms: int
     ) -> None:
-        """Keep the numbers whose slopes differ most between the values."""
+        """Keep the columns whose slopes differ most between the values."""
         most = min(_MOST_SLOPES, n_terms - 1)
         if self.has_curves:
             most = min(_MOST_CURVES, (n_terms - 1) // _PER_CURVE)
@@ -232,7 +232,7 @@ class CategoryEffects:
         rows : array of shape (n, width)
             Encoded rows.
         places : array of shape (n,), optional
-            The places of rows in the data, if they are learned; by default rows are new.
+            The indices of training rows in the data. Default: the rows are new.
         """
         codes = rows[:, self.column].astype(np.intp)
         known = (codes >= 0) & (codes < self.tables.shape[2])
@@ -262,7 +262,7 @@ class CategoryEffects:
 
 
 class EffectColumns:
-    """The part of a TableEncoder that adds the effects of categories to encoded rows."""
+    """The part of `TableEncoder` that adds the effects of categories to encoded rows."""
 
     effects: list[CategoryEffects]
     _codes: dict[str, dict[str | None, float]]
@@ -275,7 +275,7 @@ class EffectColumns:
     @property
     @abstractmethod
     def categorical(self) -> tuple[int, ...]:
-        """Columns of an encoded row that hold codes."""
+        """Columns of an encoded row that are codes of categories."""
 
     def _effect_names(self) -> list[str]:
         coded = dict(zip(self.categorical, self._codes, strict=True))
@@ -291,7 +291,7 @@ class EffectColumns:
     def find_effects(
         self, rows: Array, targets: Array, weight: Array, places: Places, n_rows: int
     ) -> Array:
-        """Find the effects of categories of many values; return the rows with their effects.
+        """Find the effects of categories with many values; return rows with effects appended.
 
         Parameters
         ----------
@@ -302,8 +302,8 @@ class EffectColumns:
         weight : array of shape (n,)
             Weights of the rows.
         places : array of shape (n,)
-            The places of the rows in the data. They give the folds: the effect in a row comes from
-            the rows of other folds.
+            The indices of the rows in the data. They determine the folds; the effect in a row is
+            computed from the rows of other folds.
         n_rows : int
             Number of rows in the data.
         """
@@ -316,12 +316,12 @@ class EffectColumns:
         return self._with_effects(rows, places) if self.effects else rows
 
     def end_fit(self) -> None:
-        """Forget the folds: rows that come from now on are new."""
+        """Drop the tables of the folds, because all later rows are new."""
         self.effects = [effects.final() for effects in self.effects]
 
 
 def _scales(numbers: Array) -> tuple[Array, Array]:
-    """Return medians and half the distance of the quantiles at 16 % and 84 %."""
+    """Return medians, and half the distance between the quantiles at 16 % and 84 %."""
     if numbers.shape[1] == 0:
         return np.zeros(0), np.zeros(0)
     low, center, high = np.quantile(numbers, [0.16, 0.5, 0.84], axis=0)
@@ -344,7 +344,7 @@ def _tables(
     n_codes: int,
     folds: Codes,
 ) -> Array:
-    """Return level and slopes of each value, from all rows and without each fold."""
+    """Return the effects of each value, from all rows and without each fold."""
     weight = weight / weight.mean()
     share = Z * weight[:, None]
     common = np.linalg.solve(Z.T @ share + 1e-6 * len(y) * np.eye(Z.shape[1]), share.T @ y)

@@ -1,4 +1,4 @@
-"""Columns with gaps, categories and dates as rows of numbers that a kernel can compare."""
+"""Encode columns of numbers, categories and dates, with gaps, as rows for a kernel."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,55 +16,54 @@ from colk.tabular.gaps import FEWEST_ROWS, MOST_COLUMNS, GapFiller
 
 __all__ = ["MISSING", "OTHER", "TableEncoder"]
 
-# Codes of a category: a gap is a value of its own, and so is a value that is not known.
+# Codes of a category for a gap and for an unknown value.
 MISSING, OTHER = 0.0, -1.0
 
-# At most this many rows give the typical value of a column.
+# Largest number of rows that determine the median of a column.
 _TYPICAL_ROWS = 20_000
 
 
 @stored.stores(FIELDS)
 class TableEncoder(EffectColumns, StoredEncoder):
-    """Makes rows of numbers from columns of numbers, categories and dates.
+    """Encodes columns of numbers, categories and dates as rows of numbers.
 
     The columns of an encoded row are, in this order:
 
     - each number, and each date in years since 2000;
-    - for each date and each of its cycles (day, week, year) the place on a circle, two numbers;
-    - for each category a code. Codes are compared by equality (`colk.kernels.Mixed`). A gap has the
-      code 0, the values are 1, 2, … in the order of appearance, and a value that was not admitted
-      has the code −1;
-    - for each column of numbers or dates with gaps a number that is 1 in a gap and else 0, in the
-      order in which the columns first had a gap;
-    - for each category of many values its effect on the target, if `find_effects` was called
+    - for each date and each of its cycles (day, week, year), a point on a circle, two numbers;
+    - for each category, a code. Codes are compared by equality (`colk.kernels.Mixed`). A gap has
+      code 0, values have codes 1, 2, … in order of appearance, and unknown values have code −1;
+    - for each column of numbers or dates with gaps, an indicator that is 1 in a gap and else 0,
+      in the order in which the columns first had a gap;
+    - for each category with many values, its effect on the target, if `find_effects` was called
       (`colk.tabular.effects`).
 
-    Gaps of numbers and dates get their expected value given the other cells of the row
-    (`colk.tabular.gaps`), if the first data had gaps, 30 rows or more and at most 60 columns, where
-    each value of a category counts as a column. Otherwise they get the median of the column.
+    A gap in a number or date is filled with its expected value given the other cells of the row
+    (`colk.tabular.gaps`), if the first data had gaps, at least 30 rows and at most 60 columns; each
+    value of a category counts as a column. Otherwise it is filled with the column's median.
 
-    New values of a category get new codes, and a first gap in a column adds a number to the row, at
-    its end; it is 0 in all rows before.
+    New values of a category get new codes. The first gap in a column adds an indicator at the end
+    of the row, which is 0 in all earlier rows.
 
     Parameters
     ----------
     columns : sequence of Column
         Names and kinds of the columns.
     typical : mapping of str to float, optional
-        The value that fills the gaps of a column of numbers or dates; 0 by default.
+        The value that fills gaps in a column of numbers or dates. Default: 0.
     cycles : mapping of str to sequence of str, optional
-        The cycles of each date; none by default.
+        The cycles of each date. Default: none.
     values : mapping of str to sequence of str, optional
-        Values of each category so far.
-    gaps : sequence of str
+        Values of each category so far. Default: none.
+    gaps : sequence of str, default=()
         Columns of numbers and dates that have had a gap.
     filler : GapFiller, optional
-        Fills gaps from the other cells of a row: of numbers and circles, and of the values of
-        categories that are named here.
+        Fills gaps from the other cells of a row: numbers, circles, and indicators of the categories
+        in `predictors`. Default: gaps are filled with `typical`.
     predictors : mapping of str to int, optional
-        How many values of each category the filler uses.
-    effects : sequence of CategoryEffects
-        The effects of categories on the target; none by default.
+        The number of values of each category that the filler uses. Default: none.
+    effects : sequence of CategoryEffects, default=()
+        The effects of categories on the target.
 
     Examples
     --------
@@ -110,7 +109,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
 
     @classmethod
     def of(cls, columns: Sequence[Column], table: Mapping[str, Any]) -> "TableEncoder":
-        """Return the encoder of a table; its medians and the cycles of dates are found here.
+        """Return an encoder whose medians, cycles and values come from a table.
 
         Parameters
         ----------
@@ -133,7 +132,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
         return encoder
 
     def _find_filler(self, known: Mapping[str, Any]) -> None:
-        """Learn how the cells of a row depend on each other."""
+        """Estimate how the cells of a row depend on each other."""
         counts = {name: self.n_values(name) for name in self._codes}
         self._predictors = {name: n for name, n in counts.items() if 1 < n <= FEW_VALUES}
         n_cells = self.n_measured + 2 * self._n_circles + sum(self._predictors.values())
@@ -172,7 +171,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
 
     @property
     def categorical(self) -> tuple[int, ...]:
-        """Columns of an encoded row that hold codes."""
+        """Columns of an encoded row that are codes of categories."""
         first = self.n_measured + 2 * self._n_circles
         return tuple(range(first, first + len(self._codes)))
 
@@ -190,21 +189,21 @@ class TableEncoder(EffectColumns, StoredEncoder):
 
     @property
     def is_plain(self) -> bool:
-        """Whether an encoded row is the row itself: numbers without gaps."""
+        """Whether encoding leaves rows unchanged, because they are numbers without gaps."""
         return self.width == self.n_columns and len(self._typical) == self.n_columns
 
     # -- learning the table ------------------------------------------------------------------
 
     def admit(self, table: Mapping[str, Any], *, grows: bool = True) -> None:
-        """Give codes to new values of categories, and a number to columns with a first gap.
+        """Give codes to new values of categories, and an indicator to columns with a first gap.
 
         Parameters
         ----------
         table : mapping of str to array
             The columns by name.
-        grows : bool
-            Whether encoded rows may become wider. Otherwise, and if there are effects, a first gap
-            is filled only.
+        grows : bool, default=True
+            Whether encoded rows may become wider. If not, or if there are effects, a first gap is
+            filled but gets no indicator.
         """
         known = _checked(self.columns, table)
         for name, kind in self.columns:
@@ -249,9 +248,9 @@ class TableEncoder(EffectColumns, StoredEncoder):
         Parameters
         ----------
         table : mapping of str to array
-            The columns by name. Further columns are ignored.
+            The columns by name. Other columns are ignored.
         places : array of shape (n,), optional
-            The places of the rows in the data of a fit, if they are learned now.
+            The indices of training rows in the data of a fit. Default: the rows are new.
         """
         known = _checked(self.columns, table)
         parts: list[Any] = [self._filled(self._cells(known))]
@@ -265,7 +264,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
         return np.fromiter((codes.get(value, OTHER) for value in values), np.float64, len(values))
 
     def _cells(self, known: Mapping[str, Any]) -> Array:
-        """Return numbers, dates and circles with their gaps, and what else the filler uses."""
+        """Return numbers, dates and circles with their gaps, and indicators for the filler."""
         n_rows = len(known[self.columns[0].name])
         parts: list[Any] = [np.empty((n_rows, 0))]
         parts += [
@@ -305,7 +304,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
         some = X[:: -(-len(X) // _TYPICAL_ROWS) or 1]
         is_gap: list[bool] = np.asarray(np.isnan(X).any(axis=0)).tolist()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a column may have gaps only
+            warnings.simplefilter("ignore", RuntimeWarning)  # a column may consist of gaps
             medians = np.nan_to_num(np.nanmedian(some, axis=0))
         columns = [Column(name, "number") for name in names]
         gaps = [name for name, gap in zip(names, is_gap, strict=True) if gap]
@@ -317,7 +316,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
     def encode_matrix(self, X: Array) -> Array:
         """Return the encoded rows of a matrix of numbers, with NaN for gaps.
 
-        It is X itself if there are no gaps, now and before.
+        Returns X itself if neither X nor earlier data have gaps.
 
         Parameters
         ----------
@@ -336,7 +335,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
         return np.ascontiguousarray(np.column_stack([X, marks]))
 
     def unknown(self, table: Mapping[str, Any]) -> dict[str, int]:
-        """Return how many rows have a value that was not admitted, for each such category.
+        """Return the number of rows with an unknown value, for each category that has such rows.
 
         Parameters
         ----------
@@ -350,12 +349,12 @@ class TableEncoder(EffectColumns, StoredEncoder):
         return {name: count for name, count in found.items() if count}
 
     def description(self) -> list[tuple[str, str, str]]:
-        """Return name, kind and use of each column, as text."""
+        """Return name, kind and encoding of each column, as text."""
         return [(name, kind, self._use_of(name, kind)) for name, kind in self.columns]
 
     def _use_of(self, name: str, kind: str) -> str:
         if kind == "category":
-            use = f"{self.n_values(name)} values, compared by equality; a gap is a value"
+            use = f"{self.n_values(name)} values, compared by equality; a gap is one more value"
             has_effect = f"effect of {name}" in self._effect_names()
             return use + ("; level and slopes of each value" if has_effect else "")
         uses = ["a number"] if kind == "number" else ["trend"]

@@ -13,7 +13,7 @@ from colk.tabular.gaps import GapFiller
 
 __all__ = ["FEW_VALUES", "FIELDS", "StoredEncoder"]
 
-# Categories with more values do not help to fill gaps.
+# Categories with more values are not used to fill gaps.
 FEW_VALUES = 10
 
 FIELDS: dict[str, stored.Field] = {
@@ -62,18 +62,18 @@ class StoredEncoder:
                 values["effects"],
             )
         except ValueError as error:
-            raise FileFormatError(f"the columns of a table do not fit: {error}") from None
+            raise FileFormatError(f"the columns of a table are inconsistent: {error}") from None
         is_other = any(len(set(one)) < len(one) for one in (*values["values"], *values["cycles"]))
         is_other |= not set(values["gaps"]) <= set(plain._typical)
         if is_other or len(set(values["gaps"])) < len(values["gaps"]):
-            raise FileFormatError("values, cycles and gaps of columns must be different")
+            raise FileFormatError("values, cycles or gaps of columns occur twice or are unknown")
         used = [column for effects in encoder.effects for column in effects.numbers]
         coded = [effects.column for effects in encoder.effects]
         if not set(coded) <= set(encoder.categorical) or len(set(coded)) < len(coded):
-            raise FileFormatError("effects must be those of different categories")
+            raise FileFormatError("effects must belong to different categories")
         if any(column >= encoder.n_measured for column in used):
-            raise FileFormatError("slopes must be those of numbers")
+            raise FileFormatError("slopes must belong to columns of numbers")
         n_cells = encoder._cells({name: np.empty(0) for name, _ in columns}).shape[1]
         if encoder._filler is not None and len(encoder._filler.unit) != n_cells:
-            raise FileFormatError("gaps are filled from other columns than the table has")
+            raise FileFormatError("the filler of gaps has other columns than the table")
         return encoder

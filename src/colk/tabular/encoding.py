@@ -1,4 +1,4 @@
-"""Rows of a table as points: encoded, with gaps filled, and standardised."""
+"""Turn rows of a table into points: encode them, fill gaps, and standardise."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -25,9 +25,9 @@ __all__ = ["TableRows"]
 class TableRows(Guarded):
     """The part of `TableModel` that turns rows into points.
 
-    `fit` finds the medians of the columns, which fill their gaps, and the cycles of dates before it
-    finds the scales. `learn` cannot know them: a gap has the mean of the rows so far, and dates
-    have all cycles.
+    `fit` first finds the medians of the columns, which fill their gaps, and the cycles of dates,
+    then the scales. `learn` sees each row once, so it fills a gap with the mean of the rows so far
+    and uses all cycles of dates.
     """
 
     target: str
@@ -46,7 +46,7 @@ class TableRows(Guarded):
 
     @property
     def wanted(self) -> "Columns":
-        """The columns to read; the target must be there."""
+        """The columns to read for learning; rows without a target are rejected."""
         return self._wanted(with_target=True)
 
     @property
@@ -77,7 +77,7 @@ class TableRows(Guarded):
     # -- the encoder -------------------------------------------------------------------------
 
     def _start_encoder(self) -> None:
-        """Begin with an encoder that knows nothing about the rows."""
+        """Begin with an encoder that has not seen any rows."""
         cycles = {name: tuple(CYCLES) for name in self.dates}
         self._set_encoder(TableEncoder(self._table_columns(), cycles=cycles))
         self._targets = RunningScale(1)
@@ -90,7 +90,7 @@ class TableRows(Guarded):
 
     @property
     def needs_medians(self) -> bool:
-        """Whether a fit must find medians and cycles before the scales: there are gaps or dates."""
+        """Whether a fit must find medians and cycles before the scales, for gaps or dates."""
         return bool(self._encoder.gaps or self.dates)
 
     def measured(self, columns: Mapping[str, Any]) -> Array:
@@ -110,12 +110,12 @@ class TableRows(Guarded):
         return np.column_stack(parts) if parts else np.zeros((n, 0))
 
     def find_medians(self, measured: Array) -> None:
-        """Fix what fills the gaps, and the cycles of dates; the scales begin anew.
+        """Set the medians that fill gaps and the cycles of dates; reset the scales.
 
         Parameters
         ----------
         measured : array of shape (n, m)
-            What `measured` returns for a sample of the rows.
+            The result of `measured` for a sample of the rows.
         """
         before = self._encoder
         typical, cycles = {}, {}
@@ -136,7 +136,7 @@ class TableRows(Guarded):
     def _encoded(self, columns: Mapping[str, Any], y: Any, first: int) -> tuple[Array, Any]:
         """Return checked rows as a matrix, and targets as a column of numbers or texts.
 
-        `first` is the place of the first row in the data of a fit.
+        `first` is the index of the first row in the data of a fit.
         """
         if self.task == "regression":
             targets = check_numbers(y, self.target)[:, None].copy()
@@ -154,7 +154,7 @@ class TableRows(Guarded):
     def find_effects(
         self, X: Array, targets: Array, places: NDArray[np.int64], n_rows: int
     ) -> Array:
-        """Find the effects of categories; return the rows with their effects out of fold.
+        """Find the effects of categories; return the rows with out-of-fold effects appended.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class TableRows(Guarded):
         targets : array of shape (n, 1)
             Targets as the loss takes them, standardised.
         places : array of shape (n,)
-            The places of the rows in the data.
+            The indices of the rows in the data.
         n_rows : int
             Number of rows in the data.
         """
@@ -178,7 +178,7 @@ class TableRows(Guarded):
         return as_loss(self.settings.loss).kind == "multiclass"
 
     def end_fit(self) -> None:
-        """From now on rows are new."""
+        """Treat all later rows as new rows."""
         self._encoder.end_fit()
 
     def _class_targets(self, labels: Any) -> Array:
@@ -193,9 +193,9 @@ class TableRows(Guarded):
         Parameters
         ----------
         X, targets : arrays
-            What `encode` returns.
+            The result of `encode`.
         gaps : array of shape (n, m), optional
-            Which numbers and dates are missing; they get the mean of the rows before.
+            Which numbers and dates are missing; they are filled with the mean of earlier rows.
         """
         if gaps is not None and gaps.any():
             for piece, missing in _pieces(X, gaps):
@@ -219,7 +219,7 @@ class TableRows(Guarded):
         Parameters
         ----------
         X, targets : arrays
-            What `encode` returns.
+            The result of `encode`.
         """
         if self.scale:
             self._inputs.scale(X)
@@ -259,7 +259,7 @@ class TableRows(Guarded):
 
 
 def _pieces(X: Array, gaps: Array) -> Iterator[tuple[Array, Any]]:
-    """Yield rows without gaps, as many as follow each other, and single rows with their gaps."""
+    """Yield runs of rows without gaps, and single rows with the places of their gaps."""
     start = 0
     for row in np.flatnonzero(gaps.any(axis=1)).tolist():
         if row > start:

@@ -1,4 +1,4 @@
-"""Data frames of pandas, polars and pyarrow, and arrays of objects, as columns with kinds."""
+"""Read data frames of pandas, polars and pyarrow, and arrays of objects, as typed columns."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ def read_table(X: Any) -> tuple[list[Column], dict[str, Any]]:
     """Return the columns of a data frame or of an array of objects, and their values by name.
 
     Numbers and booleans are numbers, datetimes are dates, and texts and categories are categories.
-    Times that have a zone are times of day in their zone.
+    Times with a time zone keep their local time.
 
     Parameters
     ----------
@@ -97,5 +97,5 @@ def _of_series(series: Any, name: str, nw: Any) -> tuple[Kind, Any]:
         return _of_objects(values, name)
     raise TypeError(
         f"column {name!r} of type {dtype} is neither numbers, categories nor dates: leave it out, "
-        "or make a number or a text of each cell"
+        "or convert its cells to numbers or texts"
     )

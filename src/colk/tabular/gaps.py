@@ -1,4 +1,4 @@
-"""Gaps in a row, filled with their expected values given the other cells of the row."""
+"""Fill gaps in a row with their expected values, given the other cells of the row."""
 
 from collections.abc import Iterator
 
@@ -11,22 +11,22 @@ from colk.errors import FileFormatError
 
 __all__ = ["FEWEST_ROWS", "MOST_COLUMNS", "GapFiller"]
 
-# Wider rows are not filled: each pattern of gaps needs a solve of this size.
+# Wider rows are not filled this way, because each pattern of gaps needs a solve of this size.
 MOST_COLUMNS = 60
 
-# Fewer rows do not show how columns depend on each other.
+# With fewer rows, correlations of the columns are not reliable.
 FEWEST_ROWS = 30
 
-# Rows that the moments are estimated from, rounds of this, and the share that is added to the
-# variances, because columns may depend on each other.
+# Number of rows that estimate the moments, rounds of EM, and the ridge that is added to the
+# variances, because columns may be collinear.
 _ROWS = 1000
 _ROUNDS = 5
 _RIDGE = 1e-3
 
-# Rows whose equations are in memory at a time.
+# Number of rows whose equations are in memory at a time.
 _BLOCK = 256
 
-# Filled cells are at most this many standard deviations from the mean.
+# Filled values are clipped at this many standard deviations from the mean.
 _FARTHEST = 4.0
 
 
@@ -38,8 +38,8 @@ _FARTHEST = 4.0
 class GapFiller:
     """Fills the gaps of a row with their expected values, given the other cells.
 
-    The rows are taken as normally distributed. Their means and correlations are estimated from rows
-    with gaps by the EM algorithm.
+    The rows are assumed to be normally distributed. The EM algorithm estimates their means and
+    correlations from rows with gaps.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ class GapFiller:
 
     @classmethod
     def of(cls, X: Array) -> "GapFiller":
-        """Return the filler for rows like these.
+        """Estimate the filler from rows.
 
         Parameters
         ----------
         X : array of shape (n, p)
-            Rows, with NaN for gaps; at most 1000 of them are used, evenly spaced.
+            Rows, with NaN for gaps. At most 1000 evenly spaced rows are used.
         """
         X = X[:: -(-len(X) // _ROWS) or 1]
         known = ~np.isnan(X)
@@ -123,7 +123,7 @@ class GapFiller:
         return doubt
 
     def _between(self, is_known: NDArray[np.bool_]) -> Array:
-        """Return the correlations between the known cells of each row; a gap has none."""
+        """Return the correlations between the known cells of each row, and 0 for gaps."""
         both = is_known[:, :, None] & is_known[:, None, :]
         return np.where(both, self.correlations, np.eye(len(self.unit)))
 
@@ -137,7 +137,7 @@ class GapFiller:
 
 
 def _blocks(X: Array) -> Iterator[NDArray[np.intp]]:
-    """Yield the rows with gaps, some hundred at a time."""
+    """Yield the indices of rows with gaps, 256 at a time."""
     rows = np.flatnonzero(np.isnan(X).any(axis=1))
     for start in range(0, len(rows), _BLOCK):
         yield rows[start : start + _BLOCK]

@@ -1,4 +1,4 @@
-"""Prediction intervals from residuals of rows that were not learned: split conformal inference."""
+"""Prediction intervals by split conformal inference, from residuals of held-out rows."""
 
 import math
 
@@ -12,14 +12,14 @@ __all__ = ["conformal_ends"]
 def conformal_ends(residuals: Array, coverage: float) -> tuple[float, float]:
     """Return the ends of an interval relative to the prediction.
 
-    Of n residuals in order, the lower end is number ⌊(n + 1)α/2⌋ and the upper end number
-    ⌈(n + 1)(1 − α/2)⌉, for α = 1 − coverage. Another residual of the same distribution lies
-    between them with a probability of at least 1 − α.
+    Among n sorted residuals, the lower end is the one of rank ⌊(n + 1)α/2⌋ and the upper end the
+    one of rank ⌈(n + 1)(1 − α/2)⌉, for α = 1 − coverage. Another residual of the same distribution
+    lies between them with a probability of at least 1 − α.
 
     Parameters
     ----------
     residuals : array of shape (n,)
-        Targets minus predictions, of rows that were not learned.
+        Targets minus predictions, of rows that the model has not learned.
     coverage : float
         Nominal coverage 1 − α.
 
@@ -45,7 +45,8 @@ def conformal_ends(residuals: Array, coverage: float) -> tuple[float, float]:
         )
     if n < needed:
         raise ValueError(
-            f"intervals of coverage {coverage:g} need {needed} rows that are not learned, got {n}"
+            f"intervals of coverage {coverage:g} need {needed} rows that the model has not "
+            f"learned, got {n}"
         )
     ordered = np.sort(residuals)
     place = math.floor(round((n + 1) * tail, 6))

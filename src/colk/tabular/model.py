@@ -1,4 +1,4 @@
-"""A model for tables: named columns in, predicted numbers or labels out."""
+"""A model for tables with named columns, which predicts numbers or labels."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -33,15 +33,15 @@ _TASKS = ("regression", "classification")
 
 @stored.stores(FIELDS)
 class TableModel(TableStream, StoredTable):
-    """COLK for the rows of a table, with everything that turns rows into points.
+    """COLK for the rows of a table, including their encoding and scaling.
 
     Numbers and targets are standardised. Categories are compared by equality
-    (`colk.kernels.Mixed`), dates become a trend and places in the day, the week and the year. Any
-    feature may be missing (NaN or None): a missing category is a value of its own, a missing number
-    or date has a typical value and a mark. `fit` reads the rows several times and gives the same
-    model as `COLKRegressor().fit` or `COLKClassifier().fit` on the rows in their order, in the
-    memory of 20,000 rows. `learn` reads the rows once. It standardises each row by the mean and the
-    deviation of the rows so far, so that batches of any size give the same model.
+    (`colk.kernels.Mixed`). Dates become a trend and the times of day, week and year. Any feature
+    may be missing (NaN or None): a missing category is one more value; a missing number or date is
+    filled with a typical value and marked by an indicator. `fit` reads the rows several times and
+    gives the same model as `COLKRegressor().fit` or `COLKClassifier().fit` on the rows in their
+    order, in the memory of 20,000 rows. `learn` reads the rows once. It standardises each row by
+    the mean and the deviation of the rows so far, so batches of any size give the same model.
 
     Parameters
     ----------
@@ -49,56 +49,58 @@ class TableModel(TableStream, StoredTable):
         Name of the column to predict.
     features : sequence of str
         Names of the columns to predict it from.
-    categorical : sequence of str
-        The features that hold categories. They are compared by equality; there may be any number.
-    task : {"regression", "classification"}
+    categorical : sequence of str, default=()
+        The features that are categories. A category may have any number of values.
+    task : {"regression", "classification"}, default="regression"
         Whether targets are numbers or labels.
-    kernel : Kernel or str, default "auto"
+    kernel : Kernel or str, default="auto"
         A kernel, or the name of one. With "auto" the data choose: `fit` compares kernels on 1,000
         rows drawn from all rows, `learn` on the first 500 rows. If later rows of `learn` need
         another kernel, a rival learns beside the model and may take over; see
         `colk.COLKRegressor`.
-    bandwidth : float, "scale" or "auto", default "scale"
+    bandwidth : float, "scale" or "auto", default="scale"
         Bandwidth of a kernel given by name, for standardised columns. "scale" is √(p/2) for p
-        features, and p/2 for the Laplacian.
-    loss : Loss or str, optional
-        Default: "huber" for numbers, "softmax" for labels. Thresholds are in units of the target's
-        standard deviation. Losses of a margin, such as "hinge", separate two classes.
-    risk : Risk or str, default "mean"
-        How the losses of the rows are combined.
+        features, and p/2 for the Laplacian. "auto" lets the data choose.
+    loss : Loss, str or None, default=None
+        The loss of one prediction. None: "huber" for numbers, "softmax" for labels. Thresholds are
+        in units of the target's standard deviation. Margin losses, such as "hinge", take two
+        classes.
+    risk : Risk or str, default="mean"
+        How the losses of the rows are combined. Change it if large losses matter more than small
+        ones.
     step_size, eps, max_atoms, averaging
-        As in `colk.COLKRegressor`.
-    scale : bool, default True
-        Whether to standardise the numbers.
-    solver : {"gradient", "newton"}, default "gradient"
+        As in `colk.COLKRegressor`. Defaults: None, None, "auto" and True.
+    scale : bool, default=True
+        Whether to standardise the numbers. Switch it off if they have comparable scales.
+    solver : {"gradient", "newton"}, default="gradient"
         "newton" divides steps by the curvature seen so far. It needs fewer rows and about twice the
         time per row.
     prior, forgetting
-        Settings of `solver="newton"`, as in `colk.COLKRegressor`.
-    polish : bool, default True
-        Whether `fit` ends with the weights that minimise the regularised objective on the atoms.
-    risk_path : bool, default True
+        Parameters of `solver="newton"`, as in `colk.COLKRegressor`. Defaults: None and 1.0.
+    polish : bool, default=True
+        Whether `fit` ends by minimising the regularised objective over the weights of the atoms.
+    risk_path : bool, default=True
         Whether the polish under a risk follows a path from the mean, as in `colk.COLKRegressor`.
-    seed : int, default 0
+    seed : int, default=0
         Seed for the rows that `fit` draws: those that choose the kernel, and a sample of 20,000.
-    dates : sequence of str
-        The features that hold dates or times: seconds since 1970, datetime64, or ISO 8601.
+    dates : sequence of str, default=()
+        The features that are dates or times: seconds since 1970, datetime64, or ISO 8601.
 
     Attributes
     ----------
     rows : int
         Number of rows learned, over all passes.
     labels : list of str
-        The classes, in the order in which they appeared.
+        The classes, in order of appearance.
     race : Race or None
-        How the data chose a kernel the last time; None if it was given, or not yet chosen.
+        The latest comparison of kernels; None before the first, or if the kernel is given.
     path : RiskPath or None
-        What `fit` tried between the mean and the risk, on 20,000 rows at most; None for the mean,
-        and without a `polish` or a `risk_path`.
+        The points that `fit` tried between the mean and the risk, on at most 20,000 rows; None for
+        the mean, and without a `polish` or a `risk_path`.
     residuals : array of shape (n,)
-        Residuals of rows that were not learned; `calibrate` sets them for `predict_interval`.
+        Residuals of held-out rows, which `calibrate` sets for `predict_interval`.
     notes : dict
-        Anything to be kept with the model: text, numbers, lists and dictionaries of them.
+        Data to store with the model: text, numbers, and lists and dictionaries of them.
 
     Examples
     --------
@@ -162,7 +164,7 @@ class TableModel(TableStream, StoredTable):
         self._reset()
 
     def _reset(self) -> None:
-        """Forget all rows."""
+        """Set the state before the first row."""
         self.settings = replace(self.settings, max_atoms=self._max_atoms)
         self._start_encoder()
         self.recipe = Recipe.from_shape(self.settings, self._encoder.width)
@@ -182,8 +184,8 @@ class TableModel(TableStream, StoredTable):
     def fit(self, source: "Source | Iterable[tuple[Mapping[str, Any], Any]]") -> Self:
         """Fit the model to rows that can be read several times, in bounded memory.
 
-        The first pass finds the scales of the columns, the second the atoms. If the model is
-        polished and there are more than 20,000 rows, more passes find the weights.
+        The first pass finds the scales of the columns, the second finds the atoms. If the model is
+        polished and there are more than 20,000 rows, further passes find the weights.
 
         Parameters
         ----------
@@ -211,7 +213,7 @@ class TableModel(TableStream, StoredTable):
 
     @locked
     def learn(self, columns: Mapping[str, Any], y: Any) -> Self:
-        """Learn from rows in their order, one step a row.
+        """Learn from rows in their order, with one step per row.
 
         Parameters
         ----------
@@ -227,7 +229,7 @@ class TableModel(TableStream, StoredTable):
 
     @locked
     def learn_pass(self, columns: Mapping[str, Any], y: Any) -> Self:
-        """Learn from rows in a pass of a fit, which keeps the kernel that it has chosen.
+        """Learn from rows in a pass of a fit, without choosing the kernel again.
 
         Parameters
         ----------
@@ -265,7 +267,7 @@ class TableModel(TableStream, StoredTable):
         Parameters
         ----------
         columns, y, first
-            As for `learn`, and the place of the first row in the data.
+            As for `learn`, and the index of the first row in the data.
         """
         X, targets = self._encoded(columns, y, first)
         if self.task == "regression":
@@ -276,14 +278,14 @@ class TableModel(TableStream, StoredTable):
 
     @locked
     def start(self, X: Array, targets: Array, n_raced: int) -> None:
-        """Fix the scales and make the learner from a sample of standardised rows.
+        """Fix the scales, and make the learner from a sample of standardised rows.
 
         Parameters
         ----------
         X, targets : arrays
             The sample, in random order.
         n_raced : int
-            How many of them choose the kernel, if the settings leave it open.
+            Number of these rows that choose the kernel, if it is not given.
         """
         self._has_fixed_scales = True
         self.recipe = Recipe.from_data(self.settings, X)
@@ -294,7 +296,7 @@ class TableModel(TableStream, StoredTable):
             self._learner = self.recipe.for_mean().learner(self._n_outputs)
 
     def _choose_kernel(self, X: Array, targets: Array) -> None:
-        """Let rows choose the kernel of a fit."""
+        """Choose the kernel of a fit by these rows."""
         self.race = self.settings.race(
             X, targets, np.ones(len(X)), self._n_outputs, prefers_narrow=True
         )
@@ -304,7 +306,7 @@ class TableModel(TableStream, StoredTable):
             self._learner = self.recipe.learner(self._n_outputs)
 
     def take_risk(self, X: Array, targets: Array) -> None:
-        """Go on under the risk of the settings, if the mean found the atoms.
+        """Continue under the risk of the settings, if the atoms were found under the mean.
 
         Parameters
         ----------
@@ -319,17 +321,17 @@ class TableModel(TableStream, StoredTable):
             self._learner.continue_from(mean, g, self.loss.value(F, targets))
 
     def set_weights(self, weights: Array) -> None:
-        """Go on from other weights of the atoms.
+        """Replace the weights of the atoms.
 
         Parameters
         ----------
         weights : array of shape (M,) or (M, q)
-            One for each atom and output.
+            A weight for each atom and output.
         """
         f = self.function
         self._learner.adopt(KernelExpansion(f.kernel, f.atoms, weights.reshape(f.weights.shape)))
 
-    # -- what it is made of ------------------------------------------------------------------
+    # -- settings ----------------------------------------------------------------------------
 
     def parameters(self) -> dict[str, Any]:
         """Return the arguments that make a model with the same settings."""

@@ -1,4 +1,4 @@
-"""Dates and times in cells: text as seconds since 1970."""
+"""Parse dates and times in cells: text to seconds since 1970."""
 
 import math
 import re
@@ -31,7 +31,7 @@ def is_moment(text: str) -> bool:
 def is_day_first(texts: Iterable[str]) -> bool:
     """Whether dates such as 3/4/2026 have the day first.
 
-    A part above 12 decides; if there is none, the day is first unless the mark is a slash.
+    A part above 12 decides. If there is none, the month is first for slashes, else the day.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def as_moment(text: str, name: str, day_first: bool = True) -> float:
     found = _MOMENT.fullmatch(text)
     try:
         if found is None:
-            raise ValueError(text)  # noqa: TRY301, told below
+            raise ValueError(text)  # noqa: TRY301, reported below
         return _seconds(found.groupdict(), day_first)
     except (ValueError, OverflowError) as error:
         shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,14 +1,14 @@
-"""Fitting a model for tables in passes over the rows, in bounded memory.
+"""Fit a model for tables in passes over the rows, in bounded memory.
 
-1. "scan": the scales of the columns, their categories, the labels, and a uniform sample of at most
-   20,000 rows. At its end the sample chooses the kernel. If there are gaps or dates, the first such
-   pass finds the medians that fill them, and the cycles of dates, and it is made twice.
-2. "learn": COLK finds the atoms, one step a row. There may be several such passes.
-3. "collect": the sample is drawn again, if the fit was interrupted while it learned.
-4. "polish": the weights. On the sample they are found in memory; under a risk, along the path from
-   the mean to it. If there are more rows than the sample holds and the objective is the mean of a
-   smooth loss, or the path stays at the mean, each pass over all rows makes one step of Newton's
-   method. Other objectives keep the weights of the sample.
+1. "scan" finds the scales of the columns, their categories, the labels, and a uniform sample of at
+   most 20,000 rows. At its end the sample chooses the kernel. If there are gaps or dates, there are
+   two such passes, and the first finds the medians that fill gaps, and the cycles of dates.
+2. "learn" finds the atoms by COLK, with one step per row. There may be several such passes.
+3. "collect" draws the sample again, if the fit was interrupted during "learn".
+4. "polish" finds the weights. First it finds them on the sample, in memory; under a risk, along the
+   path from the mean to the risk. If there are more rows than the sample holds, and the objective
+   is the mean of a smooth loss or the path stays at the mean, each pass over all rows then makes
+   one step of Newton's method. Other objectives keep the weights of the sample.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,20 +34,20 @@ __all__ = ["Phase", "TableFit", "batches"]
 
 Phase = Literal["scan", "learn", "collect", "polish", "done"]
 
-# Passes of gradient steps without a polish, which finds the weights otherwise.
+# Passes of gradient steps if no polish follows to find the weights.
 _EPOCHS = 5
-# Rows whose kernel values are in memory at a time.
+# Number of rows whose kernel values are in memory at a time.
 _BLOCK = 1024
 _TOLERANCE = 1e-3
 _LEAST_REGULARIZATION = 1e-12
 
-_CHANGED = "there are no rows any more: the data changed between two passes"
+_CHANGED = "the data changed between two passes: the later pass found no rows"
 
 
 def batches(
     source: "Source | Iterable[tuple[Mapping[str, Any], Any]]", model: "TableModel"
 ) -> Iterator[tuple[Mapping[str, Any], Any]]:
-    """Yield the columns and targets of all rows, once more with each call.
+    """Yield the columns and targets of all rows; each call begins again.
 
     Examples
     --------
@@ -71,18 +71,18 @@ def batches(
 
 
 class TableFit:
-    """A fit that is fed rows and told when a pass ends.
+    """A fit that is driven from outside: `add` takes rows, `end_pass` ends a pass.
 
     Parameters
     ----------
     model : TableModel
         The model to fit.
     epochs : int, optional
-        Passes that learn. Default: 1 with the polish or `solver="newton"`, else 5.
-    phase : {"scan", "learn", "collect", "polish", "done"}
-        Where to begin: with a new model at "scan", otherwise where a fit was interrupted.
-    epoch : int
-        Learning passes that are finished.
+        Number of learning passes. Default: 1 with the polish or `solver="newton"`, otherwise 5.
+    phase : {"scan", "learn", "collect", "polish", "done"}, default="scan"
+        The phase to begin with: "scan" for a new model, or the phase of an interrupted fit.
+    epoch : int, default=0
+        Number of finished learning passes.
     iterate : mapping, optional
         The `iterate_state` of a fit that was interrupted while it polished.
 
@@ -121,14 +121,14 @@ class TableFit:
         self._sample = RowSample(seed=model.seed)
         self._measured = RowSample(seed=model.seed)
         self._has_medians = False
-        self._n_read = 0  # rows of this pass
+        self._n_read = 0  # rows read in this pass
         self._sums: Sums | None = None
         self._block: list[tuple[Array, Array]] = []
 
     # -- rows --------------------------------------------------------------------------------
 
     def add(self, columns: Mapping[str, Any], y: Any) -> None:
-        """Take the next rows of the pass.
+        """Process the next rows of the pass.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class TableFit:
             self._model.end_fit()
 
     def finish_learning(self) -> None:
-        """Go on to the polish, or to the end."""
+        """Continue with the polish, or end the fit."""
         if not self._model.polish or self._model.rows == 0:
             self.phase = "done"
         elif self._sample.n_seen == 0:
@@ -181,7 +181,7 @@ class TableFit:
             self._polish()
 
     def _find_medians(self) -> None:
-        """Fix what fills gaps; then the pass is made again, for the scales."""
+        """Set the medians that fill gaps; the scan is then repeated for the scales."""
         self._has_medians = True
         self._model.find_medians(self._measured.arrays()[0])
         self._sample = RowSample(seed=self._model.seed)
@@ -196,7 +196,7 @@ class TableFit:
         return X, targets
 
     def _choose_kernel(self) -> None:
-        """Make the learner for the rows that were scanned."""
+        """Choose the kernel by the sample, and make the learner."""
         if self._sample.n_seen == 0:
             return
         self._find_effects()
@@ -215,7 +215,7 @@ class TableFit:
     # -- the weights -------------------------------------------------------------------------
 
     def _polish(self) -> None:
-        """Find the weights on the sample; begin the passes if there are more rows."""
+        """Find the weights on the sample; start Newton passes if there are more rows."""
         model, sample = self._model, self._sample
         if sample.n_seen == 0:
             raise ValueError(_CHANGED)
@@ -248,7 +248,8 @@ class TableFit:
         if sample.is_complete or not is_mean or model.loss.kinks:
             self.phase = "done"
             return
-        # λ counts in rows: the sum of the losses over n rows has n/m times the curvature.
+        # The sum of the losses over n rows has n/m times the curvature of m rows, so the λ of the
+        # mean loss shrinks by m/n.
         self._decay = max(found.regularization * len(X) / sample.n_seen, least)
         self._iterate = Iterate(found.function.weights.reshape(function.n_atoms, -1))
         self._sample, self.phase = RowSample(seed=model.seed), "polish"
@@ -258,7 +259,7 @@ class TableFit:
         self._newton = PassNewton(self._model.function, self._loss, self._decay)
 
     def _add_to_sums(self, X: Array, targets: Array) -> None:
-        """Add rows in blocks of a fixed size, so that batches do not change the rounding."""
+        """Add rows in blocks of a fixed size, so that the rounding does not depend on batches."""
         self._block.append((X, targets))
         if sum(len(rows) for rows, _ in self._block) < _BLOCK:
             return
@@ -292,7 +293,7 @@ class TableFit:
 
     @property
     def iterate_state(self) -> dict[str, Any] | None:
-        """The state of the polish between two passes, as numbers and lists."""
+        """The state of the polish between two passes, made of numbers and lists."""
         if self._iterate is None:
             return None
         best = self._iterate.best
@@ -307,7 +308,7 @@ class TableFit:
 
 
 def _enlarge(model: "TableModel", function: KernelExpansion) -> None:
-    """Go on from a function on the atoms of the model and on others; their number is the limit."""
+    """Continue from a function with more atoms; their number becomes `max_atoms`."""
     model.settings = replace(model.settings, max_atoms=function.n_atoms)
     model.recipe = replace(model.recipe, settings=model.settings)
     small = model._learner
@@ -317,14 +318,14 @@ def _enlarge(model: "TableModel", function: KernelExpansion) -> None:
 
 
 def _restored_loss(state: Mapping[str, Any], model: "TableModel") -> Loss:
-    """The loss of a polish: that of the model, with the threshold that outliers gave it."""
+    """Return the loss of a polish: the model's, with the threshold that the outliers set."""
     if not isinstance(model.loss, Huber):
         return model.loss
     return model.loss.replace(threshold=state["threshold"])
 
 
 def _restored(state: Mapping[str, Any] | None, model: "TableModel") -> tuple[Iterate | None, float]:
-    """The iterate of a state, checked, and its λ."""
+    """Check a state; return its iterate and its λ."""
     if state is None:
         return None, 0.0
     function: KernelExpansion = model.function

@@ -1,4 +1,4 @@
-"""Rows of a table as numbers, predictions, and what a model has learned."""
+"""Predictions for the rows of a table, and the description of a model."""
 
 import math
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ __all__ = ["TablePredictor"]
 
 
 class TablePredictor(TableRows):
-    """The part of `TableModel` that encodes rows, predicts and describes, without the learning."""
+    """The part of `TableModel` that predicts and describes the model, without learning."""
 
     recipe: Recipe
     rows: int
@@ -75,21 +75,22 @@ class TablePredictor(TableRows):
 
     @locked
     def calibrate(self, residuals: Array) -> None:
-        """Keep residuals of rows that were not learned, from which intervals are made.
+        """Set the residuals of held-out rows, which determine the intervals.
 
         Parameters
         ----------
         residuals : array of shape (n,)
-            Targets minus predictions, 10,000 at most.
+            Targets minus predictions, at most 10,000.
         """
         if self.task != "regression":
-            raise ValueError("intervals are for numbers; the target holds labels")
+            raise ValueError("intervals need a target of numbers, but the target is labels")
         self.residuals = check_numbers(residuals, "residuals").copy()
 
     def predict_interval(self, columns: Mapping[str, Any], coverage: float) -> tuple[Array, Array]:
         """Return the lower and the upper ends of intervals around the predictions.
 
-        If rows come from one distribution, an interval contains the target with this probability.
+        If all rows come from one distribution, an interval contains the target with probability
+        `coverage` or more.
 
         Parameters
         ----------
@@ -126,7 +127,7 @@ class TablePredictor(TableRows):
 
     @property
     def averaging(self) -> Averaging | None:
-        """The average of the iterates; None for `solver="newton"` and if it is off."""
+        """The averaging of iterates; None for `solver="newton"`, and if it is off."""
         return None if self.recipe.is_newton else as_averaging(self.settings.averaging)
 
     def description(self) -> dict[str, str]:
@@ -143,7 +144,7 @@ class TablePredictor(TableRows):
         eps = f"{rule.fraction:g} of the RMS step norm" if share else f"{rule.eps:g}"
         return {**words, "eps": eps, "max atoms": str(self.settings.max_atoms)}
 
-    # -- what was learned --------------------------------------------------------------------
+    # -- state of the model ------------------------------------------------------------------
 
     @property
     def _n_outputs(self) -> int:
@@ -151,19 +152,19 @@ class TablePredictor(TableRows):
 
     @property
     def n_atoms(self) -> int:
-        """Model order M."""
+        """Number of atoms, the model order M."""
         return self._learner.n_atoms if self._fixed is None else self._fixed.n_atoms
 
     @property
     def inner_estimate(self) -> Array:
-        """The tracked value g of the risk."""
+        """The tracked inner value g of the risk."""
         return self._learner.inner_estimate
 
     @property
     def prequential_risk(self) -> float:
-        """The risk of the latest losses, at most 1000, each before its row is learned.
+        """The risk of up to 1000 latest losses, each computed before its row was learned.
 
-        In units of the scaled targets. NaN for the mean, and before the first row.
+        Losses are those of scaled targets. NaN for the mean, and before the first row.
         """
         return float(getattr(self._learner, "prequential_risk", math.nan))
 
@@ -173,7 +174,7 @@ class TablePredictor(TableRows):
         return self._encoder.names
 
     def category_values(self, name: str) -> list[str]:
-        """Return the values of a category that were seen, in the order of appearance.
+        """Return the values of a category that were seen, in order of appearance.
 
         Parameters
         ----------
@@ -183,7 +184,7 @@ class TablePredictor(TableRows):
         return self._encoder.values_of(name)
 
     def unseen_categories(self, columns: Mapping[str, Any]) -> dict[str, int]:
-        """Return how many rows have a value that was never learned, for each such category.
+        """Return the number of rows with an unknown value, for each category that has such rows.
 
         Parameters
         ----------
@@ -194,7 +195,7 @@ class TablePredictor(TableRows):
 
     @property
     def uses(self) -> list[tuple[str, str, str]]:
-        """Name, kind and use of each feature, as text."""
+        """Name, kind and encoding of each feature, as text."""
         return self._encoder.description()
 
     @property

@@ -1,4 +1,4 @@
-"""Errors of the rows before they are learned, model order, a sample, the worst rows."""
+"""Record of a run: errors before learning, model order, a sample, and the worst rows."""
 
 import heapq
 import math
@@ -15,9 +15,9 @@ from colk.tabular.model import TableModel
 __all__ = ["Predicted", "Record", "Score"]
 
 
-# The most segments of the curve; neighbours are merged if there are more.
+# Largest number of segments in the curve; if there are more, neighbours are merged.
 _STRETCHES = 200
-# The most pairs of target and prediction; every second one is dropped if there are more.
+# Largest number of pairs of target and prediction; if there are more, every second one is dropped.
 _SAMPLE = 1000
 # Number of rows with the largest residuals.
 _WORST = 20
@@ -34,9 +34,9 @@ class Predicted:
     shares : array of shape (n, C) or None
         Probabilities of the model's labels, if its loss gives them.
     sizes : array of shape (n,)
-        |residual| of each row.
+        |residual| of each row; see `Score` for classes.
     errors : array of shape (n,)
-        The same for numbers, 1 for a wrong label.
+        |residual| for numbers; for labels, 1 if wrong and 0 if right.
     """
 
     values: Any
@@ -46,7 +46,7 @@ class Predicted:
 
     @classmethod
     def of(cls, model: TableModel, columns: Mapping[str, Any], y: Any) -> "Predicted":
-        """Predict rows once.
+        """Predict rows and compute their errors.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Score:
     rows : int
         Number of rows.
     absolute, squares : float
-        Sums of |residual| (of wrong labels for classes) and of squared residuals.
+        Sum of |residual|, or number of wrong labels; and sum of squared residuals.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class Record(Score):
 
     @property
     def state(self) -> dict[str, Any]:
-        """The record as numbers and lists."""
+        """The record as a dictionary of numbers and lists."""
         return {
             "rows": self.rows,
             "absolute": self.absolute,
@@ -190,12 +190,12 @@ class Record(Score):
     def watch(
         self, model: TableModel, columns: Mapping[str, Any], y: Any, path: str, lines: Any
     ) -> Predicted | None:
-        """Predict rows, record their errors, and return the predictions; None if there are none.
+        """Predict rows, record their errors, and return the predictions, or None without rows.
 
         Parameters
         ----------
         model : TableModel
-            The model; during a fit, before it learns them.
+            The model; during a fit, before it learns these rows.
         columns, y
             The rows.
         path, lines
@@ -231,7 +231,7 @@ class Record(Score):
     def detect(
         self, model: TableModel, columns: Mapping[str, Any], losses: Array, n_before: int
     ) -> list[DriftEvent]:
-        """Look for a rise of the losses; return the drifts that were found, with their rows.
+        """Look for a rise of the losses; return new drifts with their row numbers.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class Record(Score):
         losses : array of shape (n,)
             Their losses before they were learned.
         n_before : int
-            Rows that the model had learned before them.
+            Number of rows that the model had learned before them.
         """
         numbers = {name: columns[name] for name in model.wanted_features.numbers}
         offset = n_before - self._detector.n_seen
@@ -259,7 +259,7 @@ class Record(Score):
         errors : array of shape (n,)
             The error of each row.
         n_atoms : int
-            Atoms of the model.
+            Number of atoms of the model.
         """
         start = 0
         while start < len(errors):

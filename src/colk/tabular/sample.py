@@ -8,7 +8,7 @@ from colk._validation import Array
 
 __all__ = ["RowSample"]
 
-# The most rows of a sample, and the most numbers in them.
+# Largest number of rows in a sample, and of numbers in these rows.
 _ROWS = 20_000
 _NUMBERS = 2**22
 
@@ -16,15 +16,15 @@ _NUMBERS = 2**22
 class RowSample:
     """Rows drawn uniformly, without replacement, from all rows seen.
 
-    A row stays if its random number is among the smallest. This number depends only on the position
-    of the row, so that batches of any size and a second pass give the same sample.
+    The sample keeps the rows with the smallest random numbers. The number of a row depends only on
+    its position, so batches of any size and a second pass give the same sample.
 
     Parameters
     ----------
     most : int, optional
-        The most rows to keep; default 20,000, fewer if they are wide.
-    seed : int
-        Seed of the draw.
+        Largest number of rows to keep. Default: 20,000, or fewer if rows are wide.
+    seed : int, default=0
+        Seed of the random numbers.
 
     Examples
     --------
@@ -38,13 +38,13 @@ class RowSample:
 
     def __init__(self, most: int | None = None, seed: int = 0) -> None:
         self._most = _ROWS if most is None else most
-        self._seed = seed + 1  # the draw of rows that are left out has the seed itself
+        self._seed = seed + 1  # `seed` itself draws the held-out rows
         self.n_seen = 0
         self._parts: list[tuple[NDArray[np.int64], Array, Array]] = []
         self._kept = 0
 
     def add(self, X: Array, Y: Array) -> None:
-        """Show the sample some rows.
+        """Draw from more rows.
 
         Parameters
         ----------
@@ -67,11 +67,11 @@ class RowSample:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the sample holds every row."""
+        """Whether the sample has every row."""
         return self.n_seen <= self._capacity
 
     def _drop(self) -> None:
-        """Keep as many rows as there is room for."""
+        """Drop rows beyond the capacity."""
         capacity = self._capacity
         if self._kept <= capacity:
             return
@@ -89,12 +89,12 @@ class RowSample:
 
     @property
     def places(self) -> NDArray[np.int64]:
-        """The places of the rows of `arrays`."""
+        """The indices of the rows of `arrays` among all rows."""
         self._drop()
         return self._joined()[0]
 
     def widen(self, X: Array) -> None:
-        """Take other points for the rows of `arrays`, with more features.
+        """Replace the points of `arrays` by points with more features.
 
         Parameters
         ----------
@@ -105,6 +105,6 @@ class RowSample:
         self._parts = [(places, X, targets)]
 
     def arrays(self) -> tuple[Array, Array]:
-        """Return points and targets in the order of the rows; features that came later are 0."""
+        """Return points and targets in the order of the rows, with 0 for features added later."""
         self._drop()
         return self._joined()[1:]

@@ -15,9 +15,9 @@ from colk.tabular.encoder import TableEncoder
 
 __all__ = ["FIELDS", "StoredTable"]
 
-# The most residuals that calibrate intervals.
+# Largest number of residuals that calibrate intervals.
 MOST_RESIDUALS = 10_000
-# The most rows that a stored model may have learned.
+# Largest number of rows that a stored model may have learned.
 MOST_ROWS = 2**62
 
 FIELDS: dict[str, stored.Field] = {
@@ -66,11 +66,11 @@ class StoredTable:
         model: Any = cls(**values["settings"])
         model.rows, model.labels = values["rows"], _check_labels(values["labels"], model.task)
         if values["encoder"].columns != model._encoder.columns:
-            raise FileFormatError("the encoder is not that of the columns")
+            raise FileFormatError("the encoder has other columns than the model")
         model._set_encoder(values["encoder"])
         model._inputs, model._targets = values["inputs"], values["targets"]
         if len(model._inputs.means) != model._encoder.n_measured or len(model._targets.means) != 1:
-            raise FileFormatError("the scales are not those of the columns")
+            raise FileFormatError("the scales have other columns than the model")
         _check_choice(model, values)
         if values["race"] is not None:
             model.recipe = Recipe.from_kernel(model.settings, values["learner"].kernel)
@@ -78,7 +78,7 @@ class StoredTable:
         if values["fixed"] is not None:
             _check_shape(model, values["fixed"], "function")
         elif values["learner"].has_learned != (model.rows > 0):
-            raise FileFormatError("rows were learned, but not by the learner")
+            raise FileFormatError("the learner has learned rows, or the model has, but not both")
         model._learner, model._fixed = values["learner"], values["fixed"]
         model._has_fixed_scales, model.race = values["has_fixed_scales"], values["race"]
         model._kept, model._contest = values["kept"], values["contest"]
@@ -89,7 +89,7 @@ class StoredTable:
 
 def _check_labels(labels: list[str], task: str) -> list[str]:
     if len(set(labels)) < len(labels) or (labels and task == "regression"):
-        raise FileFormatError("the labels must be different, and a regression has none")
+        raise FileFormatError("labels must be different, and a regression must not have any")
     return labels
 
 
@@ -97,9 +97,9 @@ def _check_choice(model: Any, values: dict[str, Any]) -> None:
     """Check the race that chose the kernel, the contest of kernels, or the rows for a race."""
     race, kept, contest = values["race"], values["kept"], values["contest"]
     if not model.settings.is_open and not (race is kept is contest is None):
-        raise FileFormatError("the settings name the kernel, but rows choose one")
+        raise FileFormatError("the kernel is given, so the model must not have a race of kernels")
     if model.settings.is_open and race is kept is None:
-        raise FileFormatError("the kernel is neither chosen nor are there rows to choose it")
+        raise FileFormatError("the kernel is not chosen, and there are no rows to choose it")
     learner, width = values["learner"], len(model.columns)
     if race is not None and len(race.scales) > width:
         raise FileFormatError("the race has more features than the model")
@@ -112,18 +112,18 @@ def _check_choice(model: Any, values: dict[str, Any]) -> None:
     if kept is not None and kept.count:
         points, targets, _ = kept.arrays()
         if points.shape[1] > width or targets.ndim != 1:
-            raise FileFormatError("the rows that are kept have other columns than the model")
+            raise FileFormatError("the kept rows have other columns than the model")
         model.loss.check_targets(targets, learner.n_outputs or 1, len(points))
 
 
 def _check_learner(model: Any, learner: KernelLearner) -> None:
     same = repr(learner.kernel) == repr(model.kernel) and learner.loss == model.loss
-    # While a fit with a polish learns, its learner has the mean.
+    # During the learning passes of a fit with a polish, the learner has the risk Mean.
     has_risk = learner.risk == model.risk or (
         model.polish and starts_from_mean(model.risk) and learner.risk == Mean()
     )
     if not has_solver(learner, model.settings.solver) or not same or not has_risk:
-        raise FileFormatError("the learner is not that of the settings")
+        raise FileFormatError("the learner does not have the settings of the model")
     if learner.has_learned:
         _check_shape(model, learner, "learner")
 

@@ -1,4 +1,4 @@
-"""Encoded rows → learner: labels as they appear, and the kernel, which may change on a stream."""
+"""Learn encoded rows of a stream, whose labels and best kernel may change."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from colk.tabular.prediction import TablePredictor
 
 __all__ = ["TableStream"]
 
-# The most classes; a target with more is probably a number.
+# Largest number of classes; a target with more is probably a number.
 MOST_CLASSES = 256
 
 
@@ -27,7 +27,7 @@ class TableStream(TablePredictor):
     # -- the learner -------------------------------------------------------------------------
 
     def _grow(self, n_outputs: int) -> None:
-        """Give the learner a column for each name and this many outputs."""
+        """Enlarge the learner to all columns and this many outputs."""
         width = len(self._encoder.names)
         if self.rows == 0 and self._learner.loss_sums[1] == 0.0:
             return
@@ -48,7 +48,7 @@ class TableStream(TablePredictor):
         return None
 
     def _lead_on(self, leader: KernelLearner) -> None:
-        """Go on with this learner."""
+        """Continue with this learner."""
         if leader is not self._learner:
             self._learner = leader
             self.recipe = Recipe.from_kernel(self.settings, leader.kernel)
@@ -56,7 +56,7 @@ class TableStream(TablePredictor):
     # -- rows --------------------------------------------------------------------------------
 
     def _learn_rows(self, X: Array, targets: Array) -> None:
-        """Learn checked rows; the first ones are kept until they choose the kernel.
+        """Learn checked rows; the first rows are kept for the race of kernels.
 
         Afterwards a rival with another kernel may learn beside the model, and take over; see
         `colk.recipe.Contest`.
@@ -78,7 +78,7 @@ class TableStream(TablePredictor):
             self.race = self._contest.latest
 
     def _begin_contest(self, kept: KeptSamples) -> None:
-        """Let the first rows of a stream choose the kernel, or a rival if `fit` has chosen it."""
+        """Choose the kernel by the first rows of a stream, or a rival if `fit` has chosen it."""
         self._contest, leader = Contest.begin(
             kept.arrays(), self._learner, self.settings, self.race
         )
@@ -88,7 +88,7 @@ class TableStream(TablePredictor):
     # -- labels ------------------------------------------------------------------------------
 
     def _learn_labels(self, X: Array, labels: Any) -> None:
-        """Learn up to the next new label, which makes the learner grow."""
+        """Learn rows in runs; a new label starts a run, because it adds an output."""
         start = 0
         while start < len(labels):
             self._add_label(labels[start])

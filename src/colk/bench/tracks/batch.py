@@ -1,4 +1,4 @@
-"""Batch regression and classification: accuracy, against time and against the model's size."""
+"""Batch regression and classification: error, time and size of the model."""
 
 import time
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from colk.experiments.tasks import Result
 
 __all__ = ["CLASSIFICATION_TRACK", "REGRESSION_TRACK"]
 
-# Rough processor seconds of a fit to 2000 rows, of numbers and of labels, for the progress bar.
+# Approximate processor seconds of a fit to 2000 rows, for regression and for classification.
 _SECONDS = {
     "colk": (0.35, 0.8), "colk, tuned": (0.8, 1.4), "SVR / SVC": (0.6, 0.1),
     "KernelRidge": (0.25, 0.0), "GaussianProcess, 500 rows": (0.9, 4.0),
@@ -27,8 +27,8 @@ _SECONDS = {
 _SIZES = (
     Measure("fit time", "Processor seconds of one fit, on one thread.", is_time=True),
     Measure("tuning time", "Processor seconds of all fits.", is_time=True),
-    Measure("predict time", "Processor microseconds to predict a row.", is_time=True),
-    Measure("bytes", "Bytes of the pickled model."),
+    Measure("predict time", "Processor microseconds to predict one row.", is_time=True),
+    Measure("bytes", "Size of the pickled model in bytes."),
 )
 
 
@@ -82,7 +82,7 @@ def _cells(problems: Mapping[str, Problem], plan: Plan, is_classifier: bool) -> 
             if peer.fits(is_classifier):
                 trials = plan.n_trials if peer.is_tuned else 1
                 fit = _SECONDS.get(name, (0.3, 0.3))[is_classifier]
-                rows = 2000 if "500 rows" in name else n  # that one always has the same rows
+                rows = 2000 if "500 rows" in name else n  # its number of rows is fixed
                 seconds = (0.25 + 0.75 * trials) * fit * problem.cost * rows / 2000
                 sizes = {"n_train": n, "n_trials": plan.n_trials}
                 found += [
@@ -109,7 +109,7 @@ CLASSIFICATION_TRACK = Track(
     "classification",
     "Batch classification",
     "How many labels of new rows are wrong, and what do the fit and the model cost?",
-    (Measure("mistakes", "Wrong labels of 100 new rows."), *_SIZES),
+    (Measure("mistakes", "Wrong labels per 100 new rows."), *_SIZES),
     lambda plan: _cells(CLASSIFICATION, plan, is_classifier=True),
     {problem.name: problem.note for problem in CLASSIFICATION.values() if problem.note},
 )

@@ -1,4 +1,4 @@
-"""A year of bike rentals: forecasts with intervals, each hour before it is learned."""
+"""A year of bike rentals: each hour is forecast with an interval before it is learned."""
 
 import pickle
 import time
@@ -64,10 +64,10 @@ class Jackknife:
 
 
 class Refitted:
-    """A batch model that is fitted to all hours so far, once in some weeks.
+    """A batch model that is fitted again to all hours so far, every few weeks.
 
-    The interval has the quantile of the absolute errors so far. In the first weeks the forecast is
-    the mean of the hours so far.
+    The half-width of the interval is the quantile of the absolute errors so far. Before the first
+    fit, the forecast is the mean of the hours so far.
     """
 
     def __init__(self, model: Any, weeks: int) -> None:
@@ -85,7 +85,7 @@ class Refitted:
         return self.value, self.value - self.spread, self.value + self.spread
 
     def learn(self, x: dict[Any, Any], y: float) -> None:
-        """Keep an hour; fit all of them at the end of a period."""
+        """Keep an hour; fit the model to all hours at the end of a period."""
         self.X.append(list(x.values()))
         self.y.append(y)
         self.errors.append(abs(y - self.value))
@@ -108,7 +108,7 @@ PEERS: dict[str, tuple[Callable[[], Any], float]] = {
     "SVR, fitted weekly": (_support_vectors, 70.0),
     "ARF": (lambda: Jackknife(forest.ARFRegressor(seed=1)), 25.0),
     "HoeffdingAdaptiveTree": (lambda: Jackknife(tree.HoeffdingAdaptiveTreeRegressor(seed=1)), 2.0),
-}  # peer: model, rough processor seconds
+}  # peer: model, approximate processor seconds
 
 
 def _summary(found: Array, y: Array) -> dict[str, float]:
@@ -149,10 +149,10 @@ TRACK = Track(
     "How good is the forecast of each hour, with its interval, and what does it cost?",
     (
         Measure("mae", "Mean absolute error of the forecasts, in rentals."),
-        Measure("coverage", "Hours of 100 inside their interval.", better="aim", aim=90.0),
+        Measure("coverage", "Hours per 100 inside their interval.", better="aim", aim=90.0),
         Measure("width", "Median width of the intervals, in rentals."),
-        Measure("time", "Processor microseconds to forecast and learn an hour.", is_time=True),
-        Measure("bytes", "Bytes of all that is kept to go on learning."),
+        Measure("time", "Processor microseconds to forecast and learn one hour.", is_time=True),
+        Measure("bytes", "Size in bytes of everything that is kept for further learning."),
     ),
     _cells,
     {"8,645 hours": "Hours of 2011 in Washington. Settings of colk were compared on these data."},

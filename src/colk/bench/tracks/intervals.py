@@ -1,4 +1,4 @@
-"""Intervals: coverage, width and interval score, at rest and on a stream."""
+"""Intervals: coverage, width and interval score, in a batch and on a stream."""
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -34,8 +34,8 @@ _FRIED = 40_768
 def _summary(ends: Array, y: Array) -> Result:
     """Return interval score, coverage, mean width and the number of infinite intervals.
 
-    Score and width have the unit of y's range, to which infinite ends are moved: a mean of infinite
-    widths would tell nothing about the others.
+    Score and width are in percent of the range of y. Infinite ends are replaced by the ends of this
+    range, because the mean of the widths would otherwise be infinite.
     """
     finite = np.isfinite(ends)
     low, high = np.where(finite, ends, [y.min(), y.max()]).T
@@ -69,7 +69,7 @@ class Split:
     """MAPIE's split conformal intervals around gradient boosting."""
 
     def fit(self, X: Array, y: Array) -> "Split":
-        """Fit the model to four fifths of the rows, and the intervals to the rest."""
+        """Fit the model to four fifths of the rows, and calibrate the intervals on the others."""
         from mapie.regression import SplitConformalRegressor
 
         n = int(0.8 * len(X))
@@ -125,7 +125,7 @@ def _scaled(model: Any) -> Any:
 
 
 class Jackknife:
-    """River's conformal intervals by residuals."""
+    """River's conformal intervals from residuals."""
 
     def __init__(self, model: Any) -> None:
         self.model = conf.RegressionJackknife(_scaled(model), confidence_level=_COVERAGE)
@@ -192,7 +192,7 @@ ON_STREAM: dict[str, Callable[[], Any]] = {
 
 
 def run_on_stream(problem: str, peer: str, seed: int, size: int) -> Result:
-    """Measure intervals of samples before they are learned; the first 500 are not judged."""
+    """Measure the intervals of samples before they are learned, without the first 500 samples."""
     model, ends, targets = ON_STREAM[peer](), [], []
     for x, y in friedman(size, seed):
         ends.append(model.interval(x))
@@ -201,7 +201,7 @@ def run_on_stream(problem: str, peer: str, seed: int, size: int) -> Result:
     return _summary(np.array(ends)[500:], np.array(targets)[500:])
 
 
-# Rough processor seconds of a sample.
+# Approximate processor seconds per sample.
 _COST = {
     "colk": 1.5e-4,
     "linear + jackknife": 4e-5,
@@ -226,18 +226,18 @@ def _cells(plan: Plan) -> list[Cell]:
 
 def fried(scores: Sequence[Score]) -> list[str]:
     """Compare with the intervals that CapyMOA published for the Fried data."""
-    told = "CapyMOA's published intervals on the Fried data: AdaPI covers 96.25 of 100 at a width "
-    told += "of 27.4 % of the range, MVE 97.4 at 29.6 %. "
+    told = "CapyMOA published intervals on the Fried data: AdaPI covers 96.25 of 100 targets with "
+    told += "a width of 27.4 % of the range, and MVE covers 97.4 with 29.6 %. "
     here = {s.peer: s.values for s in scores if s.problem == "Friedman stream"}
     for peer, name in {"colk": "colk", _ADAPI: "AdaPI, around a forest of ten trees,"}.items():
         if peer in here:
-            told += f"On as many samples of the same function, {name} covers "
-            told += f"{here[peer]['coverage']:.1f} at {here[peer]['width']:.1f} % here. "
+            told += f"In this run, on as many samples of the same function, {name} covers "
+            told += f"{here[peer]['coverage']:.1f} with {here[peer]['width']:.1f} %. "
     if _ADAPI not in here:
-        return [told + f"AdaPI itself was not run here: {absence()}."]
+        return [told + f"AdaPI itself was not run, because {absence()}."]
     return [
-        told + "AdaPI is wider here. Its model here has ten trees, as all forests on this page; we "
-        "do not know the model of the published row."
+        told + "AdaPI is wider in this run. Its model has ten trees, as all forests on this page "
+        "do; the model behind the published numbers is not known to us."
     ]
 
 
@@ -250,18 +250,18 @@ TRACK = Track(
             "interval score",
             "Width plus 40 times the distance of missed targets, in % of the range.",
         ),
-        Measure("coverage", "Targets of 100 inside their interval.", better="aim", aim=95.0),
+        Measure("coverage", "Targets per 100 inside their interval.", better="aim", aim=95.0),
         Measure("width", "Mean width, in % of the range of the targets."),
         Measure(
             "infinite",
-            "Intervals of 10,000 without a finite end; above they count as the range of the "
-            "targets.",
+            "Intervals per 10,000 with an infinite end; in the other measures, the range of the "
+            "targets replaces it.",
         ),
     ),
     _cells,
     {
-        "Friedman stream": "Noise alone needs 12.3 % of the range. The Fried data, for which "
-        "CapyMOA published intervals, have the same function."
+        "Friedman stream": "The noise alone needs a width of 12.3 % of the range. The Fried data, "
+        "for which CapyMOA published intervals, come from the same function."
     },
     remarks=fried,
 )

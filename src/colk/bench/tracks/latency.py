@@ -1,4 +1,4 @@
-"""Latency: elapsed time of learning and predicting a single sample."""
+"""Latency: elapsed time to learn and to predict a single sample."""
 
 import time
 from collections.abc import Callable

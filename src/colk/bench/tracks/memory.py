@@ -1,4 +1,4 @@
-"""Memory: what a model and its process hold while a long stream is learned."""
+"""Memory: size of a model and of its process while a long stream is learned."""
 
 import pickle
 import sys
@@ -23,12 +23,12 @@ PEERS: dict[str, Callable[[], Any]] = {
     "SGDRegressor": lambda: SGDRegressor(random_state=0),
     "MLP": lambda: MLPRegressor(hidden_layer_sizes=(50,), random_state=0),
 }
-# Rough processor seconds of a sample.
+# Approximate processor seconds per sample.
 _COST = {"colk": 7e-7, "SGDRegressor": 2e-7, "MLP": 2.3e-6}
 
 
 def _resident() -> float:
-    """Return the megabytes that this process holds, or nan if the system does not tell."""
+    """Return the resident memory of this process in megabytes; nan if it is not Linux."""
     if not sys.platform.startswith("linux"):
         return float("nan")
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
@@ -62,15 +62,15 @@ def _cells(plan: Plan) -> list[Cell]:
 TRACK = Track(
     "memory",
     "Memory over a long stream",
-    "Does a model grow while it learns, and is it still right at the end?",
+    "Does a model grow while it learns, and is it still accurate at the end?",
     (
         Measure("rmse", "Root mean squared distance from the true function at the end."),
         Measure(
             "growth",
-            "Megabytes that the process gains after a tenth of the stream.",
+            "Growth of the process in megabytes after the first tenth of the stream.",
             is_memory=True,
         ),
-        Measure("bytes", "Bytes of the pickled model."),
+        Measure("bytes", "Size of the pickled model in bytes."),
     ),
     _cells,
 )

@@ -1,4 +1,4 @@
-"""Outliers: error against the true function, with a share of wild targets in training."""
+"""Outliers: distance from the true function if some training targets are outliers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +36,7 @@ PEERS: dict[str, Callable[[], Any]] = {
 
 
 def run(problem: str, peer: str, seed: int) -> Result:
-    """Measure a peer with a share of the targets moved by 5 to 15, up or down."""
+    """Measure a peer if a share of the targets is moved by 5 to 15, up or down."""
     rng = np.random.default_rng([seed, 7])
     X = rng.uniform(-1.0, 1.0, size=(_N_TRAIN + _N_TEST, 3))
     truth = np.sin(3.0 * X[:, 0]) + X[:, 1] * X[:, 2]
@@ -55,7 +55,7 @@ def _cells(plan: Plan) -> list[Cell]:
 TRACK = Track(
     "outliers",
     "Outliers",
-    "How far is the model from the true function, if some targets are wild?",
+    "How far is the model from the true function if some targets are outliers?",
     (Measure("rmse", "Root mean squared distance from the true function, on new rows."),),
     _cells,
 )

@@ -1,4 +1,4 @@
-"""Published results as rows: the same method here, and colk on the same data."""
+"""Published results, compared with the same method in this run and with colk."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,23 +30,23 @@ __all__ = ["TRACK", "lorenz"]
 
 _BSGD = "Wang, Crammer and Vucetic, JMLR 13 (2012), one pass, budget of 100."
 _UNREAD = (
-    "Data of Wang, Crammer and Vucetic, JMLR 13 (2012), drawn here. No published number stands "
-    "beside them: we could not read the paper's table for these data. The rows compare its method "
-    "with colk."
+    "Data of Wang, Crammer and Vucetic, JMLR 13 (2012), drawn again. There is no published number, "
+    "because we could not read the paper's table for these data. The rows compare its method with "
+    "colk."
 )
 _RIVER = (
-    "River's last published accuracy tables; the best method of the table. The first sample, for "
-    "which some methods predict nothing, is not judged."
+    "River's last published accuracy tables; this is the best method of the table. The first "
+    "sample is not counted, because some methods cannot predict it."
 )
-_AMF = "River's forest has changed since: "
-_SPLIT = "The paper's split of the data is not known; here 4,300 rows are drawn for training."
-_SETTINGS = "Settings are compared here on a quarter of the training rows, fifteen of them."
+_AMF = "River's forest has changed since then: "
+_SPLIT = "The paper's split of the data is not known; 4,300 rows are drawn for training."
+_SETTINGS = "In this run, fifteen settings are compared on a quarter of the training rows."
 _KAFBOX = (
-    "The demo of the Kernel Adaptive Filtering Toolbox: squared error after 1000 samples. Its "
-    "series, which is computed again here, is the third variable of the Lorenz system by Euler "
-    "steps of 0.01. “colk, kernel given” is NewtonCOLK with the kernel of KRLS and the squared "
-    "loss; prior and eps were chosen on a series from another start. “colk” has its default "
-    "settings: a robust loss, and a kernel that it chooses from the first samples."
+    "The demo of the Kernel Adaptive Filtering Toolbox: squared error after 1000 samples. The "
+    "series is the third variable of the Lorenz system, computed again by Euler steps of 0.01. "
+    "“colk, kernel given” is NewtonCOLK with the kernel of KRLS and the squared loss; prior and "
+    "eps were chosen on a series with another start. “colk” has its default settings: a robust "
+    "loss, and a kernel that it chooses by the first samples."
 )
 # Start of the toolbox's series, and the bandwidth of its demo.
 _START, _LORENZ_BANDWIDTH = (10.0, 7.0, 35.0), 32.0
@@ -63,15 +63,15 @@ class Published:
     value : float or None
         The published error; smaller is better. None if it could not be checked.
     method : str
-        The method that has it.
+        The method with this error.
     source : str
-        Where it was published.
+        The publication.
     same, ours : callable
         Measure the same method, and colk, for a seed.
     given : callable, optional
-        Measures colk with the kernel of the published method.
-    why : str
-        Why the same method may differ here by more than the noise over seeds.
+        Measures colk with the kernel of the published method. Default: not measured.
+    why : str, default=""
+        The reason why the same method may differ in this run by more than the noise over seeds.
     """
 
     value: float | None
@@ -92,7 +92,7 @@ def _samples(dataset: str) -> list[Sample]:
 
 
 def _errors(model: Any, dataset: str) -> list[tuple[Any, Any]]:
-    """Return predictions and targets of a data set of River, but for the first sample."""
+    """Return predictions and targets of a data set of River, without the first sample."""
     samples = _samples(dataset)
     found, _ = prequential(model, samples)
     return [(value, y) for value, (_, y) in zip(found, samples, strict=True)][1:]
@@ -115,14 +115,14 @@ def _regressor() -> Any:
 
 
 def _drawn(name: str, seed: int) -> Split:
-    """Return 10,000 rows for training and 20,000 others; a label is -1 or 1."""
+    """Return 10,000 rows for training and 20,000 for testing; a label is -1 or 1."""
     X, label = CLASSIFICATION[name].draw(30_000, np.random.default_rng([seed, 5]))
     y = np.where(label == 0, 1.0, -1.0)
     return Split(X[:10_000], y[:10_000], X[10_000:], y[10_000:])
 
 
 def _bananas(seed: int) -> Split:
-    """Return 4300 rows for training and the 1000 others."""
+    """Return 4300 rows for training and the other 1000 for testing."""
     samples = _samples("Bananas")
     X = np.array([list(x.values()) for x, _ in samples])
     y = np.array([1.0 if label else -1.0 for _, label in samples])
@@ -144,7 +144,7 @@ def _fitted_bsgd(X: Array, y: Array, bandwidth: float, regularization: float) ->
 
 
 def bsgd(rows: Split) -> float:
-    """Return mistakes of 100 after one pass, with settings compared on the training rows."""
+    """Return mistakes per 100 after one pass, with settings compared on the training rows."""
     mean, scale = rows.X.mean(axis=0), rows.X.std(axis=0)
     X, n = (rows.X - mean) / scale, int(0.75 * len(rows.X))
     mistakes = {
@@ -159,7 +159,7 @@ def bsgd(rows: Split) -> float:
 
 
 def _one_pass(rows: Split) -> float:
-    """Return mistakes of 100 of colk after one pass, with at most 100 atoms."""
+    """Return colk's mistakes per 100 after one pass, with at most 100 atoms."""
     model = COLKClassifier(max_atoms=100, random_state=0)
     for first in range(0, len(rows.X), 1000):
         part = slice(first, first + 1000)
@@ -181,9 +181,10 @@ def _budgeted(value: float | None, draw: Callable[[int], Split], why: str = "") 
 def lorenz(
     n: int, embedding: int = 6, start: tuple[float, float, float] = _START
 ) -> tuple[Array, Array]:
-    """Return the last values of the Lorenz system's third variable, and the next one.
+    """Return the latest values of the Lorenz system's third variable, and the next value.
 
-    Euler steps of 0.01, with σ = 10, ρ = 28, β = 8/3. Values before the first one are 0.
+    The system is computed by Euler steps of 0.01, with σ = 10, ρ = 28 and β = 8/3. Values before
+    the first one are 0.
 
     Examples
     --------
@@ -218,7 +219,7 @@ def _krls_lorenz(seed: int) -> float:
 
 
 def newton_lorenz(start: tuple[float, float, float] = _START) -> float:
-    """Return decibels of NewtonCOLK; its prior and eps were chosen with start (-5, 3, 20)."""
+    """Return NewtonCOLK's error in decibels; prior and eps were chosen for start (-5, 3, 20)."""
     X, y = lorenz(9999, start=start)
     learner = NewtonCOLK(
         Gaussian(_LORENZ_BANDWIDTH), Squared(), prior=1e-6, compressor=KOMP(eps=0.01), trust=100.0
@@ -253,8 +254,7 @@ ROWS = {
         100.0 - 88.94, "AMF, here with scaled features", _RIVER,
         lambda seed: _mistakes(_scaled(forest.AMFClassifier(seed=seed)), "Bananas"),
         lambda seed: _mistakes(_classifier(), "Bananas"),
-        why=_AMF + "with the features as they are, as the table has it, it is wrong 30 times of "
-        "100.",
+        why=_AMF + "without scaled features, as in the table, it makes 30 mistakes per 100.",
     ),
     "Phishing (mistakes of 100)": Published(
         100.0 - 91.35, "SRP", _RIVER,
@@ -287,15 +287,15 @@ ROWS = {
     ),
     "Lorenz (decibels)": Published(
         -40.17, "KRLS", _KAFBOX, _krls_lorenz, _colk_lorenz, lambda seed: newton_lorenz(),
-        why="Nothing is drawn, so there is no noise over seeds. The kernel matrix has a condition "
-        "of 10¹²: KRLS computes in extended precision here and in double precision there, where "
-        "already the order of sums changes the result.",
+        why="Nothing is random, so there is no noise over seeds. The condition number of the "
+        "kernel matrix is 10¹². KRLS computes in extended precision in this run, but in double "
+        "precision in the toolbox, where even the order of sums changes the result.",
     ),
 }  # fmt: skip
 
 
 def _measures(row: Published) -> dict[str, Callable[[int], float]]:
-    """Return the peers of a row, with what measures their error for a seed."""
+    """Return the peers of a row, with the functions that measure their error for a seed."""
     found = {"colk": row.ours, "published method here": row.same}
     if row.given is not None:
         found["colk, kernel given"] = row.given
@@ -310,7 +310,7 @@ def run(problem: str, peer: str, seed: int) -> Result:
     return measured(error=_measures(ROWS[problem])[peer](seed))
 
 
-# Rough processor seconds of a row.
+# Approximate processor seconds of a row.
 _SECONDS = {"colk": 0.5, "published method here": 1.2, "colk, kernel given": 0.5, "published": 0.0}
 
 
@@ -324,9 +324,9 @@ def _cells(plan: Plan) -> list[Cell]:
 
 
 def verdicts(scores: Sequence[Score]) -> list[str]:
-    """Say for each published number whether the same method reaches it here.
+    """Return, for each published number, a sentence on whether the same method reaches it here.
 
-    The noise is that of one run: 95 % of further seeds would lie within it.
+    The noise is that of one run: 95 % of other seeds would lie within it.
     """
     found = []
     for name, peers in summarise(scores, "error").items():
@@ -340,7 +340,7 @@ def verdicts(scores: Sequence[Score]) -> list[str]:
         if abs(here.mean - row.value) <= noise:
             found.append(f"{told}, within the noise of a run (±{noise:.2g}).")
         else:
-            beyond = f"beyond the noise of a run (±{noise:.2g})" if noise else "not the same"
+            beyond = f"beyond the noise of a run (±{noise:.2g})" if noise else "which differ"
             found.append(f"{told}, {beyond}. {row.why}".rstrip())
     return found
 
@@ -348,8 +348,8 @@ def verdicts(scores: Sequence[Score]) -> list[str]:
 TRACK = Track(
     "published",
     "Published results",
-    "Does the same method reach here what was published, and how does colk compare?",
-    (Measure("error", "Error in the unit that the heading names; smaller is better.", digits=4),),
+    "Does the same method reach the published result in this run, and how does colk compare?",
+    (Measure("error", "Error in the unit of the heading; smaller is better.", digits=4),),
     _cells,
     {name: f"{row.method}. {row.source}" for name, row in ROWS.items()},
     remarks=verdicts,

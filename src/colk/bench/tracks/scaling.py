@@ -1,4 +1,4 @@
-"""Scaling: elapsed time of a fit and of predictions, for more rows, features, atoms and threads."""
+"""Scaling: elapsed time of fits and predictions as rows, features, atoms and threads grow."""
 
 import time
 from collections.abc import Callable
@@ -19,10 +19,11 @@ from colk.experiments.tasks import Result
 
 __all__ = ["TRACK"]
 
-# SVR is left out above these rows, in a full and in a quick run; a quick run ends at the first.
+# SVR is left out above these numbers of rows, in a full and in a quick run. A quick run leaves out
+# all problems above the first number.
 _MANY, _MANY_QUICK = 20_000, 5000
 
-# Rows, features, and settings of colk that other peers follow as far as they have them.
+# Rows, features, and settings of colk, which other peers use if they have the same setting.
 PROBLEMS: dict[str, tuple[int, int, dict[str, Any]]] = {
     "1,000 rows × 10": (1000, 10, {}),
     "10,000 rows × 10": (10_000, 10, {}),
@@ -43,7 +44,7 @@ PEERS: dict[str, Callable[..., Any]] = {
 
 
 def run(problem: str, peer: str, seed: int) -> Result:
-    """Measure elapsed times, with as many threads as the peer takes and the problem allows."""
+    """Measure elapsed times; the problem may limit the number of threads."""
     n_rows, n_features, settings = PROBLEMS[problem]
     X, y = make_friedman1(n_rows + 2000, n_features=n_features, noise=1.0, random_state=seed)
     with threadpool_limits(settings.get("n_jobs")):
@@ -77,15 +78,15 @@ TRACK = Track(
     "How long does a fit take with more rows, features and atoms?",
     (
         Measure("fit time", "Elapsed seconds of a fit.", is_time=True),
-        Measure("predict time", "Elapsed microseconds to predict a row.", is_time=True),
-        Measure("rmse", "Root mean squared error on new rows; the noise has 1."),
+        Measure("predict time", "Elapsed microseconds to predict one row.", is_time=True),
+        Measure("rmse", "Root mean squared error on new rows; that of the noise is 1."),
     ),
     _cells,
     {
-        "10,000 rows × 10, 1,000 atoms": "At most 1,000 atoms for colk, 1,000 components for "
-        "Nystroem; the others as without this limit.",
-        "10,000 rows × 10, 1 thread": "One thread for every method; elsewhere each takes the "
-        "threads that it takes by itself.",
+        "10,000 rows × 10, 1,000 atoms": "At most 1,000 atoms for colk and 1,000 components for "
+        "Nystroem; the limit does not affect the other methods.",
+        "10,000 rows × 10, 1 thread": "One thread for every method; in the other problems, each "
+        "method uses its default number of threads.",
     },
     alone=True,
 )

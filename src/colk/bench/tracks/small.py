@@ -1,4 +1,4 @@
-"""Small models: error against the number of points that a model consists of, with outliers."""
+"""Small models: error against the number of points in a model, with outliers."""
 
 import pickle
 import time
@@ -26,13 +26,13 @@ Fitted = tuple[Any, float]
 
 
 def _newton(X: Array, y: Array) -> Fitted:
-    """Prior and eps were chosen on other seeds."""
+    """Fit NewtonCOLK, whose prior and eps were chosen on other seeds."""
     learner = NewtonCOLK(Gaussian(_BANDWIDTH), Huber(0.25), prior=0.05, compressor=KOMP(eps=0.1))
     return learner.learn(X, y), learner.n_atoms
 
 
 def _gradient(X: Array, y: Array) -> Fitted:
-    """Steps were chosen on other seeds; loss and range of steps on seeds 0 to 3."""
+    """Fit COLK. Steps were chosen on other seeds, loss and range of steps on seeds 0 to 3."""
     learner = COLK(
         Gaussian(_BANDWIDTH),
         Huber(0.25),
@@ -59,7 +59,7 @@ PEERS: dict[str, tuple[Callable[[Array, Array], Fitted], float]] = {
     "colk, gradient steps": (_gradient, 0.1),
     "SVR": (_support_vectors, 20.0),
     "HistGradientBoosting, absolute": (_boosting, 0.5),
-}  # peer: fit, rough processor seconds
+}  # peer: fit, approximate processor seconds
 
 
 def _truth(x: Array) -> Array:
@@ -96,16 +96,16 @@ def _cells(plan: Plan) -> list[Cell]:
 TRACK = Track(
     "small",
     "Small models",
-    "How many points does a model need, if a tenth of the samples has wild noise?",
+    "How many points does a model need if a tenth of the samples has large noise?",
     (
         Measure("mse", "Mean squared distance from the true function."),
-        Measure("points", "Atoms or support vectors."),
-        Measure("time", "Processor microseconds to learn a sample.", is_time=True),
-        Measure("bytes", "Bytes of the pickled model."),
+        Measure("points", "Number of atoms or support vectors."),
+        Measure("time", "Processor microseconds to learn one sample.", is_time=True),
+        Measure("bytes", "Size of the pickled model in bytes."),
     ),
     _cells,
     {
-        "24,000 samples": "One pass for colk. SVR has the same bandwidth. Settings of colk were "
-        "chosen on other draws."
+        "24,000 samples": "colk makes one pass. SVR has the same bandwidth. Settings of colk were "
+        "chosen on other samples."
     },
 )

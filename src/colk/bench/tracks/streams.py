@@ -18,7 +18,7 @@ from colk.experiments.tasks import Result
 
 __all__ = ["CLASSIFICATION_TRACK", "REGRESSION_TRACK", "prequential"]
 
-_TIME = Measure("time", "Processor microseconds to predict and learn a sample.", is_time=True)
+_TIME = Measure("time", "Processor microseconds to predict and learn one sample.", is_time=True)
 
 
 def prequential(model: Any, samples: list[Sample]) -> tuple[list[Any], float]:
@@ -27,8 +27,9 @@ def prequential(model: Any, samples: list[Sample]) -> tuple[list[Any], float]:
     Returns
     -------
     predictions : list
+        Predictions before learning.
     microseconds : float
-        Processor time of a sample.
+        Processor time per sample.
     """
     predictions, start = [], time.process_time()
     for x, y in samples:
@@ -82,7 +83,7 @@ CLASSIFICATION_TRACK = Track(
     "label_streams",
     "Streams of labels",
     "How many labels are wrong if each is predicted before it is learned?",
-    (Measure("mistakes", "Wrong predictions of 100, before learning."), _TIME),
+    (Measure("mistakes", "Wrong predictions per 100, before learning."), _TIME),
     lambda plan: _cells(CLASSIFICATION_STREAMS, plan, is_classifier=True),
     {each.name: each.note for each in CLASSIFICATION_STREAMS.values() if each.note},
 )

@@ -1,4 +1,4 @@
-"""Tails: the mean of the worst tenth of losses on new rows, under several objectives."""
+"""Tails: the mean of the worst tenth of errors on new rows, under several objectives."""
 
 from collections.abc import Callable
 from typing import Any
@@ -62,7 +62,7 @@ PEERS: dict[str, Callable[[], Any]] = {
 
 
 def run(problem: str, peer: str, seed: int) -> Result:
-    """Measure an objective on noise of one kind."""
+    """Measure a peer under one kind of noise."""
     rng = np.random.default_rng([seed, *problem.encode()])
     X, mean = _signal(_N_TRAIN + _N_TEST, rng)
     y = mean + NOISES[problem](X, rng)
@@ -80,11 +80,11 @@ def _cells(plan: Plan) -> list[Cell]:
 TRACK = Track(
     "tails",
     "Tails",
-    "How large are the worst errors on new rows, if one asks for a small tail?",
+    "How large are the worst errors on new rows, if the objective is a small tail?",
     (
         Measure("tail", "Mean of the worst tenth of absolute errors on new rows."),
         Measure("mae", "Mean absolute error on new rows."),
     ),
     _cells,
-    {"normal noise": "There is nothing to gain: the model of the mean has the smallest tail."},
+    {"normal noise": "The model of the mean has the smallest tail, so nothing can be gained."},
 )

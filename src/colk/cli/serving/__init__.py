@@ -1,7 +1,7 @@
-"""Models over HTTP: predictions, learning, and a page that shows a running stream.
+"""Serve models over HTTP: predictions, learning, and a page that shows the progress.
 
-It needs `pip install "colk[serve]"`. The commands `colk serve`, `colk watch` and `colk fit --live`
-use it.
+The commands `colk serve`, `colk watch` and `colk fit --live` use this package. It needs
+`pip install "colk[serve]"`.
 """
 
 from typing import TYPE_CHECKING

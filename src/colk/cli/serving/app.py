@@ -1,4 +1,4 @@
-"""The HTTP application: predictions, learning, a description, and a page to watch."""
+"""The HTTP application: predictions, learning, an OpenAPI description, and a page to watch."""
 
 import asyncio
 import hmac
@@ -23,15 +23,15 @@ with needed_for("serving a model", extra="serve"):
 
 __all__ = ["LARGEST_BODY", "make_app"]
 
-# Bytes of the largest request.
+# Size of the largest request in bytes.
 LARGEST_BODY = 4_000_000
-# Seconds between two signs of life on a connection that watches, and between two states.
+# Seconds between two keep-alive messages to a page that watches, and between two states.
 _PATIENCE = 5.0
 _PAUSE = 0.2
-# The most connections that watch at a time.
+# Largest number of pages that watch at a time.
 _MOST_WATCHERS = 20
 
-# The page loads nothing; its only script is the one with the nonce.
+# The page loads no resources, and runs only the script with the nonce.
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; script-src 'nonce-{nonce}'"
@@ -54,12 +54,12 @@ def make_app(
     title : str
         Title of the page.
     service : Service, optional
-        Answers /predict and /learn; without it there is only the page.
+        Answers /predict and /learn. Default: there is only the page.
     token : str, optional
-        What requests must send as `Authorization: Bearer TOKEN`.
+        The token that requests must send as `Authorization: Bearer TOKEN`. Default: none.
     hosts : tuple of str, optional
-        Names under which the server may be addressed; default: any. A page of another site could
-        otherwise reach a server on this machine under a name of its own.
+        Host names that requests may use. Default: any. Without them, a page of another site could
+        reach a server on this machine under a host name of its own (DNS rebinding).
     """
     app = Starlette(
         routes=_routes(feed, title, service, token is not None),
@@ -117,7 +117,7 @@ def _posted(answer: Callable[[Any], dict[str, Any]]) -> Callable[[Request], Any]
 
 
 async def _body(request: Request) -> bytes:
-    """Return the body of a request; raise if it is not JSON or is too long."""
+    """Return the body of a request; raise if its type is not JSON, or if it is too long."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RequestError("the body must be JSON, with the content type application/json", 415)
@@ -142,7 +142,7 @@ def _parsed(body: bytes) -> Any:
 
 
 async def _events(feed: Feed, request: Request, watchers: list[int]) -> AsyncIterator[str]:
-    """Yield the states of a stream as server-sent events, until the reader or the server leaves."""
+    """Yield the states of a stream as server-sent events, until the client or server stops."""
     number = 0
     watchers.append(1)
     try:
@@ -168,11 +168,11 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": "the server failed; its log says why"}, 500)
+    return JSONResponse({"error": "the server failed; see its log for the reason"}, 500)
 
 
 class _Gate:
-    """Middleware that checks the name of the server and the token."""
+    """Middleware that checks the host name and the token of requests."""
 
     def __init__(self, app: Any, token: str | None, hosts: tuple[str, ...] | None) -> None:
         self._app, self._token, self._hosts = app, token, hosts
@@ -192,11 +192,11 @@ class _Gate:
         name = headers.get(b"host", b"").decode("latin-1").rpartition(":")
         host = name[0] if name[1] and not name[2].endswith("]") else name[2]
         if self._hosts is not None and host.strip("[]").lower() not in self._hosts:
-            return JSONResponse({"error": "the server is not known by this name"}, 421)
+            return JSONResponse({"error": "the server does not accept this host name"}, 421)
         if self._token is None:
             return None
         given = headers.get(b"authorization", b"").decode("latin-1")
         if hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode()):
             return None
         headers_out = {"WWW-Authenticate": "Bearer"}
-        return JSONResponse({"error": "a token is needed"}, 401, headers=headers_out)
+        return JSONResponse({"error": "the request needs a token"}, 401, headers=headers_out)

@@ -1,4 +1,4 @@
-"""The state of a running stream, for pages that watch it."""
+"""Pass the state of a running stream to the pages that watch it."""
 
 import json
 import threading
@@ -9,7 +9,7 @@ __all__ = ["Feed"]
 
 
 class Feed:
-    """Hands the latest state of a stream to any number of readers, in any thread.
+    """Passes the latest state of a stream to any number of readers, in any thread.
 
     Examples
     --------
@@ -49,9 +49,9 @@ class Feed:
         Parameters
         ----------
         number : int
-            The number of the state that the reader has; 0 for none.
+            The number of the reader's last state; 0 for none.
         timeout : float
-            Seconds to wait for a newer one; then the result is None.
+            Seconds to wait for a newer state. If none comes, the result is None.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._number > number or self.is_closed, timeout)
@@ -60,7 +60,7 @@ class Feed:
             return self._number, json.dumps(self._state, allow_nan=False)
 
     def close(self) -> None:
-        """Let all readers end."""
+        """Wake all readers and let them end."""
         with self._changed:
             self.is_closed = True
             self._changed.notify_all()

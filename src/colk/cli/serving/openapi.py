@@ -11,7 +11,7 @@ __all__ = ["describe"]
 
 
 def describe(service: Service, needs_token: bool) -> dict[str, Any]:
-    """Return the description as OpenAPI 3.1 has it.
+    """Return the description of a service in OpenAPI 3.1.
 
     Parameters
     ----------
@@ -29,10 +29,10 @@ def describe(service: Service, needs_token: bool) -> dict[str, Any]:
     rows = {"type": "array", "minItems": 1, "maxItems": MOST_ROWS}
     paths: dict[str, Any] = {
         "/health": {"get": _get("whether the server answers", _object({"status": _label()}))},
-        "/model": {"get": _get("what is known about the model", {"type": "object"})},
+        "/model": {"get": _get("a description of the model", {"type": "object"})},
         "/predict": {
             "post": _post(
-                "predict rows; a missing feature is a gap",
+                "predict rows; a row may lack features",
                 _object({"rows": rows | {"items": row}, **coverage}, required=["rows"]),
                 _predictions(model.task == "classification"),
             )

@@ -1,4 +1,4 @@
-"""Running an application: on the main thread until Ctrl-C, or beside other work."""
+"""Run an application in the main thread until Ctrl-C, or in another thread."""
 
 import ipaddress
 import signal
@@ -15,17 +15,17 @@ with needed_for("serving a model", extra="serve"):
 
 __all__ = ["LOOPBACK_NAMES", "is_loopback", "listening", "running", "serve"]
 
-# Names of a server that listens on this machine only.
+# Host names of a server that listens on this machine only.
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
-# Seconds that open requests have to end.
+# Seconds that the server waits for open requests when it ends.
 _FAREWELL = 5
-# The most connections at a time.
+# Largest number of connections at a time.
 _CONNECTIONS = 200
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine only.
+    """Whether only this machine can reach an address.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def is_loopback(host: str) -> bool:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; port 0 takes a free one.
+    """Return a listening socket; port 0 means a free port.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def serve(app: Any, at: socket.socket, stopping: Callable[[], None]) -> None:
     app : ASGI application
         The application.
     at : socket
-        Where to listen.
+        The listening socket.
     stopping : callable
         Called when the server is asked to stop, before open requests end.
     """
@@ -117,7 +117,7 @@ def serve(app: Any, at: socket.socket, stopping: Callable[[], None]) -> None:
 
 @contextmanager
 def running(app: Any, at: socket.socket, stopping: Callable[[], None]) -> Iterator[None]:
-    """Answer requests in another thread, while the context is open.
+    """Answer requests in another thread while the context is open.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Requests to a model as rows, and its answers."""
+"""Answer requests to a model: convert them to rows, predict and learn."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -16,20 +16,20 @@ from colk.tabular.record import Record
 
 __all__ = ["MOST_ROWS", "RequestError", "Service"]
 
-# The most rows of one request.
+# Largest number of rows in a request.
 MOST_ROWS = 10_000
-# The latest residuals, each of a row before it was learned, that calibrate intervals.
+# Number of latest residuals, from before learning, that calibrate intervals.
 _LATEST = 1000
 
 
 class RequestError(ValueError):
-    """A request that cannot be answered; the message says why.
+    """A request cannot be answered; the message says why.
 
     Parameters
     ----------
     message : str
-        What was wrong.
-    status : int
+        The reason.
+    status : int, default=422
         Status of the HTTP response.
 
     Examples
@@ -46,19 +46,19 @@ class RequestError(ValueError):
 class Service:
     """A model that answers requests, one change at a time.
 
-    Every answer belongs to one state of the model: `rows` in it says how many rows this state has
-    learned.
+    Every answer comes from one state of the model; `rows` in it is the number of rows that this
+    state has learned.
 
     Parameters
     ----------
     model : TableModel
         The model.
     path : Path, optional
-        File to save the model to.
-    learns : bool
-        Whether requests may change the model.
+        File to save the model to. Default: the model is not saved.
+    learns : bool, default=False
+        Whether requests may update the model.
     every : int, optional
-        Save the model after this many rows, besides the end.
+        Number of rows after which to save the model. Default: only at the end.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class Service:
     # -- rows --------------------------------------------------------------------------------
 
     def _columns(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Return the features of rows as columns; raise if a cell is wrong."""
+        """Return the features of rows as columns; raise if a cell has the wrong type."""
         model = self.model
         known = {*model.features, model.target}
         for number, row in enumerate(rows, 1):
@@ -201,7 +201,7 @@ class Service:
     # -- the model ---------------------------------------------------------------------------
 
     def save(self) -> bool:
-        """Write the model, whole or not at all, if it has learned; return whether it did."""
+        """Write the model atomically if it has learned rows; return whether it was written."""
         if self._path is None or self.model.rows == self._saved:
             return False
         with held(self.model):
@@ -211,7 +211,7 @@ class Service:
         return True
 
     def whole(self, read: Callable[[], Any]) -> Any:
-        """Return what a function reads, while the model does not change.
+        """Call a function while the model is locked, and return its result.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Service:
             return read()
 
     def state(self) -> dict[str, Any]:
-        """Return what is known about the model, for a monitor."""
+        """Return a description of the model and its progress, for monitoring."""
         return dict(self.whole(self._state))
 
     def _state(self) -> dict[str, Any]:
@@ -245,15 +245,18 @@ def _rows(request: Any, known: set[str]) -> Sequence[Mapping[str, Any]]:
     stray = [name for name in request if name not in known]
     if stray:
         cure = "" if "rows" in request else '; send rows as {"rows": [{"column": value}]}'
-        raise RequestError(f"the body has a field {stray[0]!r}; known are {sorted(known)}{cure}")
+        fields = ", ".join(sorted(known))
+        raise RequestError(f"the body has an unknown field {stray[0]!r}; known: {fields}{cure}")
     rows = request.get("rows")
     if not isinstance(rows, list) or not rows:
         raise RequestError("rows must be a list of at least one object")
     if len(rows) > MOST_ROWS:
-        raise RequestError(f"there are {len(rows):,} rows, at most {MOST_ROWS:,} are allowed", 413)
+        raise RequestError(
+            f"there are {len(rows):,} rows, but at most {MOST_ROWS:,} are allowed", 413
+        )
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
-            raise RequestError(f"row {number} must be an object of columns")
+            raise RequestError(f"row {number} must be an object with a value for each column")
     return rows
 
 
@@ -273,13 +276,13 @@ def _number(cell: Any, name: str, row: int) -> float:
 
 
 def _moment(cell: Any, name: str, row: int) -> float:
-    """Return the seconds since 1970 of a date, which is a text or a number of seconds."""
+    """Return a date as seconds since 1970; it is a text or already a number of seconds."""
     if not isinstance(cell, str):
         return _number(cell, name, row)
     try:
         return as_moment(cell, name)
     except ValueError as error:
-        raise RequestError(f"row {row} holds no date: {error}") from error
+        raise RequestError(f"row {row} does not have a date: {error}") from error
 
 
 def _text(cell: Any, name: str, row: int) -> str | None:

@@ -1,4 +1,4 @@
-"""Axes for the displays."""
+"""Base class of the displays with one pair of axes."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self

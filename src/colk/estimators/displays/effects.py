@@ -10,7 +10,7 @@ from colk._validation import Array
 
 __all__ = ["partial_dependence", "small_multiples"]
 
-# Rows over which predictions are averaged.
+# Largest number of rows over which predictions are averaged.
 _MOST_ROWS = 200
 
 
@@ -22,7 +22,7 @@ def partial_dependence(predict: Callable[[Array], Array], X: Array, grid: list[A
     predict : callable
         Returns one value for each row.
     X : array of shape (n, p)
-        The data. If there are many rows, 200 that are evenly spaced are used.
+        The data. Of more than 200 rows, 200 evenly spaced rows are used.
     grid : list of p arrays of length G
         Values of each feature.
 
@@ -49,7 +49,7 @@ def partial_dependence(predict: Callable[[Array], Array], X: Array, grid: list[A
 
 
 def small_multiples(names: list[str], grid: list[Array], values: Array, X: Array) -> Any:
-    """Draw one panel for each feature, on one scale, with ticks at the deciles of the data."""
+    """Draw one panel for each feature, with a common y axis and ticks at the data's deciles."""
     with needed_for("a display", extra="plot"):
         import matplotlib.pyplot as plt
 

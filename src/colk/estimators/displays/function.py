@@ -14,10 +14,10 @@ from colk.estimators.displays.pipelines import unwrapped
 
 __all__ = ["LearnedFunctionDisplay"]
 
-# Grid points of each feature, if there are more than two features.
+# Largest number of grid points of each feature, if there are more than two features.
 _FEWER = 50
 
-# Values of points and their kind.
+# Takes points; returns their values and the kind of these.
 _Predict = Callable[[Array], tuple[Array, Any]]
 
 
@@ -25,8 +25,9 @@ _Predict = Callable[[Array], tuple[Array, Any]]
 class LearnedFunctionDisplay:
     """The learned function over its features, with its atoms and the data.
 
-    One feature is a curve and two are a map. More features are curves of partial dependence: the
-    mean prediction if one feature is set to a value in all rows.
+    A function of one feature is drawn as a curve, of two features as a map. For more features,
+    there is a curve of partial dependence for each: the mean prediction if the feature is set to a
+    value in all rows.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class LearnedFunctionDisplay:
     X : array of shape (n, p)
         The data.
     y : array of shape (n,) or None
-        Targets, or indices of labels.
+        Targets, or indices of the labels.
     names : list of str
         Names of the features.
     kind : {"value", "score", "label"}
@@ -188,7 +189,7 @@ def _ranges(data: Array) -> Array:
 
 
 def _on_mesh(predict: _Predict, data: Array, resolution: int) -> tuple[list[Array], Array, Any]:
-    """Evaluate one or two features on all grid points."""
+    """Evaluate a function of one or two features on all grid points."""
     grid = [np.linspace(low, high, resolution) for low, high in _ranges(data)]
     mesh = np.meshgrid(*grid, indexing="ij")
     values, kind = predict(np.column_stack([axis.ravel() for axis in mesh]))
@@ -201,8 +202,8 @@ def _curves(predict: _Predict, data: Array, resolution: int) -> tuple[list[Array
     kind = predict(data[:1])[1]
     if kind == "label":
         raise ValueError(
-            "an estimator of several classes and more than two features has no curve to draw; "
-            "draw predict_proba with sklearn.inspection.PartialDependenceDisplay"
+            "this display draws more than two classes only for one or two features; for more "
+            "features draw predict_proba with sklearn.inspection.PartialDependenceDisplay"
         )
     return grid, partial_dependence(lambda points: predict(points)[0], data, grid), kind
 

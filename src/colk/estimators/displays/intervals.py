@@ -19,7 +19,7 @@ _MISSED, _COVERED, _BAND = "C3", "0.65", "C0"
 
 @dataclass(eq=False)
 class IntervalDisplay:
-    """Intervals with the targets inside and outside of them, and the moving coverage.
+    """Prediction intervals with the targets, and the coverage in a moving window.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class IntervalDisplay:
     nominal : sequence of k floats
         Nominal coverage of each interval.
     position : array of shape (n,)
-        Horizontal position of the targets: a feature or the time.
+        Horizontal position of the targets: the value of a feature, or the time.
     label : str
         Label of the horizontal axis.
     baseline : array of shape (n,), optional
@@ -101,9 +101,9 @@ class IntervalDisplay:
         Parameters
         ----------
         estimator : estimator
-            A fitted `ConformalRegressor`, or a model that predicts one column for each of its
-            `quantiles`. The first and last quantile form an interval, the second and the last but
-            one another. A pipeline may end in such a model.
+            A fitted `ConformalRegressor`, a model that predicts one column for each of its
+            `quantiles`, or a pipeline that ends in such a model. The first and the last quantile
+            form one interval, the second and the last but one form another, and so on.
         X : array of shape (n, p)
             Points.
         y : array of shape (n,)
@@ -134,9 +134,9 @@ class IntervalDisplay:
     def from_stream(
         cls, model: Any, X: Any, y: ArrayLike, *, coverage: float = 0.9, ax: Any = None
     ) -> Self:
-        """Run a copy of the model over a stream, predict before learning, and draw.
+        """Run a copy of the model over a stream and draw its intervals from before learning.
 
-        Targets and intervals are shown relative to the predictions.
+        The plot shows targets and intervals minus the predictions.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class IntervalDisplay:
         )
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw the intervals, and on a new figure the coverage below them.
+        """Draw the intervals; a new figure also shows the coverage below them.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class IntervalDisplay:
         ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
 
     def _plot_coverage(self, ax: Any, order: Any) -> None:
-        """Plot the coverage of neighbouring samples."""
+        """Plot the coverage in a moving window of neighbouring samples."""
         x, n = self.position[order], len(self.y)
         width = max(n // 40, min(n, 100))
         for k, nominal in enumerate(self.nominal):

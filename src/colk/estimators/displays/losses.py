@@ -13,7 +13,7 @@ __all__ = ["LossDistributionDisplay", "losses_of", "tail_mean"]
 
 
 def tail_mean(losses: Array, tail_fraction: float) -> float:
-    """Return CVaR, the mean of the largest losses, a share `tail_fraction` of all.
+    """Return CVaR: the mean of the share `tail_fraction` of the losses that are largest.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class LossDistributionDisplay(OneAxesDisplay):
     losses : array of shape (n,)
         Losses of the samples.
     tail_fraction : float
-        Share of the largest losses that CVaR averages; the quantile is the smallest of these.
+        Share of the losses, the largest ones, that CVaR averages; `quantile` is where they begin.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class LossDistributionDisplay(OneAxesDisplay):
         y : array of shape (n,)
             Targets.
         tail_fraction : float
-            Share of the largest losses that CVaR averages.
+            Share of the losses, the largest ones, that CVaR averages.
         ax : matplotlib axes, optional
             Axes to draw on. Default: a new figure.
         """

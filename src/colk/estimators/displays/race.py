@@ -14,8 +14,8 @@ __all__ = ["RaceDisplay"]
 class RaceDisplay(OneAxesDisplay):
     """Loss against bandwidth, one line per kernel.
 
-    Dashed lines are kernels with one scale per feature. Bandwidths are relative to the standard
-    bandwidth of each kernel; with scales, to the bandwidth that was found together with them.
+    Dashed lines are kernels with one scale per feature. Bandwidths are divided by the standard
+    bandwidth of the kernel; dashed lines, by the bandwidth that was found with the scales.
 
     Parameters
     ----------

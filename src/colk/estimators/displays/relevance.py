@@ -24,7 +24,7 @@ class FeatureRelevanceDisplay:
     names : sequence of str
         Names of the features.
     is_used : bool
-        Whether the kernel of the model uses the relevance; otherwise bars are empty.
+        Whether the kernel of the model uses the relevance. If not, the bars are not filled.
 
     Attributes
     ----------
@@ -64,8 +64,8 @@ class FeatureRelevanceDisplay:
             Axes to draw on. Default: a new figure.
         """
         advice = (
-            "set kernel='auto' or bandwidth='auto', and fit two features or more and 30 samples "
-            "or more"
+            "set kernel='auto' or bandwidth='auto', and fit at least two features and at least "
+            "30 samples"
         )
         relevance = found_by_fit(estimator, "feature_relevance_", advice)
         chosen = final(unwrapped(estimator))

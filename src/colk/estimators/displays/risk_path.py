@@ -14,13 +14,13 @@ __all__ = ["RiskPathDisplay"]
 class RiskPathDisplay(OneAxesDisplay):
     """Held-out risk against the share of the risk, one line per λ.
 
-    Share 0 is the mean, share 1 the risk that was asked for. A bar is the standard error of the
+    Share 0 is the mean, share 1 the risk that the user set. A bar is the standard error of the
     difference from the model of the mean, whose held-out risk is the dashed line.
 
     Parameters
     ----------
     path : RiskPath
-        What `fit` tried.
+        The points between the mean and the risk that `fit` tried.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class RiskPathDisplay(OneAxesDisplay):
         factors = list(dict.fromkeys(point.factor for point in points))
         for place, factor in enumerate(factors):
             line = [point for point in points if point.factor == factor]
-            aside = 0.01 * (place - 0.5 * (len(factors) - 1))  # so that bars do not overlap
+            aside = 0.01 * (place - 0.5 * (len(factors) - 1))  # keeps the bars apart
             ax.errorbar(
                 [point.share + aside for point in line],
                 [point.held_out for point in line],

@@ -1,4 +1,4 @@
-"""Display of a stream: error before learning, model order, and drift."""
+"""Display of a stream: prediction error before learning, model order, and drift."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -16,19 +16,20 @@ __all__ = ["StreamDisplay"]
 
 @dataclass(eq=False)
 class StreamDisplay:
-    """Error before learning, number of atoms and drift over a stream.
+    """Prediction error before learning, number of atoms and drift over a stream.
 
     Parameters
     ----------
     samples : array
         Number of samples seen at the end of each block.
     errors : array
-        Mean absolute error in each block, or the share of wrong labels, predicted before the block
-        was learned. The first block is nan.
+        Mean absolute error in each block, or the share of wrong labels. Each block is predicted
+        before it is learned. The first value is nan.
     n_atoms : array
         Model order after each block.
     drifts : array
-        Numbers of samples at which a `colk.learners.DriftDetector` of the errors raised an alarm.
+        Number of samples seen whenever a `colk.learners.DriftDetector` on the errors raised an
+        alarm.
 
     Attributes
     ----------
@@ -58,7 +59,7 @@ class StreamDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, n_points: int = 200, axes: Any = None
     ) -> Self:
-        """Let a clone of the estimator learn the stream once, in blocks, and draw what happens.
+        """Let a clone of the estimator learn the stream once, in blocks, and draw the display.
 
         Parameters
         ----------
@@ -120,7 +121,7 @@ class StreamDisplay:
 
 
 def _errors(model: Any, X: Any, y: Array, is_labels: bool) -> Array:
-    """Return absolute errors, or 1 for each wrong label."""
+    """Return absolute errors; for labels, 1 if wrong and 0 if right."""
     found = model.predict(X)
     wrong = found != y if is_labels else np.abs(found - y)
     return np.asarray(wrong, dtype=np.float64)

@@ -25,9 +25,9 @@ class RiskTradeoffDisplay(OneAxesDisplay):
     labels : list of str
         Names of the risks.
     means, tails : array
-        Mean loss, and CVaR of the loss.
+        Mean loss and CVaR of the loss under each risk.
     tail_fraction : float
-        Share of the largest losses that CVaR averages.
+        Share of the losses, the largest ones, that CVaR averages.
 
     Attributes
     ----------
@@ -81,9 +81,9 @@ class RiskTradeoffDisplay(OneAxesDisplay):
         risks : sequence of Risk or str
             The risks; the curve joins their points in this order.
         labels : sequence of str, optional
-            Names in the legend. Default: the risks.
+            Names in the legend. Default: the risks as text.
         tail_fraction : float
-            Share of the largest losses that CVaR averages.
+            Share of the losses, the largest ones, that CVaR averages.
         ax : matplotlib axes, optional
             Axes to draw on. Default: a new figure.
         """

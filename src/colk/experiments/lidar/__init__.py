@@ -36,10 +36,10 @@ def lidar(plan: Plan, run: Run) -> Chapter:
         f"{100 * OUTLIER_SHARE:g} % of the training points",
         "passes": f"{max(2, round(N_PASSES * plan.scale))}, each in a new order",
         "budgets": f"{found.order} atoms",
-        "tuning": f"{N_TRIALS} trials for each method and condition; the best has the least mean "
-        "absolute error on a fifth of the first training set, including its outliers. The trials "
-        "are those of regression with outliers, so equal settings there and here are the same "
-        "trial",
+        "tuning": f"{N_TRIALS} trials for each method and condition; the best has the smallest "
+        "mean absolute error on a fifth of the first training set, including its outliers. The "
+        "trials are those of regression with outliers, so equal settings in both chapters are the "
+        "same trial",
     }
     for condition, by_method in found.chosen.items():
         for name, values in by_method.items():
@@ -49,8 +49,8 @@ def lidar(plan: Plan, run: Run) -> Chapter:
         name="lidar",
         title="Lidar",
         text=(
-            "The data are the log ratio of the light received from two lasers, over the range. "
-            "The kernel and the printed settings are those of the synthetic experiment."
+            "The data are the log ratio of the light received from two lasers, as a function of "
+            "the range. The kernel and the printed settings are those of the synthetic experiment."
         ),
         figures=[
             errors_figure(found),

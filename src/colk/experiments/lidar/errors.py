@@ -24,14 +24,14 @@ __all__ = ["errors_figure", "lidar_verdict"]
 _PROTOCOLS = {"printed": "With printed settings", "tuned": "With tuned settings"}
 # A method is robust if outliers raise its error by less than this percentage.
 _ROBUST = 50.0
-# A model is larger if it has this percentage more atoms than COLK's.
+# A model is larger than COLK's if it has this percentage more atoms.
 _LARGER = 10.0
-# Methods that choose their number of atoms; the experiment sets the size of the others.
+# Methods that choose their number of atoms; the experiment sets the size of the other models.
 _CHOOSES_SIZE = ("polk",)
 
 
 def values(found: LidarRuns, condition: str, protocol: str, name: str, what: str) -> Array:
-    """Errors or model orders of all runs."""
+    """Return the errors or model orders of all runs."""
     return np.array([float(result[what]) for result in found.results[condition, protocol][name]])
 
 
@@ -127,10 +127,10 @@ def lidar_verdict(found: LidarRuns) -> Verdict:
         where="Section V, on Figure 3",
         found=sentences,
         rule=f"Robust means that outliers raise the error by less than {percent(_ROBUST)}. An "
-        "alternative falls short if COLK's error is lower: the interval lies below "
-        f"{percent(-NEGLIGIBLE)}. POLK chooses its number of atoms itself, so it also falls short "
+        "alternative falls short if COLK's error is lower, which means that the interval lies "
+        f"below {percent(-NEGLIGIBLE)}. POLK chooses its number of atoms, so it also falls short "
         f"if it has over {percent(_LARGER)} more atoms than COLK. The experiment sets the size of "
-        "all other models, so their size is no evidence.",
+        "all other models, so their size does not count as evidence.",
         parts=parts,
         plan=found.plan,
         numbers=numbers,
@@ -140,7 +140,7 @@ def lidar_verdict(found: LidarRuns) -> Verdict:
 def _shortfall(
     name: str, errors: Mapping[str, Array], orders: Mapping[str, Array], protocol: str
 ) -> Part:
-    """Whether a method falls short of COLK: in its error, or in a size that it chose itself."""
+    """Check whether a method falls short of COLK in its error, or in a size that it chooses."""
     method = METHODS[name]
     check = partial(Check, column=protocol, color=method.color)
     error = percent_change(errors["colk"], errors[name])

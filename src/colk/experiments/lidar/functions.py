@@ -1,4 +1,4 @@
-"""The function of every method over the lidar data: Figure 3 of the paper."""
+"""The functions of all methods over the lidar data: Figure 3 of the paper."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,10 +24,10 @@ def functions_figure(found: LidarRuns, condition: str) -> Figure:
         name="lidar-" + condition.replace(" ", "-"),
         title=f"Lidar {condition} (Figure 3)",
         caption=(
-            "Functions of the first training set, with tuned settings (solid) and printed "
-            "settings (dashed). The band is the middle 80 % of the training sets, with tuned "
-            "settings. Dots are training points; some outliers lie outside the panel. The numbers "
-            "in brackets are mean model orders with tuned settings."
+            "Functions learned from the first training set, with tuned settings (solid) and "
+            "printed settings (dashed). The band is the middle 80 % of the training sets, with "
+            "tuned settings. Dots are training points; some outliers lie outside the panel. The "
+            "numbers in brackets are mean model orders with tuned settings."
         ),
         columns=_columns(found, condition),
         draw=lambda canvas: _draw(canvas, found, condition),

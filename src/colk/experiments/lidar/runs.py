@@ -38,7 +38,7 @@ class LidarRuns:
 
 
 def prepare(share: float, seed: int, run: int) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Draw three quarters for training, some of them outliers, and a clean quarter for the test.
+    """Draw three quarters for training, with outliers, and a clean quarter for the test.
 
     Ranges are scaled to [0, 1].
     """
@@ -68,8 +68,8 @@ def learn_lidar(
     Returns
     -------
     dict of arrays
-        error (mean squared, on the clean test points; when validating, mean absolute on a fifth
-        of the training points), order, function (on a grid).
+        error (mean squared error on the clean test points; when validating, mean absolute error
+        on a fifth of the training points), order, and function (values on a grid).
     """
     (X, y), (test_x, test_y) = prepare(share, seed, run)
     if validating:
@@ -94,7 +94,7 @@ def learn_lidar(
 
 
 def expected_tasks(plan: Plan) -> list[Task]:
-    """The tasks that `run_all` will run. Some of their settings are not known beforehand."""
+    """Return the tasks that `run_all` will run; settings that are not known yet are guessed."""
     printed = {name: METHODS[name].printed for name in COMPARED}
     tuned = {name: trials(method, 1, plan.seed)[0] for name, method in METHODS.items()}
     return [
@@ -116,7 +116,7 @@ def run_all(plan: Plan, run: Run) -> LidarRuns:
     for condition, share in reversed(CONDITIONS.items()):
         alone = {"colk": dict(METHODS["colk"].printed)}
         first = _learn(plan, run, alone, max(order, 1), share)
-        # The order with outliers is the larger one. It is the budget under both conditions.
+        # The order with outliers, which is larger, is the budget under both conditions.
         order = order or round(np.mean([float(result["order"]) for result in first["colk"]]))
         others = {name: dict(METHODS[name].printed) for name in COMPARED if name != "colk"}
         results[condition, "printed"] = {**first, **_learn(plan, run, others, order, share)}
@@ -175,7 +175,7 @@ def _learn(
 def _tuning(
     plan: Plan, order: int, share: float
 ) -> tuple[dict[str, list[dict[str, float]]], list[Task]]:
-    """The trials of the synthetic experiment, on a split of one training set."""
+    """Return the trials of the synthetic experiment, on a split of one training set."""
     tried = {name: trials(method, N_TRIALS, plan.seed) for name, method in METHODS.items()}
     tasks = [
         _task(plan, name, settings, order, share, 0, validating=True)

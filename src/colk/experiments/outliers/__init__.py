@@ -61,8 +61,8 @@ def _settings(found: OutlierRuns) -> dict[str, str]:
         "kernel": f"Gaussian({BANDWIDTH:g}) and squared loss for all methods; the risk of COLK and "
         f"of the other compositional methods is {RISK}",
         "budgets": f"{found.order} atoms, COLK's mean model order with printed settings",
-        "tuning": f"{N_TRIALS} trials for each method; the best has the least mean absolute error "
-        "on a fifth of the first training set. The lidar experiment tries the same settings",
+        "tuning": f"{N_TRIALS} trials for each method; the best has the smallest mean absolute "
+        "error on a fifth of the first training set. The lidar experiment tries the same settings",
     }
     for name in COMPARED:
         rows[f"{METHODS[name].label}, printed"] = listed(dict(METHODS[name].printed))

@@ -25,9 +25,9 @@ def boxes_figure(found: OutlierRuns) -> Figure:
         title="Test error over the training sets (Figure 2), printed and tuned settings",
         caption=(
             "Mean squared distance to the noiseless function at the end of a training set. Boxes "
-            "show quartiles, whiskers the range, dots the runs. The numbers at the right are mean "
-            "model orders. The grey method is not in the paper: it minimises the mean of a Huber "
-            "loss and averages its iterates."
+            "show quartiles, whiskers the range, and dots the runs. The numbers at the right are "
+            "mean model orders. The grey method is not in the paper; it minimises the mean of a "
+            "Huber loss and averages its iterates."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),

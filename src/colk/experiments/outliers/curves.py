@@ -16,7 +16,7 @@ __all__ = ["curves_figure"]
 
 
 def curves_figure(found: OutlierRuns) -> Figure:
-    """Draw three curves for every method of the paper."""
+    """Draw objective, test error and model order of every method of the paper."""
     return Figure(
         name="outliers-curves",
         title="Objective, test error and model order over the samples (Figures 1a to 1c)",

@@ -1,4 +1,4 @@
-"""All runs of the synthetic experiment: both protocols, other distributions, other sizes."""
+"""All runs of the synthetic experiment: both protocols, other distributions and other sizes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ N_SAMPLES = 60_000
 N_TRIALS = 16
 SIZES = (12, 25, 50, 100, 200)
 _EVALUATIONS = 40
-# COLK runs first: its model order is the budget of these methods.
+# COLK runs first, because its model order is the budget of these methods.
 _OTHERS = tuple(name for name in COMPARED if name != "colk")
 _OTHER_LAWS = tuple(law for law in LAWS if law != LAW)
 
@@ -50,7 +50,7 @@ class OutlierRuns:
     plan : Plan
         Size of the run.
     order : int
-        COLK's model order with printed settings, which is the budget of the others.
+        COLK's model order with printed settings, which is the budget of the other methods.
     printed, tuned : dict of str to list
         Results by method, one for each training set.
     chosen : dict of str to dict
@@ -74,17 +74,17 @@ class OutlierRuns:
 
 
 def stack(results: Sequence[Result], name: str) -> Array:
-    """Stack an array of all runs, one row for each."""
+    """Stack an array of all runs, with one row per run."""
     return np.stack([result[name] for result in results])
 
 
 def final(results: Sequence[Result], name: str) -> Array:
-    """The last evaluation of each run."""
+    """Return the last evaluation of each run."""
     return np.array([result[name][-1] for result in results])
 
 
 def objective(results: Sequence[Result]) -> Array:
-    """Mean loss plus η times the moments 2 to 4 of the test losses, at each evaluation."""
+    """Return the mean plus η times the central moments 2 to 4 of the test losses over time."""
     parts = stack(results, "moments")
     total: Array = parts[..., 0] + RISK.weight * parts[..., 1:].sum(axis=-1)
     return total
@@ -98,7 +98,7 @@ def signal_objective(plan: Plan) -> float:
 
 
 def disagreement(results: Sequence[Result]) -> Array:
-    """Root mean square distance between the functions of runs 0 and 1, 2 and 3, and so on."""
+    """Return the RMS distance between the functions of runs 0 and 1, 2 and 3, and so on."""
     functions, pairs = stack(results, "function"), len(results) // 2
     gaps = functions[0 : 2 * pairs : 2] - functions[1 : 2 * pairs : 2]
     distances: Array = np.sqrt((gaps**2).mean(axis=1))
@@ -106,7 +106,7 @@ def disagreement(results: Sequence[Result]) -> Array:
 
 
 def expected_tasks(plan: Plan) -> list[Task]:
-    """The tasks that `run_all` will run. Some of their settings are not known beforehand."""
+    """Return the tasks that `run_all` will run; settings that are not known yet are guessed."""
     printed = {name: METHODS[name].printed for name in COMPARED}
     tuned = {name: trials(method, 1, plan.seed)[0] for name, method in METHODS.items()}
     tasks = _learning(plan, printed, LAW, 1, _EVALUATIONS)
@@ -155,7 +155,7 @@ def _learning(
     order: int,
     evaluations: int,
 ) -> list[Task]:
-    """Each method on each training set; "literal" is COLK without a gradient bound."""
+    """Return a task for each method and training set; "literal" is COLK without gradient bound."""
     n_samples = plan.size(N_SAMPLES)
     return [
         Task(
@@ -198,9 +198,10 @@ def _learn(
 
 
 def _resized(settings: Mapping[str, float]) -> dict[int, dict[str, float]]:
-    """Settings of SCGD with other numbers of features than the paper's.
+    """Return settings of SCGD with numbers of features that differ from the paper's.
 
-    The step size is proportional to 1/features, so a step changes a prediction equally.
+    The step size is proportional to 1/features, so that a step changes a prediction by the same
+    amount.
     """
     return {
         size: {
@@ -216,7 +217,7 @@ def _resized(settings: Mapping[str, float]) -> dict[int, dict[str, float]]:
 def _resize(
     plan: Plan, run: Run, protocol: str, settings: Mapping[str, float], known: list[Result]
 ) -> dict[tuple[str, int], list[Result]]:
-    """Run SCGD with other numbers of features; the runs with the paper's number are known."""
+    """Run SCGD with other numbers of features; `known` has the runs with the paper's number."""
     found = {(protocol, N_FEATURES): known}
     for size, resized in _resized(settings).items():
         found[protocol, size] = _learn(plan, run, {"scgd": resized}, LAW, 1, evaluations=1)["scgd"]
@@ -224,7 +225,7 @@ def _resize(
 
 
 def _tuning(plan: Plan, order: int) -> tuple[dict[str, list[dict[str, float]]], list[Task]]:
-    """Trials of each method, all on the same split of one training set."""
+    """Return the trials of each method, all on the same split of one training set."""
     tried = {name: trials(method, N_TRIALS, plan.seed) for name, method in METHODS.items()}
     n_samples = plan.size(N_SAMPLES)
     tasks = [

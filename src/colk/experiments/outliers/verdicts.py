@@ -32,7 +32,7 @@ __all__ = ["PROTOCOLS", "outlier_verdicts"]
 PROTOCOLS = {"printed": "With printed settings", "tuned": "With tuned settings"}
 _BUDGETED = ("bsgd", "compositional_bsgd", "npbsgd")
 _NETWORKS = ("scgd", "nasa")
-# Percentages below which an order is settled, an error comparable, a divergence rare.
+# Percentages below which a model order has settled, an error is comparable, and divergence is rare.
 _SETTLED = 5.0
 _COMPARABLE = 5.0
 _RARE = 20.0
@@ -62,7 +62,7 @@ def _others(group: Group) -> list[str]:
 
 
 def _against(name: str, interval: Interval, column: str, high: float = -NEGLIGIBLE) -> Check:
-    """Compare COLK with a method, in per cent; the claim is that COLK is lower."""
+    """Check the claim that COLK is lower than a method, by a change in per cent."""
     method = METHODS[name]
     return Check(method.label, interval, high=high, column=column, color=method.color)
 
@@ -120,7 +120,7 @@ def _objective_falls(found: OutlierRuns) -> Verdict:
         "training samples increases.",
         where="Section V, on Figures 1a and 1b",
         found=[f"COLK's objective ends {first}, its test error {second}."],
-        rule="Holds if both end below their first value: each interval has to lie below 0.",
+        rule="Holds if both end below their first value, so that each interval lies below 0.",
         parts=[Part("last evaluation compared with the first", [check]) for check in checks],
         plan=found.plan,
         numbers=numbers,
@@ -265,8 +265,8 @@ def _budgeted(found: OutlierRuns) -> Verdict:
         quote="Moreover, BSGD and other budgeted approaches yield lower accuracy estimators.",
         where="Section V, on Figure 1",
         found=sentences,
-        rule="Each comparison counts. COLK's error has to be lower at the same model order: the "
-        f"interval has to lie below {percent(-NEGLIGIBLE)}.",
+        rule="Each comparison counts. COLK's error must be lower at the same model order, so the "
+        f"interval must lie below {percent(-NEGLIGIBLE)}.",
         parts=parts,
         plan=found.plan,
         numbers=numbers,
@@ -297,7 +297,7 @@ def _variation(found: OutlierRuns) -> Verdict:
         where="Section V, on Figure 1d",
         found=[*sentences, f"POLK's printed step size is {steps:g} times COLK's."],
         rule="The distance is the root mean square distance between the functions of two training "
-        "sets, over disjoint pairs of runs. Each protocol counts: the interval has to lie below "
+        "sets, over disjoint pairs of runs. Each protocol counts. The interval must lie below "
         f"{percent(-NEGLIGIBLE)}.",
         parts=parts,
         plan=found.plan,

@@ -1,4 +1,4 @@
-"""Effect of risk measures on skewed and heteroscedastic noise."""
+"""Effect of risk measures under skewed and heteroscedastic noise."""
 
 import numpy as np
 
@@ -41,10 +41,10 @@ def risk(plan: Plan, run: Run) -> Chapter:
         name="risk",
         title="Effect of risk measures",
         text=(
-            r"The target is $y = 2x + 3 \sin(6x)$ plus bounded noise that is skewed upwards. Here "
-            "the risk-averse optimum differs from the optimum of the mean: it has a slightly "
-            "higher mean loss and a thinner tail. All runs use the same step size and average "
-            "their iterates."
+            r"The target is $y = 2x + 3 \sin(6x)$ plus bounded noise that is skewed upwards. For "
+            "such noise the risk-averse optimum differs from the optimum of the mean; it has a "
+            "slightly higher mean loss and a thinner tail. All runs use the same step size and "
+            "average their iterates."
         ),
         figures=[frontier_figure(found)],
         verdicts=[_verdict(found, plan)],
@@ -93,7 +93,7 @@ def _verdict(found: RiskRuns, plan: Plan) -> Verdict:
             else "A run is below the batch optimum of its risk, which is impossible.",
         ],
         rule="Each risk at its largest weight is compared with the mean alone, at the same step "
-        f"size. Each case counts: the interval has to lie below {percent(-NEGLIGIBLE)}.",
+        f"size. Each case counts. The interval must lie below {percent(-NEGLIGIBLE)}.",
         parts=parts,
         plan=plan,
         numbers=numbers,

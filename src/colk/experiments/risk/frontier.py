@@ -1,4 +1,4 @@
-"""Mean loss and dispersion for growing weights of a risk."""
+"""Figure of mean loss and dispersion for growing weights of a risk."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,9 +26,9 @@ def frontier_figure(found: RiskRuns) -> Figure:
         caption=(
             r"Measured on the test set. Every dot is a weight $\eta$; the hollow dot is "
             r"$\eta = 0$, the mean alone, at the same step size. Dots are means over the training "
-            "sets, crosses their 95 % intervals. Left: skewed noise. Right: skewed and "
+            "sets, and crosses are their 95 % intervals. Left: skewed noise. Right: skewed and "
             "heteroscedastic noise. Small dots are the optimum of each risk on the test set; no "
-            "function has a lower risk there."
+            "function has a lower risk on it."
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),

@@ -96,12 +96,13 @@ class RiskRuns:
     Attributes
     ----------
     online : dict
-        By (noise, family): an array (weight, run, 2); the first weight is 0, the risk `Mean`.
+        For each (noise, family), an array (weight, run, 2); the first weight is 0, the risk
+        `Mean`.
     batch : dict
-        By (noise, family): an array (weight, 2), the optimum on the test set itself.
+        For each (noise, family), an array (weight, 2), the optimum on the test set itself.
     excess : dict
-        By (noise, family): an array (weight, run), the risk on the test set above that of the
-        batch optimum.
+        For each (noise, family), an array (weight, run): the risk on the test set minus that of
+        the batch optimum.
     """
 
     online: dict[tuple[str, str], Array]
@@ -110,7 +111,7 @@ class RiskRuns:
 
 
 def draw(noise: str, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draw samples with bounded noise: Beta(1, 5), centred and scaled."""
+    """Draw samples with bounded noise, a centred and scaled Beta(1, 5)."""
     X = rng.random((n, 1))
     beta = (rng.beta(1.0, 5.0, size=n) - 1.0 / 6.0) / np.sqrt(5.0 / 252.0)
     return X, signal(X[:, 0]) + NOISES[noise](X[:, 0]) * beta
@@ -181,7 +182,7 @@ def _cells() -> list[tuple[str, str, float]]:
 
 
 def _optima(plan: Plan) -> list[Task]:
-    """The batch optimum of each cell."""
+    """Return the tasks of the batch optima, one for each cell."""
     return [
         Task(
             best_risk,
@@ -200,7 +201,7 @@ def _optima(plan: Plan) -> list[Task]:
 
 
 def _learning(plan: Plan) -> list[Task]:
-    """Every run of each cell."""
+    """Return the tasks of all runs of each cell."""
     return [
         Task(
             learn_risk,
@@ -222,12 +223,12 @@ def _learning(plan: Plan) -> list[Task]:
 
 
 def expected_tasks(plan: Plan) -> list[Task]:
-    """The tasks that `run_all` will run."""
+    """Return the tasks that `run_all` will run."""
     return _optima(plan) + _learning(plan)
 
 
 def run_all(plan: Plan, run: Run) -> RiskRuns:
-    """Run everything."""
+    """Run all tasks and collect their results."""
     best, found = run(_optima(plan)), run(_learning(plan))
     online: dict[tuple[str, str], Array] = {}
     batch: dict[tuple[str, str], Array] = {}

@@ -41,7 +41,7 @@ def _tasks(plan: Plan) -> dict[str, list[Task]]:
 
 
 def expected_tasks(plan: Plan) -> list[Task]:
-    """The tasks that `theory` will run."""
+    """Return the tasks that `theory` will run."""
     return [task for tasks in _tasks(plan).values() for task in tasks]
 
 
@@ -66,8 +66,8 @@ def theory(plan: Plan, run: Run) -> Chapter:
         text=(
             "Streams are drawn from a finite population, so expectations, the optimum "
             r"$f^{\star}$ and gradients are exact. Exponents are slopes of a least-squares fit of "
-            "logarithms. Brackets are 95 % intervals: over the runs for Theorems 1 and 2, of the "
-            "regression for Theorem 3."
+            "logarithms. Brackets are 95 % intervals: over the runs for Theorems 1 and 2, and from "
+            "the regression for Theorem 3."
         ),
         figures=[
             model_order_figure(orders),

@@ -26,7 +26,7 @@ HORIZONS = (500, 1000, 2000, 4000, 8000, 16000, 32000)
 
 
 def convergence_tasks(plan: Plan) -> list[Task]:
-    """Tasks of the floors by step size and run, then of the rates by horizon and run."""
+    """Return the tasks of the floors (by step size, run), then of the rates (by horizon, run)."""
     floors = [
         Task(
             observe,
@@ -35,7 +35,7 @@ def convergence_tasks(plan: Plan) -> list[Task]:
                 "step_size": step,
                 "tracking_rate": step,
                 "eps": step**2,
-                # (1 − αλ)^T = e⁻⁸, so the start has no effect.
+                # (1 − αλ)^T = e⁻⁸, so the initial function has no effect.
                 "n_steps": round(8.0 / (step * REGULARIZATION)),
                 "evaluations": 40,
                 "seed": plan.seed,
@@ -51,7 +51,7 @@ def convergence_tasks(plan: Plan) -> list[Task]:
 
 
 def rate_tasks(plan: Plan, risk: str) -> list[Task]:
-    """Tasks by horizon and run: α = log T/(λT), so (1 − αλ)^T = 1/T; β = α, ε = α²."""
+    """Return tasks by horizon and run: α = log T/(λT), so (1 − αλ)^T = 1/T; β = α, ε = α²."""
     tasks = []
     for full in HORIZONS:
         horizon = plan.size(full)
@@ -78,12 +78,12 @@ def rate_tasks(plan: Plan, risk: str) -> list[Task]:
 
 
 def horizons(plan: Plan) -> Array:
-    """Numbers of steps of this plan."""
+    """Return the numbers of steps in this plan."""
     return np.array([plan.size(full) for full in HORIZONS], dtype=np.float64)
 
 
 def split(results: Sequence[Result], plan: Plan) -> tuple[Array, Array]:
-    """Floors (step size, run) and ends (horizon, run)."""
+    """Return the floors (step size, run) and the final distances (horizon, run)."""
     count = len(STEP_SIZES) * plan.runs
     floors = [float(result["distance"][20:].mean()) for result in results[:count]]
     ends = [float(result["distance"][-1]) for result in results[count:]]
@@ -91,7 +91,7 @@ def split(results: Sequence[Result], plan: Plan) -> tuple[Array, Array]:
 
 
 def allowed_rate(plan: Plan) -> float:
-    """Exponent of log T/T over the horizons, the inverse of T = O((1/δ) log(1/δ))."""
+    """Return the exponent of log T/T over the horizons, the inverse of T = O((1/δ) log(1/δ))."""
     T = horizons(plan)
     return slope_interval(T, np.log(T) / T).value
 

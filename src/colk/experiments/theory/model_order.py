@@ -38,7 +38,7 @@ _MARKERS = ("o", "s", "^")
 def measure_order(
     dimension: int, ratio: float, n_samples: int, seed: int, run: int
 ) -> dict[str, NDArray[Any]]:
-    """Largest model order during a stream of points that are uniform on the unit cube."""
+    """Return the largest model order during a stream of uniform points in the unit cube."""
     rng = generator(seed, "model order", dimension, run)
     X = rng.random((n_samples, dimension))
     y = np.sin(6.0 * X).sum(axis=1) + 0.1 * rng.normal(size=n_samples)
@@ -55,7 +55,7 @@ def measure_order(
 
 
 def model_order_tasks(plan: Plan) -> list[Task]:
-    """Tasks by dimension, ratio and run."""
+    """Return tasks by dimension, ratio and run."""
     return [
         Task(
             measure_order,

@@ -21,11 +21,11 @@ __all__ = ["KERNEL", "REGULARIZATION", "RISKS", "observe"]
 KERNEL = Gaussian(0.15)
 REGULARIZATION = 0.1
 N_POINTS = 400
-# Assumption 5.
+# The bound of Assumption 5.
 GRADIENT_BOUND = 10.0
 
-# With a small weight the semivariance is convex and monotone, so R is strongly convex. The central
-# moments are not convex in f.
+# With a small weight, the risk with the semivariance is convex and monotone, so R is strongly
+# convex. The central moments are not convex in f.
 RISKS: dict[str, Risk] = {
     "mean": Mean(),
     "semivariance": Semivariance(0.3),
@@ -36,7 +36,7 @@ _LOSS = Squared()
 
 @lru_cache
 def _population(seed: int, offset: float) -> tuple[Array, Array, Array]:
-    """Points, targets and the Gram matrix of the points."""
+    """Return points, targets and the Gram matrix of the points."""
     rng = generator(seed, "population")
     X = rng.random((N_POINTS, 1))
     y = offset + 0.25 * signal(X[:, 0]) + 0.3 * rng.normal(size=N_POINTS)
@@ -52,7 +52,7 @@ def _optimum(risk: str, seed: int, offset: float) -> KernelExpansion:
 def _gradient_norm(
     risk: Risk, f: KernelExpansion, values: Array, population: tuple[Array, Array, Array]
 ) -> float:
-    """Squared H-norm of the gradient of the regularised risk at f, given its values."""
+    """Return ‖∇R(f)‖² in H for the regularised risk R, given the values of f."""
     _, y, K = population
     c = risk.gradient_at(_LOSS, values, y)
     cross, own = REGULARIZATION * float(c @ values), (REGULARIZATION * f.norm()) ** 2
@@ -82,9 +82,9 @@ def observe(
     evaluations : int
         Number of evaluations.
     seed, run : int
-        Seed of the population; number of the stream of samples.
-    offset : float
-        Added to all targets.
+        Seed of the population, and index of the stream of samples.
+    offset : float, default=0.0
+        A number that is added to all targets.
 
     Returns
     -------

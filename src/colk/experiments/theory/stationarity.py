@@ -26,7 +26,7 @@ _EVALUATIONS = 30
 
 
 def stationarity_tasks(plan: Plan) -> list[Task]:
-    """Tasks by horizon and run: α = 2/√T, β = α, ε = α^{3/2}."""
+    """Return tasks by horizon and run: α = 2/√T, β = α, ε = α^{3/2}."""
     tasks = []
     for full in HORIZONS:
         horizon = plan.size(full)
@@ -53,7 +53,7 @@ def stationarity_tasks(plan: Plan) -> list[Task]:
 
 
 def least_gradients(results: Sequence[Result], plan: Plan) -> Array:
-    """‖∇R‖² at the evaluation where its mean over the runs is least, as (horizon, run)."""
+    """Return ‖∇R‖² (horizon, run) at the evaluation with the smallest mean over the runs."""
     found = []
     for k in range(len(HORIZONS)):
         runs = np.stack([r["gradient"] for r in results[k * plan.runs : (k + 1) * plan.runs]])
@@ -62,7 +62,7 @@ def least_gradients(results: Sequence[Result], plan: Plan) -> Array:
 
 
 def slope(least: Array, plan: Plan) -> Interval:
-    """Slope of the mean over the runs, which the theorem is about."""
+    """Return the slope of the mean over the runs, the quantity in the theorem."""
     return slope_interval(horizons(plan), least.mean(axis=1))
 
 
@@ -74,11 +74,11 @@ def stationarity_figure(results: Sequence[Result], plan: Plan) -> Figure:
         title="Theorem 3: squared gradient norm of non-convex moments",
         caption=(
             r"COLK minimises the mean plus 0.1 times the central moments 2 to 4, with "
-            r"$\alpha = 2/\sqrt{T}$, $\beta = \alpha$ and $\varepsilon = \alpha^{3/2}$. Shown is "
-            "the least mean squared norm of 30 evaluations. The line is the median, the band the "
-            r"middle 80 % of the runs. The dashed line is the theorem's $T^{-1/2}$, drawn through "
-            "the middle of the points. In the grey area the exponent is within the tolerance of "
-            "the verdict."
+            r"$\alpha = 2/\sqrt{T}$, $\beta = \alpha$ and $\varepsilon = \alpha^{3/2}$. The figure "
+            "shows the least mean squared norm of 30 evaluations. The line is the median, the band "
+            r"the middle 80 % of the runs. The dashed line is the theorem's $T^{-1/2}$, drawn "
+            "through the middle of the points. In the grey area the exponent is within the "
+            "tolerance of the verdict."
         ),
         columns=_columns(least, plan),
         draw=lambda canvas: _draw(canvas, least, plan),

@@ -15,7 +15,7 @@ from colk.experiments.words import show, span
 __all__ = ["rates_table"]
 
 
-# Objective, model order and number of samples for accuracy δ, as the paper states them.
+# Objective, model order and number of samples for accuracy δ, as stated in the paper.
 PAPER = {
     "BSGD": ("mean, strongly convex", r"$\Omega(1)$", r"$O(1/(\delta - E)^2)$"),
     "doubly stochastic": ("mean, strongly convex", r"$\Omega(T)$", r"$O(1/\delta)$"),
@@ -54,7 +54,7 @@ CAPTION = (
 
 
 def _row(accuracy: Array, orders: Array, plan: Plan) -> tuple[str, str, str]:
-    """Exponents of M and T in 1/δ, fitted to means over the runs, and the last model order."""
+    """Return the exponents of M and T in 1/δ, fitted to means over the runs, and the last δ."""
     inverse = 1.0 / accuracy.mean(axis=1)
     atoms = orders.mean(axis=1)
     return (
@@ -71,7 +71,7 @@ def _ends(results: Sequence[Result], name: str, plan: Plan) -> Array:
 def rates_table(
     plan: Plan, convex: Sequence[Result], moments: Sequence[Result], mean: Sequence[Result]
 ) -> Table:
-    """Measured exponents of COLK (both cases) and POLK; p = 1.
+    """Return the table with measured exponents of COLK (both cases) and POLK, for p = 1.
 
     Parameters
     ----------

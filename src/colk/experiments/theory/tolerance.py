@@ -1,4 +1,4 @@
-"""Tolerance of a measured exponent, and how figures show it."""
+"""The tolerance of a measured exponent, as text and in figures."""
 
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["TOLERANCE", "at_least", "at_most", "guide"]
 
-# An interval may miss the exponent of the theorem by this much.
+# An interval may miss the exponent of the theorem by at most this.
 TOLERANCE = 0.15
 
 
 def at_most(bound: float) -> str:
-    """Write the largest exponent that is allowed, and how it is made.
+    """Return the largest allowed exponent as text, with its two summands.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def at_most(bound: float) -> str:
 
 
 def at_least(bound: float) -> str:
-    """Write the smallest exponent that is allowed, and how it is made.
+    """Return the smallest allowed exponent as text, with its two summands.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def guide(axes: "Axes", x: Array, y: Array, bound: Array, name: str) -> None:
     """Draw a bound through the middle of the points, with the tolerance as a grey area."""
     centre = np.exp(np.log(x).mean())
     line = bound * np.exp(np.log(y).mean() - np.log(bound).mean())
-    # Slower means a smaller exponent if the bound rises and a larger one if it falls.
+    # A slower rate has a smaller exponent if the bound rises, and a larger one if it falls.
     slower = -TOLERANCE if bound[-1] > bound[0] else TOLERANCE
     axes.plot(x, line, "--", color=INK, linewidth=0.9, label=f"theorem, {name}")
     edge = line * (x / centre) ** slower

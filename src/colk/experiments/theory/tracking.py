@@ -22,17 +22,17 @@ __all__ = ["RATES", "tracking_figure", "tracking_tasks", "tracking_verdict"]
 
 RATES = tuple(float(f"{rate:.3g}") for rate in np.geomspace(0.005, 0.5, 7))
 STEP_SIZE = 0.05
-# Numbers of steps and of evaluations. In the transient phase f rises from 0 towards targets with an
-# offset; in the stationary phase it stays near the optimum.
+# Number of steps and of evaluations in each phase. In the transient phase, f rises from 0 towards
+# targets with an offset; in the stationary phase, it stays near the optimum.
 PHASES = {"transient": (60, 30), "stationary": (2000, 60)}
 OFFSET = 3.0
-# COLK uses momentum and SCGD the moving average; the trackers have their colours.
+# COLK uses momentum and SCGD the moving average, so the trackers have the colours of these methods.
 TRACKERS = {"momentum": "blue", "average": "purple"}
 _LABELS = {"momentum": "momentum (COLK)", "average": "moving average (SCGD)"}
 
 
 def tracking_tasks(plan: Plan) -> list[Task]:
-    """Tasks by phase, tracker, rate and run."""
+    """Return tasks by phase, tracker, rate and run."""
     return [
         Task(
             observe,
@@ -59,7 +59,10 @@ def tracking_tasks(plan: Plan) -> list[Task]:
 
 
 def _grid(results: Sequence[Result], name: str) -> Array:
-    """Mean over all evaluations (stationary: their second half), by phase, tracker, rate, run."""
+    """Return means over the evaluations, by phase, tracker, rate and run.
+
+    In the stationary phase, only the second half of the evaluations counts.
+    """
     runs = len(results) // (len(PHASES) * len(TRACKERS) * len(RATES))
     half = len(results) // 2
     means = [float(result[name].mean()) for result in results[:half]]
@@ -68,7 +71,7 @@ def _grid(results: Sequence[Result], name: str) -> Array:
 
 
 def bounds(results: Sequence[Result]) -> Array:
-    """Bounds on the error in the stationary phase, by tracker, rate and run.
+    """Return bounds on the error in the stationary phase, by tracker, rate and run.
 
     In the limit, Lemma 1 bounds the error of momentum by 2(L²D + β²σ²)/(1 − (1 − β)²), where D is
     the mean of ‖f_t − f_{t−1}‖². For the moving average, Wang, Fang and Liu (2017) prove the

@@ -1,6 +1,6 @@
-"""Readers of tables in batches of bounded memory: CSV, Parquet, JSON lines, LIBSVM.
+"""Read tables in batches, in bounded memory: CSV, Parquet, JSON lines and LIBSVM.
 
-Rows that cannot be used are reported separately, with their line and a reason.
+Unusable rows are reported separately, with their line and a reason.
 """
 
 try:

@@ -16,16 +16,16 @@ __all__ = ["TableBatches"]
 
 
 class TableBatches:
-    """Batches (X, y) of a table, which each loop reads from the beginning.
+    """Batches (X, y) of a table; each loop reads the table from the beginning.
 
-    Rows with empty or broken cells are left out.
+    Rows with missing or unreadable cells are skipped.
 
     Parameters
     ----------
     source : Source
         The table.
     target : str
-        The column with the targets. All other columns that hold numbers are features.
+        The column with the targets. All other columns of numbers are features.
 
     Examples
     --------

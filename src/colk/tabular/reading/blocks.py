@@ -1,4 +1,4 @@
-"""Bytes in blocks of whole records."""
+"""Split a stream of bytes into blocks of whole records."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Protocol
 
 __all__ = ["BLOCK", "Block", "blocks"]
 
-# Blocks end at the last record before a multiple of this many bytes of the file.
+# A block ends with the last whole record before a multiple of this many bytes.
 BLOCK = 1 << 20
 # Longer records are rejected.
 _LONGEST = 4 * BLOCK
@@ -16,12 +16,12 @@ class Readable(Protocol):
     """A binary stream whose `read` returns the bytes that are available, and b"" at the end."""
 
     def read(self, size: int, /) -> bytes | None:
-        """Return bytes."""
+        """Return at most `size` bytes."""
 
 
 @dataclass(frozen=True)
 class Block:
-    r"""Whole records.
+    r"""A block of whole records.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def blocks(
             return
         end = _end(data, quoted)
         if end == 0 and len(data) >= _LONGEST:
-            end = data.find(b"\n") + 1  # after a quote that is never closed
+            end = data.find(b"\n") + 1  # a quote is never closed, so this line is the block
             if end == 0:
                 skipped, rest = _skip_line(stream)
                 yield Block(b"", offset, line, len(data) + skipped)

@@ -1,4 +1,4 @@
-"""Single cells as numbers, and columns of pyarrow as arrays."""
+"""Convert single cells to numbers, and columns of pyarrow to arrays."""
 
 import math
 import re
@@ -79,7 +79,7 @@ def columns_of(
 
 
 def moments(texts: Column, name: str, wanted: Columns) -> Column:
-    """Return a column of dates in text as seconds since 1970.
+    """Convert a column of dates as text to seconds since 1970.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def moments(texts: Column, name: str, wanted: Columns) -> Column:
 
 
 def columns_from(rows: Sequence[Sequence[Any]], wanted: Columns) -> dict[str, Column]:
-    """Return the wanted columns of rows: numbers, dates, texts, and those carried.
+    """Return the wanted columns of rows: numbers, dates, texts, and carried columns.
 
     Examples
     --------

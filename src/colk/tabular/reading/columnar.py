@@ -1,4 +1,4 @@
-"""Parquet: batches of row groups."""
+"""Read Parquet files in batches."""
 
 import os
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _BATCH = 16384
 
 
 class ParquetTable:
-    """Reads a Parquet file. Rows are numbered from 1, as lines are.
+    """Reads a Parquet file. Rows are numbered from 1, like lines.
 
     Parameters
     ----------
@@ -55,10 +55,10 @@ class ParquetTable:
         self.first_rows = FirstRows(schema.names)
 
     def look(self) -> None:
-        """Count what the columns hold in the first rows."""
+        """Count the contents of the columns in the first rows."""
         try:
             batch = next(self._file.iter_batches(LOOKED_AT, use_threads=False), None)
-        except pa.ArrowException:  # reading the rows will tell
+        except pa.ArrowException:  # `rows` will raise it with a message
             return
         if batch is None:
             return
@@ -133,9 +133,9 @@ def _read(batch: pa.RecordBatch, name: str, kind: pa.DataType) -> Column:
 def _read_dates(
     batch: pa.RecordBatch, name: str, wanted: Columns, unreadable: dict[int, str]
 ) -> Column:
-    """Return dates and times as seconds; those of a time or a duration begin at 0.
+    """Return dates as seconds since 1970, and times and durations as seconds from 0.
 
-    Rows whose text is no date get a reason in `unreadable`.
+    Rows whose text is not a date get a reason in `unreadable`.
     """
     values, types = batch.column(name), pa.types
     if _content(values.type) == "text":
@@ -163,7 +163,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _content(kind: pa.DataType) -> str:
-    """Return what a column of this type holds, as `content_of` names it."""
+    """Return the content of a column of this type, in the words of `content_of`."""
     if not _is_plain(kind):
         return "nested"
     if pa.types.is_temporal(kind):

@@ -1,4 +1,4 @@
-"""Files compressed by gzip or zstd, read as the bytes that they hold."""
+"""Read files that are compressed with gzip or zstd."""
 
 import os
 
@@ -37,7 +37,7 @@ def compression_of(start: bytes) -> str | None:
 
 
 class Decompressed:
-    r"""A compressed file as a stream of the bytes that it holds.
+    r"""A compressed file as a stream of decompressed bytes.
 
     Parameters
     ----------
@@ -74,14 +74,14 @@ class Decompressed:
             raise ValueError(f"its {self._codec} data are damaged or cut off") from error
 
     def seek(self, offset: int) -> None:
-        """Go to a position in the bytes that the file holds."""
+        """Go to a position in the decompressed bytes."""
         self.close()
         self._open()
         while offset > 0:
             offset -= len(self.read(min(offset, 1 << 20))) or offset
 
     def position(self) -> int:
-        """Return how much of the compressed file has been read."""
+        """Return the number of compressed bytes that have been read."""
         return self._raw.tell()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""CSV: pyarrow parses a block; if it fails, the block is parsed record by record."""
+"""Parse CSV: pyarrow parses a block; if it fails, the block is parsed record by record."""
 
 import csv
 import io
@@ -17,9 +17,9 @@ from colk.tabular.reading.rows import Columns, Kind, Reject
 
 __all__ = ["Delimited"]
 
-# The most lines of a record with quotes.
+# Largest number of lines in a record with quotes.
 _MOST_LINES = 100
-# The most characters of a reason.
+# Largest number of characters in a reason.
 _SHOWN = 200
 
 
@@ -28,11 +28,11 @@ class Delimited:
 
     Parameters
     ----------
-    delimiter : str
+    delimiter : str, default=","
         One character.
     names : sequence of str, optional
-        Names of the columns, if the first line does not hold them.
-    decimal : str
+        Names of the columns. Default: the first line has them.
+    decimal : str, default="."
         Decimal mark of numbers.
 
     Examples
@@ -85,7 +85,9 @@ class Delimited:
             cells = self._cells(text.removeprefix("\ufeff"))
             names = [_decoded(name).strip() for name in cells]
         except (csv.Error, ValueError) as error:
-            raise ValueError(f"its first line holds no names: {_reason(error)}") from error
+            raise ValueError(
+                f"its first line does not have names of columns: {_reason(error)}"
+            ) from error
         if all(is_number(name) for name in names):
             raise ValueError(
                 "the first line holds numbers, not names of columns; set `columns` to their names"
@@ -95,7 +97,7 @@ class Delimited:
         return names, before + len(text.encode(errors="surrogateescape"))
 
     def _count(self, block: Block) -> None:
-        """Count what the columns hold in the first records."""
+        """Count the contents of the columns in the first records."""
         for _, (_, text) in zip(range(LOOKED_AT), self._records(block), strict=False):
             try:
                 cells = self._cells(text)
@@ -141,12 +143,12 @@ class Delimited:
             return None
         try:
             columns = columns_of(table, wanted)
-        except ValueError:  # a cell is no date
+        except ValueError:  # a cell is not a date
             return None
         return columns, np.arange(block.line, block.line + len(table)), []
 
     def _is_closed(self, data: bytes) -> bool:
-        """Whether no quote is open at the end; quotes inside of cells open nothing."""
+        """Whether no quote is open at the end; quotes inside a cell do not count."""
         last = data.rstrip(b"\n").rpartition(b"\n")[2]
         try:
             self._cells(last.decode(errors="surrogateescape"))
@@ -182,7 +184,7 @@ class Delimited:
         return columns, np.array(lines, dtype=np.int64), rejects
 
     def _point(self, cell: str) -> str:
-        """Return a cell with a point as the decimal mark; a cell with both marks is no number."""
+        """Return a cell with a decimal point; a cell that has both marks is not a number."""
         return cell if self.decimal == "." or "." in cell else cell.replace(self.decimal, ".")
 
     def _whole(self, text: str) -> list[str]:
@@ -220,7 +222,7 @@ class Delimited:
             first = last
 
     def _closing(self, lines: Sequence[str], first: int) -> int:
-        """Return the index after the last line of the record; the next line if none closes it."""
+        """Return the index after the last line of the record; `first` + 1 if it does not end."""
         for last in range(first + 1, min(first + _MOST_LINES, len(lines)) + 1):
             try:
                 self._cells("".join(lines[first:last]))

@@ -1,4 +1,4 @@
-"""What the first rows of a table tell about its columns."""
+"""Find the kinds of columns by counting the contents of the first rows."""
 
 import re
 from collections import Counter
@@ -11,9 +11,9 @@ from colk.tabular.reading.rows import Kind
 
 __all__ = ["LOOKED_AT", "FirstRows", "content_of"]
 
-# Number of rows that decide what the columns hold.
+# Number of rows that determine the kinds of columns.
 LOOKED_AT = 1000
-# A column with values in a smaller share of the rows is not a feature unless it is named.
+# A column with values in a smaller share of the rows is not a feature unless the user names it.
 _SHARE = 0.02
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 # With this many rows, a column of text whose values are all different is not a category.
@@ -43,7 +43,7 @@ def content_of(value: Any) -> str:
 
 
 class FirstRows:
-    """Counts what each column holds, row by row.
+    """Counts the contents of each column, row by row.
 
     Examples
     --------
@@ -60,15 +60,15 @@ class FirstRows:
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.n_rows = 0
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in names}
-        self._values: dict[str, set[Any]] = {}  # different values of text
+        self._values: dict[str, set[Any]] = {}  # distinct texts and dates
 
     def add(self, row: Iterable[tuple[str, str, Any]]) -> None:
-        """Count a row, given as names of columns, `content_of` their values, and the values.
+        """Count the cells of a row.
 
         Parameters
         ----------
         row : iterable of (str, str, value)
-            Name, content and value of each cell.
+            Name of the column, `content_of` the value, and value of each cell.
         """
         self.n_rows += 1
         for name, content, value in row:
@@ -92,18 +92,18 @@ class FirstRows:
             self._values.setdefault(name, set()).update(values)
 
     def gaps(self, name: str) -> float | None:
-        """Return the share of the rows that have no value in a column; None without rows."""
+        """Return the share of rows without a value in a column; None if there are no rows."""
         if name not in self._counts or self.n_rows == 0:
             return None
         return 1.0 - self._counts[name].total() / self.n_rows
 
     def n_values(self, name: str) -> int | None:
-        """Return how many different texts a column has; None if it has none."""
+        """Return the number of distinct texts in a column; None if it has none."""
         return len(self._values[name]) if name in self._values else None
 
     @property
     def distinct(self) -> set[str]:
-        """Columns of text, in at least a hundred rows, in which no value occurs twice."""
+        """Columns with at least a hundred texts of which no two are equal."""
         kinds = self.kinds
         return {
             name
@@ -128,12 +128,12 @@ class FirstRows:
 
     @property
     def dates(self) -> set[str]:
-        """Columns that hold dates or times."""
+        """Columns of dates or times."""
         return self._mostly("date")
 
     @property
     def month_first(self) -> set[str]:
-        """Columns of dates in which 3/4/2026 is in March."""
+        """Columns of dates with the month first, in which 3/4/2026 is in March."""
         texts = {name: self._values.get(name, set()) for name in self.dates}
         return {
             name
@@ -153,11 +153,11 @@ class FirstRows:
 
     @property
     def unreadable(self) -> set[str]:
-        """Columns that hold neither numbers nor text: lists, objects or bytes."""
+        """Columns of lists, objects or bytes, which are neither numbers nor text."""
         return self._mostly("nested")
 
     @property
     def rare(self) -> dict[str, tuple[int, int]]:
-        """Columns with values in very few rows: in how many, and of how many."""
+        """Columns with values in very few rows: number of rows with a value, and of all rows."""
         found = {name: (counts.total(), self.n_rows) for name, counts in self._counts.items()}
         return {name: seen for name, seen in found.items() if seen[0] < _SHARE * seen[1]}

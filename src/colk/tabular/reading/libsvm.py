@@ -1,4 +1,4 @@
-"""The LIBSVM format: a label, then pairs of feature number and value."""
+"""Parse the LIBSVM format: a label, then pairs of feature number and value."""
 
 import re
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ class LibSVM:
     def __init__(self, n_features: int | None = None) -> None:
         self._n_features = n_features
         self.kinds: dict[str, Kind] = {}
-        self.first_rows = FirstRows()  # a feature that is missing is 0
+        self.first_rows = FirstRows()  # stays empty, because a missing feature is 0
 
     def look(self, block: Block) -> int:
         """Find the features in the first block, and whether their numbers begin at 0 or 1."""
@@ -100,8 +100,8 @@ class LibSVM:
             name = str(int(match[1]))
             if name not in self.kinds:
                 raise ValueError(
-                    f"feature {name} is beyond those of the first lines; set `n_features` to the "
-                    "number of features"
+                    f"feature {name} is outside the range of the first lines; set `n_features` to "
+                    "the number of features"
                 )
             if name in places:
                 values[places[name]] = as_number(match[2], name)

@@ -1,4 +1,4 @@
-"""Tables whose rows are lines of a file or a pipe."""
+"""Read tables whose rows are lines of a file or a pipe."""
 
 import os
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ Parsed = tuple[dict[str, Column], NDArray[np.int64], list[Reject]]
 
 
 class Parser(Protocol):
-    """A format: it finds the columns of a table, and reads them from a block."""
+    """A parser of one format, which finds the columns of a table and reads them from blocks."""
 
     quoted: bool
     first_rows: FirstRows
@@ -111,7 +111,7 @@ class LineTable:
 
     @property
     def first_rows(self) -> FirstRows:
-        """What the first rows tell about the columns."""
+        """Counts of the contents of the columns in the first rows."""
         return self._parser.first_rows
 
     def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
@@ -134,7 +134,7 @@ class LineTable:
             )
 
     def _done(self, block: Block) -> int:
-        """Return how many bytes of the file have been read."""
+        """Return the number of bytes of the file that have been read."""
         if isinstance(self._stream, Decompressed):
             return self._stream.position()
         return block.offset + block.size

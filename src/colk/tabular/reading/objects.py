@@ -1,4 +1,4 @@
-"""JSON lines: pyarrow parses a block; if it fails, the block is parsed line by line."""
+"""Parse JSON lines: pyarrow parses a block; if it fails, the block is parsed line by line."""
 
 import json
 import math
@@ -47,7 +47,7 @@ class Objects:
             self.first_rows.add((name, *_described(value)) for name, value in values.items())
         if not self.first_rows.kinds:
             raise ValueError(
-                "its first lines are not JSON objects, one to a line; convert a list of objects "
+                "its first lines are not JSON objects, one per line; convert a list of objects "
                 "with jq -c '.[]', or set `format`"
             )
         return 0
@@ -87,7 +87,7 @@ class Objects:
             return None
         try:
             columns = columns_of(table, wanted)
-        except ValueError:  # a value is no date
+        except ValueError:  # a value is not a date
             return None
         return columns, np.arange(block.line, block.line + len(table)), []
 
@@ -131,13 +131,13 @@ def _object(line: bytes) -> Mapping[str, Any]:
 
 
 def _described(value: Any) -> tuple[str, str]:
-    """Return what a value is, and its text; a string of digits is text here."""
+    """Return the content and the text of a value; a string of digits is text, not a number."""
     content = "text" if isinstance(value, str) and is_number(value) else content_of(value)
     return content, str(value)
 
 
 def _carried(value: Any) -> str:
-    """Return a value as text, whatever it is."""
+    """Return any value as text."""
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
@@ -157,7 +157,7 @@ def _number(value: Any, name: str) -> float:
 
 
 def _moment(value: Any, name: str, day_first: bool) -> float:
-    """Return seconds since 1970 of a text, or of a number of seconds."""
+    """Return seconds since 1970; a number is already in seconds."""
     return as_moment(value, name, day_first) if isinstance(value, str) else _number(value, name)
 
 

@@ -1,4 +1,4 @@
-"""What identifies the part of a file that was read, so that a change is noticed before resuming."""
+"""Digest of the part of a file that was read, to notice a change before resuming."""
 
 import hashlib
 import os
@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["Prefix"]
 
-# Bytes per sampled block, and number of blocks. A shorter prefix is read whole.
+# Bytes per sampled block, and number of blocks. A shorter prefix is read completely.
 _BLOCK = 4096
 _BLOCKS = 256
 # The end of a Parquet file: the length of the footer (4 bytes) and "PAR1".
@@ -19,8 +19,8 @@ _TAIL = 8
 class Prefix:
     r"""Size and digest of the first bytes of a file.
 
-    The digest is that of blocks at equal distances, with the first and the last bytes. Reading
-    takes at most 1 MB, whatever the size of the file.
+    The digest covers blocks at equal distances, including the first and the last bytes. At most
+    1 MB is read, whatever the size of the file.
 
     Parameters
     ----------
@@ -45,10 +45,7 @@ class Prefix:
 
     @classmethod
     def of_file(cls, path: str, size: int | None = None) -> "Prefix":
-        """Return the prefix of this size; by default that of all rows.
-
-        The rows of a Parquet file end before its footer.
-        """
+        """Return the prefix of this size. Default: all rows, without the footer of Parquet."""
         with open(path, "rb") as file:
             if size is None:
                 size = _size_of_rows(file)
@@ -60,7 +57,7 @@ class Prefix:
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> "Prefix":
-        """Return the prefix of a `state`, checked."""
+        """Check a `state`; return its prefix."""
         size, digest = state["size"], state["digest"]
         if type(size) is not int or size < 0 or type(digest) is not str:
             raise ValueError("the prefix of a file has no size or no digest")
@@ -68,7 +65,7 @@ class Prefix:
 
     @property
     def state(self) -> dict[str, Any]:
-        """Size and digest."""
+        """Size and digest as a dictionary."""
         return asdict(self)
 
     def is_in(self, path: str) -> bool:
@@ -77,14 +74,14 @@ class Prefix:
 
 
 def _starts(size: int) -> list[int]:
-    """Return where the sampled blocks of a prefix start."""
+    """Return the positions of the sampled blocks of a prefix."""
     if size <= _BLOCK * _BLOCKS:
         return list(range(0, size, _BLOCK))
     return [number * (size - _BLOCK) // (_BLOCKS - 1) for number in range(_BLOCKS)]
 
 
 def _size_of_rows(file: Any) -> int:
-    """Return the bytes of a file, without the footer of Parquet."""
+    """Return the size of a file, without the footer of Parquet."""
     size: int = file.seek(0, os.SEEK_END)
     if size <= _TAIL:
         return size

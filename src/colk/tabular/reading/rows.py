@@ -23,15 +23,15 @@ class Columns:
     ----------
     numbers, texts : tuple of str
         Names of the columns.
-    carried : tuple of str
-        Columns that are passed on as text, also those of rows that cannot be used.
-    dates : tuple of str
+    carried : tuple of str, default=()
+        Columns that are passed on as text, for unusable rows too.
+    dates : tuple of str, default=()
         Columns to read as seconds since 1970.
-    required : tuple of str or None
-        Columns that must have a value; default: all but those that are passed on. In the others a
+    required : tuple of str or None, default=None
+        Columns that must have a value. None: all except carried ones. In the other columns a
         missing number or date is NaN, and a missing text is None.
-    month_first : tuple of str
-        The dates in which 3/4/2026 is in March.
+    month_first : tuple of str, default=()
+        Columns of dates with the month first, in which 3/4/2026 is in March.
 
     Examples
     --------
@@ -48,13 +48,13 @@ class Columns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names, those of numbers first."""
+        """All names, with the numbers first."""
         read = self.numbers + self.texts + self.dates + self.carried
         return tuple(dict.fromkeys(read))
 
     @property
     def all_texts(self) -> tuple[str, ...]:
-        """Columns whose cells a parser reads as text: texts, dates, and those carried."""
+        """Columns whose cells a parser reads as text: texts, dates and carried columns."""
         return tuple(dict.fromkeys(self.texts + self.dates + self.carried))
 
     def needs(self, name: str) -> bool:
@@ -69,7 +69,7 @@ class Columns:
 
     @property
     def carried_keys(self) -> dict[str, str]:
-        """Keys under which a parser returns carried columns, which may be numbers as well."""
+        """Keys under which a parser returns carried columns, as they may be read as numbers too."""
         return {f"\0{name}": name for name in self.carried}
 
     @property
@@ -87,9 +87,9 @@ class Position:
     file : int
         Index of the file.
     offset : int
-        Bytes before the batch; rows for Parquet.
+        Number of bytes before the batch; for Parquet, of rows.
     line : int
-        Number of the first line of the batch, counted from 1; of the first row for Parquet.
+        Number of the first line of the batch, counted from 1; for Parquet, of the first row.
 
     Examples
     --------
@@ -104,16 +104,16 @@ class Position:
 
 @dataclass(frozen=True)
 class Reject:
-    """A row that cannot be used.
+    """An unusable row.
 
     Parameters
     ----------
     line : int
         Its line in the file, counted from 1.
     reason : str
-        Why it cannot be used.
+        The reason why it is unusable.
     carried : tuple of str
-        Its values of the columns that are passed on; empty if they could not be read.
+        Its values in the carried columns; empty if they could not be read.
 
     Examples
     --------
@@ -137,13 +137,13 @@ class Rows:
     lines : array of int
         Line numbers of the usable rows.
     rejects : sequence of Reject
-        The rows that cannot be used.
+        The unusable rows.
     start : Position
         Start of the batch.
     done : int
-        Bytes of all files (rows for Parquet) up to its end.
+        Number of bytes of all files (of rows for Parquet) up to the end of the batch.
     carried : mapping of str to array
-        Columns that are passed on, as text; "" is missing.
+        Carried columns as text; "" is a missing value.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class Rows:
 def sift(
     columns: Mapping[str, Column], lines: NDArray[np.int64], wanted: Columns
 ) -> tuple[dict[str, Column], NDArray[np.int64], list[Reject]]:
-    """Separate rows that have a finite number or a text in each column from the others.
+    """Split rows into usable ones, which have a value in each required column, and rejects.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Several files, or standard input, read as one stream of batches."""
+"""Read several files, or standard input, as one stream of batches."""
 
 import os
 from collections.abc import Collection, Iterator, Sequence
@@ -18,7 +18,7 @@ from colk.tabular.reading.rows import Columns, Kind, Position, Rows
 
 __all__ = ["FORMATS", "Format", "Source", "format_of", "listed"]
 
-# The most names in a message, and the most characters of each.
+# Largest number of names in a message, and of characters in each.
 _LISTED = 20
 _LONGEST = 40
 
@@ -40,7 +40,7 @@ FORMATS: dict[str, Format] = {
 
 
 def format_of(path: str) -> Format:
-    """Return the format for the extension of a file; CSV for standard input.
+    """Return the format that belongs to a file's extension; CSV for standard input.
 
     Examples
     --------
@@ -68,11 +68,11 @@ class Source:
     delimiter : str, optional
         Delimiter of CSV. Default: a comma, or a tab for .tsv files.
     columns : sequence of str, optional
-        Names of the columns of a CSV file whose first line does not hold them.
+        Names of the columns of a CSV file. Default: the first line has them.
     n_features : int, optional
-        Number of features of the LIBSVM format.
-    decimal : {".", ","}
-        Decimal mark of the numbers of CSV.
+        Number of features in the LIBSVM format. Default: the largest in the first lines.
+    decimal : {".", ","}, default="."
+        Decimal mark of numbers in CSV.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Source:
     def __init__(
         self,
         paths: Sequence[str],
-        format: Format | None = None,  # noqa: A002, what users call it
+        format: Format | None = None,  # noqa: A002, the usual name
         delimiter: str | None = None,
         columns: Sequence[str] | None = None,
         n_features: int | None = None,
@@ -107,11 +107,11 @@ class Source:
             self._first.look()
         self.first_rows = self._first.first_rows
         if self._n_features is None and self._format_of(0) == "libsvm":
-            self._n_features = largest_feature(self.kinds)  # the other files have as many
+            self._n_features = largest_feature(self.kinds)  # same number for the other files
 
     @property
     def waits(self) -> bool:
-        """Whether a pipe is among the files, which can be read only once."""
+        """Whether one of the files is a pipe, which can be read only once."""
         return any(path == "-" or not Path(path).is_file() for path in self.paths)
 
     @property
@@ -127,11 +127,11 @@ class Source:
         return os.path.getsize(self.paths[number])
 
     def prefixes(self) -> list[Prefix]:
-        """Return what identifies the rows of each file; nothing for a pipe."""
+        """Return a digest of the rows of each file; an empty list if there is a pipe."""
         return [] if self.waits else [Prefix.of_file(path) for path in self.paths]
 
     def batches(self, target: str) -> TableBatches:
-        """Return the rows as batches of points and targets, such as `COLKRegressor.fit` reads.
+        """Return the rows as batches of points and targets, which `COLKRegressor.fit` reads.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class Source:
         Yields
         ------
         Rows
-            Batches; one is empty only if all its rows were rejected.
+            Batches. A batch is empty only if all its rows were rejected.
         """
         before = 0 if self.waits else sum(self._size(number) for number in range(start.file))
         for number in range(start.file, len(self.paths)):
@@ -177,7 +177,7 @@ class Source:
             before += done
 
     def _take(self, number: int) -> LineTable | ParquetTable:
-        """Open a table; the first one is open already."""
+        """Open a table; the constructor has opened the first one."""
         if number == 0 and self._first is not None:
             table, self._first = self._first, None
             return table
@@ -228,7 +228,7 @@ def _standard_input() -> int:
 
 
 def listed(names: Collection[str]) -> str:
-    """Return the first names, for a message.
+    """Return the first names as text for a message.
 
     Examples
     --------
