@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 
 import joblib
 import numpy as np
@@ -77,6 +78,19 @@ def test_the_first_item_that_fails_raises_its_error():
 
     with use_threads(3), pytest.raises(ValueError, match="of item 0"):
         map_in_threads(work, range(9))
+
+
+def test_a_call_inside_a_half_read_one_raises_its_error():
+    def fail(item):
+        raise ValueError(f"of item {item}")
+
+    with use_threads(2):
+        results = each_in_threads(abs, range(100))
+        next(results)  # the other thread now waits for this one to read on
+        time.sleep(0.2)
+        with pytest.raises(ValueError, match="of item 0"):
+            map_in_threads(fail, range(4))
+        assert list(results) == list(range(1, 100))
 
 
 def test_the_caller_works_on_a_sequence():

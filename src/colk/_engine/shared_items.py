@@ -47,6 +47,11 @@ class SharedItems(Generic[Item, Result]):
         self._found: dict[int, Result] = {}
         self._errors: dict[int, BaseException] = {}
 
+    @property
+    def is_over(self) -> bool:
+        """Whether all results have been returned."""
+        return self._n_returned == len(self._items)
+
     def stop(self) -> None:
         """Take no more items."""
         with self._changed:

@@ -105,7 +105,9 @@ class SortedSample:
         """
         keys, before = np.empty(len(Y)), self.rows()
         self._draw_keys(keys)
-        near = np.sort(np.argsort(keys)[:CAPACITY])
+        near = np.arange(len(keys))
+        if len(keys) > CAPACITY:
+            near = np.sort(np.argpartition(keys, CAPACITY)[:CAPACITY])
         added = np.empty((3, Y.shape[1], len(near)))
         added[0], added[1], added[2] = Y[near].T, weight[near], keys[near]
         rows = np.concatenate([before, added], axis=2)

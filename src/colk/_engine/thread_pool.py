@@ -32,8 +32,8 @@ _AHEAD, _AHEAD_OF_SEQUENCE = 2, 4
 # The number of threads that a caller has set; 0 if it is not set.
 _chosen: ContextVar[int] = ContextVar("colk_threads", default=0)
 
-# The threads of the outermost `use_threads`; the list is empty until they are needed.
-_shared: ContextVar[list[ThreadPoolExecutor] | None] = ContextVar("colk_pool", default=None)
+# The pools of the outermost `use_threads` by their numbers of threads: none until they are needed.
+_shared: ContextVar[dict[int, ThreadPoolExecutor] | None] = ContextVar("colk_pools", default=None)
 
 
 @cache
@@ -99,14 +99,14 @@ def use_threads(n_jobs: int | None) -> Iterator[None]:
     if _chosen.get():
         yield
         return
-    token, pools = _chosen.set(n_threads(n_jobs)), list[ThreadPoolExecutor]()
+    token, pools = _chosen.set(n_threads(n_jobs)), dict[int, ThreadPoolExecutor]()
     shared = _shared.set(pools)
     try:
         yield
     finally:
         _shared.reset(shared)
         _chosen.reset(token)
-        for pool in pools:
+        for pool in pools.values():
             pool.shutdown()
 
 
@@ -118,9 +118,9 @@ def _threads(count: int) -> Iterator[ThreadPoolExecutor]:
         with ThreadPoolExecutor(count) as pool:
             yield pool
         return
-    if not pools:
-        pools.append(ThreadPoolExecutor(count))
-    yield pools[0]
+    if count not in pools:
+        pools[count] = ThreadPoolExecutor(count)
+    yield pools[count]
 
 
 def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -141,10 +141,11 @@ def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -
             for item in items:
                 yield function(item)
             return
-        with _threads(count) as pool:
-            if isinstance(items, Sequence):
+        if isinstance(items, Sequence):
+            with _threads(count - 1) as pool:
                 yield from _of_sequence(function, items, count, pool)
-            else:
+        else:
+            with _threads(count) as pool:
                 yield from _of_others(function, items, count, pool)
 
 
@@ -164,8 +165,9 @@ def _of_sequence(
     try:
         yield from shared.results(_inner_context())
     finally:
-        shared.stop()
-        wait(helpers)
+        if not shared.is_over:  # otherwise helpers have nothing left to do
+            shared.stop()
+            wait([helper for helper in helpers if not helper.cancel()])
 
 
 def _of_others(

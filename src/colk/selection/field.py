@@ -1,8 +1,9 @@
 """The losses of a race: each kernel with several bandwidths, with and without feature scales."""
 
 import copy
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -150,32 +151,41 @@ class Field:
         only_standard : bool
             Whether to try the standard bandwidth only. Default: False.
         """
-        if shapes:
-            self._use(shapes)
-        scaled = bool(shapes)
-        places = [i for i, one in enumerate(self.contenders) if not scaled or one.is_l1 in shapes]
-        if not scaled:
-            self.run(DEFAULT)
         if not only_standard:
-            self._walk_all(self._starts(places, shapes), scaled)
+            self.run_beside(shapes)
             return
-        for place in places:
+        scaled = bool(shapes)
+        if scaled:
+            self._use(shapes)
+        for place in self._places(shapes):
             self.run((place, 1.0, scaled))
 
-    def run_hopeful(self, is_l1: bool, shapes: dict[bool, Shape]) -> None:
-        """Run the kernels with these distances that are not far behind on the first samples.
+    def run_beside(
+        self,
+        shapes: dict[bool, Shape],
+        other: Callable[[], Array] | None = None,
+        kinds: tuple[bool, ...] = (False, True),
+    ) -> Array | None:
+        """Run the kernels that are not far behind on the first samples, beside other work.
 
         Parameters
         ----------
-        is_l1 : bool
-            Whether distances are L1 distances.
         shapes : dict of bool to Shape
-            Feature scales of all kernels.
+            As in `run_all`.
+        other : callable, optional
+            The other work, whose result is returned; threads share it with the kernels.
+        kinds : tuple of bool
+            Whether distances are L1 distances, for the kernels to run.
         """
-        self._use(shapes)
-        starts = self._starts(list(range(len(self.contenders))), shapes)
-        ours = {i: factor for i, factor in starts.items() if self.contenders[i].is_l1 == is_l1}
-        self._walk_all(ours, scaled=True)
+        if shapes:
+            self._use(shapes)
+        starts = self._starts(self._places(shapes), shapes)
+        ours = {i: factor for i, factor in starts.items() if self.contenders[i].is_l1 in kinds}
+        return self._walk_all(ours, bool(shapes), other)
+
+    def _places(self, shapes: dict[bool, Shape]) -> list[int]:
+        """Return the kernels that can run with these shapes; all without shapes."""
+        return [i for i, one in enumerate(self.contenders) if not shapes or one.is_l1 in shapes]
 
     def _use(self, shapes: dict[bool, Shape]) -> None:
         """Use these feature scales; forget the losses with others."""
@@ -195,7 +205,7 @@ class Field:
         shapes : dict of bool to Shape
             Feature scales.
         """
-        starts = self._starts(list(range(len(self.contenders))), shapes)
+        starts = self._starts(self._places(shapes), shapes)
         return any(self.contenders[place].is_l1 == is_l1 for place in starts)
 
     def _starts(self, places: list[int], shapes: dict[bool, Shape]) -> dict[int, float]:
@@ -218,25 +228,47 @@ class Field:
             place: key[1] for place, key in best.items() if not pilot.leads(leader, key, _HOPELESS)
         }
 
-    def _walk_all(self, starts: dict[int, float], scaled: bool) -> None:
-        """Search for the bandwidth of each kernel, in threads."""
+    def _walk_all(
+        self,
+        starts: dict[int, float],
+        scaled: bool,
+        other: Callable[[], Array] | None = None,
+    ) -> Array | None:
+        """Walk with each kernel beside other work, in threads; return the result of that work.
 
-        def walked(place: int) -> Field:
-            alone = copy.copy(self)
-            alone.losses, alone.mistakes = dict(self.losses), dict(self.mistakes)
-            alone.means = dict(self.means)
-            alone._walk(place, scaled, starts[place])
-            return alone
-
-        for alone in map_in_threads(walked, starts):
+        A kernel that has walked with its feature scales does not walk again. Without scales the
+        default runs in any case.
+        """
+        walks = [
+            partial(Field._walk, place=place, scaled=scaled, first=first)
+            for place, first in starts.items()
+            if not scaled or (place, first, True) not in self.losses
+        ]
+        if not scaled and DEFAULT[0] not in starts:
+            walks.append(partial(Field.run, key=DEFAULT))
+        tasks: list[Callable[[], Array | Field]] = [partial(self._after, walk) for walk in walks]
+        found = map_in_threads(lambda task: task(), tasks if other is None else [other, *tasks])
+        result = None if other is None else cast(Array, found.pop(0))
+        for alone in cast(list[Field], found):
             self.losses |= alone.losses
             self.mistakes |= alone.mistakes
             self.means |= alone.means
+        return result
+
+    def _after(self, walk: Callable[["Field"], None]) -> "Field":
+        """Return a copy of this field after a walk."""
+        alone = copy.copy(self)
+        alone.losses, alone.mistakes = dict(self.losses), dict(self.mistakes)
+        alone.means = dict(self.means)
+        walk(alone)
+        return alone
 
     def _walk(self, place: int, scaled: bool, first: float) -> None:
         """Try a bandwidth, then others in the direction in which the loss falls."""
         factors = FACTORS_OF_SCALES if scaled else FACTORS
         start = factors.index(first)
+        if place == DEFAULT[0] and not scaled:
+            self.run(DEFAULT)
         self.run((place, first, scaled))
         for way in (factors[start + 1 :], factors[:start][::-1]):
             for factor in way:

@@ -1,20 +1,26 @@
 """Leave-one-out residuals of a kernel ridge regression on given atoms."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from colk._engine.factors import factorise, invert_triangle, whiten
-from colk._engine.thread_pool import map_in_threads
+from colk._engine.thread_pool import each_in_threads
 from colk._validation import Array
 from colk.kernels import Kernel
 
 __all__ = ["LeftOut", "leave_one_out", "nested_residuals"]
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
 # Share that is added to the diagonal, because rounding errors matter if atoms coincide.
 _JITTER = 1e-10
-# Samples of a block; threads share the blocks.
+# Samples of a block; threads share the blocks. One thread reads tables of at most _LARGE entries
+# faster.
 _BLOCK = 512
+_LARGE = 2**19
 
 
 class LeftOut(NamedTuple):
@@ -108,9 +114,13 @@ class _Whitened:
             table *= self.roots[rows]
             return table, table.T @ table
 
-        *found, (_, K) = map_in_threads(table_and_square, [*self.blocks, None])
-        self.tables, squares = zip(*found, strict=True)
-        A = sum(squares[1:], start=squares[0])
+        found = _each(table_and_square, [None, *self.blocks], len(self.blocks) > 1)
+        _, K = next(found)
+        table, A = next(found)
+        self.tables = [table]
+        for table, square in found:
+            self.tables.append(table)
+            A += square
         A += ridge * K
         A[np.diag_indices_from(A)] *= 1.0 + _JITTER
         if not factorise(A):
@@ -124,7 +134,8 @@ class _Whitened:
             whiten(A, table)
             return np.asarray(table.T @ self.targets[rows])
 
-        parts = map_in_threads(whitened, list(zip(self.tables, self.blocks, strict=True)))
+        pairs = list(zip(self.tables, self.blocks, strict=True))
+        parts = list(_each(whitened, pairs, len(pairs) > 1))
         self.fitted = sum(parts[1:], start=parts[0])
 
     def residuals(self, n_first: int | None = None) -> Array:
@@ -134,7 +145,9 @@ class _Whitened:
             Q = table[:, :n_first]
             return np.einsum("ij,ij->i", Q, Q), Q @ self.fitted[:n_first]
 
-        shares, values = zip(*map_in_threads(shares_and_values, self.tables), strict=True)
+        is_large = len(self.targets) * len(self.inverse) > _LARGE
+        found = _each(shares_and_values, self.tables, is_large)
+        shares, values = zip(*found, strict=True)
         rest = self.targets - np.concatenate(values)
         kept = 1.0 - np.minimum(np.concatenate(shares), 1.0 - _JITTER)
         return np.asarray(rest / (kept[:, None] * self.roots))
@@ -142,3 +155,9 @@ class _Whitened:
     def weights(self) -> Array:
         """Return the weights of all atoms."""
         return np.asarray(np.tril(self.inverse).T @ self.fitted)
+
+
+def _each(
+    function: Callable[[Item], Result], items: Sequence[Item], in_threads: bool
+) -> Iterator[Result]:
+    return each_in_threads(function, items) if in_threads else map(function, items)

@@ -1,13 +1,12 @@
 """The race: compare kernels, bandwidths and feature scales by leave-one-out losses."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from typing import cast
 
 import numpy as np
 
-from colk._engine.thread_pool import map_in_threads
 from colk._validation import Array
 from colk.selection.contenders import Contender
 from colk.selection.field import DEFAULT, Field, Key, Shape
@@ -141,13 +140,11 @@ def _units(contenders: Sequence[Contender], bandwidth: str | float, X: Array) ->
 
 def _run_all(field: Field, finding: RaceSamples) -> Array | None:
     """Run the kernels without and with feature scales; return the relevance of the features."""
-    run = partial(field.run_all, {})
     if ((field.samples.spread > 0.0) & (finding.spread > 0.0)).sum() < 2:
-        run()
+        field.run_all({})
         return None
     search = RelevanceSearch(finding)
-    tasks: list[Callable[[], Array | None]] = [search.rates, run]
-    rates = map_in_threads(lambda task: task(), tasks)[0]
+    rates = field.run_beside({}, search.rates)
     return None if rates is None or not rates.any() else _run_scaled(field, search, rates)
 
 
@@ -167,11 +164,8 @@ def _run_scaled(field: Field, search: RelevanceSearch, rates: Array) -> Array:
         start = as_laplacian(rates)
         shapes[True] = Shape.of(start, spread, is_l1=True)
         if field.has_hope(True, shapes):
-            tasks: list[Callable[[], Array | None]] = [
-                partial(search.laplacian_rates, start),
-                partial(field.run_hopeful, False, shapes),
-            ]
-            own = cast(Array, map_in_threads(lambda task: task(), tasks)[0])
+            find = partial(search.laplacian_rates, start)
+            own = cast(Array, field.run_beside(shapes, find, kinds=(False,)))
             shapes = {**shapes, True: Shape.of(own, spread, is_l1=True)}
     field.run_all(shapes)
     return relevance

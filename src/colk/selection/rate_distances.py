@@ -62,7 +62,8 @@ class EuclideanDistances:
         np.maximum(distances, 0.0, out=distances)
         distances *= 5.0
         np.sqrt(distances, out=distances)
-        slopes = np.exp(-distances)
+        slopes = np.negative(distances)
+        np.exp(slopes, out=slopes)
         table = distances * distances
         table /= 3.0
         distances += 1.0
@@ -93,11 +94,11 @@ class EuclideanDistances:
         outer : array of shape (n, n)
             Symmetric factors of the derivatives.
         table, slopes : array of shape (n, n)
-            The result of `kernel`.
+            The result of `kernel`; the slopes are overwritten.
         """
         gradient = np.empty(len(rates))
         Z = self._points * rates[self._numbers]
-        G = outer * slopes
+        G = np.multiply(outer, slopes, out=slopes)
         across = np.einsum("ij,ij->j", Z, G @ Z)
         gradient[self._numbers] = 4.0 * (G.sum(axis=1) @ (Z * Z) - across)
         if self._indicators:

@@ -1,6 +1,5 @@
 """Encode columns of numbers, categories and dates, with gaps, as rows for a kernel."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -301,16 +300,12 @@ class TableEncoder(EffectColumns, StoredEncoder):
         names : sequence of str
             Names of its columns.
         """
-        some = X[:: -(-len(X) // _TYPICAL_ROWS) or 1]
         is_gap: list[bool] = np.asarray(np.isnan(X).any(axis=0)).tolist()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a column may consist of gaps
-            medians = np.nan_to_num(np.nanmedian(some, axis=0))
         columns = [Column(name, "number") for name in names]
         gaps = [name for name, gap in zip(names, is_gap, strict=True) if gap]
         has_filler = bool(gaps) and 1 < len(names) <= MOST_COLUMNS and len(X) >= FEWEST_ROWS
         filler = GapFiller.of(X) if has_filler else None
-        typical = dict(zip(names, medians.tolist(), strict=True))
+        typical = dict(zip(names, map(_median, X.T), strict=True))
         return cls(columns, typical, gaps=gaps, filler=filler)
 
     def encode_matrix(self, X: Array) -> Array:

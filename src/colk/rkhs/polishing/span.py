@@ -4,7 +4,7 @@ import copy
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -39,6 +39,8 @@ _BLOCK, _SMALL_BLOCK, _FEW = 1024, 256, 2048
 # operations, computing a kernel value as long as _KERNEL_WORK.
 _LARGE_WORK, _TASK_WORK = 2**24, 2**22
 _READING_WORK, _KERNEL_WORK = 8, 16
+# The number of tasks is a multiple of this, so that two or four threads have equal shares.
+_ALIKE = 4
 # Samples whose curvature is below this share of the largest one are left out of a sum. Under a
 # smoothed CVaR, these are most samples outside the tail.
 _NEGLIGIBLE = 1e-12
@@ -167,8 +169,10 @@ class Span:
         starts = range(0, len(self._points), block)
         if len(self._points) * of_row <= _LARGE_WORK:
             return map(run, starts)
-        at_once = -(-_TASK_WORK // (block * of_row))
-        tasks = [starts[k : k + at_once] for k in range(0, len(starts), at_once)]
+        n_tasks = -(-len(starts) * block * of_row // _TASK_WORK)
+        n_tasks = min(-(-n_tasks // _ALIKE) * _ALIKE, len(starts))
+        edges = [k * len(starts) // n_tasks for k in range(n_tasks + 1)]
+        tasks = [starts[first:last] for first, last in pairwise(edges)]
         return chain.from_iterable(each_in_threads(lambda task: [*map(run, task)], tasks))
 
     def _for_table(self, v: Array) -> Array:
