@@ -362,6 +362,7 @@ def test_a_model_of_capymoa_does_not_see_the_label_that_it_predicts(monkeypatch)
     assert predictions("SOKNL / SRP of CapyMOA", False, 300) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(absence()), reason=absence())
 def test_intervals_of_capymoa_are_near_the_published_ones():
     # CapyMOA's own loop over the same samples: 96.68 of 100 at a width of 36.9 % of the range.
