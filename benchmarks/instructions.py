@@ -8,7 +8,7 @@ hide. The workloads are cases of `cases.py`. Every case is warmed up and then le
 those of another one, whose modules must be compiled in place, and the ratio. A count says nothing
 about the layout of code and data; `engines.py` measures times.
 
-Valgrind must be installed. One checkout takes about two minutes of processor time.
+Valgrind must be installed. One checkout takes about 50 seconds of processor time.
 """
 
 import argparse

@@ -12,6 +12,7 @@ import pyarrow.parquet
 import pytest
 
 import colk as package
+from colk.cli import main
 from colk.kernels import Gaussian
 from colk.learners import NewtonCOLK
 from colk.rkhs.expansion import KernelExpansion
@@ -214,3 +215,9 @@ def test_merge_says_its_certificate(colk, tmp_path):
     code, _, error = colk("merge", paths[0], "--base", paths[1], "--out", paths[1])
     assert code == 2
     assert "is an input" in error
+
+
+def test_an_unknown_option_names_the_help_of_its_command(capsys):
+    with pytest.raises(SystemExit):
+        main(["show", "--weather"])
+    assert "colk show --help" in capsys.readouterr().err

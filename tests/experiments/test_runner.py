@@ -27,6 +27,16 @@ def most_threads():
     return {"threads": np.array(max(pool["num_threads"] for pool in threadpool_info()))}
 
 
+_KEPT = []
+
+
+def grow(number):
+    if number:
+        _KEPT.append(np.ones(50_000_000))
+    time.sleep(1.1)  # joblib looks at the size of a process once in a second
+    return {"process": np.array(os.getpid())}
+
+
 class Seen(Watch):
     def __init__(self):
         self.begun, self.finished, self.found = [], [], []
@@ -121,6 +131,14 @@ def test_processes_give_the_results_of_one(tmp_path):
 def test_linear_algebra_has_one_thread(tmp_path, jobs):
     (result,) = Runner(tmp_path, jobs)([Task(most_threads, {})])
     assert result["threads"] == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_process_that_has_grown_is_replaced_without_a_warning(tmp_path):
+    pytest.importorskip("psutil")
+    tasks = [Task(grow, {"number": number}) for number in range(8)]
+    results = Runner(tmp_path, 2)(tasks)
+    assert len({int(result["process"]) for result in results}) > 2
 
 
 def children(pid):

@@ -121,9 +121,11 @@ class GaussianProcess(BatchPeer):
 
     def model(self, rng: Draws, is_classifier: bool) -> Any:
         if is_classifier:
-            return Subset(_scaled(GaussianProcessClassifier(ConstantKernel() * RBF(3.0))))
+            kernel = ConstantKernel() * RBF(3.0)
+            return Subset(_scaled(GaussianProcessClassifier(kernel, random_state=0)))
         kernel = ConstantKernel() * Matern(3.0, nu=1.5) + WhiteKernel()
-        return Subset(_scaled(GaussianProcessRegressor(kernel, normalize_y=True), False))
+        model = GaussianProcessRegressor(kernel, normalize_y=True, random_state=0)
+        return Subset(_scaled(model, is_classifier=False))
 
 
 class NystroemFeatures(BatchPeer):

@@ -49,9 +49,15 @@ class CapyMoa:
         self._model.train(self._instance(x, y))
 
     def predict_raw(self, x: Sample) -> Any:
-        """Return the prediction of the model: a number, the index of a label, or an interval."""
+        """Return the prediction of the model: a number, the index of a label, or an interval.
+
+        The instance needs a label. SOKNL compares its neighbours with it while it predicts, unless
+        the instance has weight 0.
+        """
         self._start(x)
-        return self._model.predict(self._instance(x, self._labels[0] if self._labels else 0.0))
+        instance = self._instance(x, self._labels[0] if self._labels else 0.0)
+        instance.java_instance.getData().setWeight(0.0)
+        return self._model.predict(instance)
 
     def predict_one(self, x: Sample) -> Any:
         """Return the predicted target, or None before any is known."""

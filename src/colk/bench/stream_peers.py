@@ -113,14 +113,18 @@ class MondrianForest(StreamPeer):
 
 
 class Neighbours(StreamPeer):
-    """Nearest neighbours among recent samples."""
+    """Nearest neighbours among the last 1000 samples.
+
+    The search is exact. River's default search is approximate and draws at random, and its models
+    share a set of points: results would depend on the models that ran before in the process.
+    """
 
     name = "KNN"
-    cost = 1.6
+    cost = 0.3
 
     def model(self, is_classifier: bool) -> Any:
         kind = neighbors.KNNClassifier if is_classifier else neighbors.KNNRegressor
-        return _scaled(kind())
+        return _scaled(kind(engine=neighbors.LazySearch(window_size=1000)))
 
 
 class NoChange(StreamPeer):
@@ -146,7 +150,7 @@ class MoaForest(StreamPeer):
         from capymoa.regressor import AdaptiveRandomForestRegressor
 
         kind = AdaptiveRandomForestClassifier if is_classifier else AdaptiveRandomForestRegressor
-        return CapyMoa(lambda schema: kind(schema, ensemble_size=10), is_classifier)
+        return CapyMoa(lambda schema: kind(schema, random_seed=1, ensemble_size=10), is_classifier)
 
 
 class MoaBest(StreamPeer):
