@@ -333,7 +333,7 @@ class OnlineLearner(WatchedLearner):
         >>> learner = COLK(Gaussian(1.0)).learn([[0.0]], [1.0])
         >>> before = learner.loss_sums
         >>> learner.learn([[9.0]], [2.0]).loss_since(before)
-        2.0
+        4.0
         """
         loss, weight = self.loss_sums
         seen = weight - before[1]
