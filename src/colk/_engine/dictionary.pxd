@@ -6,7 +6,7 @@ from colk._engine.simd cimport loops, maths as math
 cdef class Dictionary:
     cdef readonly KernelContract kernel
     cdef readonly Py_ssize_t n_features, n_rows, n_priced, n_fitted, block, capacity
-    cdef readonly Py_ssize_t size, n_ghosts, added
+    cdef readonly Py_ssize_t size, n_ghosts, added, dropped
     cdef readonly bint has_factor
     cdef double[:, ::1] atoms_t, weights_t, factor, ghosts, ghost_atoms, ghost_columns
     cdef double[:, ::1] points, amounts, columns, gram

@@ -2,9 +2,8 @@
 
 `factor` stores Uᵀ, row by row. Solving v = K⁻¹k takes one pass over the rows. Appending a point
 adds the row [−v, 1]/√s, where s = κ(x, x) − kᵀv is its novelty. Dropping atom j takes Givens
-rotations that gather row j of U in one column, which is then removed; rotations do not amplify
-rounding errors. Beyond the atoms, weights and factor are 0 and the diagonal is NaN, so loops may
-run over whole vectors.
+rotations that gather row j of U in one column, which is removed; they do not amplify rounding
+errors. Beyond the atoms, weights and factor are 0, the diagonal NaN: loops run over whole vectors.
 """
 
 import math
@@ -62,6 +61,7 @@ class Dictionary:
     size: int
     n_ghosts: int
     added: int  # atoms that this step added
+    dropped: int  # place of the atom that was dropped last, before it was
     atoms_t: Array  # (features, capacity)
     weights_t: Array  # (rows, capacity)
     factor: Array  # (capacity, capacity)
@@ -97,7 +97,7 @@ class Dictionary:
         self.n_priced = n_rows if n_priced is None else n_priced
         self.n_fitted = n_rows if n_fitted is None else n_fitted
         self.has_factor = has_factor
-        self.size = self.n_ghosts = self.added = 0
+        self.size = self.n_ghosts = self.added = self.dropped = 0
         self.points = np.zeros((block, n_features))
         self.amounts = np.zeros((block, n_rows))
         self.gram, self.spent = np.zeros((block, block)), np.zeros(n_rows)
@@ -338,7 +338,7 @@ class Dictionary:
             self.weights_t[row, n] = 0.0
         for i in range(j, n):
             self.own[i] = self.own[i + 1]
-        self.size = n
+        self.size, self.dropped = n, j
 
     def scale_rows(self, first: int, count: int, factor: float) -> None:
         """Multiply the weights of these rows by a number."""

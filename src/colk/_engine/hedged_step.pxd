@@ -9,11 +9,18 @@ from colk._engine.simd cimport loops, maths as math
 cdef class HedgedGradientStream(GradientStream):
     cdef readonly RiskCompanion companion
     cdef readonly double risk_step
+    cdef readonly bint keeps_values
+    cdef double[::1] sums
     cdef int make_step(self) except -1 nogil
     @cython.locals(lost=double)
     cdef double step(self) except? -1.5e300 nogil
     @cython.locals(own=double, gain=double)
     cdef int move(self, double step, double* coefficients) except -1 nogil
+    @cython.locals(
+        n=Py_ssize_t, j=Py_ssize_t, last=Py_ssize_t, k=Py_ssize_t, row=Py_ssize_t, own=double,
+        squares=double, weight=double,
+    )
+    cdef void keep_values(self) noexcept nogil
     cdef int flush(self) except -1 nogil
 
 cdef class HedgedNewtonStream(NewtonStream):

@@ -6,6 +6,8 @@ The companion (`risk_companion.py`) has its own slopes, and mixes the function t
 
 from typing import Any
 
+import numpy as np
+
 from colk._engine import inverse_curvature, risk_companion, stream
 from colk._engine.contracts import RiskContract, TrackerContract
 from colk._engine.gradient_step import GradientStream
@@ -35,11 +37,14 @@ class HedgedGradientStream(GradientStream):
 
     companion: RiskCompanion
     risk_step: float
+    keeps_values: bool  # whether an atom leaves by projection
+    sums: Array  # (3,): scratch
 
     def __init__(
         self, beside: RiskContract, tracker_beside: TrackerContract, risk_step: float, **common: Any
     ) -> None:
         super().__init__(**common)
+        self.keeps_values, self.sums = self.compressor.is_orthogonal, np.zeros(3)
         # The rows of the companion follow those of the mean's function and of its average.
         self.averaged = self.n_outputs if self.averaged > 0 else 0
         self.companion, self.risk_step = attach_companion(self, beside, tracker_beside), risk_step
@@ -53,6 +58,8 @@ class HedgedGradientStream(GradientStream):
         """Make the step of Algorithm 1 for the mean loss, and that of the companion."""
         consider_beside(self, self.companion)
         lost = GradientStream.step(self)
+        if self.keeps_values and self.dictionary.n_ghosts > 0:
+            self.keep_values()
         accept_beside(self, self.companion)
         return lost
 
@@ -72,6 +79,31 @@ class HedgedGradientStream(GradientStream):
         for c in range(self.n_outputs):
             self.dictionary.amounts[0, first + c] = -gain * self.companion.gradient[0, c]
         return 0
+
+    def keep_values(self) -> None:
+        """Refit the companion to its values at the atoms, that of the atom that left included.
+
+        The projection has the least error in H-norm, which counts what lies between the samples as
+        much as what lies at them. With c = K⁻¹[:, j]/√(K⁻¹)_jj, which `drop_atom` left behind, and
+        the other atoms' K, the least squares of the values subtract w_j K⁻¹c/(c_j cᵀc) from the
+        projection. The steps of the mean's function do not change.
+        """
+        n, j, squares = self.dictionary.size, self.dictionary.dropped, 0.0
+        last, own = self.dictionary.n_ghosts - 1, self.dictionary.carry[j]
+        for k in range(n + 1):
+            squares += self.dictionary.carry[k] * self.dictionary.carry[k]
+        for k in range(n):
+            self.dictionary.columns[0, k] = self.dictionary.carry[k if k < j else k + 1]
+        loops.solve(
+            self.dictionary.factor, n, self.dictionary.columns, 1,
+            self.dictionary.ghost_columns, self.sums,
+        )  # fmt: skip
+        for row in range(self.companion.first, self.shown):
+            weight = self.dictionary.ghosts[self.dictionary.n_features + row, last]
+            loops.add(
+                self.dictionary.weights_t, row, self.dictionary.ghost_columns, 0,
+                -weight / (own * squares), n,
+            )  # fmt: skip
 
     def flush(self) -> int:
         """Compute the mixture, which makes the predictions."""

@@ -7,7 +7,8 @@ p₀m + p₁r + p₂r̄ + p₃m̄. The weights p descend along the risk of f its
 best mixture, not the best of the four. Each step multiplies p by exp(−rate·score). The score of a
 function is the derivative of the risk along the direction from m to that function, at a sample
 before it is learned and in units of the score's own spread (exponentiated gradient). A share of p
-returns to its first values (fixed share).
+returns to its first values (fixed share). The function that predicts has the average p̄ of the latest
+p, which varies less.
 """
 
 import math
@@ -29,13 +30,17 @@ MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES = 0, 1, 2, 3, 4
 # Number of samples in the running g of the mixture, number of samples in the mean squares, and four
 # times the number of samples in an average.
 SLOW, LATEST, MEMORY = 200, 1000, 20000
+# g of r moves at this share of the tracking rate, after a faster start: r makes small steps, and a
+# threshold that varies less gives it better slopes.
+STEADY = 0.1
 # Number of losses that are kept.
 WINDOW = 1000
 # Scores are divided by their running root mean square, at least that of r̄, and clipped at ±MOST; p
 # is multiplied by exp(−RATE·score), and SHARE of p returns to the first values, which are
 # FIRST_SHARE for each function but m. Over the 1/SHARE samples that p remembers, the exponent is
-# about RATE/√SHARE standard errors of the score, so a risk of rare losses needs larger gains.
-MOST, RATE, SHARE, FIRST_SHARE = 20.0, 0.05, 0.00025, 0.05
+# about RATE/√SHARE standard errors of the score, so a risk of rare losses needs larger gains. At
+# this rate p varies, and its average p̄ over about 1/AVERAGED samples does not.
+MOST, RATE, SHARE, FIRST_SHARE, AVERAGED = 20.0, 0.2, 0.00025, 0.05, 0.001
 # Scores are clipped at this value, so that their fourth powers do not overflow.
 LARGEST_SCORE = 1e60
 # If n of the latest samples dominate the scores, the rate is n/(n + FEW) times RATE, because the
@@ -72,7 +77,8 @@ class RiskCompanion:
     steering: TrackedRisk  # of r, at the tracking rate: it gives the slopes of the steps
     of_mixture: TrackedRisk  # of the mixture, at a slow rate: it gives the scores
     first: int  # first row of the weights of r; those of r̄, m̄ and the mixture follow
-    mixture_weights: Array  # (candidates,): p
+    latest_weights: Array  # (candidates,): p
+    mixture_weights: Array  # (candidates,): p̄
     values: Array  # (1, outputs): predictions of a candidate at the sample
     predictions: Array  # (candidates, outputs): predictions of all candidates at the sample
     scores: Array  # (candidates,): derivatives of the mixture's risk along f_e − m
@@ -82,8 +88,8 @@ class RiskCompanion:
     length: float  # |a|
     squares: Array  # (candidates,): mean squared scores
     fourths: Array  # (candidates,): means of their fourth powers
-    mixed: Array  # (1, outputs): prediction of the mixture
-    mixed_loss: float  # loss of the mixture at the sample
+    mixed: Array  # (1, outputs): prediction of a mixture
+    mixed_loss: float  # loss of the mixture by p̄ at the sample
     recent: Array  # (WINDOW,): the latest losses of the mixture before each step, as a ring
 
     def __init__(
@@ -101,8 +107,9 @@ class RiskCompanion:
         self.steering, self.of_mixture = TrackedRisk(risk, tracker), TrackedRisk(risk, tracker)
         self.squares, self.fourths, self.scores = np.zeros((3, CANDIDATES))
         self.predictions = np.zeros((CANDIDATES, self.n_outputs))
-        self.mixture_weights = np.full(CANDIDATES, FIRST_SHARE)
-        self.mixture_weights[MEAN] = 1.0 - (CANDIDATES - 1) * FIRST_SHARE
+        self.latest_weights, self.mixture_weights = np.full((2, CANDIDATES), FIRST_SHARE)
+        self.latest_weights[MEAN] = 1.0 - (CANDIDATES - 1) * FIRST_SHARE
+        self.mixture_weights[MEAN] = self.latest_weights[MEAN]
         self.values, self.mixed = np.zeros((2, 1, self.n_outputs))
         self.slopes, self.gradient = np.zeros((2, 1, self.n_outputs))
         self.curvature = self.length = self.mixed_loss = 0.0
@@ -115,6 +122,7 @@ class RiskCompanion:
         return stored.Record(
             {
                 "p": stored.Array(CANDIDATES, above=0.0, adds_to=1.0),
+                "mean_p": stored.Array(CANDIDATES, above=0.0, adds_to=1.0),
                 "squares": stored.Array(CANDIDATES, at_least=0.0),
                 "fourths": stored.Array(CANDIDATES, at_least=0.0),
                 "recent": stored.Array(WINDOW),
@@ -125,7 +133,8 @@ class RiskCompanion:
     def pack(self) -> dict[str, Any]:
         """Return numbers and arrays from which `unpack` restores the exact state."""
         return {
-            "p": np.array(self.mixture_weights),
+            "p": np.array(self.latest_weights),
+            "mean_p": np.array(self.mixture_weights),
             "squares": np.array(self.squares),
             "fourths": np.array(self.fourths),
             "recent": np.array(self.recent),
@@ -134,7 +143,8 @@ class RiskCompanion:
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Restore a packed state."""
-        np.asarray(self.mixture_weights)[:] = packed["p"]
+        np.asarray(self.latest_weights)[:] = packed["p"]
+        np.asarray(self.mixture_weights)[:] = packed["mean_p"]
         np.asarray(self.squares)[:] = packed["squares"]
         np.asarray(self.fourths)[:] = packed["fourths"]
         np.asarray(self.recent)[:] = packed["recent"]
@@ -164,35 +174,40 @@ class RiskCompanion:
         If a prediction of r exceeds the limit, r starts again at m. Nothing else changes.
         """
         self.is_first = steps == 0
-        for c in range(self.n_outputs):
-            self.mixed[0, c] = 0.0
         loss = self.evaluate_risk()
         for c in range(self.n_outputs):
             if not abs(self.values[0, c]) <= limit:
                 self.start_again()
                 return self.consider(rate, steps, limit)
-        weight = self.window.weights[0]
-        tracked = min(1.0, rate * weight) if steps > 0 else 1.0
+        weight, steady = self.window.weights[0], max(STEADY * rate, min(rate, 1.0 / (steps + 1)))
+        tracked = min(1.0, steady * weight) if steps > 0 else 1.0
         slow = min(1.0, weight / min(steps, SLOW)) if steps > 1 else tracked
         self.steering.propose(loss, tracked)
         self.steer()
         self.predict(MEAN)
         self.predict(RISK_AVERAGE)
         self.predict(MEAN_AVERAGE)
-        loss = self.loss.evaluate(self.mixed, self.window.targets, 0, self.slopes)
-        self.mixed_loss = min(loss, loops.LARGEST)
-        self.of_mixture.propose(self.mixed_loss, slow)
+        self.mixed_loss = self.evaluate_mixture(self.mixture_weights)
+        self.of_mixture.propose(self.evaluate_mixture(self.latest_weights), slow)
         self.score()
         return 0
 
     def predict(self, e: int) -> None:
-        """Write the predictions of a candidate at the sample, and add them to the mixture's."""
+        """Write the predictions of a candidate at the sample."""
         for c in range(self.n_outputs):
             self.predictions[e, c] = loops.dot(
                 self.dictionary.weights_t, self.row_of(e) + c, self.dictionary.columns, 0,
                 self.dictionary.size,
             )  # fmt: skip
-            self.mixed[0, c] += self.mixture_weights[e] * self.predictions[e, c]
+
+    def evaluate_mixture(self, weights: Array) -> float:
+        """Write the slopes of a mixture at the sample; return its loss."""
+        for c in range(self.n_outputs):
+            self.mixed[0, c] = 0.0
+            for e in range(CANDIDATES):
+                self.mixed[0, c] += weights[e] * self.predictions[e, c]
+        loss = self.loss.evaluate(self.mixed, self.window.targets, 0, self.slopes)
+        return float(min(loss, loops.LARGEST))
 
     def evaluate_risk(self) -> float:
         """Write the predictions and slopes of r at the sample; return its loss."""
@@ -203,7 +218,7 @@ class RiskCompanion:
         return float(min(loss, loops.LARGEST))
 
     def score(self) -> int:
-        """Compute the derivatives of the mixture's risk along f_e − m, from its slopes."""
+        """Compute the derivatives along f_e − m of the risk of the mixture by p."""
         factor = self.of_mixture.slope()
         for e in range(CANDIDATES):
             self.scores[e] = 0.0
@@ -251,12 +266,11 @@ class RiskCompanion:
         self.reward(MEAN_AVERAGE, rate)
         total = 0.0
         for e in range(CANDIDATES):
-            total += self.mixture_weights[e]
+            total += self.latest_weights[e]
         for e in range(CANDIDATES):
             prior = 1.0 - (CANDIDATES - 1) * FIRST_SHARE if e == MEAN else FIRST_SHARE
-            self.mixture_weights[e] = (
-                (1.0 - SHARE) * self.mixture_weights[e] / total + SHARE * prior
-            )  # fmt: skip
+            self.latest_weights[e] = (1.0 - SHARE) * self.latest_weights[e] / total + SHARE * prior
+            self.mixture_weights[e] += AVERAGED * (self.latest_weights[e] - self.mixture_weights[e])
         rate = 4.0 / (min(steps, MEMORY) + 4.0)
         for c in range(self.n_outputs):
             self.approach(RISK_AVERAGE, self.row_of(RISK), c, rate)
@@ -283,7 +297,7 @@ class RiskCompanion:
             if self.fourths[e] > 0.0:
                 deciding = self.squares[e] * self.squares[e] / (rate * self.fourths[e])
             lost = min(max(lost / math.sqrt(unit), -MOST), MOST) * deciding / (deciding + FEW)
-            self.mixture_weights[e] *= math.exp(-RATE * min(self.window.weights[0], 1.0) * lost)
+            self.latest_weights[e] *= math.exp(-RATE * min(self.window.weights[0], 1.0) * lost)
 
     def mix(self) -> None:
         """Set the weights of the mixture."""

@@ -68,7 +68,7 @@ class _Hedged(KernelLearner):
 
     @property
     def mixture(self) -> dict[str, float]:
-        """Weights of the four functions; empty before the first sample.
+        """Weights of the four functions, averaged; empty before the first sample.
 
         Examples
         --------
@@ -115,7 +115,10 @@ class HedgedCOLK(_Hedged, COLK):
     weights descend along the risk of the mixture at samples before they are learned (exponentiated
     gradient with a fixed share, see References), so that they find the best mixture, not the best
     of the four. Derivatives are measured in units of their own spread, so that a risk of rare
-    losses needs more evidence.
+    losses needs more evidence. `mixture` is the average of the weights over about 1000 samples.
+
+    When an atom leaves, the function of the mean is projected on the others. The functions beside
+    it are refitted to their values at the atoms, the one that leaves included, by least squares.
 
     A step takes slightly longer than a step on the mean loss, because there are four more rows of
     weights.
@@ -131,7 +134,8 @@ class HedgedCOLK(_Hedged, COLK):
     risk_step : float
         Step size of the risk's function, as a share of `step_size`. Default: 1.
     tracking_rate : float or PowerDecay
-        β of the tracker of g, in (0, 1]. Default: 0.1. The tracker is a moving average.
+        β of the tracker of g, in (0, 1]. Default: 0.1. The tracker is a moving average. g of the
+        risk's function moves at the rate β/10, after a faster start.
 
     References
     ----------

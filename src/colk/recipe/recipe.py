@@ -41,12 +41,12 @@ from colk.selection import until_chosen
 
 __all__ = ["Recipe", "has_solver"]
 
-# Step size of the function that follows a risk, as a share of the mean's. The slopes of a risk are
-# large for a few large losses, so with the mean's step size the function would vary too much, most
-# of all for rare labels.
-_RISK_STEP = 0.2
+# Step size of the function that follows a risk, as a share of the mean's, by kind of loss. The slopes
+# of a risk are large for a few large losses, so with the mean's step size the function would vary
+# too much, most of all for rare labels.
+_RISK_STEP = {"regression": 0.2, "binary": 0.05, "multiclass": 0.05}
 # Its step size beside second-order steps.
-_NEWTON_RISK_STEP = 0.25
+_NEWTON_RISK_STEP = {"regression": 0.25, "binary": 0.06, "multiclass": 0.06}
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class Recipe:
             self.loss,
             self.risk,
             step_size=step_size,
-            risk_step=_RISK_STEP,
+            risk_step=_RISK_STEP[self.loss.kind],
             tracking_rate=self.settings.tracking_rate,
             regularization=self.regularization,
             compressor=self.compressor,
@@ -239,7 +239,8 @@ class Recipe:
             return QuantileCOLK(self.kernel, self.loss, **settings)
         settings |= {"tracking_rate": self.settings.tracking_rate, "n_outputs": n_outputs}
         if self.is_hedged:
-            settings["risk_step"] = default_step_size(self.risk, _NEWTON_RISK_STEP)
+            step = _NEWTON_RISK_STEP[self.loss.kind]
+            settings["risk_step"] = default_step_size(self.risk, step)
             return HedgedNewtonCOLK(self.kernel, self.loss, self.risk, **settings)
         settings["pairing"] = self.settings.pairing
         return NewtonCOLK(self.kernel, self.loss, self.risk, **settings)
