@@ -7,8 +7,8 @@ p₀m + p₁r + p₂r̄ + p₃m̄. The weights p descend along the risk of f its
 best mixture, not the best of the four. Each step multiplies p by exp(−rate·score). The score of a
 function is the derivative of the risk along the direction from m to that function, at a sample
 before it is learned and in units of the score's own spread (exponentiated gradient). A share of p
-returns to its first values (fixed share). The function that predicts has the average p̄ of the latest
-p, which varies less.
+returns to its first values (fixed share). The function that predicts has the average p̄ of the
+latest p, which varies less.
 """
 
 import math

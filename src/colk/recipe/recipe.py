@@ -41,9 +41,9 @@ from colk.selection import until_chosen
 
 __all__ = ["Recipe", "has_solver"]
 
-# Step size of the function that follows a risk, as a share of the mean's, by kind of loss. The slopes
-# of a risk are large for a few large losses, so with the mean's step size the function would vary
-# too much, most of all for rare labels.
+# Step size of the function that follows a risk, as a share of the mean's, by kind of loss. The
+# slopes of a risk are large for a few large losses, so with the mean's step size the function would
+# vary too much, most of all for rare labels.
 _RISK_STEP = {"regression": 0.2, "binary": 0.05, "multiclass": 0.05}
 # Its step size beside second-order steps.
 _NEWTON_RISK_STEP = {"regression": 0.25, "binary": 0.06, "multiclass": 0.06}
