@@ -5,8 +5,10 @@
 Counts do not depend on the load of the machine, so small changes of a step are visible that times
 hide. The workloads are cases of `cases.py`. Every case is warmed up and then learns one chunk;
 `callgrind` counts that chunk alone. The table has the counts of this checkout, and with `--other`
-those of another one, whose modules must be compiled in place, and the ratio. A count says nothing
-about the layout of code and data; `engines.py` measures times.
+those of another one, whose modules must be compiled in place, and the ratio. Without `--other` the
+table is written to docs/tables/instructions.md. A count says nothing about the layout of code and
+data, which `engines.py` measures. Counts depend on the compiler: compare a change with the checkout
+before it.
 
 Valgrind must be installed. One checkout takes about 50 seconds of processor time.
 """
@@ -19,7 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tables import table
+from tables import publish, table
 
 HERE = Path(__file__).parents[1]
 
@@ -99,10 +101,11 @@ def main() -> None:
     columns, rows = ["case", "instructions"], [[name] for name in WORKLOADS]
     for row, this in zip(rows, these, strict=True):
         row.append(f"{this:,.0f}")
-    if options.other is not None:
-        columns += ["other", "ratio"]
-        for row, this, other in zip(rows, these, count(options.other.resolve()), strict=True):
-            row += [f"{other:,.0f}", f"{this / other:.3f}"]
+    if options.other is None:
+        return publish("instructions", columns, rows)
+    columns += ["other", "ratio"]
+    for row, this, other in zip(rows, these, count(options.other.resolve()), strict=True):
+        row += [f"{other:,.0f}", f"{this / other:.3f}"]
     print(table(columns, rows))
     return None
 

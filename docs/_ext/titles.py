@@ -24,6 +24,7 @@ TITLES = {
     "drift": "Streams with and without drift",
     "engines": "Speed of two builds",
     "headline": "One pass compared with a support vector machine",
+    "instructions": "Instructions per sample",
     "lstd": "Policy evaluation",
     "merge": "Merged learners compared with one learner",
     "newton_drift": "Newton steps: rounding errors",
