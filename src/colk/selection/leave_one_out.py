@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from colk._engine.factors import factorise, invert_triangle, whiten
+from colk._engine.products import transposed_product
 from colk._engine.thread_pool import each_in_threads
 from colk._validation import Array
 from colk.kernels import Kernel
@@ -132,7 +133,7 @@ class _Whitened:
         def whitened(block: tuple[Array, slice]) -> Array:
             table, rows = block
             whiten(A, table)
-            return np.asarray(table.T @ self.targets[rows])
+            return transposed_product(table, self.targets[rows])
 
         pairs = list(zip(self.tables, self.blocks, strict=True))
         parts = list(_each(whitened, pairs, len(pairs) > 1))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from colk._engine.products import transposed_product
 from colk._validation import Array
 from colk.losses import Loss
 from colk.risks import Mean
@@ -139,7 +140,9 @@ class PassNewton:
         if not self._span.is_well_conditioned:  # after the sum, this would cost digits
             table = table @ self._span.basis
         scaled = table * np.sqrt(terms.curvature(F).max(axis=1))[:, None]
-        return Sums(len(y), terms.value(F), table.T @ terms.slopes(F), scaled.T @ scaled)
+        return Sums(
+            len(y), terms.value(F), transposed_product(table, terms.slopes(F)), scaled.T @ scaled
+        )
 
     def _in_basis(self, sums: Array) -> Array:
         return self._span.basis.T @ sums if self._span.is_well_conditioned else sums

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import cho_solve, eigh
 
 from colk._engine.factors import factorise, invert_triangle, whiten
+from colk._engine.products import transposed_product
 from colk._engine.thread_pool import each_in_threads, map_in_threads
 from colk._validation import Array
 from colk.kernels import Kernel
@@ -198,7 +199,9 @@ class Span:
     def gather(self, slopes: Array) -> Array:
         """Return Σ_i z_i s_iᵀ of shape (rank, q), for slopes (n, q)."""
         total = np.zeros((self.rank, slopes.shape[1]))
-        products = self._each_block(lambda rows, table: table.T @ slopes[rows], slopes.shape[1])
+        products = self._each_block(
+            lambda rows, table: transposed_product(table, slopes[rows]), slopes.shape[1]
+        )
         for product in products:
             total += product
         return self._from_table(total)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from colk._engine.products import transposed_product
 from colk._validation import Array
 from colk.risks import (
     AUC,
@@ -104,10 +105,10 @@ def sums_block(
         value += float(np.sum(found.values))
         bound += float(np.sum(found.by_loss * found.losses))
         jumps += _jumps(objective, targets, found.by_loss)
-        slopes += k.T @ found.slopes
+        slopes += transposed_product(k, found.slopes)
         if bends is not None and pulls is not None and found.bends.shape[1]:
-            bends += k.T @ found.bends
-            pulls += k.T @ found.pulls
+            bends += transposed_product(k, found.bends)
+            pulls += transposed_product(k, found.pulls)
             outer += float(np.sum(found.outer_curvature))
         if curvature is not None:
             b = found.curvature.max(axis=1)
@@ -160,7 +161,8 @@ def product_block(
         values = k @ both
         f, change = np.ascontiguousarray(values[:, :q]), values[:, q:]
         targets, share = block.targets[rows], block.share[rows]
-        total += k.T @ curvature_times(objective, inner, f, targets, share, change)
+        bent = curvature_times(objective, inner, f, targets, share, change)
+        total += transposed_product(k, bent)
     return (total,)
 
 
