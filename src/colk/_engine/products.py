@@ -20,5 +20,5 @@ def transposed_product(table: Array, columns: Array) -> Array:
            [42.]])
     """
     if columns.shape[1] == 1:
-        return np.dot(columns[:, 0], table)[:, None]
+        return np.asarray(np.dot(columns[:, 0], table))[:, None]
     return np.asarray(table.T @ columns)
