@@ -325,9 +325,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     def _pass(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn from valid samples in this order, and record their prequential loss."""
-        before = self._learner.loss_sums
-        self._learner.learn_checked(X, Y, weight)
-        self.loss_curve_.append(self._learner.loss_since(before))
+        self._note_loss(*self._learn_part(X, Y, weight))
 
     def _learn_part(self, X: Array, Y: Array, weight: Array) -> tuple[float, float]:
         """Learn from valid samples; return the sums of losses before learning, and of weights."""
