@@ -3,17 +3,20 @@
 import sys
 import threading
 import time
+from contextvars import copy_context
 
 import joblib
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
+from colk._engine.shared_items import SharedItems
 from colk._engine.thread_pool import (
     _cgroup_cores,
     each_in_threads,
     map_in_threads,
     n_threads,
+    run_both,
     use_threads,
 )
 from colk.kernels import Gaussian
@@ -39,12 +42,82 @@ def test_blas_has_one_thread_inside():
         assert all(set(found) <= {1} for found in map_in_threads(blas_threads, range(4)))
 
 
-def test_nested_work_stays_in_its_thread():
+def test_nested_work_has_the_same_threads():
     def names(_):
-        return {threading.get_ident(), *map_in_threads(lambda _: threading.get_ident(), range(4))}
+        return map_in_threads(lambda _: threading.get_ident(), range(50))
+
+    with use_threads(3):
+        found = map_in_threads(names, range(20))
+    assert len({name for inner in found for name in inner}) <= 3
+
+
+@pytest.mark.parametrize("who", ["caller", "helper"])
+def test_a_thread_without_work_helps_with_nested_work(who):
+    own, barrier = threading.get_ident(), threading.Barrier(2, timeout=10.0)
+    both_began = threading.Barrier(2, timeout=10.0)
+
+    def wait(item):
+        barrier.wait()  # passes only if two threads meet
+        return item
+
+    def nested(_):
+        both_began.wait()  # each thread has one of the two items
+        is_caller = threading.get_ident() == own
+        return map_in_threads(wait, range(6)) if is_caller == (who == "caller") else None
+
+    with use_threads(2):
+        found = map_in_threads(nested, range(2))
+    assert [*range(6)] in found
+
+
+def test_nested_work_of_an_iterator_stays_in_its_thread():
+    def names(_):
+        items = (item for item in range(9))
+        return {threading.get_ident(), *each_in_threads(lambda _: threading.get_ident(), items)}
 
     with use_threads(2):
         assert [len(found) for found in map_in_threads(names, range(3))] == [1, 1, 1]
+
+
+def test_an_error_of_nested_work_reaches_the_caller():
+    def fail(item):
+        raise ValueError(f"of nested item {item}")
+
+    with use_threads(2), pytest.raises(ValueError, match="of nested item 0"):
+        map_in_threads(lambda _: map_in_threads(fail, range(8)), range(8))
+
+
+def test_an_interrupted_caller_does_not_leave_nested_work_waiting():
+    """The caller takes an item of nested work and is interrupted before it works on it."""
+    outer: SharedItems = SharedItems(lambda _: run_nested(), [None], ahead=1)
+    nested: SharedItems = SharedItems(abs, [-1, -2], ahead=2)
+    taken, failed = threading.Event(), []
+
+    def run_nested():
+        with outer.offered(nested):
+            taken.wait(timeout=10.0)
+            try:
+                return list(nested.results(copy_context()))
+            except RuntimeError as error:
+                failed.append(str(error))
+                raise
+
+    helper = threading.Thread(target=outer.help)
+    helper.start()
+    nested._taken(waits=False)
+    taken.set()
+    outer.abandon()
+    helper.join(timeout=10.0)
+    assert not helper.is_alive()
+    assert "does not wait" in failed[0]
+
+
+def test_two_functions_run_in_two_threads():
+    barrier = threading.Barrier(2, timeout=10.0)
+    with use_threads(2):
+        assert set(run_both(barrier.wait, barrier.wait)) == {0, 1}
+    with use_threads(1):
+        assert run_both(lambda: 1, lambda: "b") == (1, "b")
 
 
 def test_the_outermost_caller_sets_the_number():

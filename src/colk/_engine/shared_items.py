@@ -1,13 +1,15 @@
 """Items that several threads work on; each takes the next one when it is free.
 
 The thread that asks for the results works as well, instead of sleeping while there is work. Waking
-a thread takes as long as some thousand operations.
+a thread takes as long as some thousand operations. If the caller waits for an item of another
+thread, and that item itself consists of several items, the caller takes some of those.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import Context
 from threading import Condition
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 __all__ = ["SharedItems"]
 
@@ -44,6 +46,8 @@ class SharedItems(Generic[Item, Result]):
         self._changed = Condition()
         self._n_taken = self._n_returned = 0
         self._n_open = len(items)  # items from here on are not taken any more
+        self._nested: list[SharedItems[Any, Any]] = []  # the items inside those of helpers
+        self._is_abandoned = False
         self._found: dict[int, Result] = {}
         self._errors: dict[int, BaseException] = {}
 
@@ -63,16 +67,39 @@ class SharedItems(Generic[Item, Result]):
         while (place := self._taken(waits=True)) is not None:
             self._run(place)
 
+    def abandon(self) -> None:
+        """Take no more items, and let nested work fail: the caller of `results` has left."""
+        self.stop()
+        with self._changed:
+            self._is_abandoned = True
+            self._changed.notify_all()
+            nested = [*self._nested]
+        for one in nested:
+            one.abandon()
+
+    @contextmanager
+    def offered(self, nested: "SharedItems[Any, Any]") -> Iterator[None]:
+        """Return a context in which the caller of `results` helps with nested work if it waits."""
+        with self._changed:
+            self._nested.append(nested)
+            self._changed.notify_all()
+            is_late = self._is_abandoned
+        if is_late:
+            nested.abandon()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._nested.remove(nested)
+
     def results(self, context: Context) -> Iterator[Result]:
         """Work in a context, and yield the results. The first item that fails raises its error."""
         for wanted in range(len(self._items)):
             while not self._is_done(wanted):
-                place = self._taken(waits=False)
-                if place is None:
-                    with self._changed:
-                        self._changed.wait_for(lambda: self._is_done(wanted))  # noqa: B023
-                else:
-                    context.run(self._run, place)
+                if not self._work(context):
+                    nested = self._nested_until(wanted)
+                    if nested is not None:
+                        nested._work(context)
             if wanted in self._errors:
                 raise self._errors[wanted]
             found = self._found.pop(wanted)
@@ -81,6 +108,28 @@ class SharedItems(Generic[Item, Result]):
                 self._changed.notify_all()
             yield found
 
+    def _work(self, context: Context) -> bool:
+        """Work on the next item in a context; return False if no item may be taken."""
+        place = self._taken(waits=False)
+        if place is not None:
+            context.run(self._run, place)
+        return place is not None
+
+    def _nested_until(self, wanted: int) -> "SharedItems[Any, Any] | None":
+        """Wait for nested work with an item to take, or for the wanted result; then return None."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._is_done(wanted) or self._is_abandoned or self._open_nested()
+            )
+            if self._is_done(wanted):
+                return None
+            if self._is_abandoned:  # a caller that was interrupted may have taken the item
+                raise RuntimeError("the caller does not wait for the results any more")
+            return self._open_nested()
+
+    def _open_nested(self) -> "SharedItems[Any, Any] | None":
+        return next((one for one in self._nested if one._is_open()), None)
+
     def _is_done(self, place: int) -> bool:
         return place in self._found or place in self._errors
 
@@ -88,14 +137,15 @@ class SharedItems(Generic[Item, Result]):
         """Take the next item; return its index, or None if no item may be taken, or not yet."""
         with self._changed:
             if waits:
-                self._changed.wait_for(lambda: self._n_taken >= self._n_open or self._may_take())
-            if self._n_taken >= self._n_open or not self._may_take():
+                self._changed.wait_for(lambda: self._n_taken >= self._n_open or self._is_open())
+            if not self._is_open():
                 return None
             self._n_taken += 1
             return self._n_taken - 1
 
-    def _may_take(self) -> bool:
-        return self._n_taken < self._n_returned + self._ahead
+    def _is_open(self) -> bool:
+        """Whether an item may be taken now."""
+        return self._n_taken < min(self._n_open, self._n_returned + self._ahead)
 
     def _run(self, place: int) -> None:
         try:

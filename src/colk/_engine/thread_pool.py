@@ -11,19 +11,22 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import Context, ContextVar, copy_context
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.shared_items import SharedItems
 
-__all__ = ["each_in_threads", "map_in_threads", "n_threads", "use_threads"]
+__all__ = ["each_in_threads", "map_in_threads", "n_threads", "run_both", "use_threads"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+# Pools by their numbers of threads.
+Pools = dict[int, ThreadPoolExecutor]
 
 # Number of results per thread that are computed before the caller asks for them: for items of an
 # iterator, and for items of a sequence.
@@ -32,8 +35,14 @@ _AHEAD, _AHEAD_OF_SEQUENCE = 2, 4
 # The number of threads that a caller has set; 0 if it is not set.
 _chosen: ContextVar[int] = ContextVar("colk_threads", default=0)
 
-# The pools of the outermost `use_threads` by their numbers of threads: none until they are needed.
-_shared: ContextVar[dict[int, ThreadPoolExecutor] | None] = ContextVar("colk_pools", default=None)
+# In a thread of the pool: the items that it helps with.
+_helped: ContextVar[SharedItems[Any, Any] | None] = ContextVar("colk_helped", default=None)
+
+# Whether this thread works on an item of a sequence.
+_is_inside: ContextVar[bool] = ContextVar("colk_is_inside", default=False)
+
+# The pools of the outermost `use_threads`; they are made when they are needed.
+_shared: ContextVar[Pools | None] = ContextVar("colk_pools", default=None)
 
 
 @cache
@@ -99,28 +108,33 @@ def use_threads(n_jobs: int | None) -> Iterator[None]:
     if _chosen.get():
         yield
         return
-    token, pools = _chosen.set(n_threads(n_jobs)), dict[int, ThreadPoolExecutor]()
+    token, pools = _chosen.set(n_threads(n_jobs)), Pools()
     shared = _shared.set(pools)
     try:
         yield
     finally:
         _shared.reset(shared)
         _chosen.reset(token)
-        for pool in pools.values():
-            pool.shutdown()
+        _end(pools)
 
 
 @contextmanager
-def _threads(count: int) -> Iterator[ThreadPoolExecutor]:
-    """Return a context with the threads of the outermost `use_threads`, or with new ones."""
+def _pools() -> Iterator[Pools]:
+    """Return a context with the pools of the outermost `use_threads`, or with new ones."""
     pools = _shared.get()
-    if pools is None:
-        with ThreadPoolExecutor(count) as pool:
-            yield pool
+    if pools is not None:
+        yield pools
         return
-    if count not in pools:
-        pools[count] = ThreadPoolExecutor(count)
-    yield pools[count]
+    pools = {}
+    try:
+        yield pools
+    finally:
+        _end(pools)
+
+
+def _end(pools: Pools) -> None:
+    for pool in pools.values():
+        pool.shutdown()
 
 
 def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -128,7 +142,8 @@ def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -
 
     Only a few results are computed ahead, so that items and results may be large. If the items are
     a sequence, the calling thread works as well; otherwise it only reads the items and passes them
-    to the pool. A call from a thread of the pool runs entirely in that thread.
+    to the pool. A call inside an item of a sequence shares its items too, with threads that have
+    nothing left to do.
 
     Examples
     --------
@@ -136,47 +151,64 @@ def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -
     [1, 2]
     """
     count = _chosen.get() or n_threads(None)
-    with one_blas_thread():
-        if count == 1 or (isinstance(items, Sized) and len(items) <= 1):
-            for item in items:
-                yield function(item)
-            return
-        if isinstance(items, Sequence):
-            with _threads(count - 1) as pool:
-                yield from _of_sequence(function, items, count, pool)
+    is_short = isinstance(items, Sized) and len(items) <= 1
+    with one_blas_thread(), _pools() as pools:
+        if isinstance(items, Sequence) and count > 1 and not is_short:
+            yield from _of_sequence(function, items, count, pools)
+        elif count == 1 or is_short or _is_inside.get():
+            yield from map(function, items)
         else:
-            with _threads(count) as pool:
-                yield from _of_others(function, items, count, pool)
+            yield from _of_others(function, items, count, pools)
 
 
-def _inner_context() -> Context:
-    """Return a context for one thread: NumPy's error state, and no threads in nested calls."""
-    context = copy_context()
-    context.run(_chosen.set, 1)
-    return context
+def _pool(pools: Pools, count: int) -> ThreadPoolExecutor:
+    """Return the pool with this many threads; they start when they are first needed."""
+    if count not in pools:
+        pools[count] = ThreadPoolExecutor(count)
+    return pools[count]
 
 
 def _of_sequence(
-    function: Callable[[Item], Result], items: Sequence[Item], count: int, pool: ThreadPoolExecutor
+    function: Callable[[Item], Result], items: Sequence[Item], count: int, pools: Pools
 ) -> Iterator[Result]:
-    shared = SharedItems(function, items, _AHEAD_OF_SEQUENCE * count)
+    shared, outer = SharedItems(function, items, _AHEAD_OF_SEQUENCE * count), _helped.get()
+    context, pool = _context(count, pools), _pool(pools, count - 1)
     n_helpers = min(count, len(items)) - 1
-    helpers = [pool.submit(_inner_context().run, shared.help) for _ in range(n_helpers)]
+    helpers = [pool.submit(_helping(context, shared).run, shared.help) for _ in range(n_helpers)]
     try:
-        yield from shared.results(_inner_context())
+        with nullcontext() if outer is None else outer.offered(shared):
+            yield from shared.results(context)
     finally:
         if not shared.is_over:  # otherwise helpers have nothing left to do
-            shared.stop()
+            shared.abandon()
             wait([helper for helper in helpers if not helper.cancel()])
 
 
+def _context(count: int, pools: Pools) -> Context:
+    """Return a copy of this context, with NumPy's error state, for the items of a sequence."""
+    context = copy_context()
+    context.run(_chosen.set, count)
+    context.run(_shared.set, pools)
+    context.run(_is_inside.set, True)
+    return context
+
+
+def _helping(context: Context, shared: SharedItems[Any, Any]) -> Context:
+    """Return a copy of a context, for a thread that helps with these items."""
+    context = context.copy()
+    context.run(_helped.set, shared)
+    return context
+
+
 def _of_others(
-    function: Callable[[Item], Result], items: Iterable[Item], count: int, pool: ThreadPoolExecutor
+    function: Callable[[Item], Result], items: Iterable[Item], count: int, pools: Pools
 ) -> Iterator[Result]:
-    waiting = deque[Future[Result]]()
+    waiting, pool = deque[Future[Result]](), _pool(pools, count)
+    alone = copy_context()
+    alone.run(_chosen.set, 1)
     try:
         for item in items:
-            waiting.append(pool.submit(_inner_context().run, function, item))
+            waiting.append(pool.submit(alone.copy().run, function, item))
             if len(waiting) >= _AHEAD * count:
                 yield waiting.popleft().result()
         while waiting:
@@ -203,3 +235,21 @@ def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) ->
     [0, 1, 4, 9]
     """
     return list(each_in_threads(function, [*items]))
+
+
+def run_both(first: Callable[[], Item], second: Callable[[], Result]) -> tuple[Item, Result]:
+    """Run two functions without arguments, in two threads if there are several.
+
+    Parameters
+    ----------
+    first, second : callable
+        The functions, which do not depend on each other.
+
+    Examples
+    --------
+    >>> run_both(lambda: 1, lambda: "b")
+    (1, 'b')
+    """
+    tasks: list[Callable[[], Any]] = [first, second]
+    one, other = map_in_threads(lambda task: task(), tasks)
+    return one, other

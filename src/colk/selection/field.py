@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -141,47 +141,32 @@ class Field:
         self.mistakes[key] = self.samples.mistakes(left_out)[judged]
         self.means[key] = self.samples.mean(self.losses[key])
 
-    def run_all(self, shapes: dict[bool, Shape], only_standard: bool = False) -> None:
-        """Run all kernels: with feature scales if there are shapes, otherwise without.
-
-        Parameters
-        ----------
-        shapes : dict of bool to Shape
-            Feature scales by whether distances are L1 distances.
-        only_standard : bool
-            Whether to try the standard bandwidth only. Default: False.
-        """
-        if not only_standard:
-            self.run_beside(shapes)
-            return
-        scaled = bool(shapes)
-        if scaled:
-            self._use(shapes)
-        for place in self._places(shapes):
-            self.run((place, 1.0, scaled))
-
-    def run_beside(
+    def run_all(
         self,
         shapes: dict[bool, Shape],
-        other: Callable[[], Array] | None = None,
+        only_standard: bool = False,
         kinds: tuple[bool, ...] = (False, True),
-    ) -> Array | None:
-        """Run the kernels that are not far behind on the first samples, beside other work.
+    ) -> None:
+        """Run the kernels that are not far behind on the first samples.
 
         Parameters
         ----------
         shapes : dict of bool to Shape
-            As in `run_all`.
-        other : callable, optional
-            The other work, whose result is returned; threads share it with the kernels.
+            Feature scales by whether distances are L1 distances; empty to run without scales.
+        only_standard : bool
+            Whether to try only the standard bandwidth, with every kernel. Default: False.
         kinds : tuple of bool
-            Whether distances are L1 distances, for the kernels to run.
+            Whether distances are L1 distances, for the kernels to run. Default: both.
         """
         if shapes:
             self._use(shapes)
+        if only_standard:
+            for place in self._places(shapes):
+                self.run((place, 1.0, bool(shapes)))
+            return
         starts = self._starts(self._places(shapes), shapes)
         ours = {i: factor for i, factor in starts.items() if self.contenders[i].is_l1 in kinds}
-        return self._walk_all(ours, bool(shapes), other)
+        self._walk_all(ours, bool(shapes))
 
     def _places(self, shapes: dict[bool, Shape]) -> list[int]:
         """Return the kernels that can run with these shapes; all without shapes."""
@@ -228,13 +213,8 @@ class Field:
             place: key[1] for place, key in best.items() if not pilot.leads(leader, key, _HOPELESS)
         }
 
-    def _walk_all(
-        self,
-        starts: dict[int, float],
-        scaled: bool,
-        other: Callable[[], Array] | None = None,
-    ) -> Array | None:
-        """Walk with each kernel beside other work, in threads; return the result of that work.
+    def _walk_all(self, starts: dict[int, float], scaled: bool) -> None:
+        """Walk with each kernel, in threads.
 
         A kernel that has walked with its feature scales does not walk again. Without scales the
         default runs in any case.
@@ -246,22 +226,29 @@ class Field:
         ]
         if not scaled and DEFAULT[0] not in starts:
             walks.append(partial(Field.run, key=DEFAULT))
-        tasks: list[Callable[[], Array | Field]] = [partial(self._after, walk) for walk in walks]
-        found = map_in_threads(lambda task: task(), tasks if other is None else [other, *tasks])
-        result = None if other is None else cast(Array, found.pop(0))
-        for alone in cast(list[Field], found):
-            self.losses |= alone.losses
-            self.mistakes |= alone.mistakes
-            self.means |= alone.means
-        return result
+        for alone in map_in_threads(self._after, walks):
+            self.take(alone)
 
     def _after(self, walk: Callable[["Field"], None]) -> "Field":
         """Return a copy of this field after a walk."""
+        alone = self.copied()
+        walk(alone)
+        return alone
+
+    def copied(self) -> "Field":
+        """Return a copy, which another thread can use while this one uses the original."""
         alone = copy.copy(self)
         alone.losses, alone.mistakes = dict(self.losses), dict(self.mistakes)
         alone.means = dict(self.means)
-        walk(alone)
+        alone._pilot = None if self._pilot is None else self._pilot.copied()
         return alone
+
+    def take(self, alone: "Field") -> None:
+        """Take the losses and the feature scales of a copy."""
+        self.shapes = {**self.shapes, **alone.shapes}
+        self.losses |= alone.losses
+        self.mistakes |= alone.mistakes
+        self.means |= alone.means
 
     def _walk(self, place: int, scaled: bool, first: float) -> None:
         """Try a bandwidth, then others in the direction in which the loss falls."""

@@ -5,11 +5,16 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from colk._engine.factors import factorise, invert_triangle, whiten
-from colk._engine.products import transposed_product
+from colk._engine.factors import (
+    lengths_and_values,
+    ridge_triangle,
+    weigh_and_square,
+    whiten_and_sum,
+)
 from colk._engine.thread_pool import each_in_threads
 from colk._validation import Array
 from colk.kernels import Kernel
+from colk.kernels.table import KernelTable
 
 __all__ = ["LeftOut", "leave_one_out", "nested_residuals"]
 
@@ -104,16 +109,20 @@ class _Whitened:
     def __init__(
         self, kernel: Kernel, X: Array, Y: Array, weight: Array, atoms: Array, ridge: float
     ) -> None:
-        self.roots = np.sqrt(weight)[:, None]
-        self.targets = self.roots * Y
+        self.roots = np.sqrt(weight)
+        self.targets = self.roots[:, None] * Y
         self.blocks = [slice(k, k + _BLOCK) for k in range(0, len(X), _BLOCK)]
+        n_atoms, values = len(atoms), KernelTable(kernel, atoms)
 
         def table_and_square(rows: slice | None) -> tuple[Array, Array]:
+            square = np.empty((n_atoms, n_atoms))
             if rows is None:
-                return atoms, kernel.gram(atoms)
-            table = kernel.gram(X[rows], atoms)
-            table *= self.roots[rows]
-            return table, table.T @ table
+                values.write(atoms, square)
+                return atoms, square
+            table = np.empty((len(X[rows]), n_atoms))
+            values.write(X[rows], table)
+            weigh_and_square(table, self.roots[rows], square)
+            return table, square
 
         found = _each(table_and_square, [None, *self.blocks], len(self.blocks) > 1)
         _, K = next(found)
@@ -122,18 +131,16 @@ class _Whitened:
         for table, square in found:
             self.tables.append(table)
             A += square
-        A += ridge * K
-        A[np.diag_indices_from(A)] *= 1.0 + _JITTER
-        if not factorise(A):
-            raise np.linalg.LinAlgError("the kernel values of the atoms overflow or are not finite")
         # A product with the inverse takes half the time of a solve for this many samples.
-        invert_triangle(A)
+        if not ridge_triangle(A, K, ridge, _JITTER):
+            raise np.linalg.LinAlgError("the kernel values of the atoms overflow or are not finite")
         self.inverse = A
 
         def whitened(block: tuple[Array, slice]) -> Array:
             table, rows = block
-            whiten(A, table)
-            return transposed_product(table, self.targets[rows])
+            part = np.empty((n_atoms, Y.shape[1]))
+            whiten_and_sum(A, table, self.targets[rows], part)
+            return part
 
         pairs = list(zip(self.tables, self.blocks, strict=True))
         parts = list(_each(whitened, pairs, len(pairs) > 1))
@@ -141,17 +148,19 @@ class _Whitened:
 
     def residuals(self, n_first: int | None = None) -> Array:
         """Return the leave-one-out residuals of the fit on the first atoms, by default on all."""
+        size = len(self.inverse) if n_first is None else n_first
 
         def shares_and_values(table: Array) -> tuple[Array, Array]:
-            Q = table[:, :n_first]
-            return np.einsum("ij,ij->i", Q, Q), Q @ self.fitted[:n_first]
+            shares, values = np.empty(len(table)), np.empty((len(table), self.targets.shape[1]))
+            lengths_and_values(table, size, self.fitted, shares, values)
+            return shares, values
 
         is_large = len(self.targets) * len(self.inverse) > _LARGE
         found = _each(shares_and_values, self.tables, is_large)
         shares, values = zip(*found, strict=True)
         rest = self.targets - np.concatenate(values)
         kept = 1.0 - np.minimum(np.concatenate(shares), 1.0 - _JITTER)
-        return np.asarray(rest / (kept[:, None] * self.roots))
+        return np.asarray(rest / (kept * self.roots)[:, None])
 
     def weights(self) -> Array:
         """Return the weights of all atoms."""

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.factors import factorise, invert_factor
+from colk._engine.gaussian_process import likelihood
 from colk._engine.thread_pool import map_in_threads
 from colk._validation import Array
 from colk.selection.rate_distances import CityBlockDistances, EuclideanDistances, Places
@@ -124,12 +125,14 @@ class MarginalLikelihood:
 
     def objective(self, features: Places) -> Callable[[Array], tuple[float, Array]]:
         """Return the function from logarithms to −log p(Y | X) and its gradient."""
-        distances = [self._distances(block, features) for block in self.blocks]
-        blocks = list(zip(self.blocks, distances, strict=True))
+        blocks = [
+            (self.Y[block], self.weight[block], self._distances(block, features))
+            for block in self.blocks
+        ]
 
         def value_and_gradient(logarithms: Array) -> tuple[float, Array]:
             process = Process.of(logarithms)
-            found = map_in_threads(lambda block: self._block_value(process, *block), blocks)
+            found = map_in_threads(lambda block: _block_value(process, *block), blocks)
             parts = [part for part in found if part is not None]
             if len(parts) < len(blocks):
                 return _IMPOSSIBLE, np.zeros_like(logarithms)
@@ -161,27 +164,17 @@ class MarginalLikelihood:
         places = np.flatnonzero(np.isin(features, self.categorical))
         return (CityBlockDistances if self.is_l1 else EuclideanDistances)(points, places)
 
-    def _block_value(
-        self, process: Process, block: Places, distances: Distances
-    ) -> tuple[float, Array] | None:
-        """Return the value and the gradient of a block."""
-        Y, weight = self.Y[block], self.weight[block]
-        table, slopes = distances.kernel(process.rates)
-        factor = _factor(process, table, weight)
-        if factor is None:
-            return None
-        value = Y.shape[1] * float(np.log(factor.diagonal()).sum())
-        invert_factor(factor)
-        inverse = factor
-        a = inverse @ Y
-        value += 0.5 * float(np.sum(Y * a))
-        inverse *= Y.shape[1]
-        inverse -= a @ a.T  # twice the derivative by the covariance
-        noise = 0.5 * process.noise * float((inverse.diagonal() / weight).sum())
-        inverse *= 0.5 * process.variance
-        along_variance = float(np.vdot(inverse, table))
-        along_rates = distances.gradient(process.rates, inverse, table, slopes)
-        return value, np.append(along_rates, (along_variance, noise))
+
+def _block_value(
+    process: Process, Y: Array, weight: Array, distances: Distances
+) -> tuple[float, Array] | None:
+    """Return the value and the gradient of a block; None if the covariance is singular."""
+    table, slopes = distances.kernel(process.rates)
+    outer, solved, found = np.empty_like(table), np.empty_like(Y), np.empty(3)
+    if not likelihood(table, Y, weight, process.variance, process.noise, outer, solved, found):
+        return None
+    along_rates = distances.gradient(process.rates, outer, table, slopes)
+    return float(found[0]), np.append(along_rates, found[1:])
 
 
 def _bounds(n_rates: int) -> list[tuple[float, float]]:

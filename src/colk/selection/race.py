@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from typing import cast
 
 import numpy as np
 
+from colk._engine.thread_pool import run_both
 from colk._validation import Array
 from colk.selection.contenders import Contender
 from colk.selection.field import DEFAULT, Field, Key, Shape
@@ -144,8 +144,8 @@ def _run_all(field: Field, finding: RaceSamples) -> Array | None:
         field.run_all({})
         return None
     search = RelevanceSearch(finding)
-    rates = field.run_beside({}, search.rates)
-    return None if rates is None or not rates.any() else _run_scaled(field, search, rates)
+    rates, _ = run_both(search.rates, partial(field.run_all, {}))
+    return _run_scaled(field, search, rates) if rates.any() else None
 
 
 def _run_scaled(field: Field, search: RelevanceSearch, rates: Array) -> Array:
@@ -164,11 +164,20 @@ def _run_scaled(field: Field, search: RelevanceSearch, rates: Array) -> Array:
         start = as_laplacian(rates)
         shapes[True] = Shape.of(start, spread, is_l1=True)
         if field.has_hope(True, shapes):
-            find = partial(search.laplacian_rates, start)
-            own = cast(Array, field.run_beside(shapes, find, kinds=(False,)))
-            shapes = {**shapes, True: Shape.of(own, spread, is_l1=True)}
+            run_others = partial(field.run_all, shapes, kinds=(False,))
+            laplacian = partial(_run_laplacian, field.copied(), search, start, shapes[False])
+            alone, _ = run_both(laplacian, run_others)
+            field.take(alone)
+            return relevance
     field.run_all(shapes)
     return relevance
+
+
+def _run_laplacian(field: Field, search: RelevanceSearch, start: Array, others: Shape) -> Field:
+    """Find the Laplacian's own feature scales, and run it with these."""
+    own = Shape.of(search.laplacian_rates(start), field.samples.spread, is_l1=True)
+    field.run_all({False: others, True: own}, kinds=(True,))
+    return field
 
 
 def _refine(field: Field, won: Key, samples: RaceSamples) -> None:

@@ -7,6 +7,7 @@ The rate of a feature is 1/length. A category counts as in `colk.kernels.Mixed`,
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._engine.gaussian_process import matern_gradient, matern_tables
 from colk._validation import Array
 from colk.kernels.mixed import category_weights
 
@@ -40,7 +41,7 @@ class EuclideanDistances:
     def __init__(self, points: Array, categorical: Places) -> None:
         self._numbers = np.setdiff1d(np.arange(points.shape[1]), categorical)
         self._categorical = categorical
-        self._points = points[:, self._numbers]
+        self._points = np.ascontiguousarray(points[:, self._numbers])
         self._indicators = [
             (points[:, k, None] == np.unique(points[:, k])).astype(np.float64) for k in categorical
         ]
@@ -53,24 +54,10 @@ class EuclideanDistances:
         rates : array of shape (k,)
             1/length of each feature.
         """
-        Z = self._points * rates[self._numbers]
-        squares = np.einsum("ij,ij->i", Z, Z)
-        distances = Z @ Z.T
-        distances *= -2.0
-        distances += squares[:, None]
-        distances += squares
-        np.maximum(distances, 0.0, out=distances)
-        distances *= 5.0
-        np.sqrt(distances, out=distances)
-        slopes = np.negative(distances)
-        np.exp(slopes, out=slopes)
-        table = distances * distances
-        table /= 3.0
-        distances += 1.0
-        table += distances
-        table *= slopes
-        slopes *= distances
-        slopes *= -5.0 / 6.0
+        n = len(self._points)
+        table, slopes = np.ones((n, n)), np.zeros((n, n))
+        if len(self._numbers):
+            matern_tables(self._points * rates[self._numbers], table, slopes)
         if self._indicators:
             factor = self._category_factor(rates)
             table *= factor
@@ -97,10 +84,10 @@ class EuclideanDistances:
             The result of `kernel`; the slopes are overwritten.
         """
         gradient = np.empty(len(rates))
-        Z = self._points * rates[self._numbers]
-        G = np.multiply(outer, slopes, out=slopes)
-        across = np.einsum("ij,ij->j", Z, G @ Z)
-        gradient[self._numbers] = 4.0 * (G.sum(axis=1) @ (Z * Z) - across)
+        if len(self._numbers):
+            Z, along = self._points * rates[self._numbers], np.empty(len(self._numbers))
+            matern_gradient(Z, outer, slopes, np.empty_like(Z), np.empty(len(Z)), along)
+            gradient[self._numbers] = along
         if self._indicators:
             H = outer * table
             weights = category_weights(False, 1.0, rates[self._categorical])
