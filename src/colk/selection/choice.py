@@ -1,0 +1,103 @@
+"""Choose a kernel, as far as the settings leave it to the data: prepare the samples of a race."""
+
+from typing import Any
+
+import numpy as np
+
+from colk._engine.blas_threads import one_blas_thread
+from colk._engine.running_scale import without_outliers
+from colk._validation import Array
+from colk.kernels.of_rows import SparseRows
+from colk.losses import Loss
+from colk.selection.contenders import contenders_for
+from colk.selection.race import race
+from colk.selection.relevance import MOST_ROWS
+from colk.selection.result import Race
+
+__all__ = ["choose", "rows_to_race"]
+
+
+def rows_to_race(n_samples: int, random: np.random.RandomState | None) -> Any:
+    """Return the indices of at most 2000 samples: the first, or drawn by `random`.
+
+    Examples
+    --------
+    >>> rows_to_race(3000, None)
+    slice(None, 2000, None)
+    """
+    if random is None or n_samples <= MOST_ROWS:
+        return slice(None, MOST_ROWS)
+    return random.permutation(n_samples)[:MOST_ROWS]
+
+
+@one_blas_thread()
+def choose(
+    kernel: str,
+    bandwidth: str | float,
+    X: Array,
+    Y: Array,
+    weight: Array,
+    loss: Loss,
+    n_classes: int = 2,
+    *,
+    prefers_narrow: bool = False,
+    categorical: tuple[int, ...] = (),
+    rows: SparseRows | None = None,
+) -> Race:
+    """Choose the kernel and its bandwidth by a race, as far as the settings leave them open.
+
+    With kernel="auto" the bandwidth is chosen too, unless it is a number or "median".
+
+    Parameters
+    ----------
+    kernel, bandwidth : str, or float for the bandwidth
+        The settings.
+    X : array of shape (n, p)
+        Points.
+    Y : array of shape (n,) or (n, q)
+        Targets as the loss takes them.
+    weight : array of shape (n,)
+        Weights of the samples.
+    loss : Loss
+        The loss; its kind shows whether targets are numbers or labels.
+    n_classes : int
+        Number of classes, if targets are class indices. Default: 2.
+    prefers_narrow : bool
+        Whether a regression takes the narrowest bandwidth that is about as good as the best.
+        Default: False.
+    categorical : tuple of int
+        Columns of X that hold categories. Default: none.
+    rows : SparseRows, optional
+        A sparse matrix, if X holds indices of its rows. In this case features have no scales.
+
+    Examples
+    --------
+    >>> from colk.losses import Huber
+    >>> X = np.random.default_rng(0).uniform(-2.0, 2.0, size=(500, 1))
+    >>> y = np.sin(3.0 * X[:, 0])
+    >>> choose("auto", "auto", X, y, np.ones(500), Huber()).winner.name
+    'matern 5/2'
+    """
+    targets = Y.reshape(len(Y), -1)
+    are_labels = loss.kind != "regression"
+    if loss.kind == "multiclass":
+        targets = np.where(targets == np.arange(n_classes), 1.0, -1.0)
+    if rows is None:
+        codes = X[:, list(categorical)]
+        X = without_outliers(X, weight)
+        X[:, list(categorical)] = codes
+    if not are_labels:
+        targets = without_outliers(targets, weight)
+        largest = np.abs(targets).max(axis=0, initial=0.0)
+        targets = targets / np.where(largest > 0.0, largest, 1.0)  # so that squares are finite
+        spread = targets.std(axis=0)
+        targets = targets / np.where(spread > 0.0, spread, 1.0)
+    return race(
+        X,
+        targets,
+        contenders_for(kernel, categorical, rows),
+        bandwidth="auto" if kernel == "auto" and bandwidth == "scale" else bandwidth,
+        weight=weight,
+        are_labels=are_labels,
+        prefers_narrow=prefers_narrow,
+    )
