@@ -125,7 +125,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
             if kind == "date":
                 cycles[name] = cycles_in(known[name])
         encoder = cls(columns, typical, cycles)
-        encoder.admit(known)
+        encoder._admit(known)
         if encoder.gaps:
             encoder._find_filler(known)
         return encoder
@@ -204,7 +204,9 @@ class TableEncoder(EffectColumns, StoredEncoder):
             Whether encoded rows may become wider. If not, or if there are effects, a first gap is
             filled but gets no indicator.
         """
-        known = _checked(self.columns, table)
+        self._admit(_checked(self.columns, table), grows)
+
+    def _admit(self, known: Mapping[str, Any], grows: bool = True) -> None:
         for name, kind in self.columns:
             if kind == "category":
                 self._admit_values(name, known[name])
@@ -251,7 +253,21 @@ class TableEncoder(EffectColumns, StoredEncoder):
         places : array of shape (n,), optional
             The indices of training rows in the data of a fit. Default: the rows are new.
         """
+        return self._encode(_checked(self.columns, table), places)
+
+    def admit_and_encode(self, table: Mapping[str, Any], places: Places) -> Array:
+        """Return training rows as `encode` does, after `admit`; the table is checked once.
+
+        Parameters
+        ----------
+        table, places
+            As for `encode`.
+        """
         known = _checked(self.columns, table)
+        self._admit(known)
+        return self._encode(known, places)
+
+    def _encode(self, known: Mapping[str, Any], places: Places | None) -> Array:
         parts: list[Any] = [self._filled(self._cells(known))]
         parts += [self._coded(name, known[name]) for name in self._codes]
         parts += [np.isnan(known[name]).astype(np.float64) for name in self.gaps]

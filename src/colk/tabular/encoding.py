@@ -148,8 +148,7 @@ class TableRows(Guarded):
         n = len(columns[self.features[0]])
         if len(targets) != n:
             raise ValueError(f"{self.target} has {len(targets)} rows, expected {n}")
-        self._encoder.admit(columns)
-        return self._encoder.encode(columns, np.arange(first, first + n)), targets
+        return self._encoder.admit_and_encode(columns, np.arange(first, first + n)), targets
 
     def find_effects(
         self, X: Array, targets: Array, places: NDArray[np.int64], n_rows: int
@@ -167,8 +166,6 @@ class TableRows(Guarded):
         n_rows : int
             Number of rows in the data.
         """
-        if not self.categorical:
-            return X
         n_classes = max(2, len(self.labels)) if self._has_classes else 0
         found = effect_targets(targets, n_classes)
         return self._encoder.find_effects(X, found, np.ones(len(X)), places, n_rows)
@@ -178,7 +175,7 @@ class TableRows(Guarded):
         return as_loss(self.settings.loss).kind == "multiclass"
 
     def end_fit(self) -> None:
-        """Treat all later rows as new rows."""
+        """Treat all later rows as new rows; effects of categories no longer depend on folds."""
         self._encoder.end_fit()
 
     def _class_targets(self, labels: Any) -> Array:
