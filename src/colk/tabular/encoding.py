@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._encoding.columns import Column, as_numbers, as_seconds, check_numbers
+from colk._encoding.dates import CYCLES, cycles_in
+from colk._encoding.effects import effect_targets
+from colk._encoding.encoder import TableEncoder
 from colk._engine.locks import Guarded
 from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
 from colk.recipe import Settings, as_loss
-from colk.tabular.columns import Column, as_numbers, as_seconds, check_numbers
-from colk.tabular.dates import CYCLES, cycles_in
-from colk.tabular.effects import effect_targets
-from colk.tabular.encoder import TableEncoder
 
 if TYPE_CHECKING:
     from colk.tabular.reading import Columns

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from colk import _stored as stored
+from colk._encoding.columns import check_names
 from colk._engine.locks import locked
 from colk._validation import Array, check_count
 from colk.kernels import Kernel
@@ -17,7 +18,6 @@ from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.schedules import Averaging, Rate
 from colk.selection import KeptSamples
-from colk.tabular.columns import check_names
 from colk.tabular.stored import FIELDS, StoredTable
 from colk.tabular.stream import TableStream
 

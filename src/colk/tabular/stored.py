@@ -3,6 +3,7 @@
 from typing import Any
 
 from colk import _stored as stored
+from colk._encoding.encoder import TableEncoder
 from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.learners.colk import KernelLearner
@@ -11,7 +12,6 @@ from colk.risks import Mean
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.selection import KeptSamples, Race
-from colk.tabular.encoder import TableEncoder
 
 __all__ = ["FIELDS", "StoredTable"]
 
