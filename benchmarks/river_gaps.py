@@ -6,10 +6,10 @@ A fifth of all features is dropped at random, or, in the second half of the tabl
 values above their medians. The model is `drop_missing | StandardScaler() | COLKRegressor()`, or the
 classifier. After the scaler a missing feature is 0, its mean ("colk"). The other columns fill gaps
 before the scaler: with the mean so far, with the latest value, and with the expected value given
-the other features, as tables do (`colk.tabular.gaps`, from the latest 300 samples); "flags" adds a
-feature for each feature that tells whether it is missing. Error is the mean absolute error, or the
-share of wrong labels, divided by that on the stream without gaps. Writes docs/tables/river_gaps.md;
-takes about ten minutes of one core.
+the other features, as tables do (`colk._encoding.gaps`, from the latest 300 samples); "flags" adds
+a feature for each feature that tells whether it is missing. Error is the mean absolute error, or
+the share of wrong labels, divided by that on the stream without gaps. Writes
+docs/tables/river_gaps.md; takes about ten minutes of one core.
 """
 
 import argparse
@@ -21,9 +21,9 @@ import numpy as np
 from river import datasets, preprocessing
 from tables import publish
 
+from colk._encoding.gaps import FEWEST_ROWS, GapFiller
 from colk.data import load_bike_rentals
 from colk.river import COLKClassifier, COLKRegressor
-from colk.tabular.gaps import FEWEST_ROWS, GapFiller
 
 Sample = tuple[dict[str, float], Any]
 SHARE, LATEST, RENEWED = 0.2, 300, 100

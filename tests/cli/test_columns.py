@@ -15,8 +15,8 @@ import pyarrow.parquet
 import pytest
 
 import colk as package
+from colk._encoding.dates import years_of
 from colk.cli import main
-from colk.tabular.dates import years_of
 
 
 def fit(colk, path, *options):

@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 
 import colk
 from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor, KernelCompressor
+from colk._encoding.frames import read_table
 from colk.export import to_python
 from colk.kernels import Gaussian, Laplacian, Linear, Mixed
-from colk.tabular.frames import read_table
 
 N = 400
 

@@ -6,11 +6,11 @@ import pytest
 
 import colk
 from colk import COLKClassifier, COLKRegressor
+from colk._encoding.effects import CategoryEffects
 from colk._stored import pack, restore
 from colk.cli import main
 from colk.errors import FileFormatError
 from colk.tabular import TableEncoder, TableModel
-from colk.tabular.effects import CategoryEffects
 from colk.tabular.passes import TableFit
 
 N_VALUES = 200

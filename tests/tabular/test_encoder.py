@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from colk._encoding.columns import as_numbers, as_seconds, as_texts, kind_of_objects
+from colk._encoding.gaps import GapFiller
 from colk._stored import pack, restore
 from colk.errors import FileFormatError
 from colk.tabular import Column, TableEncoder
-from colk.tabular.columns import as_numbers, as_seconds, as_texts, kind_of_objects
-from colk.tabular.gaps import GapFiller
 
 DAY = 86400.0
 COLUMNS = [Column("when", "date"), Column("city", "category"), Column("size", "number")]

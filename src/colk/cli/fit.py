@@ -1,7 +1,6 @@
 """`colk fit`: learn a model from a table."""
 
 import argparse
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colk.cli.fit_options import add_running, add_settings
-from colk.cli.interrupts import interruptible
+from colk.cli.interrupts import interruptible, stoppable
 from colk.cli.left_out import CALIBRATION, LeftOut
 from colk.cli.new_model import new_model
 from colk.cli.options import Rejects, add_command, add_data, need, need_serve, open_source
@@ -131,7 +130,7 @@ def _prepared(
 def _learn(run: "Run", arguments: argparse.Namespace) -> int:
     """Learn, save the model and print a summary; return the exit code."""
     model, began, rows = run.model, time.monotonic(), run.model.rows
-    with _signals() as stopped:
+    with stoppable() as stopped:
         with _progress(run) as show, _live(run, arguments.live) as publish:
 
             def tell(rows: int) -> None:
@@ -184,24 +183,6 @@ def _live(run: "Run", port: int | None) -> Iterator[Callable[[], None]]:
     with live_page(run, port) as (at, publish):
         print(f"colk: http://127.0.0.1:{at}/ shows the run", file=sys.stderr, flush=True)
         yield publish
-
-
-@contextmanager
-def _signals() -> Iterator[Callable[[], bool]]:
-    """Let Ctrl-C or SIGTERM end the run after the current step, and a second one at once."""
-    asked: list[int] = []
-
-    def ask(number: int, frame: Any) -> None:
-        if asked:
-            raise KeyboardInterrupt
-        asked.append(number)
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(asked)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 # -- the end -------------------------------------------------------------------------------------

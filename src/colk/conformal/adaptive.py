@@ -13,7 +13,7 @@ from colk import _stored as stored
 from colk._validation import check_count, check_fraction, check_number
 from colk.errors import FileFormatError
 
-__all__ = ["AdaptiveInterval", "check_coverage"]
+__all__ = ["AdaptiveInterval", "check_coverage", "check_method"]
 
 EVERYTHING = (-math.inf, math.inf)
 
@@ -37,6 +37,31 @@ def check_coverage(coverage: float) -> float:
     if coverage >= 1.0:
         raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}")
     return float(coverage)
+
+
+def check_method(model: Any, method: str, for_river: str) -> None:
+    """Raise if a model does not have the method that a wrapper calls.
+
+    Parameters
+    ----------
+    model : object
+        The model.
+    method : str
+        The method.
+    for_river : str
+        The class of `colk.river` that wraps River's models, for the message.
+
+    Examples
+    --------
+    >>> check_method({}, "predict", "ConformalRegressor")
+    Traceback (most recent call last):
+    TypeError: model must have the method predict, got dict; for River's models use colk.river...
+    """
+    if not callable(getattr(model, method, None)):
+        raise TypeError(
+            f"model must have the method {method}, got {type(model).__name__}; for River's models "
+            f"use colk.river.{for_river}"
+        )
 
 
 @dataclass

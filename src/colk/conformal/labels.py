@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
 from colk._validation import check_count, check_fraction
-from colk.conformal.adaptive import check_coverage
+from colk.conformal.adaptive import check_coverage, check_method
 from colk.errors import FileFormatError
 
 __all__ = ["ConformalClassifier", "ScoreThresholds", "Threshold"]
@@ -246,11 +246,7 @@ class ConformalClassifier(Guarded):
         window: int = 1000,
         by_class: bool = False,
     ) -> None:
-        if not callable(getattr(model, "predict_proba", None)):
-            raise TypeError(
-                f"model must have the method predict_proba, got {type(model).__name__}; for "
-                "River's models use colk.river.ConformalClassifier"
-            )
+        check_method(model, "predict_proba", "ConformalClassifier")
         self.model = model
         self._thresholds = ScoreThresholds(coverage, rate, window, by_class)
 

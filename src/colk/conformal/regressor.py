@@ -10,7 +10,7 @@ from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
 from colk._frames import as_rows, is_frame, n_rows_of
 from colk._validation import Array, check_points, check_vector
-from colk.conformal.adaptive import AdaptiveInterval, check_coverage
+from colk.conformal.adaptive import AdaptiveInterval, check_coverage, check_method
 from colk.conformal.left_out import has_closed_form, left_out_residuals
 from colk.conformal.local import ResidualQuantiles
 from colk.errors import FileFormatError
@@ -95,11 +95,7 @@ class ConformalRegressor(Guarded):
         window: int = 500,
         local: bool = False,
     ) -> None:
-        if not callable(getattr(model, "predict", None)):
-            raise TypeError(
-                f"model must have the method predict, got {type(model).__name__}; for River's "
-                "models use colk.river.ConformalRegressor"
-            )
+        check_method(model, "predict", "ConformalRegressor")
         self.model = model
         self.coverage = check_coverage(coverage)
         self._interval = AdaptiveInterval(rate, window)

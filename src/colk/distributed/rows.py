@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from colk._encoding.frames import is_table
 from colk._frames import as_rows
 from colk._validation import Array, check_points, check_vector, check_weight_range
 from colk.rkhs.polishing import Block, OutlierRule
-from colk.tabular.frames import is_table
 
 __all__ = [
     "Rows",

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from colk._encoding.frames import is_table
 from colk._frames import as_rows, n_rows_of
 from colk.distributed.engines import DaskParts, ExecutorParts, Parts, Progress, run_alone
 from colk.distributed.files import FileRange, file_ranges
 from colk.distributed.rows import Rows, checked_rows
-from colk.tabular.frames import is_table
 
 __all__ = ["Partitions", "is_lazy", "partitions_of"]
 

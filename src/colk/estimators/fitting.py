@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length, check_random_state, check_X_y, column_or_1d
 
+from colk._encoding.effects import effect_targets
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.thread_pool import use_threads
 from colk._validation import Array
@@ -42,7 +43,6 @@ from colk.rkhs.polishing import (
     stratified_rows,
 )
 from colk.rkhs.polishing.blocks import BLOCK, weight_block
-from colk.tabular.effects import effect_targets
 
 __all__ = ["LEAST_REGULARIZATION", "EpochEstimator", "Flags"]
 

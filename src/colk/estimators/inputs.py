@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
+from colk._encoding.columns import Column, is_missing
+from colk._encoding.encoder import TableEncoder
+from colk._encoding.frames import names_of
 from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
 from colk.kernels import Mixed
 from colk.rkhs.expansion import KernelExpansion
-from colk.tabular.columns import Column, is_missing
-from colk.tabular.encoder import TableEncoder
-from colk.tabular.frames import names_of
 
 __all__ = ["Inputs", "are_scaled"]
 
@@ -155,7 +155,7 @@ class Inputs:
         rows : array of shape (n, width)
             The rows of a fit, as the learner takes them.
         targets : array of shape (n, q)
-            Targets in units of their deviation (`colk.tabular.effects.effect_targets`).
+            Targets in units of their deviation (`colk._encoding.effects.effect_targets`).
         weight : array of shape (n,)
             Weights of the rows.
         """

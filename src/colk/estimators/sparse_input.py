@@ -8,6 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import assert_all_finite, check_consistent_length
 
+from colk._encoding.encoder import TableEncoder
+from colk._encoding.frames import names_of
 from colk._validation import Array
 from colk.estimators.inputs import Inputs
 from colk.kernels import Kernel
@@ -17,8 +19,6 @@ from colk.learners.growth import points_in, with_points
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import Polished
 from colk.selection import Race
-from colk.tabular.encoder import TableEncoder
-from colk.tabular.frames import names_of
 
 __all__ = ["SparseInput", "WholeMatrix", "is_large", "parts_of"]
 

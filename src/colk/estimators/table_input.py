@@ -13,13 +13,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from colk._encoding.encoder import TableEncoder
+from colk._encoding.frames import is_table, read_table
 from colk._validation import Array, check_weight_range, reject_lazy
 from colk.estimators.inputs import Inputs, Table, are_scaled
 from colk.estimators.sparse_input import SparseInput, WholeMatrix
 from colk.kernels import Kernel
 from colk.kernels.bandwidth import takes_bandwidth
-from colk.tabular.encoder import TableEncoder
-from colk.tabular.frames import is_table, read_table
 
 __all__ = ["TableInput"]
 

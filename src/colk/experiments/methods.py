@@ -34,6 +34,7 @@ __all__ = [
     "Method",
     "Settings",
     "choose",
+    "described",
     "trials",
 ]
 
@@ -195,6 +196,17 @@ METHODS = {
 
 # The methods of the paper's comparison. This library adds the others.
 COMPARED = tuple(name for name, method in METHODS.items() if method.printed)
+
+
+def described(settings: Settings) -> str:
+    """Return settings as text.
+
+    Examples
+    --------
+    >>> described({"step_size": 0.02, "gradient_bound": 10.0})
+    'step_size 0.02, gradient_bound 10'
+    """
+    return ", ".join(f"{name} {value:g}" for name, value in settings.items())
 
 
 def trials(method: Method, count: int, seed: int) -> list[dict[str, float]]:

@@ -1,18 +1,21 @@
-"""Base class of all learners, with blocks of a stream, threads, copies and pickles."""
+"""Base class of all learners: settings, blocks of a stream, threads, copies and pickles."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from colk._engine.locks import Lock, give_way
 from colk._engine.stream import Stream
+from colk._engine.terms import show
+from colk._notebook import facts_table
 from colk._validation import Array
 from colk.errors import DivergenceError
-from colk.learners.read_only import ReadOnly
 from colk.learners.stored import StoredLearner
+from colk.schedules import PowerDecay
 
 __all__ = ["CREATION", "StreamLearner"]
 
@@ -23,15 +26,58 @@ _BLOCK = 1024
 CREATION = Lock()
 
 
-class StreamLearner(ReadOnly, StoredLearner, ABC):
+class StreamLearner(StoredLearner, ABC):
     """A learner whose state is a stream. The first samples set the shape of the stream.
 
+    Its settings are public attributes that cannot be changed, and its repr is the constructor call.
     A copy or an unpickled learner continues bit for bit, and shares nothing with the original.
     """
 
     _stream: Stream | None = None
     _n_features: int | None = None
     _records: list[Array] | None = None  # the lines of every block, if steps are traced
+
+    # -- settings ----------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and hasattr(self, name):
+            raise AttributeError(
+                f"{name} of a {type(self).__name__} is read-only, because the learned state "
+                "depends on it; make another learner"
+            )
+        super().__setattr__(name, value)
+
+    def _keep(self, settings: dict[str, Any]) -> None:
+        """Set attributes, also read-only ones."""
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)  # `vars(self)` would slow down each attribute
+
+    def _repr_html_(self) -> str:
+        sizes = {"atoms": "n_atoms", "samples": "n_samples"}
+        learned = {
+            name: getattr(self, attribute)
+            for name, attribute in sizes.items()
+            if isinstance(getattr(self, attribute, None), int)
+        }
+        return facts_table(type(self).__name__, self._settings_shown() | learned)
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={text}" for name, text in self._settings_shown().items())
+        return f"{type(self).__name__}({settings})"
+
+    def _settings_shown(self) -> dict[str, Any]:
+        """Return the settings that differ from their defaults, as text."""
+        shown: dict[str, Any] = {}
+        for name, parameter in signature(type(self)).parameters.items():
+            default = parameter.default
+            value = getattr(self, "is_traced" if name == "trace" else name, default)
+            if isinstance(value, PowerDecay) and value.power == 0.0:
+                value = value.initial
+            if value is not default and (default is parameter.empty or value != default):
+                shown[name] = show(value)
+        return shown
+
+    # -- the stream --------------------------------------------------------------------------
 
     @abstractmethod
     def divergence(self, sample: int = 0, heaviest: float = 1.0) -> DivergenceError:

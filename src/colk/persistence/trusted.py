@@ -41,8 +41,8 @@ _HOMES = {
         "ConformalRegressor", "DriftWatch",
     ),
     "colk.tabular": ("TableEncoder", "TableModel"),
-    "colk.tabular.effects": ("CategoryEffects",),
-    "colk.tabular.gaps": ("GapFiller",),
+    "colk._encoding.effects": ("CategoryEffects",),
+    "colk._encoding.gaps": ("GapFiller",),
     "colk.estimators.inputs": ("Inputs",),
 }  # fmt: skip
 

@@ -37,7 +37,6 @@ from colk.recipe.settings import Settings
 from colk.recipe.terms import as_averaging, as_loss, as_risk
 from colk.risks import Mean, Risk
 from colk.schedules import Rate
-from colk.selection import until_chosen
 
 __all__ = ["Recipe", "has_solver"]
 
@@ -85,14 +84,14 @@ class Recipe:
     def from_data(cls, settings: Settings, X: Array) -> Self:
         """Return the recipe whose bandwidth and kernel scale come from the points X."""
         settings.check()
-        kernel, bandwidth = until_chosen(settings.kernel, settings.bandwidth)
+        kernel, bandwidth = settings.until_chosen
         rows = settings.rows
         if takes_bandwidth(kernel):
             if rows is None:
                 bandwidth = bandwidth_from_data(kernel, bandwidth, X, settings.categorical)
             else:
                 bandwidth = rows.bandwidth(bandwidth, uses_l1_distance(kernel))
-        made = with_categories(as_kernel(kernel, bandwidth), settings.categorical)
+        made = _kernel_of(kernel, bandwidth, settings.categorical)
         made = made if rows is None else OfRows(made, rows)
         return cls._of(settings, made, KernelScale.of(made, X))
 
@@ -100,12 +99,12 @@ class Recipe:
     def from_shape(cls, settings: Settings, n_features: int) -> Self:
         """Return the recipe for standardised features, before any sample is available."""
         settings.check()
-        kernel, bandwidth = until_chosen(settings.kernel, settings.bandwidth)
+        kernel, bandwidth = settings.until_chosen
         if takes_bandwidth(kernel):
             if bandwidth == "scale":
                 bandwidth = standard_bandwidth(kernel, n_features)
             bandwidth = check_number(bandwidth, "bandwidth", above=0.0)
-        made = with_categories(as_kernel(kernel, bandwidth), settings.categorical)
+        made = _kernel_of(kernel, bandwidth, settings.categorical)
         return cls._of(settings, made, KernelScale.standard(made, n_features))
 
     @classmethod
@@ -244,6 +243,12 @@ class Recipe:
             return HedgedNewtonCOLK(self.kernel, self.loss, self.risk, **settings)
         settings["pairing"] = self.settings.pairing
         return NewtonCOLK(self.kernel, self.loss, self.risk, **settings)
+
+
+def _kernel_of(kernel: Any, bandwidth: Any, categorical: tuple[int, ...]) -> Kernel:
+    """Return the kernel with this bandwidth; it compares the codes of categories by equality."""
+    made = as_kernel(kernel, bandwidth)
+    return with_categories(made, categorical) if categorical else made
 
 
 def has_solver(learner: Any, solver: Any) -> bool:

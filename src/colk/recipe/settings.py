@@ -11,7 +11,7 @@ from colk.losses import Loss
 from colk.recipe.terms import as_loss, as_risk
 from colk.risks import Mean, Risk
 from colk.schedules import Averaging, Pairing, Rate
-from colk.selection import Race, choose, is_open
+from colk.selection import CONTENDERS, Race, choose
 
 __all__ = [
     "CLASSIFIER",
@@ -98,8 +98,35 @@ class Settings:
 
     @property
     def is_open(self) -> bool:
-        """Whether the data choose the kernel, or its bandwidth."""
-        return is_open(self.kernel, self.bandwidth)
+        """Whether the data choose the kernel, or its bandwidth.
+
+        Examples
+        --------
+        >>> Settings().is_open, Settings(kernel="gaussian", bandwidth="auto").is_open
+        (True, True)
+        >>> Settings(kernel="gaussian").is_open
+        False
+        """
+        if isinstance(self.kernel, str) and self.kernel == "auto":
+            return True
+        is_auto = isinstance(self.bandwidth, str) and self.bandwidth == "auto"
+        return is_auto and takes_bandwidth(self.kernel)
+
+    @property
+    def until_chosen(self) -> tuple[Any, Any]:
+        """The kernel and the bandwidth to use until the data have chosen.
+
+        Examples
+        --------
+        >>> Settings().until_chosen, Settings(kernel="gaussian", bandwidth=2.0).until_chosen
+        (('laplacian', 'scale'), ('gaussian', 2.0))
+        """
+        kernel, bandwidth = self.kernel, self.bandwidth
+        if isinstance(kernel, str) and kernel == "auto":
+            kernel = CONTENDERS[0].family
+        if isinstance(bandwidth, str) and bandwidth == "auto":
+            bandwidth = "scale"
+        return kernel, bandwidth
 
     def for_stream(self) -> Self:
         """Return the settings with solver="auto" and forgetting=None replaced, for River's classes.

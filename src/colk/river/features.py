@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from colk._encoding.columns import as_numbers, is_missing, kind_of_objects
 from colk._validation import Array, check_number
-from colk.tabular.columns import as_numbers, is_missing, kind_of_objects
 
 __all__ = ["Features", "checked_columns", "checked_features", "drop_missing"]
 

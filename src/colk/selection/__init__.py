@@ -1,11 +1,11 @@
 """Automatic choice of kernel, bandwidth and feature scales."""
 
+from colk.selection.choice import choose, rows_to_race
 from colk.selection.contenders import CONTENDERS, Contender, contenders_for
 from colk.selection.race import race
 from colk.selection.recent import RecentSamples
 from colk.selection.relevance import MOST_ROWS
 from colk.selection.result import LARGEST, Entry, Race
-from colk.selection.settings import choose, is_open, rows_to_race, until_chosen
 from colk.selection.warm_up import WARM_UP, KeptSamples
 
 __all__ = [
@@ -20,8 +20,6 @@ __all__ = [
     "RecentSamples",
     "choose",
     "contenders_for",
-    "is_open",
     "race",
     "rows_to_race",
-    "until_chosen",
 ]

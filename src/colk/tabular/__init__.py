@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from colk._lazy import lazy_attributes
 
 if TYPE_CHECKING:
-    from colk.tabular.columns import Column
-    from colk.tabular.encoder import TableEncoder
+    from colk._encoding.columns import Column
+    from colk._encoding.encoder import TableEncoder
     from colk.tabular.model import TableModel
 
 __all__ = ["Column", "TableEncoder", "TableModel"]
@@ -14,8 +14,8 @@ __all__ = ["Column", "TableEncoder", "TableModel"]
 __getattr__ = lazy_attributes(
     "colk.tabular",
     {
-        "Column": "colk.tabular.columns",
-        "TableEncoder": "colk.tabular.encoder",
+        "Column": "colk._encoding.columns",
+        "TableEncoder": "colk._encoding.encoder",
         "TableModel": "colk.tabular.model",
     },
 )

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._encoding.columns import Column, as_numbers, as_seconds, check_numbers
+from colk._encoding.dates import CYCLES, cycles_in
+from colk._encoding.effects import effect_targets
+from colk._encoding.encoder import TableEncoder
 from colk._engine.locks import Guarded
 from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
 from colk.recipe import Settings, as_loss
-from colk.tabular.columns import Column, as_numbers, as_seconds, check_numbers
-from colk.tabular.dates import CYCLES, cycles_in
-from colk.tabular.effects import effect_targets
-from colk.tabular.encoder import TableEncoder
 
 if TYPE_CHECKING:
     from colk.tabular.reading import Columns
@@ -148,8 +148,7 @@ class TableRows(Guarded):
         n = len(columns[self.features[0]])
         if len(targets) != n:
             raise ValueError(f"{self.target} has {len(targets)} rows, expected {n}")
-        self._encoder.admit(columns)
-        return self._encoder.encode(columns, np.arange(first, first + n)), targets
+        return self._encoder.admit_and_encode(columns, np.arange(first, first + n)), targets
 
     def find_effects(
         self, X: Array, targets: Array, places: NDArray[np.int64], n_rows: int
@@ -167,8 +166,6 @@ class TableRows(Guarded):
         n_rows : int
             Number of rows in the data.
         """
-        if not self.categorical:
-            return X
         n_classes = max(2, len(self.labels)) if self._has_classes else 0
         found = effect_targets(targets, n_classes)
         return self._encoder.find_effects(X, found, np.ones(len(X)), places, n_rows)
@@ -178,7 +175,7 @@ class TableRows(Guarded):
         return as_loss(self.settings.loss).kind == "multiclass"
 
     def end_fit(self) -> None:
-        """Treat all later rows as new rows."""
+        """Treat all later rows as new rows; effects of categories no longer depend on folds."""
         self._encoder.end_fit()
 
     def _class_targets(self, labels: Any) -> Array:

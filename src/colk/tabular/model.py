@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from colk import _stored as stored
+from colk._encoding.columns import check_names
 from colk._engine.locks import locked
 from colk._validation import Array, check_count
 from colk.kernels import Kernel
@@ -17,7 +18,6 @@ from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.schedules import Averaging, Rate
 from colk.selection import KeptSamples
-from colk.tabular.columns import check_names
 from colk.tabular.stored import FIELDS, StoredTable
 from colk.tabular.stream import TableStream
 
@@ -289,11 +289,11 @@ class TableModel(TableStream, StoredTable):
         """
         self._has_fixed_scales = True
         self.recipe = Recipe.from_data(self.settings, X)
-        self._learner = self.recipe.learner(self._n_outputs)
         if self.settings.is_open:
             self._choose_kernel(X[:n_raced], targets[:n_raced])
-        if self.polish and starts_from_mean(self.risk):
-            self._learner = self.recipe.for_mean().learner(self._n_outputs)
+        by_mean = self.polish and starts_from_mean(self.risk)
+        recipe = self.recipe.for_mean() if by_mean else self.recipe
+        self._learner = recipe.learner(self._n_outputs)
 
     def _choose_kernel(self, X: Array, targets: Array) -> None:
         """Choose the kernel of a fit by these rows."""
@@ -303,7 +303,6 @@ class TableModel(TableStream, StoredTable):
         self._kept = None
         if not self.race.default_won:
             self.recipe = Recipe.from_kernel(self.settings, self.race.kernel)
-            self._learner = self.recipe.learner(self._n_outputs)
 
     def take_risk(self, X: Array, targets: Array) -> None:
         """Continue under the risk of the settings, if the atoms were found under the mean.

@@ -168,7 +168,7 @@ class TableFit:
             self._polish()
         else:
             self._end_polish_pass()
-        if self.phase == "done":
+        if self.phase == "done" and self._model.categorical:
             self._model.end_fit()
 
     def finish_learning(self) -> None:
@@ -199,7 +199,8 @@ class TableFit:
         """Choose the kernel by the sample, and make the learner."""
         if self._sample.n_seen == 0:
             return
-        self._find_effects()
+        if self._model.categorical:
+            self._find_effects()
         X, targets = self._sample_arrays()
         order = np.random.default_rng(self._model.seed).permutation(len(X))
         self._model.start(X[order], targets[order], MOST_ROWS)

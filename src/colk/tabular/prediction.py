@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from colk._encoding.columns import check_numbers
 from colk._engine.locks import locked
 from colk._validation import Array
 from colk.kernels import Kernel
@@ -16,7 +17,6 @@ from colk.risks import Risk
 from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Rate
-from colk.tabular.columns import check_numbers
 from colk.tabular.encoding import TableRows
 from colk.tabular.intervals import conformal_ends
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from colk import _stored as stored
+from colk._encoding.encoder import TableEncoder
 from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.learners.colk import KernelLearner
@@ -11,7 +12,6 @@ from colk.risks import Mean
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.selection import KeptSamples, Race
-from colk.tabular.encoder import TableEncoder
 
 __all__ = ["FIELDS", "StoredTable"]
 
@@ -100,7 +100,7 @@ def _check_choice(model: Any, values: dict[str, Any]) -> None:
         raise FileFormatError("the kernel is given, so the model must not have a race of kernels")
     if model.settings.is_open and race is kept is None:
         raise FileFormatError("the kernel is not chosen, and there are no rows to choose it")
-    learner, width = values["learner"], len(model.columns)
+    learner, width = values["learner"], model._encoder.width
     if race is not None and len(race.scales) > width:
         raise FileFormatError("the race has more features than the model")
     if contest is not None:
@@ -130,9 +130,9 @@ def _check_learner(model: Any, learner: KernelLearner) -> None:
 
 def _check_shape(model: Any, part: Any, name: str) -> None:
     """Check that a learner or a function has the columns and the outputs of the model."""
-    outputs = max(2, len(model.labels)) if model.loss.kind == "multiclass" else 1
-    if (part.n_features, part.n_outputs) != (len(model.columns), outputs):
+    width, outputs = model._encoder.width, model._n_outputs
+    if (part.n_features, part.n_outputs) != (width, outputs):
         raise FileFormatError(
             f"the {name} has {part.n_features} features and {part.n_outputs} outputs, expected "
-            f"{len(model.columns)} and {outputs}"
+            f"{width} and {outputs}"
         )

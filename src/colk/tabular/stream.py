@@ -28,9 +28,9 @@ class TableStream(TablePredictor):
 
     def _grow(self, n_outputs: int) -> None:
         """Enlarge the learner to all columns and this many outputs."""
-        width = len(self._encoder.names)
         if self.rows == 0 and self._learner.loss_sums[1] == 0.0:
             return
+        width = self._encoder.width
         if (width, n_outputs) != (self._learner.n_features, self._learner.n_outputs):
             kernel = self._kernel_for(width)
             if kernel is not None:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from colk._encoding.columns import LARGEST
 from colk._version import __version__
 from colk.cli.serving.service import MOST_ROWS, Service
 from colk.tabular import TableModel
-from colk.tabular.columns import LARGEST
 
 __all__ = ["describe"]
 

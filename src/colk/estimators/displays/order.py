@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from sklearn.base import clone
-
 from colk._validation import Array
 from colk.estimators.displays.axes import OneAxesDisplay
-from colk.estimators.displays.pipelines import final, prepared, unwrapped
+from colk.estimators.displays.pipelines import new_on_stream
 
 __all__ = ["ModelOrderDisplay"]
 
@@ -62,9 +60,8 @@ class ModelOrderDisplay(OneAxesDisplay):
         ax : matplotlib axes, optional
             Axes to draw on. Default: a new figure.
         """
-        copy = clone(unwrapped(estimator))
-        points = prepared(copy, X, y, fit=True)
-        return cls(*final(copy)._walk(points, y, n_points)).plot(ax)
+        model, points = new_on_stream(estimator, X, y)
+        return cls(*model._walk(points, y, n_points)).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         ax.plot(self.samples, self.n_atoms)

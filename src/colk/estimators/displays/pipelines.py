@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["final", "found_by_fit", "prepared", "unwrapped"]
+__all__ = ["final", "found_by_fit", "new_on_stream", "prepared", "unwrapped"]
 
 
 def unwrapped(estimator: Any) -> Any:
@@ -72,3 +73,18 @@ def prepared(estimator: Any, X: Any, y: Any = None, *, fit: bool = False) -> Any
     if len(before) > 0:
         X = before.fit_transform(X, y) if fit else before.transform(X)
     return prepared(estimator[-1], X, y, fit=fit)
+
+
+def new_on_stream(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """Return a new final estimator and the points that it learns from a stream.
+
+    Earlier steps of a pipeline are fitted on the whole stream. The given estimator is not changed.
+
+    Examples
+    --------
+    >>> from colk import COLKRegressor
+    >>> new_on_stream(COLKRegressor(epochs=2), [[1.0]], [2.0])
+    (COLKRegressor(epochs=2), [[1.0]])
+    """
+    copy = clone(unwrapped(estimator))
+    return final(copy), prepared(copy, X, y, fit=True)

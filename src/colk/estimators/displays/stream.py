@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
 from colk._extras import needed_for
 from colk._validation import Array, check_count
-from colk.estimators.displays.pipelines import final, prepared, unwrapped
+from colk.estimators.displays.pipelines import new_on_stream
 from colk.learners import DriftDetector
 
 __all__ = ["StreamDisplay"]
@@ -75,9 +75,8 @@ class StreamDisplay:
         axes : two matplotlib axes, optional
             Axes to draw on. Default: a new figure.
         """
-        copy = clone(unwrapped(estimator))
-        points, targets = prepared(copy, X, y, fit=True), np.asarray(y)
-        model, detector = final(copy), DriftDetector()
+        model, points = new_on_stream(estimator, X, y)
+        targets, detector = np.asarray(y), DriftDetector()
         labels = {"classes": np.unique(targets)} if is_classifier(model) else {}
         n_blocks = min(check_count(n_points, "n_points"), len(targets))
         ends = np.unique(np.linspace(0, len(targets), n_blocks + 1)[1:].astype(int))

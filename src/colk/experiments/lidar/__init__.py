@@ -12,7 +12,7 @@ from colk.experiments.lidar.runs import (
     expected_tasks,
     run_all,
 )
-from colk.experiments.methods import METHODS
+from colk.experiments.methods import METHODS, described
 from colk.experiments.tasks import Run
 
 __all__ = ["expected_tasks", "lidar"]
@@ -43,8 +43,7 @@ def lidar(plan: Plan, run: Run) -> Chapter:
     }
     for condition, by_method in found.chosen.items():
         for name, values in by_method.items():
-            text = ", ".join(f"{key} {value:g}" for key, value in values.items())
-            settings[f"{METHODS[name].label}, tuned {condition}"] = text
+            settings[f"{METHODS[name].label}, tuned {condition}"] = described(values)
     return Chapter(
         name="lidar",
         title="Lidar",

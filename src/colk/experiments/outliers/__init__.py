@@ -1,7 +1,7 @@
 """Regression with outliers: the paper's synthetic experiment, Figures 1 and 2."""
 
 from colk.experiments.chapter import Chapter, Plan
-from colk.experiments.methods import BANDWIDTH, COMPARED, METHODS, RISK
+from colk.experiments.methods import BANDWIDTH, COMPARED, METHODS, RISK, described
 from colk.experiments.outliers.boxes import boxes_figure
 from colk.experiments.outliers.curves import curves_figure
 from colk.experiments.outliers.features import features_figure
@@ -54,9 +54,6 @@ def outliers(plan: Plan, run: Run) -> Chapter:
 
 
 def _settings(found: OutlierRuns) -> dict[str, str]:
-    def listed(settings: dict[str, float]) -> str:
-        return ", ".join(f"{name} {value:g}" for name, value in settings.items())
-
     rows = {
         "kernel": f"Gaussian({BANDWIDTH:g}) and squared loss for all methods; the risk of COLK and "
         f"of the other compositional methods is {RISK}",
@@ -65,7 +62,7 @@ def _settings(found: OutlierRuns) -> dict[str, str]:
         "error on a fifth of the first training set. The lidar experiment tries the same settings",
     }
     for name in COMPARED:
-        rows[f"{METHODS[name].label}, printed"] = listed(dict(METHODS[name].printed))
+        rows[f"{METHODS[name].label}, printed"] = described(METHODS[name].printed)
     for name, settings in found.chosen.items():
-        rows[f"{METHODS[name].label}, tuned"] = listed(settings)
+        rows[f"{METHODS[name].label}, tuned"] = described(settings)
     return rows

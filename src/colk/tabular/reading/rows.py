@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from colk.tabular.columns import LARGEST
+from colk._encoding.columns import LARGEST
 
 __all__ = ["Column", "Columns", "Kind", "Position", "Reject", "Rows", "sift"]
 

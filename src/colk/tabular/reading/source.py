@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, Self
 
@@ -109,7 +110,7 @@ class Source:
         if self._n_features is None and self._format_of(0) == "libsvm":
             self._n_features = largest_feature(self.kinds)  # same number for the other files
 
-    @property
+    @cached_property
     def waits(self) -> bool:
         """Whether one of the files is a pipe, which can be read only once."""
         return any(path == "-" or not Path(path).is_file() for path in self.paths)

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
+from colk._encoding.columns import Column, as_numbers, as_seconds, as_texts
+from colk._encoding.dates import cycles_in, on_circle, years_of
+from colk._encoding.effects import CategoryEffects, EffectColumns, Places
+from colk._encoding.gaps import FEWEST_ROWS, MOST_COLUMNS, GapFiller
+from colk._encoding.stored import FEW_VALUES, FIELDS, StoredEncoder
 from colk._validation import Array
-from colk.tabular.columns import Column, as_numbers, as_seconds, as_texts
-from colk.tabular.dates import cycles_in, on_circle, years_of
-from colk.tabular.effects import CategoryEffects, EffectColumns, Places
-from colk.tabular.encoder_file import FEW_VALUES, FIELDS, StoredEncoder
-from colk.tabular.gaps import FEWEST_ROWS, MOST_COLUMNS, GapFiller
 
 __all__ = ["MISSING", "OTHER", "TableEncoder"]
 
@@ -34,12 +34,11 @@ class TableEncoder(EffectColumns, StoredEncoder):
       code 0, values have codes 1, 2, … in order of appearance, and unknown values have code −1;
     - for each column of numbers or dates with gaps, an indicator that is 1 in a gap and else 0,
       in the order in which the columns first had a gap;
-    - for each category with many values, its effect on the target, if `find_effects` was called
-      (`colk.tabular.effects`).
+    - for each category with many values, its effect on the target, if `find_effects` was called.
 
-    A gap in a number or date is filled with its expected value given the other cells of the row
-    (`colk.tabular.gaps`), if the first data had gaps, at least 30 rows and at most 60 columns; each
-    value of a category counts as a column. Otherwise it is filled with the column's median.
+    A gap in a number or date is filled with its expected value given the other cells of the row, if
+    the first data had gaps, at least 30 rows and at most 60 columns; each value of a category
+    counts as a column. Otherwise it is filled with the column's median.
 
     New values of a category get new codes. The first gap in a column adds an indicator at the end
     of the row, which is 0 in all earlier rows.
@@ -125,7 +124,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
             if kind == "date":
                 cycles[name] = cycles_in(known[name])
         encoder = cls(columns, typical, cycles)
-        encoder.admit(known)
+        encoder._admit(known)
         if encoder.gaps:
             encoder._find_filler(known)
         return encoder
@@ -204,7 +203,9 @@ class TableEncoder(EffectColumns, StoredEncoder):
             Whether encoded rows may become wider. If not, or if there are effects, a first gap is
             filled but gets no indicator.
         """
-        known = _checked(self.columns, table)
+        self._admit(_checked(self.columns, table), grows)
+
+    def _admit(self, known: Mapping[str, Any], grows: bool = True) -> None:
         for name, kind in self.columns:
             if kind == "category":
                 self._admit_values(name, known[name])
@@ -251,7 +252,21 @@ class TableEncoder(EffectColumns, StoredEncoder):
         places : array of shape (n,), optional
             The indices of training rows in the data of a fit. Default: the rows are new.
         """
+        return self._encode(_checked(self.columns, table), places)
+
+    def admit_and_encode(self, table: Mapping[str, Any], places: Places) -> Array:
+        """Return training rows as `encode` does, after `admit`; the table is checked once.
+
+        Parameters
+        ----------
+        table, places
+            As for `encode`.
+        """
         known = _checked(self.columns, table)
+        self._admit(known)
+        return self._encode(known, places)
+
+    def _encode(self, known: Mapping[str, Any], places: Places | None) -> Array:
         parts: list[Any] = [self._filled(self._cells(known))]
         parts += [self._coded(name, known[name]) for name in self._codes]
         parts += [np.isnan(known[name]).astype(np.float64) for name in self.gaps]

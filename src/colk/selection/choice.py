@@ -1,4 +1,4 @@
-"""Settings that leave the kernel or its bandwidth to the data, and the choice itself."""
+"""Choose a kernel, as far as the settings leave it to the data: prepare the samples of a race."""
 
 from typing import Any
 
@@ -7,43 +7,14 @@ import numpy as np
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.running_scale import without_outliers
 from colk._validation import Array
-from colk.kernels.bandwidth import takes_bandwidth
 from colk.kernels.of_rows import SparseRows
 from colk.losses import Loss
-from colk.selection.contenders import CONTENDERS, contenders_for
+from colk.selection.contenders import contenders_for
 from colk.selection.race import race
 from colk.selection.relevance import MOST_ROWS
 from colk.selection.result import Race
 
-__all__ = ["choose", "is_open", "rows_to_race", "until_chosen"]
-
-
-def is_open(kernel: Any, bandwidth: Any) -> bool:
-    """Return whether the settings leave the kernel or its bandwidth to the data.
-
-    Examples
-    --------
-    >>> is_open("auto", 1.0), is_open("gaussian", "auto"), is_open("gaussian", 1.0)
-    (True, True, False)
-    """
-    if isinstance(kernel, str) and kernel == "auto":
-        return True
-    return isinstance(bandwidth, str) and bandwidth == "auto" and takes_bandwidth(kernel)
-
-
-def until_chosen(kernel: Any, bandwidth: Any) -> tuple[Any, Any]:
-    """Return the kernel and the bandwidth to use until the data have chosen.
-
-    Examples
-    --------
-    >>> until_chosen("auto", "auto"), until_chosen("gaussian", 2.0)
-    (('laplacian', 'scale'), ('gaussian', 2.0))
-    """
-    if isinstance(kernel, str) and kernel == "auto":
-        kernel = CONTENDERS[0].family
-    if isinstance(bandwidth, str) and bandwidth == "auto":
-        bandwidth = "scale"
-    return kernel, bandwidth
+__all__ = ["choose", "rows_to_race"]
 
 
 def rows_to_race(n_samples: int, random: np.random.RandomState | None) -> Any:

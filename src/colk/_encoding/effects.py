@@ -298,7 +298,7 @@ class EffectColumns:
         rows : array of shape (n, width)
             Encoded rows, without effects.
         targets : array of shape (n, q)
-            Targets in units of their deviation (`colk.tabular.effects.effect_targets`).
+            Targets in units of their deviation (`colk._encoding.effects.effect_targets`).
         weight : array of shape (n,)
             Weights of the rows.
         places : array of shape (n,)

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from colk._encoding.columns import Column, Kind, as_numbers, as_seconds, as_texts, kind_of_objects
 from colk._extras import needed_for
 from colk._frames import is_frame
-from colk.tabular.columns import Column, Kind, as_numbers, as_seconds, as_texts, kind_of_objects
 
 __all__ = ["is_table", "names_of", "read_table"]
 

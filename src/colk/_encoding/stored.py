@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
+from colk._encoding.columns import Column
+from colk._encoding.dates import CYCLES
+from colk._encoding.effects import CategoryEffects
+from colk._encoding.gaps import GapFiller
 from colk.errors import FileFormatError
-from colk.tabular.columns import Column
-from colk.tabular.dates import CYCLES
-from colk.tabular.effects import CategoryEffects
-from colk.tabular.gaps import GapFiller
 
 __all__ = ["FEW_VALUES", "FIELDS", "StoredEncoder"]
 
