@@ -33,12 +33,12 @@ __all__ = ["Contest"]
 # Samples between two comparisons.
 BLOCK = 50
 
-# A rival overtakes if it is ahead by OVERTAKE standard errors and by the share SHARE of the leader's
-# loss, over 3 to 10 blocks in which both learned. Without the share, a rival that is compared after
-# each block overtakes by chance if outliers make up most of the loss. It is dropped if it is behind
-# by HOPELESS standard errors, over 8 to 10 blocks, and if it has not overtaken in TRIAL blocks. A
-# fitted leader predicts better than its losses show, because they are those of its last iterate; a
-# rival must therefore be ahead of it by HOPELESS standard errors.
+# A rival overtakes if it is ahead by OVERTAKE standard errors and by the share SHARE of the
+# leader's loss, over 3 to 10 blocks in which both learned. Without the share, a rival that is
+# compared after each block overtakes by chance if outliers make up most of the loss. It is dropped
+# if it is behind by HOPELESS standard errors, over 8 to 10 blocks, and if it has not overtaken in
+# TRIAL blocks. A fitted leader predicts better than its losses show, because they are those of its
+# last iterate; a rival must therefore be ahead of it by HOPELESS standard errors.
 OVERTAKE, SHARE, HOPELESS, TRIAL = 1.0, 0.05, 4.0, 40
 FEWEST, ENOUGH, LATEST = 3, 8, 10
 

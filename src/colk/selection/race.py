@@ -68,10 +68,11 @@ def race(
     the loss falls. Kernels that are far behind after 200 samples drop out. Feature scales are found
     by marginal likelihood on the last samples (`RelevanceSearch`) and judged on the others. If the
     samples are few, the scales of the winner are then refined on all of them, and its bandwidth is
-    chosen again with these scales. The default is the first kernel with its standard bandwidth. Another must be better by 2.5 standard
-    errors and by 5 % of the loss. Among these, a smoother kernel wins if it is better than the
-    rougher one by a standard error, and so do feature scales (two with fewer than 500 samples). For
-    labels there must also be fewer mistakes, by 1.5 standard errors and by five.
+    chosen again with these scales. The default is the first kernel with its standard bandwidth.
+    Another must be better by 2.5 standard errors and by 5 % of the loss. Among these, a smoother
+    kernel wins if it is better than the rougher one by a standard error, and so do feature scales
+    (two with fewer than 500 samples). For labels there must also be fewer mistakes, by 1.5 standard
+    errors and by five.
 
     Parameters
     ----------
