@@ -91,6 +91,18 @@ def test_a_stream_is_not_bound_to_its_first_targets():
     assert model.target_scale_ > 500.0
 
 
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_outliers_of_a_stream_do_not_replace_the_kernel_of_the_race(seed):
+    X, y, rng = problem(3000, seed)
+    rows = rng.choice(3000, 300, replace=False)
+    y[rows] += 20.0 * rng.normal(size=300)
+    model = COLKRegressor().partial_fit(X[:500], y[:500])
+    kernel = model.kernel_
+    for start in range(500, 3000, 50):
+        model.partial_fit(X[start : start + 50], y[start : start + 50])
+    assert kernel == model.kernel_ == model.race_.kernel
+
+
 def test_the_scale_of_a_stream_does_not_depend_on_chunks():
     X, y = with_outliers(0.1, 1e4, True)
     models = [COLKRegressor(kernel="gaussian").partial_fit(X[:10], y[:10]) for _ in range(2)]

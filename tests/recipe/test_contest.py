@@ -128,6 +128,18 @@ def test_a_stream_that_stands_still_drops_the_rival_and_races_rarely():
     assert model._contest.patience == 2 * PATIENCE
 
 
+@pytest.mark.parametrize(("share", "overtakes"), [(0.04, False), (0.06, True), (-0.06, False)])
+def test_a_rival_overtakes_only_by_a_share_of_the_loss(states, share, overtakes):
+    model, _ = at(states, "a rival")
+    contest, leader = model._contest, model._learner
+    noise = 0.01 * np.random.default_rng(0).normal(size=12)
+    contest.losses = np.column_stack([np.ones(12), 1.0 - share + noise - noise.mean()])
+    contest.losses[-10:, 1] += 1.0 - share - contest.losses[-10:, 1].mean()
+    rival = contest.rival
+    assert contest._is_overtaken() is overtakes
+    assert (contest.rival, model._learner) == (rival, leader)
+
+
 @pytest.mark.parametrize("way", ["pickle", "copy", "file"])
 @pytest.mark.parametrize("moment", list(MOMENTS)[:-1])
 def test_a_copy_learns_on_bit_for_bit(states, tmp_path, way, moment):

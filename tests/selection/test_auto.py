@@ -10,7 +10,8 @@ from colk import COLKClassifier, COLKRegressor
 from colk import river as colk_river
 from colk.estimators import ModelOrderDisplay
 from colk.kernels import Gaussian, Laplacian
-from colk.selection import WARM_UP
+from colk.losses import Huber
+from colk.selection import WARM_UP, choose
 
 AUTO = {"kernel": "auto", "bandwidth": "auto"}
 RNG = np.random.default_rng(0)
@@ -30,6 +31,18 @@ def test_regression_gains():
     assert auto.kernel_ == auto.race_.kernel
     assert auto.bandwidth_ == auto.kernel_.bandwidth
     assert fixed.race_ is None
+
+
+def test_targets_without_weight_do_not_count():
+    weight = np.where(np.arange(640) % 4 == 0, 0.0, 1.0)
+    kept = weight > 0.0
+    spoiled = np.where(kept, Y, 1e9)
+    ours = choose("auto", "auto", X, spoiled, weight, Huber())
+    alone = choose("auto", "auto", X[kept], Y[kept], np.ones(kept.sum()), Huber())
+    assert [entry.name for entry in ours.entries] == [entry.name for entry in alone.entries]
+    np.testing.assert_allclose(
+        [entry.loss for entry in ours.entries], [entry.loss for entry in alone.entries], rtol=1e-6
+    )
 
 
 def test_classification_gains():

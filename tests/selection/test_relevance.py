@@ -95,6 +95,26 @@ def test_a_race_with_scales_uses_their_kernel_and_tells_the_relevance():
     assert named.winner.scaled
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bandwidth_suits_the_refined_scales(seed):
+    """With few samples the scales are refined after the race, which changes all rates."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(500, 5))
+    targets = 2.0 * np.sin(points[:, 0]) + 0.5 * points[:, 1] * points[:, 2] + points[:, 3]
+    targets = (targets + 0.1 * rng.normal(size=500))[:, None]
+    samples = RaceSamples(points, targets / targets.std(), np.ones(500), False)
+    result = race(points, samples.Y, CONTENDERS)
+    kernel = result.kernel
+    assert result.winner.scaled
+
+    def loss(factor):
+        wider = kernel.replace(bandwidth=tuple(factor * h for h in kernel.bandwidth))
+        return samples.mean(samples.losses(samples.run(wider)))
+
+    assert result.winner.loss == pytest.approx(loss(1.0), rel=1e-6)
+    assert loss(1.0) < min(loss(0.55), loss(1.8))
+
+
 def test_scales_do_not_win_by_noise():
     wins = 0
     for seed in range(6):

@@ -33,12 +33,13 @@ __all__ = ["Contest"]
 # Samples between two comparisons.
 BLOCK = 50
 
-# A rival overtakes if it is ahead by OVERTAKE standard errors, over 3 to 10 blocks in which both
-# learned. It is dropped if it is behind by HOPELESS standard errors, over 8 to 10 blocks, and if it
-# has not overtaken in TRIAL blocks. A fitted leader predicts better than its losses show, because
-# they are those of its last iterate; a rival must therefore be ahead of it by HOPELESS standard
-# errors.
-OVERTAKE, HOPELESS, TRIAL = 1.0, 4.0, 40
+# A rival overtakes if it is ahead by OVERTAKE standard errors and by the share SHARE of the
+# leader's loss, over 3 to 10 blocks in which both learned. Without the share, a rival that is
+# compared after each block overtakes by chance if outliers make up most of the loss. It is dropped
+# if it is behind by HOPELESS standard errors, over 8 to 10 blocks, and if it has not overtaken in
+# TRIAL blocks. A fitted leader predicts better than its losses show, because they are those of its
+# last iterate; a rival must therefore be ahead of it by HOPELESS standard errors.
+OVERTAKE, SHARE, HOPELESS, TRIAL = 1.0, 0.05, 4.0, 40
 FEWEST, ENOUGH, LATEST = 3, 8, 10
 
 # The losses have risen if the mean of the latest 4 blocks exceeds that of the 8 to 20 blocks before
@@ -217,8 +218,7 @@ class Contest:
         """Compare leader and rival at the end of a block; return the leader of the next block."""
         self.filled, self.since = 0, self.since + 1
         self._note_losses(leader)
-        behind = self._lead(ENOUGH) + HOPELESS if self.is_fitted else self._lead(FEWEST) + OVERTAKE
-        if behind < 0.0 and self.rival is not None:
+        if self.rival is not None and self._is_overtaken():
             leader = self._overtaken(leader, self.rival)
         elif (self._lead(ENOUGH) > HOPELESS or self.met >= TRIAL) and self.due == 0:
             self._set_rival(None)
@@ -243,10 +243,23 @@ class Contest:
         self.losses = np.vstack([self.losses, means])[-(NEW + BEFORE) :]
         self.met += self.rival is not None
 
+    def _is_overtaken(self) -> bool:
+        """Whether the rival is ahead of the leader by the required margins."""
+        if self.is_fitted:
+            return self._lead(ENOUGH) < -HOPELESS
+        if self._lead(FEWEST) >= -OVERTAKE:
+            return False
+        leader, rival = self._met_losses().mean(axis=0).tolist()
+        return bool(leader - rival > SHARE * abs(leader))
+
+    def _met_losses(self) -> Array:
+        """Return the losses of leader and rival in the latest blocks in which both learned."""
+        return self.losses[np.isfinite(self.losses).all(axis=1)][-LATEST:]
+
     def _lead(self, fewest: int) -> float:
         """Lead of the leader in standard errors; 0 before they have met in this many blocks."""
-        leads = self.losses[:, 1] - self.losses[:, 0]
-        leads = leads[np.isfinite(leads)][-LATEST:]
+        leader, rival = self._met_losses().T
+        leads = rival - leader
         if len(leads) < fewest:
             return 0.0
         error = leads.std(ddof=1) / math.sqrt(len(leads))

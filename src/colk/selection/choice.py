@@ -88,9 +88,10 @@ def choose(
         X[:, list(categorical)] = codes
     if not are_labels:
         targets = without_outliers(targets, weight)
-        largest = np.abs(targets).max(axis=0, initial=0.0)
+        counted = weight > 0.0
+        largest = np.abs(targets[counted]).max(axis=0, initial=0.0)
         targets = targets / np.where(largest > 0.0, largest, 1.0)  # so that squares are finite
-        spread = targets.std(axis=0)
+        spread = targets[counted].std(axis=0) if counted.any() else np.ones(targets.shape[1])
         targets = targets / np.where(spread > 0.0, spread, 1.0)
     return race(
         X,

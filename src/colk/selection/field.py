@@ -265,6 +265,26 @@ class Field:
             if self.best(self.group(place, scaled))[1] != first:
                 break
 
+    def walk_again(self, key: Key, shape: Shape) -> Key:
+        """Try the bandwidths of a kernel with other feature scales; return the best.
+
+        All samples are judged. The losses of this kernel with the scales before are forgotten.
+
+        Parameters
+        ----------
+        key : Key
+            The kernel, and the bandwidth to begin with.
+        shape : Shape
+            The scales.
+        """
+        place, first, scaled = key
+        for old in self.group(place, scaled):
+            del self.losses[old], self.mistakes[old], self.means[old]
+        self.shapes = {**self.shapes, self.contenders[place].is_l1: shape}
+        self.n_judged = len(self.samples.X)
+        self._walk(place, scaled, first)
+        return self.best(self.group(place, scaled))
+
     # -- comparing ---------------------------------------------------------------------------
 
     def group(self, place: int, scaled: bool) -> list[Key]:

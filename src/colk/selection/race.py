@@ -66,11 +66,13 @@ def race(
     For each kernel, a ridge regression with one in five samples as atoms predicts each sample
     without having seen it: with the standard bandwidth, and with others in the direction in which
     the loss falls. Kernels that are far behind after 200 samples drop out. Feature scales are found
-    by marginal likelihood on the last samples (`RelevanceSearch`) and judged on the others. The
-    default is the first kernel with its standard bandwidth. Another must be better by 2.5 standard
-    errors and by 5 % of the loss. Among these, a smoother kernel wins if it is better than the
-    rougher one by a standard error, and so do feature scales (two with fewer than 500 samples). For
-    labels there must also be fewer mistakes, by 1.5 standard errors and by five.
+    by marginal likelihood on the last samples (`RelevanceSearch`) and judged on the others. If the
+    samples are few, the scales of the winner are then refined on all of them, and its bandwidth is
+    chosen again with these scales. The default is the first kernel with its standard bandwidth.
+    Another must be better by 2.5 standard errors and by 5 % of the loss. Among these, a smoother
+    kernel wins if it is better than the rougher one by a standard error, and so do feature scales
+    (two with fewer than 500 samples). For labels there must also be fewer mistakes, by 1.5 standard
+    errors and by five.
 
     Parameters
     ----------
@@ -116,10 +118,10 @@ def race(
         else:
             relevance = _run_all(field, whole.part(slice(len(whole.X) - n_finding, None)))
     won = _winner(field)
+    if won[2] and n_finding < wanted:
+        won = _refine(field, won, whole.first(wanted))
     if prefers_narrow and not are_labels and won != DEFAULT:
         won = _narrowest(field, won)
-    if won[2] and n_finding < wanted:
-        _refine(field, won, whole.first(wanted))
     return _result(field, won, relevance)
 
 
@@ -180,12 +182,15 @@ def _run_laplacian(field: Field, search: RelevanceSearch, start: Array, others: 
     return field
 
 
-def _refine(field: Field, won: Key, samples: RaceSamples) -> None:
-    """Refine the scales of the winner on all samples, because half of them were few."""
+def _refine(field: Field, won: Key, samples: RaceSamples) -> Key:
+    """Refine the scales of the winner on all samples, because half of them were few.
+
+    Return the winner with the bandwidth that is best with these scales: the likelihood changes the
+    size of all rates as well, by a factor that depends on where its few iterations end.
+    """
     is_l1 = field.contenders[won[0]].is_l1
-    rates = field.shapes[is_l1].rates
-    refined = RelevanceSearch(samples).refined(rates, is_l1)
-    field.shapes[is_l1] = Shape.of(refined, field.samples.spread, is_l1)
+    refined = RelevanceSearch(samples).refined(field.shapes[is_l1].rates, is_l1)
+    return field.walk_again(won, Shape.of(refined, field.samples.spread, is_l1))
 
 
 # -- the verdict -----------------------------------------------------------------------------
