@@ -5,6 +5,8 @@ import io
 import json
 import pickle
 import struct
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -314,3 +316,18 @@ def test_pickles_of_what_was_loaded_work(tmp_path):
 
 if __name__ == "__main__":
     DOCUMENT.write_text(document(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["COLKRegressor", "COLKClassifier", "COLKQuantileRegressor"])
+def test_an_estimator_is_saved_in_a_process_that_imports_nothing_else(name, tmp_path):
+    """A class is found by its module, which must be loaded whenever the class is."""
+    program = f"""
+import numpy as np
+import colk
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+model = colk.{name}(random_state=0).fit(X, X[:, 0] > 0.0)
+colk.save(model, "model.colk")
+assert np.array_equal(colk.load("model.colk").predict(X), model.predict(X))
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)

@@ -6,6 +6,7 @@ thread, and that item itself consists of several items, the caller takes some of
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import Context
 from threading import Condition
@@ -124,7 +125,7 @@ class SharedItems(Generic[Item, Result]):
             if self._is_done(wanted):
                 return None
             if self._is_abandoned:  # a caller that was interrupted may have taken the item
-                raise RuntimeError("the caller does not wait for the results any more")
+                raise CancelledError
             return self._open_nested()
 
     def _open_nested(self) -> "SharedItems[Any, Any] | None":

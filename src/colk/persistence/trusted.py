@@ -40,8 +40,9 @@ _HOMES = {
         "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "ConformalClassifier",
         "ConformalRegressor", "DriftWatch",
     ),
-    "colk.tabular": ("TableEncoder", "TableModel"),
+    "colk.tabular": ("TableModel",),
     "colk._encoding.effects": ("CategoryEffects",),
+    "colk._encoding.encoder": ("TableEncoder",),
     "colk._encoding.gaps": ("GapFiller",),
     "colk.estimators.inputs": ("Inputs",),
 }  # fmt: skip

@@ -115,7 +115,7 @@ class _Whitened:
         n_atoms, values = len(atoms), KernelTable(kernel, atoms)
 
         def table_and_square(rows: slice | None) -> tuple[Array, Array]:
-            square = np.empty((n_atoms, n_atoms))
+            square = np.zeros((n_atoms, n_atoms))
             if rows is None:
                 values.write(atoms, square)
                 return atoms, square
