@@ -330,14 +330,11 @@ class Dictionary:
                 self.ghosts[self.n_features + row, ghost] = self.weights_t[row, j]
             self.n_ghosts = ghost + 1
         for k in range(self.n_features):
-            for i in range(j, n):
-                self.atoms_t[k, i] = self.atoms_t[k, i + 1]
+            loops.close_gap(loops.data_of_row(self.atoms_t, k), j, n)
         for row in range(self.n_rows):
-            for i in range(j, n):
-                self.weights_t[row, i] = self.weights_t[row, i + 1]
+            loops.close_gap(loops.data_of_row(self.weights_t, row), j, n)
             self.weights_t[row, n] = 0.0
-        for i in range(j, n):
-            self.own[i] = self.own[i + 1]
+        loops.close_gap(loops.data(self.own), j, n)
         self.size, self.dropped = n, j
 
     def scale_rows(self, first: int, count: int, factor: float) -> None:

@@ -34,6 +34,11 @@ static INLINE void copy(double *restrict w, const double *restrict u, ptrdiff_t 
 {
     EACH_NUMBER (ptrdiff_t j = 0; j < n; j++) w[j] = u[j];
 }
+/* Close the gap that number j leaves in a row of n others. */
+static INLINE void close_gap(double *w, ptrdiff_t j, ptrdiff_t n)
+{
+    memmove(w + j, w + j + 1, (size_t)(n - j) * sizeof(double));
+}
 #if defined(__x86_64__) && defined(__gnu_linux__) && __GNUC__ >= 12 && !defined(__clang__)        \
     && !defined(COLK_WIDTH) /* else one width alone */
 #define PASTE(f, width) f##_##width

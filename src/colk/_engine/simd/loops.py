@@ -57,6 +57,11 @@ def copy(w: Array, row: int, u: Array, i: int, n: int) -> None:
     w[row, :n] = u[i, :n]
 
 
+def close_gap(w: Array, j: int, n: int) -> None:
+    """Close the gap that number j leaves in a row of n others."""
+    w[j:n] = w[j + 1 : n + 1].copy()
+
+
 def approach(w: Array, row: int, u: Array, i: int, rate: float, n: int) -> None:
     """Set w ← w + rate (u_i − w)."""
     w[row, :n] += rate * (u[i, :n] - w[row, :n])
@@ -214,6 +219,11 @@ def price_mergers(
 def data(values: Array) -> Array:
     """Return the numbers of a vector, as compiled functions pass them, without their count."""
     return values
+
+
+def data_of_row(values: Array, row: int) -> Array:
+    """Return the numbers of one row of a matrix in the same way."""
+    return values[row]
 
 
 def data_of_rows(values: Array) -> Array:

@@ -42,8 +42,9 @@ LANES INLINE void solve_panel(const double *restrict factor, ptrdiff_t stride, p
         else whiten_rows(rows, stride, i, k, two, WIDTH, x, y);
     }
     for (ptrdiff_t i = 0; i < end - top; i += WIDTH) {
-        vector x = AT(z0, i), y = two ? AT(z1, i) : x;
-        sums[0] += x * x, sums[1] += x * y, sums[2] += y * y;
+        vector x = AT(z0, i);
+        sums[0] += x * x;
+        if (two) sums[1] += x * AT(z1, i), sums[2] += AT(z1, i) * AT(z1, i);
     }
     for (ptrdiff_t j = 0; j < last; j += BESIDE * WIDTH) {
         vector a[BESIDE][2] = {0}, b[BESIDE][2] = {0};
@@ -71,7 +72,7 @@ LANES INLINE void solve_rows(const double *factor, ptrdiff_t stride, ptrdiff_t n
             ptrdiff_t end = top + height < n ? top + height : n;
             solve_panel(factor, stride, top, end, end < n ? end : VECTORS(n), k, v, two, s);
         }
-    for (int i = 0; i < 3; i++) sums[i] = sum(s[i]);
+    for (int i = 0; i < (two ? 3 : 1); i++) sums[i] = sum(s[i]);
 }
 LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *columns,
                        ptrdiff_t size, double *solutions, double *sums)
