@@ -78,6 +78,7 @@ class Dictionary:
     columns: Array  # (block, capacity): κ(D, x); the kernel's own parts follow
     gram: Array  # (block, block): κ of the new points, its lower half
     order: Any  # (block,): new points that move
+    peak: float  # κ(x, x) if it is the same for all x and known, else 0
     squared_move: float  # mean squared H-norm of the latest steps, if the compressor needs it
     scratch: Scratch  # working memory of the compressor
 
@@ -93,6 +94,7 @@ class Dictionary:
         has_factor: bool = True,
     ) -> None:
         self.kernel = None if kernel is None else kernel.bind(n_features)  # type: ignore[assignment]
+        self.peak = 0.0 if kernel is None or not kernel.has_exact_peak else kernel.peak
         self.n_features, self.n_rows, self.block = n_features, n_rows, block
         self.n_priced = n_rows if n_priced is None else n_priced
         self.n_fitted = n_rows if n_fitted is None else n_fitted
@@ -212,15 +214,17 @@ class Dictionary:
     def evaluate_columns(self, points: Array, size: int, ghosts: bool) -> int:
         """Compute κ(D, x) for `size` new points, and the lower half of their Gram matrix.
 
-        The points are stored behind the atoms, so that one column contains both. With `ghosts`,
-        also compute their columns over the atoms that the last step dropped.
+        The points are stored behind the atoms, so that one column contains both; a single point
+        needs no entry if κ(x, x) is known. With `ghosts`, also compute their columns over the atoms
+        that the last step dropped.
         """
-        n = self.size
+        n, extra = self.size, 0 if size == 1 and self.peak > 0.0 else size
         for b in range(size):
             for k in range(self.n_features):
                 self.points[b, k] = self.atoms_t[k, n + b] = points[b, k]
-        self.kernel.columns(self.atoms_t, n + size, self.points, size, self.columns, 0)
-        for b in range(size):
+        self.kernel.columns(self.atoms_t, n + extra, self.points, size, self.columns, 0)
+        self.gram[0, 0] = self.peak
+        for b in range(extra):
             for a in range(b + 1):
                 self.gram[b, a] = self.columns[b, n + a]
         if ghosts and self.n_ghosts > 0:

@@ -185,12 +185,22 @@ static inline void exponentials(double *x, int count) { EACH_VECTOR x[l] = exp(x
 BY_NUMBER(root, (vector a), sqrt(x[l]))
 BY_NUMBER(logarithm, (vector a), log(x[l]))
 BY_NUMBER(raised, (vector a, double exponent), pow(x[l], exponent))
+/* The second half is added to the first, until one number is left. */
 LANES inline double sum(vector a)
 {
-    double x[WIDTH]; PUT(x, 0) = a;
-    for (int half = WIDTH / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; l++) x[l] += x[l + half];
-    return x[0];
+#if WIDTH == 8
+    __auto_type four = MIX(a, a, 0, 1, 2, 3) + MIX(a, a, 4, 5, 6, 7);
+#elif WIDTH == 4
+    vector four = a;
+#endif
+#if WIDTH >= 4
+    __auto_type two = MIX(four, four, 0, 1) + MIX(four, four, 2, 3);
+    return two[0] + two[1];
+#elif WIDTH == 2
+    return a[0] + a[1];
+#else
+    return a;
+#endif
 }
 /* The bits that are set anywhere. */
 LANES inline int any_of(bits a)

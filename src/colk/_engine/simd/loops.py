@@ -89,11 +89,16 @@ def keep_and_scale(w: Array, kept: int, row: int, factor: float, n: int) -> None
 
 
 def solve(factor: Array, n: int, columns: Array, size: int, solutions: Array, sums: Array) -> None:
-    """v_b = K⁻¹k_b by z_b = Uᵀk_b, for one or two columns; sums = (z_0ᵀz_0, z_0ᵀz_1, z_1ᵀz_1)."""
+    """v_b = K⁻¹k_b by z_b = Uᵀk_b, for one or two columns; sums = (z_0ᵀz_0, z_0ᵀz_1, z_1ᵀz_1).
+
+    For one column only the first sum is computed.
+    """
     u_t = np.tril(factor[:n, :n])
     z = columns[:size, :n] @ u_t.T
     solutions[:size, :n] = z @ u_t
-    sums[:] = z[0] @ z[0], z[0] @ z[-1], z[-1] @ z[-1]
+    sums[0] = z[0] @ z[0]
+    if size == 2:
+        sums[1:] = z[0] @ z[1], z[1] @ z[1]
 
 
 def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> None:
