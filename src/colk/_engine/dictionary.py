@@ -272,8 +272,7 @@ class Dictionary:
         for row in range(self.n_rows):
             self.weights_t[row, n] = self.amounts[b, row]
         self.own[n] = self.gram[b, b]
-        self.size = n + 1
-        self.added += 1
+        self.size, self.added = n + 1, self.added + 1
 
     def cheapest(self) -> int:
         """Return the atom that costs least to drop; ties go to the newest atom."""

@@ -36,9 +36,7 @@ static INLINE void copy(double *restrict w, const double *restrict u, ptrdiff_t 
 }
 /* Close the gap that number j leaves in a row of n others. */
 static INLINE void close_gap(double *w, ptrdiff_t j, ptrdiff_t n)
-{
-    memmove(w + j, w + j + 1, (size_t)(n - j) * sizeof(double));
-}
+{ memmove(w + j, w + j + 1, (size_t)(n - j) * sizeof(double)); }
 #if defined(__x86_64__) && defined(__gnu_linux__) && __GNUC__ >= 12 && !defined(__clang__)        \
     && !defined(COLK_WIDTH) /* else one width alone */
 #define PASTE(f, width) f##_##width
@@ -185,7 +183,6 @@ static inline void exponentials(double *x, int count) { EACH_VECTOR x[l] = exp(x
 BY_NUMBER(root, (vector a), sqrt(x[l]))
 BY_NUMBER(logarithm, (vector a), log(x[l]))
 BY_NUMBER(raised, (vector a, double exponent), pow(x[l], exponent))
-/* The second half is added to the first, until one number is left. */
 LANES inline double sum(vector a)
 {
 #if WIDTH == 8

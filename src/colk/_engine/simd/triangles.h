@@ -118,11 +118,15 @@ LANES INLINE int one_within(const double *restrict weights, ptrdiff_t stride, pt
     bits within = {0};
     for (ptrdiff_t j = 0; j < n; j += WIDTH) {
         vector u = AT(v, j), d = AT(diagonal, j), now = ALL(0.0), then = now;
+        for (ptrdiff_t row = 0; row < rows; row++)
+            now += AT(weights, row * stride + j) * AT(weights, row * stride + j);
+        within |= AT_MOST(s * now, price * (s * d + u * u), 1);
+        if (!(rest >= 0.0)) continue; /* no cost is negative */
         for (ptrdiff_t row = 0; row < rows; row++) {
-            vector w = AT(weights, row * stride + j), moved = w + a[row] * u;
-            now += w * w, then += moved * moved;
+            vector moved = AT(weights, row * stride + j) + a[row] * u;
+            then += moved * moved;
         }
-        within |= AT_MOST(s * now, price * (s * d + u * u), 1) | AT_MOST(then, rest * d, 2);
+        within |= AT_MOST(then, rest * d, 2);
     }
     return any_of(within);
 }
@@ -150,11 +154,16 @@ LANES INLINE int rows_within(const double *restrict weights, ptrdiff_t stride, p
         vector beside_q = d + t_q * v * v, now = ALL(0.0), then = now, last = now;
         for (ptrdiff_t row = 0; row < rows; row++) {
             vector w = AT(weights, row * stride + j), moved = w + a_p[row] * own;
-            vector settled = w + a_p[row] * u + a_q[row] * v;
-            now += w * w, then += moved * moved, last += settled * settled;
+            now += w * w, then += moved * moved;
         }
         within |= AT_MOST(now, price * (beside_q + t_p * own * own), 1)
-                  | AT_MOST(then, later * beside_q, 2) | AT_MOST(last, rest * d, 4);
+                  | AT_MOST(then, later * beside_q, 2);
+        if (!(rest >= 0.0)) continue;
+        for (ptrdiff_t row = 0; row < rows; row++) {
+            vector settled = AT(weights, row * stride + j) + a_p[row] * u + a_q[row] * v;
+            last += settled * settled;
+        }
+        within |= AT_MOST(last, rest * d, 4);
     }
     return any_of(within);
 }
