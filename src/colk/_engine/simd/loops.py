@@ -228,7 +228,7 @@ def data(values: Array) -> Array:
 
 def data_of_row(values: Array, row: int) -> Array:
     """Return the numbers of one row of a matrix in the same way."""
-    return values[row]
+    return np.asarray(values[row])
 
 
 def data_of_rows(values: Array) -> Array:
