@@ -26,6 +26,7 @@ class KernelContract(Term):
     """A kernel κ, evaluated over all atoms at once."""
 
     is_squared_exponential: ClassVar[bool] = False
+    has_exact_peak: ClassVar[bool] = False  # whether `columns` gives κ(u, u) = `peak` exactly
 
     @property
     def depth(self) -> int:

@@ -11,7 +11,7 @@ cdef class Dictionary:
     cdef double[:, ::1] atoms_t, weights_t, factor, ghosts, ghost_atoms, ghost_columns
     cdef double[:, ::1] points, amounts, columns, gram
     cdef double[::1] own, diagonal, carry, spent
-    cdef double squared_move
+    cdef double squared_move, peak
     cdef Py_ssize_t[::1] order
     cdef readonly Scratch scratch
     @cython.locals(atoms="double[:, ::1]", weights="double[:, ::1]", factor="double[:, ::1]",

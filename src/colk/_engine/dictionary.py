@@ -78,6 +78,7 @@ class Dictionary:
     columns: Array  # (block, capacity): κ(D, x); the kernel's own parts follow
     gram: Array  # (block, block): κ of the new points, its lower half
     order: Any  # (block,): new points that move
+    peak: float  # κ(x, x) if it is the same for all x and known, else 0
     squared_move: float  # mean squared H-norm of the latest steps, if the compressor needs it
     scratch: Scratch  # working memory of the compressor
 
@@ -93,6 +94,7 @@ class Dictionary:
         has_factor: bool = True,
     ) -> None:
         self.kernel = None if kernel is None else kernel.bind(n_features)  # type: ignore[assignment]
+        self.peak = 0.0 if kernel is None or not kernel.has_exact_peak else kernel.peak
         self.n_features, self.n_rows, self.block = n_features, n_rows, block
         self.n_priced = n_rows if n_priced is None else n_priced
         self.n_fitted = n_rows if n_fitted is None else n_fitted
@@ -212,15 +214,17 @@ class Dictionary:
     def evaluate_columns(self, points: Array, size: int, ghosts: bool) -> int:
         """Compute κ(D, x) for `size` new points, and the lower half of their Gram matrix.
 
-        The points are stored behind the atoms, so that one column contains both. With `ghosts`,
-        also compute their columns over the atoms that the last step dropped.
+        The points are stored behind the atoms, so that one column contains both; a single point
+        needs no entry if κ(x, x) is known. With `ghosts`, also compute their columns over the atoms
+        that the last step dropped.
         """
-        n = self.size
+        n, extra = self.size, 0 if size == 1 and self.peak > 0.0 else size
         for b in range(size):
             for k in range(self.n_features):
                 self.points[b, k] = self.atoms_t[k, n + b] = points[b, k]
-        self.kernel.columns(self.atoms_t, n + size, self.points, size, self.columns, 0)
-        for b in range(size):
+        self.kernel.columns(self.atoms_t, n + extra, self.points, size, self.columns, 0)
+        self.gram[0, 0] = self.peak
+        for b in range(extra):
             for a in range(b + 1):
                 self.gram[b, a] = self.columns[b, n + a]
         if ghosts and self.n_ghosts > 0:
@@ -268,8 +272,7 @@ class Dictionary:
         for row in range(self.n_rows):
             self.weights_t[row, n] = self.amounts[b, row]
         self.own[n] = self.gram[b, b]
-        self.size = n + 1
-        self.added += 1
+        self.size, self.added = n + 1, self.added + 1
 
     def cheapest(self) -> int:
         """Return the atom that costs least to drop; ties go to the newest atom."""
@@ -330,14 +333,11 @@ class Dictionary:
                 self.ghosts[self.n_features + row, ghost] = self.weights_t[row, j]
             self.n_ghosts = ghost + 1
         for k in range(self.n_features):
-            for i in range(j, n):
-                self.atoms_t[k, i] = self.atoms_t[k, i + 1]
+            loops.close_gap(loops.data_of_row(self.atoms_t, k), j, n)
         for row in range(self.n_rows):
-            for i in range(j, n):
-                self.weights_t[row, i] = self.weights_t[row, i + 1]
+            loops.close_gap(loops.data_of_row(self.weights_t, row), j, n)
             self.weights_t[row, n] = 0.0
-        for i in range(j, n):
-            self.own[i] = self.own[i + 1]
+        loops.close_gap(loops.data(self.own), j, n)
         self.size, self.dropped = n, j
 
     def scale_rows(self, first: int, count: int, factor: float) -> None:

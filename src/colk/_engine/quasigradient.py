@@ -236,7 +236,8 @@ class QuasiGradientStream(Stream):
             by_xi = by_theta * self.window.weights[xi]
             for c in range(self.n_outputs):
                 self.window.coefficients[theta, c] += by_theta * self.window.slopes[0, c]
-                self.window.coefficients[xi, c] += by_xi * self.window.slopes[1, c]
+                if self.window.slopes[1, c] != 0.0:  # it is 0 for the mean, where ξ is θ
+                    self.window.coefficients[xi, c] += by_xi * self.window.slopes[1, c]
         return 0
 
     def chain(self, g: Array, theta: int, xi: int) -> int:

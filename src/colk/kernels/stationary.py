@@ -47,6 +47,7 @@ class Stationary(FormulaKernel):
 
     _fields: ClassVar[tuple[str, ...]] = ("bandwidth",)
     _sealed: ClassVar[tuple[str, ...]] = ("add_normal",)
+    has_exact_peak: ClassVar[bool] = True
 
     bandwidth: float | tuple[float, ...]
 

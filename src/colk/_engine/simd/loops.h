@@ -34,6 +34,9 @@ static INLINE void copy(double *restrict w, const double *restrict u, ptrdiff_t 
 {
     EACH_NUMBER (ptrdiff_t j = 0; j < n; j++) w[j] = u[j];
 }
+/* Close the gap that number j leaves in a row of n others. */
+static INLINE void close_gap(double *w, ptrdiff_t j, ptrdiff_t n)
+{ memmove(w + j, w + j + 1, (size_t)(n - j) * sizeof(double)); }
 #if defined(__x86_64__) && defined(__gnu_linux__) && __GNUC__ >= 12 && !defined(__clang__)        \
     && !defined(COLK_WIDTH) /* else one width alone */
 #define PASTE(f, width) f##_##width
@@ -182,10 +185,19 @@ BY_NUMBER(logarithm, (vector a), log(x[l]))
 BY_NUMBER(raised, (vector a, double exponent), pow(x[l], exponent))
 LANES inline double sum(vector a)
 {
-    double x[WIDTH]; PUT(x, 0) = a;
-    for (int half = WIDTH / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; l++) x[l] += x[l + half];
-    return x[0];
+#if WIDTH == 8
+    __auto_type four = MIX(a, a, 0, 1, 2, 3) + MIX(a, a, 4, 5, 6, 7);
+#elif WIDTH == 4
+    vector four = a;
+#endif
+#if WIDTH >= 4
+    __auto_type two = MIX(four, four, 0, 1) + MIX(four, four, 2, 3);
+    return two[0] + two[1];
+#elif WIDTH == 2
+    return a[0] + a[1];
+#else
+    return a;
+#endif
 }
 /* The bits that are set anywhere. */
 LANES inline int any_of(bits a)

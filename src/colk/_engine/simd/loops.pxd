@@ -9,6 +9,7 @@ cdef extern from "loops.h" nogil:
     Columns _kernel_loop "kernel_loop"(const char*)
     void _cosines "cosines"(double*, double, Py_ssize_t)
     void _copy "copy"(double*, const double*, Py_ssize_t)
+    void _close_gap "close_gap"(double*, Py_ssize_t, Py_ssize_t)
     double _dot "dot"(const double*, const double*, Py_ssize_t)
     void _add "add"(double*, double*, double, Py_ssize_t)
     void _add_two "add_two"(double*, double*, double*, double, double, Py_ssize_t)
@@ -38,6 +39,8 @@ cdef inline void cosines(double[:, ::1] turns, Py_ssize_t row, double scale, Py_
     _cosines(&turns[row, 0], scale, n)
 cdef inline void copy(double[:, ::1] w, Py_ssize_t row, const double[:, ::1] u, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
     _copy(&w[row, 0], &u[i, 0], n)
+cdef inline void close_gap(double* w, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
+    _close_gap(w, j, n)
 cdef inline double dot(const double[:, ::1] a, Py_ssize_t i, const double[:, ::1] b, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
     return _dot(&a[i, 0], &b[j, 0], n)
 cdef inline void add(double[:, ::1] w, Py_ssize_t row, double[:, ::1] u, Py_ssize_t i, double a, Py_ssize_t n) noexcept nogil:
@@ -79,6 +82,8 @@ cdef inline void rotate_out_symmetric(double[:, ::1] P, Py_ssize_t n, Py_ssize_t
 cdef inline double* data(double[::1] values) noexcept nogil:
     with cython.boundscheck(False):  # an empty array has an address as well
         return &values[0]
+cdef inline double* data_of_row(double[:, ::1] values, Py_ssize_t row) noexcept nogil:
+    return &values[row, 0]
 cdef inline double* data_of_rows(double[:, ::1] values) noexcept nogil:
     return &values[0, 0]
 cdef inline list numbers(const double* values, Py_ssize_t n):

@@ -57,6 +57,11 @@ def copy(w: Array, row: int, u: Array, i: int, n: int) -> None:
     w[row, :n] = u[i, :n]
 
 
+def close_gap(w: Array, j: int, n: int) -> None:
+    """Close the gap that number j leaves in a row of n others."""
+    w[j:n] = w[j + 1 : n + 1].copy()
+
+
 def approach(w: Array, row: int, u: Array, i: int, rate: float, n: int) -> None:
     """Set w ← w + rate (u_i − w)."""
     w[row, :n] += rate * (u[i, :n] - w[row, :n])
@@ -84,11 +89,16 @@ def keep_and_scale(w: Array, kept: int, row: int, factor: float, n: int) -> None
 
 
 def solve(factor: Array, n: int, columns: Array, size: int, solutions: Array, sums: Array) -> None:
-    """v_b = K⁻¹k_b by z_b = Uᵀk_b, for one or two columns; sums = (z_0ᵀz_0, z_0ᵀz_1, z_1ᵀz_1)."""
+    """v_b = K⁻¹k_b by z_b = Uᵀk_b, for one or two columns; sums = (z_0ᵀz_0, z_0ᵀz_1, z_1ᵀz_1).
+
+    For one column only the first sum is computed.
+    """
     u_t = np.tril(factor[:n, :n])
     z = columns[:size, :n] @ u_t.T
     solutions[:size, :n] = z @ u_t
-    sums[:] = z[0] @ z[0], z[0] @ z[-1], z[-1] @ z[-1]
+    sums[0] = z[0] @ z[0]
+    if size == 2:
+        sums[1:] = z[0] @ z[1], z[1] @ z[1]
 
 
 def rotate_out(factor: Array, n: int, j: int, carry: Array, diagonal: Array) -> None:
@@ -214,6 +224,11 @@ def price_mergers(
 def data(values: Array) -> Array:
     """Return the numbers of a vector, as compiled functions pass them, without their count."""
     return values
+
+
+def data_of_row(values: Array, row: int) -> Array:
+    """Return the numbers of one row of a matrix in the same way."""
+    return np.asarray(values[row])
 
 
 def data_of_rows(values: Array) -> Array:

@@ -1,7 +1,7 @@
 /* Loops over triangles: the factor U of the inverse Gram matrix, of which the rows of U' are stored,
  * prices of atoms by its diagonal, and the symmetric P. Included by loops.h for each width. */
-/* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1). The rows
- * are split into panels (one panel if there are few atoms): z first, then v, while the panel is in
+/* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1), for one
+ * column only the first. The rows are split into panels (one panel if there are few atoms): z first, then v, while the panel is in
  * the cache. An iteration takes WIDTH rows, or TALL rows for one column, and at the end half or a
  * quarter of them; the last may include rows beyond the atoms, which are 0. For short rows the
  * length is a compile-time constant and needs no register. */
@@ -42,8 +42,9 @@ LANES INLINE void solve_panel(const double *restrict factor, ptrdiff_t stride, p
         else whiten_rows(rows, stride, i, k, two, WIDTH, x, y);
     }
     for (ptrdiff_t i = 0; i < end - top; i += WIDTH) {
-        vector x = AT(z0, i), y = two ? AT(z1, i) : x;
-        sums[0] += x * x, sums[1] += x * y, sums[2] += y * y;
+        vector x = AT(z0, i);
+        sums[0] += x * x;
+        if (two) sums[1] += x * AT(z1, i), sums[2] += AT(z1, i) * AT(z1, i);
     }
     for (ptrdiff_t j = 0; j < last; j += BESIDE * WIDTH) {
         vector a[BESIDE][2] = {0}, b[BESIDE][2] = {0};
@@ -71,7 +72,7 @@ LANES INLINE void solve_rows(const double *factor, ptrdiff_t stride, ptrdiff_t n
             ptrdiff_t end = top + height < n ? top + height : n;
             solve_panel(factor, stride, top, end, end < n ? end : VECTORS(n), k, v, two, s);
         }
-    for (int i = 0; i < 3; i++) sums[i] = sum(s[i]);
+    for (int i = 0; i < (two ? 3 : 1); i++) sums[i] = sum(s[i]);
 }
 LANES void NAME(solve)(const double *factor, ptrdiff_t stride, ptrdiff_t n, const double *columns,
                        ptrdiff_t size, double *solutions, double *sums)
@@ -117,11 +118,15 @@ LANES INLINE int one_within(const double *restrict weights, ptrdiff_t stride, pt
     bits within = {0};
     for (ptrdiff_t j = 0; j < n; j += WIDTH) {
         vector u = AT(v, j), d = AT(diagonal, j), now = ALL(0.0), then = now;
+        for (ptrdiff_t row = 0; row < rows; row++)
+            now += AT(weights, row * stride + j) * AT(weights, row * stride + j);
+        within |= AT_MOST(s * now, price * (s * d + u * u), 1);
+        if (!(rest >= 0.0)) continue; /* no cost is negative */
         for (ptrdiff_t row = 0; row < rows; row++) {
-            vector w = AT(weights, row * stride + j), moved = w + a[row] * u;
-            now += w * w, then += moved * moved;
+            vector moved = AT(weights, row * stride + j) + a[row] * u;
+            then += moved * moved;
         }
-        within |= AT_MOST(s * now, price * (s * d + u * u), 1) | AT_MOST(then, rest * d, 2);
+        within |= AT_MOST(then, rest * d, 2);
     }
     return any_of(within);
 }
@@ -149,11 +154,16 @@ LANES INLINE int rows_within(const double *restrict weights, ptrdiff_t stride, p
         vector beside_q = d + t_q * v * v, now = ALL(0.0), then = now, last = now;
         for (ptrdiff_t row = 0; row < rows; row++) {
             vector w = AT(weights, row * stride + j), moved = w + a_p[row] * own;
-            vector settled = w + a_p[row] * u + a_q[row] * v;
-            now += w * w, then += moved * moved, last += settled * settled;
+            now += w * w, then += moved * moved;
         }
         within |= AT_MOST(now, price * (beside_q + t_p * own * own), 1)
-                  | AT_MOST(then, later * beside_q, 2) | AT_MOST(last, rest * d, 4);
+                  | AT_MOST(then, later * beside_q, 2);
+        if (!(rest >= 0.0)) continue;
+        for (ptrdiff_t row = 0; row < rows; row++) {
+            vector settled = AT(weights, row * stride + j) + a_p[row] * u + a_q[row] * v;
+            last += settled * settled;
+        }
+        within |= AT_MOST(last, rest * d, 4);
     }
     return any_of(within);
 }
