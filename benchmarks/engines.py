@@ -9,9 +9,9 @@ of workers. The table shows minima over all rounds and their ratio. It also show
 ratios within a round, which is insensitive to changes in the speed of the machine. The table is
 written to docs/tables if all cases were run.
 
-If the models of the two installations have different numbers of atoms, a ratio compares unequal
-work. The table shows both numbers, and such cases are named apart; the cases with M = 24 have equal
-models.
+If the models of the two installations have different numbers of atoms in some round, a ratio
+compares unequal work. The table shows the medians of both numbers, and such cases are named apart;
+the cases with M = 24 have equal models.
 """
 
 import argparse
@@ -118,9 +118,9 @@ def start(other: str) -> list[Worker]:
     return workers
 
 
-def warm_up(workers: list[Worker], names: list[str]) -> tuple[dict[str, int], dict[str, str]]:
-    """Return the runs per turn and the atoms of every case; report and skip cases that fail."""
-    runs, atoms = {}, {}
+def warm_up(workers: list[Worker], names: list[str]) -> dict[str, int]:
+    """Return the runs per turn of every case; report and skip cases that fail."""
+    runs = {}
     for name in names:
         answers = [worker.ask(name, 2) for worker in workers]
         errors = [answer["error"] for answer in answers if "error" in answer]
@@ -129,35 +129,44 @@ def warm_up(workers: list[Worker], names: list[str]) -> tuple[dict[str, int], di
             continue
         slower = max(answer["run"] for answer in answers)
         runs[name] = min(max(int(TURN / slower), 1), MOST_RUNS)
-        sizes = dict.fromkeys(str(answer["atoms"] or "–") for answer in answers)
-        atoms[name] = UNEQUAL.join(sizes)
-    return runs, atoms
+    return runs
 
 
-def compare(workers: list[Worker], runs: dict[str, int], rounds: int) -> dict[str, list[list]]:
-    """Return the seconds per sample of every case, [other, this] in each round."""
-    times: dict[str, list[list]] = {name: [] for name in runs}
+def compare(
+    workers: list[Worker], runs: dict[str, int], rounds: int
+) -> dict[str, list[list[Answer]]]:
+    """Return the answers for every case, [other, this] in each round."""
+    answers: dict[str, list[list[Answer]]] = {name: [] for name in runs}
     for number in range(rounds):
         # The workers alternate in going first.
         order = (0, 1) if number % 2 == 0 else (1, 0)
         for name, count in runs.items():
-            pair = [0.0, 0.0]
+            pair: list[Answer] = [{}, {}]
             for which in order:
-                pair[which] = workers[which].ask(name, count)["sample"]
-            times[name].append(pair)
-    return times
+                pair[which] = workers[which].ask(name, count)
+            answers[name].append(pair)
+    return answers
+
+
+def atoms_of(pairs: list[list[Answer]]) -> str:
+    """Return the median number of atoms, or both numbers if they differ in some round."""
+    if pairs[0][0]["atoms"] is None:
+        return "–"
+    sizes = [statistics.median(pair[which]["atoms"] for pair in pairs) for which in (0, 1)]
+    are_equal = all(a["atoms"] == b["atoms"] for a, b in pairs)
+    return f"{sizes[0]:.0f}" if are_equal else UNEQUAL.join(f"{size:.0f}" for size in sizes)
 
 
 def rows(
-    times: dict[str, list[list]], atoms: dict[str, str], asked: dict[str, float]
+    answers: dict[str, list[list[Answer]]], asked: dict[str, float]
 ) -> tuple[list[list[str]], list[str]]:
     """Return the lines of the table, and the cases that miss their speedup by both ratios."""
     lines, behind = [], []
-    for name, pairs in times.items():
-        other, this = (min(pair[which] for pair in pairs) for which in (0, 1))
-        middle = statistics.median(a / b for a, b in pairs)
+    for name, pairs in answers.items():
+        other, this = (min(pair[which]["sample"] for pair in pairs) for which in (0, 1))
+        middle = statistics.median(a["sample"] / b["sample"] for a, b in pairs)
         figures = [f"{1e6 * other:.3f}", f"{1e6 * this:.3f}", f"{other / this:.2f}"]
-        lines.append([name, atoms[name], *figures, f"{middle:.2f}", f"{asked[name]:g}"])
+        lines.append([name, atoms_of(pairs), *figures, f"{middle:.2f}", f"{asked[name]:g}"])
         if max(other / this, middle) < asked[name]:
             behind.append(name)
     return lines, behind
@@ -177,22 +186,22 @@ def main() -> None:
         return work()
     if options.other is None:
         parser.error("--other is missing: the interpreter to compare with")
-    times: dict[str, list[list]] = {}
+    answers: dict[str, list[list[Answer]]] = {}
     for _ in range(options.pairs):
         workers = start(options.other)
         asked = workers[1].greeting["asked"]
-        runs, atoms = warm_up(workers, [name for name in asked if options.only in name])
+        runs = warm_up(workers, [name for name in asked if options.only in name])
         for name, pairs in compare(workers, runs, options.rounds).items():
-            times.setdefault(name, []).extend(pairs)
+            answers.setdefault(name, []).extend(pairs)
         for worker in workers:
             worker.close()
-    lines, behind = rows(times, atoms, asked)
+    lines, behind = rows(answers, asked)
     if len(lines) == len(asked):
         publish("engines", COLUMNS, lines)
     else:
         print(table(COLUMNS, lines))
-    equal = [name for name in behind if UNEQUAL not in atoms[name]]
-    unequal = [name for name in behind if UNEQUAL in atoms[name]]
+    unequal = [name for name in behind if UNEQUAL in atoms_of(answers[name])]
+    equal = [name for name in behind if name not in unequal]
     print("\n  ".join(["slower than required:", *(equal or ["none"])]))
     print("\n  ".join(["slower than required, models of different sizes:", *(unequal or ["none"])]))
     return None
