@@ -1,10 +1,10 @@
 /* Loops over triangles: the factor U of the inverse Gram matrix, of which the rows of U' are stored,
  * prices of atoms by its diagonal, and the symmetric P. Included by loops.h for each width. */
 /* z = U'k and v = Uz of one column k, or of two; sums = (z0 z0, z0 z1, z1 z1), for one
- * column only the first. The rows are split into panels (one panel if there are few atoms): z first, then v, while the panel is in
- * the cache. An iteration takes WIDTH rows, or TALL rows for one column, and at the end half or a
- * quarter of them; the last may include rows beyond the atoms, which are 0. For short rows the
- * length is a compile-time constant and needs no register. */
+ * column only the first. The rows are split into panels (one panel if there are few atoms): z
+ * first, then v, while the panel is in the cache. An iteration takes WIDTH rows, or TALL rows for
+ * one column, and at the end half or a quarter of them; the last may include rows beyond the atoms,
+ * which are 0. For short rows the length is a compile-time constant and needs no register. */
 #define PANEL 64
 #define SHORT_ROW 40
 #define TURN (WIDTH > 1 ? 2 : 1)

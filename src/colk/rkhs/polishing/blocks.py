@@ -7,6 +7,7 @@ machines can run. An engine implements `Blocks`.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,10 +17,12 @@ from colk._validation import Array
 
 __all__ = ["BLOCK", "Block", "Blocks", "RowBlocks", "add", "turns", "weight_block"]
 
-# Rows of a block, and rows whose kernel values are in memory at a time. They do not depend on the
-# number of threads, so sums are rounded in the same way for any number of threads.
+# Largest number of rows of a block, and of rows whose kernel values are in memory at a time. They do
+# not depend on the number of threads, so sums are rounded in the same way for any number of threads.
 BLOCK = 2048
 TURN = 1024
+# The number of blocks is a multiple of this, so that two or four threads have equal shares.
+_ALIKE = 4
 # With fewer rows than this, threads take longer to start than they save.
 _FEW = 4096
 
@@ -112,15 +115,18 @@ class RowBlocks:
 
     @classmethod
     def of(cls, points: Array, targets: Array, share: Array) -> "RowBlocks":
-        """Return blocks of a fixed number of rows.
+        """Return blocks of nearly equal numbers of rows.
 
         Parameters
         ----------
         points, targets, share
             As in `Block`, of all rows.
         """
-        starts = range(0, len(points), BLOCK)
-        rows = [slice(start, start + BLOCK) for start in starts]
+        size, n_blocks = len(points), -(-len(points) // BLOCK)
+        if n_blocks > _ALIKE:
+            n_blocks = -(-n_blocks // _ALIKE) * _ALIKE
+        edges = [k * size // n_blocks for k in range(n_blocks + 1)]
+        rows = [slice(first, last) for first, last in pairwise(edges)]
         return cls([Block(points[some], targets[some], share[some]) for some in rows])
 
     def _results(
