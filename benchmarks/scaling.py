@@ -45,7 +45,7 @@ TIMES: list[tuple[int, int, float | None, float | None]] = [
 MEMORY_ASKED = 400.0  # MB beyond the data, for the most rows
 BUSY_ASKED, THREADS_ASKED = 3.0, 1.6
 # Runs that are shorter than this are repeated.
-_SHORT, _REPEATS = 3.0, 3
+_SHORT, _REPEATS = 3.0, 5
 PASS_SEED = 1000  # no choice of the length of a pass used data with this seed
 
 
