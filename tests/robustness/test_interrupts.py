@@ -1,5 +1,7 @@
 """Ctrl-C interrupts learning, and the model keeps what it has learned until then."""
 
+import signal
+
 import pytest
 
 LONG = """
@@ -124,5 +126,38 @@ def test_an_interrupt_of_fit_leaves_an_estimator_that_works(alone):
     interrupted(model.partial_fit, X, y)
     assert model.n_steps_ < n
     assert np.isfinite(model.partial_fit(X[:100], y[:100]).predict(X[:100])).all()
+    """
+    )
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timer")
+def test_a_fit_in_threads_ends_wherever_it_is_interrupted(alone):
+    """Neither a fit nor its threads wait for ever; the next fit is as without interrupts."""
+    alone(
+        """
+    import signal, threading
+    import numpy as np
+    from colk import COLKRegressor
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, interrupt)
+    rng = np.random.default_rng(0)
+    X = rng.random((1500, 6))
+    y = np.sin(6.0 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=1500)
+    expected = COLKRegressor(random_state=0, n_jobs=1).fit(X, y).predict(X)
+    n_interrupted = 0
+    for after in rng.uniform(0.001, 0.15, size=25):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, after)
+            COLKRegressor(random_state=0, n_jobs=3).fit(X, y)
+        except KeyboardInterrupt:
+            n_interrupted += 1
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+    assert n_interrupted > 5
+    assert threading.active_count() == 1
+    assert np.array_equal(COLKRegressor(random_state=0, n_jobs=3).fit(X, y).predict(X), expected)
     """
     )
