@@ -187,11 +187,19 @@ static void try_solve(ptrdiff_t n)
         expect("solve of two, second", n, v1[j], x1[j], 10.0);
         expect("solve of one", n, alone[j], x0[j], 10.0);
     }
-    for (int l = 0; l < 3; l++) {
+    for (int l = 0; l < 3; l++)
         expect("sums of two", n, sums[l], expected[l], 10.0 * (double)n);
-        expect("sums of one", n, one[l], expected[0], 10.0 * (double)n);
-    }
+    expect("sum of one", n, one[0], expected[0], 10.0 * (double)n);
     free(factor), free(k0), free(v0), free(alone), free(x0), free(x1);
+}
+
+static void try_gap(ptrdiff_t n, ptrdiff_t gone)
+{
+    double *w = filled(1, n, n, 0.0), *was = copied(w, n);
+    close_gap(w, gone, n - 1);
+    for (ptrdiff_t j = 0; j < n - 1; j++)
+        expect("close_gap", n, w[j], was[j < gone ? j : j + 1], 0.0);
+    free(w), free(was);
 }
 
 /* What leaves is a column of the inverse over a root: UU' is then smaller by its square. */
@@ -336,17 +344,24 @@ static void try_prices(ptrdiff_t n, ptrdiff_t n_priced, double price, double lat
         then_within |= then <= later * (diagonal[j] + (t_qq + t_pq * c) * v[j] * v[j]);
         last_within |= last <= rest * diagonal[j];
         any |= now <= price * diagonal[j];
-        double alone = weights[j] + a_p[0] * u[j];
-        now_alone |= t_pp * weights[j] * weights[j] <= price * (t_pp * diagonal[j] + u[j] * u[j]);
-        then_alone |= alone * alone <= rest * diagonal[j];
+        double alone = 0.0;
+        for (ptrdiff_t row = 0; row < n_priced; row++) {
+            double moved = weights[row * size + j] + a_p[row] * u[j];
+            alone += moved * moved;
+        }
+        now_alone |= t_pp * now <= price * (t_pp * diagonal[j] + u[j] * u[j]);
+        then_alone |= alone <= rest * diagonal[j];
     }
     expect("atoms_within", n,
            atoms_within(weights, size, n_priced, a_p, a_q, diagonal, n, u, v, c, t_pp,
                         t_qq + t_pq * c, price, later, rest),
            now_within | then_within << 1 | last_within << 2, 0.0);
     expect("atoms_within_one", n,
-           atoms_within_one(weights, diagonal, n, u, a_p[0], t_pp, price, rest),
+           atoms_within_one(weights, size, n_priced, a_p, diagonal, n, u, t_pp, price, rest),
            now_alone | then_alone << 1, 0.0);
+    expect("atoms_within_one, no rest", n,
+           atoms_within_one(weights, size, n_priced, a_p, diagonal, n, u, t_pp, price, -1.0),
+           now_alone, 0.0);
     expect("any_within", n, any_within(weights, size, n_priced, diagonal, n, price), any, 0.0);
     free(weights), free(diagonal), free(a_p), free(a_q), free(u), free(v);
 }
@@ -391,7 +406,7 @@ int main(void)
         for (double reach = 0.1; reach < 1e4; reach *= 10.0)
             try_mergers(n, 1e-3, reach), try_mergers(n, -1e-3, reach), try_mergers(n, 0.0, reach);
         for (ptrdiff_t gone = 0; gone < n && n < 100; gone++)
-            try_rotation(n, gone), try_turns(n, gone);
+            try_gap(n, gone), try_rotation(n, gone), try_turns(n, gone);
         for (ptrdiff_t count = 0; count <= 8 && n < 100; count++)
             try_curvature(n, count);
         for (ptrdiff_t n_priced = 1; n_priced <= 3; n_priced++)
