@@ -15,8 +15,8 @@ __all__ = ["evaluate_many"]
 # interrupt between two blocks.
 _VALUES, _LEAST_BLOCK = 2**20, 2048
 
-# With more kernel values than this, some three milliseconds of work, threads save more than it takes
-# to start them, also if threads of BLAS still wait for work on the other cores.
+# With more kernel values than this, about three milliseconds of work, threads save more than it
+# takes to start them, also if threads of BLAS still wait for work on the other cores.
 _LARGE = 3 * 2**20
 
 

@@ -17,8 +17,8 @@ from colk._validation import Array
 
 __all__ = ["BLOCK", "Block", "Blocks", "RowBlocks", "add", "turns", "weight_block"]
 
-# Largest number of rows of a block, and of rows whose kernel values are in memory at a time. They do
-# not depend on the number of threads, so sums are rounded in the same way for any number of threads.
+# Largest number of rows of a block, and of rows whose kernel values are in memory at a time. They
+# do not depend on the number of threads, so sums are rounded in the same way for any number.
 BLOCK = 2048
 TURN = 1024
 # The number of blocks is a multiple of this, so that two or four threads have equal shares.
