@@ -70,9 +70,8 @@ class SharedItems(Generic[Item, Result]):
 
     def abandon(self) -> None:
         """Take no more items, and let nested work fail: the caller of `results` has left."""
-        self.stop()
         with self._changed:
-            self._is_abandoned = True
+            self._n_open, self._is_abandoned = self._n_taken, True
             self._changed.notify_all()
             nested = [*self._nested]
         for one in nested:
