@@ -344,6 +344,8 @@ def figure(one_thread: bool) -> None:
     found = [seconds("colk", 10_000, max_atoms=m) for m in atoms]
     axes[1].plot(atoms, found, "o-")
     axes[1].set(xscale="log", xlabel="max_atoms (10,000 rows)")
+    axes[1].set_xticks(atoms, map(str, atoms))
+    axes[1].minorticks_off()
     axes[2].plot(features, [seconds("colk", 10_000, p) for p in features], "o-")
     axes[2].set(xscale="log", xlabel="features (10,000 rows)")
     if not one_thread:
