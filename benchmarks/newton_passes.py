@@ -27,7 +27,7 @@ from colk.kernels import Laplacian
 from colk.learners import POLK, NewtonCOLK
 from colk.losses import Huber, Logistic, Loss
 from colk.losses.scale import loss_scale
-from colk.recipe.defaults import eps_share
+from colk.model.defaults import eps_share
 from colk.schedules import PolyakRuppert
 
 Sample = tuple[np.ndarray, np.ndarray]

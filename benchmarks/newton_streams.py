@@ -26,7 +26,7 @@ from colk.kernels import Laplacian
 from colk.learners import POLK, NewtonCOLK
 from colk.losses import Huber, Logistic, Loss, Softmax
 from colk.losses.scale import loss_scale
-from colk.recipe.defaults import eps_share
+from colk.model.defaults import eps_share
 
 RATES = (1.0, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
 SIZE = 8000

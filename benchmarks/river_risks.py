@@ -17,7 +17,7 @@ from river import datasets, preprocessing
 from tables import publish
 
 from colk import river as colk_river
-from colk.recipe import as_risk
+from colk.model import as_risk
 
 # Factors of the default.
 FACTORS = (0.05, 0.3, 1.0, 3.0)

@@ -61,7 +61,7 @@ _MODULES = (
     "losses",
     "merging",
     "persistence",
-    "recipe",
+    "model",
     "reference",
     "risks",
     "river",

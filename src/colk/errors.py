@@ -1,6 +1,15 @@
 """Exceptions and warnings of learning and of files."""
 
-__all__ = ["DivergenceError", "FileFormatError", "SlowFunctionWarning", "UncompiledWarning"]
+import sys
+import warnings
+
+__all__ = [
+    "DivergenceError",
+    "FileFormatError",
+    "SlowFunctionWarning",
+    "UncompiledWarning",
+    "warn_caller",
+]
 
 
 class DivergenceError(ArithmeticError):
@@ -51,3 +60,25 @@ class UncompiledWarning(RuntimeWarning):
     >>> from colk.errors import UncompiledWarning
     >>> warnings.simplefilter("ignore", UncompiledWarning)
     """
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called the library.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_caller("eps is large", UserWarning)
+    >>> [str(warning.message) for warning in caught]
+    ['eps is large']
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _is_own(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level - 1)
+
+
+def _is_own(module: str) -> bool:
+    return module.partition(".")[0] == "colk"

@@ -9,6 +9,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from colk import COLKRegressor
 from colk._engine.blas_threads import one_blas_thread
+from colk.model.fit import Fit
 
 POOLS = ThreadpoolController().select(user_api="blas")
 
@@ -27,13 +28,13 @@ def _several_threads():
 
 def test_a_fit_uses_one_thread(monkeypatch):
     seen = []
-    inside = COLKRegressor._learn_all
+    inside = Fit.run
 
-    def learn_all(self, *samples):
+    def run(self, rows):
         seen.append(counts())
-        return inside(self, *samples)
+        return inside(self, rows)
 
-    monkeypatch.setattr(COLKRegressor, "_learn_all", learn_all)
+    monkeypatch.setattr(Fit, "run", run)
     X = np.random.default_rng(0).normal(size=(60, 2))
     COLKRegressor().fit(X, X[:, 0])
     assert seen == [{1}]

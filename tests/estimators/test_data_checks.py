@@ -15,7 +15,7 @@ from colk import (
     KernelCompressor,
     river,
 )
-from colk.estimators.feature_scales import unseen_features
+from colk.model.feature_scales import unseen_features
 from colk.kernels import Gaussian
 from colk.tabular import TableModel
 

@@ -1,13 +1,14 @@
 """`fit` on more rows than its sample holds, and the number of threads."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
 from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor
-from colk.estimators import batches, fitting
 from colk.losses import Huber
-from colk.rkhs.polishing import polish, stratified_rows
+from colk.model import sample
+from colk.rkhs.polishing import polish
 from colk.tabular.reading import Source
 
 RNG = np.random.default_rng(0)
@@ -19,8 +20,8 @@ SETTINGS = {"kernel": "gaussian", "max_atoms": 40, "random_state": 0}
 
 @pytest.fixture
 def small_sample(monkeypatch):
-    monkeypatch.setattr(fitting, "SAMPLE_SIZE", SIZE)
-    monkeypatch.setattr(fitting, "MANY_ROWS", 2 * SIZE)
+    monkeypatch.setattr(sample, "CHOOSING", SIZE)
+    monkeypatch.setattr(sample, "MOST_ROWS", 2 * SIZE)
 
 
 def test_the_weights_are_those_of_all_samples(small_sample):
@@ -40,7 +41,7 @@ def test_the_weights_are_those_of_all_samples(small_sample):
 
 def test_regularization_counts_in_samples(small_sample, monkeypatch):
     many = COLKRegressor(**SETTINGS).fit(X, Y)
-    monkeypatch.setattr(fitting, "MANY_ROWS", N)
+    monkeypatch.setattr(sample, "MOST_ROWS", N)
     all_rows = COLKRegressor(**SETTINGS).fit(X, Y)
     ratio = many.polished_.regularization / all_rows.polished_.regularization
     assert 0.05 < ratio < 20.0  # the choice is one of a few λ, in units of a sample
@@ -53,7 +54,7 @@ def test_regularization_counts_in_samples(small_sample, monkeypatch):
 @pytest.mark.parametrize("settings", [{}, {"risk": "variance"}, {"risk": "cvar"}], ids=str)
 def test_as_accurate_as_with_all_samples(small_sample, monkeypatch, settings):
     many = COLKRegressor(**SETTINGS, **settings).fit(X, Y).score(X, Y)
-    monkeypatch.setattr(fitting, "MANY_ROWS", N)
+    monkeypatch.setattr(sample, "MOST_ROWS", N)
     assert many > COLKRegressor(**SETTINGS, **settings).fit(X, Y).score(X, Y) - 0.01
 
 
@@ -75,18 +76,6 @@ def test_classes_with_a_rare_one(small_sample):
     assert model.score(X, labels) > 0.8
     scores = model.decision_function(X)
     assert model.polished_.value < model.loss_.value(0.0 * scores, model._encode(labels)).mean()
-
-
-def test_strata():
-    y = np.repeat([0.0, 1.0, 2.0], [700, 290, 10])
-    weight = np.ones(1000)
-    weight[:100] = 0.0
-    rows = stratified_rows(y, weight, 90, np.random.RandomState(0))
-    assert np.all(np.diff(rows) > 0)
-    assert rows.min() >= 100
-    assert np.bincount(y[rows].astype(int)).tolist() == [60, 29, 1]
-    everything = stratified_rows(y, weight, 5000, np.random.RandomState(0))
-    assert everything.tolist() == list(range(100, 1000))
 
 
 @pytest.mark.parametrize("kind", [COLKRegressor, COLKClassifier])
@@ -118,12 +107,6 @@ class Stored:
             yield (X[some], y[some]) if weight is None else (X[some], y[some], weight[some])
 
 
-@pytest.fixture
-def small_batches(small_sample, monkeypatch):
-    monkeypatch.setattr(batches, "SAMPLE_SIZE", SIZE)
-    monkeypatch.setattr(batches, "MANY_ROWS", 2 * SIZE)
-
-
 def test_few_batches_are_the_arrays():
     whole = COLKRegressor(**SETTINGS).fit(X, Y)
     found = COLKRegressor(**SETTINGS).fit(Stored(X, Y, 70))
@@ -131,7 +114,7 @@ def test_few_batches_are_the_arrays():
 
 
 @pytest.mark.parametrize("size", [33, 5000])
-def test_weights_of_many_batches(small_batches, size):
+def test_weights_of_many_batches(small_sample, size):
     weight = RNG.integers(0, 3, size=N).astype(float)
     rows = Stored(X, Y, size, weight)
     model = COLKRegressor(**SETTINGS).fit(rows)
@@ -146,7 +129,7 @@ def test_weights_of_many_batches(small_batches, size):
 
 
 @pytest.mark.parametrize("size", [33, 5000])
-def test_every_pass_has_the_scale_of_the_inputs_that_predicts(small_batches, size):
+def test_every_pass_has_the_scale_of_the_inputs_that_predicts(small_sample, size):
     rows = X * [1.0, 1000.0] * np.linspace(0.5, 2.0, N)[:, None]
     model = COLKRegressor(**SETTINGS).fit(Stored(rows, Y, size))
     found, predicted = model.polished_, model.predict(rows)
@@ -157,7 +140,7 @@ def test_every_pass_has_the_scale_of_the_inputs_that_predicts(small_batches, siz
     assert found.value == pytest.approx(losses.mean() + penalty, rel=1e-6)
 
 
-def test_classes_and_outliers_in_batches(small_batches):
+def test_classes_and_outliers_in_batches(small_sample):
     labels = np.array(["a", "b", "c"])[np.digitize(Y, [-0.5, 0.5])].astype(object)
     labels[3] = "rare"
     model = COLKClassifier(**SETTINGS, class_weight={"a": 2.0}).fit(Stored(X, labels, 100))
@@ -169,12 +152,27 @@ def test_classes_and_outliers_in_batches(small_batches):
     assert model.polished_.n_outliers == len(y[::25])
 
 
-def test_a_table_reader_is_read_by_its_target(small_batches, tmp_path):
+def test_a_table_reader_is_read_by_its_target(small_sample, tmp_path):
     path = tmp_path / "rows.csv"
     np.savetxt(path, np.column_stack([X, Y]), delimiter=",", header="u,v,y", comments="")
     model = COLKRegressor(**SETTINGS).fit(Source([str(path)]), "y")
-    assert model.n_features_in_ == 2
-    assert model.score(X, Y) > 0.9
+    assert model.feature_names_in_.tolist() == ["u", "v"]
+    assert model.score(pd.DataFrame(X, columns=["u", "v"]), Y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (COLKRegressor(**SETTINGS, polish=False, shuffle=False), Y),
+        (COLKClassifier(**SETTINGS, class_weight="balanced"), Y > 0.3),
+        (COLKQuantileRegressor(kernel="gaussian", max_atoms=40, random_state=0), Y),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_batches_give_the_model_of_the_arrays(small_sample, model, y):
+    whole, parts = clone(model).fit(X, y), model.fit(Stored(X, y, 70))
+    np.testing.assert_allclose(parts.function_(X), whole.function_(X), rtol=0.0, atol=1e-10)
+    assert parts.n_atoms_ == whole.n_atoms_
 
 
 class OnlyOnce(list):
@@ -187,13 +185,7 @@ class OnlyOnce(list):
 def test_what_cannot_be_read_again_is_refused():
     with pytest.raises(TypeError, match="an iterator can be read only once"):
         COLKRegressor().fit(iter([(X, Y)]))
-    with pytest.raises(ValueError, match="learn them with partial_fit"):
-        COLKRegressor(polish=False).fit([(X, Y)])
-    with pytest.raises(ValueError, match="'balanced' needs all data"):
-        COLKClassifier(class_weight="balanced").fit([(X, Y > 0.0)])
-    with pytest.raises(TypeError, match="does not read batches"):
-        COLKQuantileRegressor().fit([(X, Y)])
-    with pytest.raises(ValueError, match="batches have no rows"):
+    with pytest.raises(ValueError, match="there are no rows"):
         COLKRegressor().fit(OnlyOnce([(X, Y)]))
     with pytest.raises(ValueError, match="requires y to be passed"):
         COLKRegressor().fit(X)

@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from colk import COLKQuantileRegressor
-from colk.estimators import quantiles
-from colk.estimators.coverage import conformal_quantile, weighted_quantile
+from colk.model import quantile_fit
+from colk.model.coverage import conformal_quantile, weighted_quantile
 from colk.losses import Quantiles
 from colk.rkhs.polishing import folds, weights
 from colk.rkhs.polishing.span import Span
@@ -142,7 +142,7 @@ def test_levels_share_the_kernel_values(n, monkeypatch):
             made.append(arguments)
             super().__init__(*arguments)
 
-    for module in (quantiles, weights, folds):
+    for module in (quantile_fit, weights, folds):
         monkeypatch.setattr(module, "Span", Counted)
     model(quantiles=LEVELS).fit(*data(n))
     assert len(made) == 1

@@ -74,8 +74,8 @@ def test_each_task(data):
 
 
 def test_many_rows_and_outliers(monkeypatch, data):
-    monkeypatch.setattr("colk.estimators.fitting.MANY_ROWS", 100)
-    monkeypatch.setattr("colk.estimators.fitting.SAMPLE_SIZE", 60)
+    monkeypatch.setattr("colk.model.sample.MOST_ROWS", 100)
+    monkeypatch.setattr("colk.model.sample.CHOOSING", 60)
     X, y = data
     y = y.copy()
     y[::7] += 40.0

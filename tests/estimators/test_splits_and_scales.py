@@ -5,8 +5,8 @@ import pytest
 
 from colk import COLKQuantileRegressor, COLKRegressor
 from colk._engine.running_scale import RunningScale
-from colk.estimators import passes
-from colk.estimators.passes import Passes
+from colk.model import passes
+from colk.model.passes import Passes
 
 
 @pytest.mark.parametrize(("size", "held"), [(49, 0), (50, 5), (99, 9), (200, 20), (1000, 100)])
@@ -38,7 +38,7 @@ def test_without_early_stopping_nothing_is_held_out():
     ids=str,
 )
 def test_a_pass_ends_once_it_has_found_the_atoms(settings, steps, monkeypatch):
-    monkeypatch.setattr("colk.recipe.settings.FIRST_ATOMS", 20)
+    monkeypatch.setattr("colk.model.settings.FIRST_ATOMS", 20)
     monkeypatch.setattr(passes, "_SAMPLES_PER_ATOM", 10)
     rng = np.random.default_rng(0)
     X = rng.uniform(-2.0, 2.0, size=(600, 2))

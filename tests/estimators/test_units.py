@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from colk import COLKClassifier, COLKRegressor
 from colk.losses import LOSSES, CustomLoss, Huber, Logistic, Squared
 from colk.losses.scale import loss_scale
-from colk.recipe.defaults import needs_implicit_step
+from colk.model.defaults import needs_implicit_step
 from colk.risks import RISKS, Mean
 from colk.river import COLKRegressor as RiverRegressor
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import colk
 from colk._engine.running_scale import RunningScale
-from colk.recipe.defaults import eps_share
+from colk.model.defaults import eps_share
 from colk.tabular import TableModel
 
 N = 300

@@ -13,6 +13,7 @@ __all__ = [
     "LARGEST",
     "Column",
     "Kind",
+    "Table",
     "as_numbers",
     "as_seconds",
     "as_texts",
@@ -47,6 +48,10 @@ class Column(NamedTuple):
                 f"column {self.name!r} must be one of {list(get_args(Kind))}, got {self.kind!r}"
             )
         return self
+
+
+# Columns with their kinds, and their values by name.
+Table = tuple[list[Column], dict[str, Any]]
 
 
 def check_names(target: str, features: Sequence[str], categorical: Sequence[str]) -> None:

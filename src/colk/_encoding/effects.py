@@ -78,7 +78,6 @@ def effect_targets(targets: Array, n_classes: int) -> Array:
 
 @stored.stores(
     column=stored.Count(at_most=2**31),
-    n_rows=stored.Count(1, at_most=2**62),
     numbers=stored.ListOf(stored.Count(at_most=2**31), size="n_numbers"),
     center=stored.Array("n_numbers"),
     unit=stored.Array("n_numbers", above=0.0),
@@ -92,8 +91,6 @@ class CategoryEffects:
     ----------
     column : int
         The column of an encoded row with the codes of the category.
-    n_rows : int
-        Number of rows n in the data of the fit. Row i is in fold (i mod n) mod 5.
     numbers : sequence of int
         The columns that have slopes or curves.
     center, unit : array of shape (k,)
@@ -109,8 +106,7 @@ class CategoryEffects:
     >>> rng = np.random.default_rng(0)
     >>> rows = np.column_stack([rng.normal(size=3000), rng.integers(1, 201, size=3000)])
     >>> y = np.where(rows[:, 1] == 7.0, 2.0 + rows[:, 0], 0.0)
-    >>> weight, places = np.ones(3000), np.arange(3000)
-    >>> effects = CategoryEffects.of(rows, 1, 1, 201, y[:, None], weight, places, 3000)
+    >>> effects = CategoryEffects.of(rows, 1, 1, 201, y[:, None], np.ones(3000), np.arange(3000))
     >>> effects.values(np.array([[0.0, 7.0], [1.0, 7.0], [1.0, -1.0]])).round(0).T + 0.0
     array([[2., 3., 0.]])
     """
@@ -118,14 +114,13 @@ class CategoryEffects:
     def __init__(
         self,
         column: int,
-        n_rows: int,
         numbers: list[int],
         center: Array,
         unit: Array,
         has_curves: bool,
         tables: Array,
     ) -> None:
-        self.column, self.n_rows, self.numbers = column, n_rows, list(numbers)
+        self.column, self.numbers = column, list(numbers)
         self.center, self.unit, self.has_curves, self.tables = center, unit, has_curves, tables
 
     @property
@@ -143,7 +138,6 @@ class CategoryEffects:
         targets: Array,
         weight: Array,
         places: Places,
-        n_rows: int,
     ) -> "CategoryEffects | None":
         """Return the effects of a category; None if it has too few values, or too many.
 
@@ -162,9 +156,7 @@ class CategoryEffects:
         weight : array of shape (n,)
             Weights of the rows.
         places : array of shape (n,)
-            The indices of the rows in the data.
-        n_rows : int
-            Number of rows in the data.
+            The numbers of the rows in the data. Row i is in fold i mod 5.
         """
         counted = weight > 0.0
         n, q = int(counted.sum()), targets.shape[1]
@@ -179,7 +171,7 @@ class CategoryEffects:
         varies = np.flatnonzero(unit > 0.0)
         scales, empty = (center[varies], unit[varies]), np.zeros((1, q, 1, 1))
         has_curves = n >= _ROWS_FOR_CURVES * n_seen and n_terms > _PER_CURVE
-        found = cls(column, n_rows, varies.tolist(), *scales, has_curves, empty)
+        found = cls(column, varies.tolist(), *scales, has_curves, empty)
         deviations = targets - np.average(targets, axis=0, weights=weight)
         found._keep_slopes(rows[counted], codes, deviations[counted], n_codes, n_terms)
         Z, folds = found._terms(rows[counted]), found._folds(places[counted])
@@ -222,7 +214,7 @@ class CategoryEffects:
         return np.column_stack(terms)
 
     def _folds(self, places: Places) -> Codes:
-        return np.asarray(places % self.n_rows % N_FOLDS, dtype=np.intp)
+        return np.asarray(places % N_FOLDS, dtype=np.intp)
 
     def values(self, rows: Array, places: Places | None = None) -> Array:
         """Return the expected effects, of shape (n, q); 0 for a value without rows.
@@ -247,7 +239,7 @@ class CategoryEffects:
         return CategoryEffects(**{**self._to_file(), "tables": self.tables[:1]})
 
     def _to_file(self) -> dict[str, Any]:
-        names = ("column", "n_rows", "numbers", "center", "unit", "has_curves", "tables")
+        names = ("column", "numbers", "center", "unit", "has_curves", "tables")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
@@ -288,9 +280,7 @@ class EffectColumns:
     def _with_effects(self, rows: Array, places: Places | None) -> Array:
         return np.column_stack([rows, *(effects.values(rows, places) for effects in self.effects)])
 
-    def find_effects(
-        self, rows: Array, targets: Array, weight: Array, places: Places, n_rows: int
-    ) -> Array:
+    def find_effects(self, rows: Array, targets: Array, weight: Array, places: Places) -> Array:
         """Find the effects of categories with many values; return rows with effects appended.
 
         Parameters
@@ -302,12 +292,10 @@ class EffectColumns:
         weight : array of shape (n,)
             Weights of the rows.
         places : array of shape (n,)
-            The indices of the rows in the data. They determine the folds; the effect in a row is
+            The numbers of the rows in the data. They determine the folds; the effect in a row is
             computed from the rows of other folds.
-        n_rows : int
-            Number of rows in the data.
         """
-        given = (targets, weight, places, n_rows)
+        given = (targets, weight, places)
         found = (
             CategoryEffects.of(rows, self.n_measured, column, len(codes), *given)
             for column, codes in zip(self.categorical, self._codes.values(), strict=True)

@@ -4,7 +4,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -16,19 +15,18 @@ from colk._engine.locks import Guarded
 from colk._engine.terms import Term, with_parameters
 from colk._engine.thread_pool import use_threads
 from colk._validation import Array
-from colk.compressors import KOMP
-from colk.estimators.feature_scales import warn_of_scales
 from colk.estimators.stored import StoredEstimator
 from colk.estimators.table_input import TableInput
 from colk.kernels.bandwidth import as_kernel, takes_bandwidth
 from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss
-from colk.recipe import Contest, Recipe, Settings, as_loss, as_risk
+from colk.model import Contest, Recipe, Settings, as_loss, as_risk
+from colk.model.feature_scales import warn_of_scales
 from colk.risks import GroupRisk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath
-from colk.selection import KeptSamples, Race, rows_to_race
+from colk.selection import KeptSamples, Race
 
 __all__ = ["COLKEstimator"]
 
@@ -69,9 +67,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
     @property
     def eps_(self) -> float:
         """H-norm of the error that compression may make in the next step."""
-        learner = self._fitted()
-        rule = cast(KOMP, learner.compressor)
-        return float(rule.eps or 0.0) + float(rule.fraction or 0.0) * learner.step_length
+        return self._fitted().eps_now
 
     @property
     def function_(self) -> KernelExpansion:
@@ -154,12 +150,6 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
     # -- the task: regression, classification or quantiles -----------------------------------
 
     @abstractmethod
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, first: bool
-    ) -> tuple[Array, Array, Array]:
-        """Validate the samples and encode the targets; the first call also makes the learner."""
-
-    @abstractmethod
     def _encode(self, y: Any) -> Array:
         """Return targets in the encoding that the loss takes."""
 
@@ -179,17 +169,6 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
     def _losses(self, X: Any, y: Any) -> Array:
         """Losses of the samples, in the units in which the loss is minimised."""
         return self.loss_.value(self._values(X), self._encode(np.asarray(y)))
-
-    def _walk(self, X: Any, y: Any, n_points: int) -> tuple[Array, Array]:
-        """Learn the stream in parts; return samples seen and model order after each part."""
-        X, Y, weight = self._prepare(X, y, None, first=True)
-        self._choose_kernel(X, Y, weight)
-        ends = np.unique(np.linspace(0, len(X), n_points + 1).astype(int))
-        orders = []
-        for start, end in pairwise(ends):
-            self._pass(X[start:end], Y[start:end], weight[start:end])
-            orders.append(self.n_atoms_)
-        return ends[1:].astype(np.float64), np.array(orders, dtype=np.float64)
 
     # -- learning ----------------------------------------------------------------------------
 
@@ -223,7 +202,9 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         settings = self._settings(loss)
         as_risk(settings.risk).check_loss(loss)
         self._n_outputs = n_outputs
-        self._use(Recipe.from_data(settings, X))
+        recipe = Recipe.from_data(settings, X)
+        self._show(recipe)
+        self._learner = recipe.learner(self._n_outputs)
         is_plain = not settings.is_open and self._inputs.is_plain
         if is_plain and isinstance(self.bandwidth_, float):
             warn_of_scales(X, getattr(self, "feature_names_in_", None))
@@ -233,11 +214,6 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         self._kept = KeptSamples() if settings.is_open else None
         self._contest: Contest | None = None
 
-    def _use(self, recipe: Recipe) -> None:
-        """Make the learner of a recipe, and set the attributes that describe it."""
-        self._show(recipe)
-        self._learner = recipe.learner(self._n_outputs)
-
     def _show(self, recipe: Recipe) -> None:
         """Set the attributes that describe the learner of a recipe."""
         self.kernel_, self.loss_, self.risk_ = recipe.kernel, recipe.loss, recipe.risk
@@ -246,26 +222,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         self.step_size_, self.gradient_bound_ = recipe.step_size, recipe.gradient_bound
         self.prior_ = recipe.prior
 
-    # -- choosing the kernel by the data -----------------------------------------------------
-
-    def _choose_kernel(self, X: Array, Y: Array, weight: Array, random: Any = None) -> None:
-        """Race the kernels on samples of a `fit`; rebuild the learner if the default loses."""
-        if self._kept is None:
-            return
-        rows = rows_to_race(len(X), random)
-        self.race_ = self._settings(self.loss_).race(
-            X[rows], Y[rows], weight[rows], self._n_outputs or 1, prefers_narrow=True
-        )
-        self._kept = None
-        if not self.race_.default_won:
-            self._use(self._recipe(X))
-
-    def _recipe(self, X: Array) -> Recipe:
-        """The recipe of the learner, once the kernel is chosen."""
-        settings = self._settings(self.loss_)
-        if self.race_ is None or self.race_.default_won:
-            return Recipe.from_data(settings, X)
-        return Recipe.from_kernel(settings, self.race_.kernel)
+    # -- streams -----------------------------------------------------------------------------
 
     def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn a part of a stream; its first samples are kept for the race of kernels.

@@ -1,25 +1,26 @@
 """Online kernel classification under a risk, as a scikit-learn estimator."""
 
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from colk import _stored as stored
 from colk._validation import Array
-from colk.estimators.batches import Batches
-from colk.estimators.fitting import EpochEstimator
+from colk.estimators.fitting import FittedEstimator
 from colk.estimators.sparse_input import is_large
 from colk.estimators.stored import Labels, fields_of
 from colk.kernels import Kernel
-from colk.losses import Logistic, Loss, Softmax
-from colk.recipe import Solver, as_loss, as_risk, classification_loss
+from colk.losses import Logistic, Loss
+from colk.model import Solver, as_loss, as_risk
+from colk.model.fit import Fit
+from colk.model.targets import LabelTargets
 from colk.risks import AUC, Risk
 from colk.schedules import Averaging, Pairing, Rate
 
@@ -43,7 +44,7 @@ def _has_probabilities(classifier: "COLKClassifier") -> bool:
 
 
 @stored.stores(fields_of(classes_=Labels()))
-class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKClassifier(ClassifierMixin, FittedEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel classification in bounded memory, under a risk of your choice.
 
     Two classes share one function, whose sign is the prediction. Each of more classes has its own
@@ -249,9 +250,15 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
                 "example from sklearn.utils.class_weight.compute_class_weight"
             )
 
-    def _fit_batches(self, batches: Batches) -> None:
-        self._refuse_balanced()
-        super()._fit_batches(batches)
+    def _new_targets(self) -> LabelTargets:
+        return LabelTargets(as_loss(self.loss), self.class_weight)
+
+    def _checked_targets(self, y: Any) -> Any:
+        check_classification_targets(y)
+        return np.asarray(y)
+
+    def _adopt_targets(self, fit: Fit) -> None:
+        self.classes_ = cast(LabelTargets, fit.targets).labels
 
     def _prepare(
         self,
@@ -264,61 +271,31 @@ class COLKClassifier(ClassifierMixin, EpochEstimator):  # type: ignore[misc]  # 
         """Validate the samples and encode the labels; the first call also makes the learner."""
         X, y = self._validated(X, y, reset=first)
         check_classification_targets(y)
-        weight = self._weights(sample_weight, X)
+        weight = self._weights(sample_weight, len(X))
         if first:
             self._start_classes(X, np.unique(y if classes is None else np.asarray(classes)))
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes {np.unique(classes)} differ from those of the first call, {self.classes_}"
             )
-        targets = self._encode(np.asarray(y))
-        return X, targets, weight * self._class_weights(np.asarray(y), weight)
+        labels = np.asarray(y)
+        return X, self._encode(labels), self._known_targets.weigh(labels, weight)
 
-    def _encoded(self, X: Any, y: Any, weight: Any) -> tuple[Array, Array, Array]:
-        points, targets, weight = super()._encoded(X, y, weight)
-        return points, targets, weight * self._class_weights(np.asarray(y), weight)
-
-    def _class_weights(self, y: Any, weight: Array) -> Array | float:
-        """Return the class weight of each sample, as scikit-learn computes it."""
+    @property
+    def _known_targets(self) -> LabelTargets:
+        """The targets with the labels of this model; weights of classes must be given."""
+        targets = LabelTargets(self.loss_, self.class_weight)
         if self.class_weight is None:
-            return 1.0
-        counted = y[weight > 0.0]
-        balanced = isinstance(self.class_weight, str)
-        known = np.isin(self.classes_, counted) if balanced else np.ones(len(self.classes_), bool)
-        of_class = np.ones(len(self.classes_))
-        of_class[known] = compute_class_weight(
-            self.class_weight, classes=self.classes_[known], y=counted
-        )
-        if not (np.isfinite(of_class).all() and (of_class >= 0.0).all()):
-            raise ValueError(f"weights in class_weight must be at least 0, got {of_class}")
-        of_sample: Array = of_class[np.searchsorted(self.classes_, y)]
-        return of_sample
+            return replace(targets, labels=self.classes_)
+        return targets.of_labels(self.classes_)
 
     def _start_classes(self, X: Array, labels: Any) -> None:
-        if len(labels) < 2:
-            raise ValueError(
-                f"a classifier needs samples of at least 2 classes, got one class: {labels}"
-            )
-        loss = classification_loss(self.loss, len(labels))
+        targets = LabelTargets(as_loss(self.loss)).of_labels(labels)
         self.classes_ = labels
-        n_outputs = len(labels) if isinstance(loss, Softmax) else None
-        self._start(X, loss, n_outputs)
+        self._start(X, targets.loss, targets.n_outputs)
 
     def _encode(self, y: Any) -> Array:
-        """Return labels as the loss takes them: ±1, ±1 for each class, or the class index."""
-        found = np.searchsorted(self.classes_, y)
-        index: NDArray[np.intp] = np.minimum(found, len(self.classes_) - 1)
-        unknown = self.classes_[index] != y
-        if unknown.any():
-            raise ValueError(
-                f"y has labels {np.unique(y[unknown])} that are not among the classes "
-                f"{self.classes_} of the first call"
-            )
-        if isinstance(self.loss_, Softmax):
-            return index.astype(np.float64)
-        if len(self.classes_) == 2:
-            return np.where(index == 1, 1.0, -1.0)
-        return np.where(index[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+        return LabelTargets(self.loss_, labels=self.classes_).encode(y)
 
     def decision_function(self, X: Any) -> Array:
         """Return scores: (n,) for two classes, positive for the second; (n, C) for more.

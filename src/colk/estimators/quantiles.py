@@ -2,30 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state
 
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
-from colk._engine.thread_pool import map_in_threads, use_threads
+from colk._engine.thread_pool import use_threads
 from colk._validation import Array, check_vector
-from colk.estimators.batches import Batches
-from colk.estimators.coverage import conformal_quantile, warn_of_levels, weighted_quantile
-from colk.estimators.fitting import LEAST_REGULARIZATION, Flags
-from colk.estimators.passes import Passes
-from colk.estimators.quantile_levels import CrossValidation, LeaveOneOut
 from colk.estimators.scaled_targets import ScaledTargets
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Loss, Quantiles
-from colk.recipe import Settings
+from colk.model import Settings
+from colk.model.coverage import weighted_quantile
+from colk.model.quantile_fit import QuantileFit
+from colk.model.targets import QuantileTargets
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing.span import Span
 from colk.schedules import Averaging, Rate
 
 __all__ = ["COLKQuantileRegressor"]
@@ -123,6 +119,9 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
 
     _targets: RunningScale
 
+    fit_type = QuantileFit
+    risk = "mean"
+    polish = True
     scale_targets = True
 
     def __init__(
@@ -164,7 +163,7 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
         if first or not self._is_valid(X):
             X, y = self._validated(X, y, reset=first, y_numeric=True)
         targets = check_vector(y, len(X), "y")
-        weight = self._weights(sample_weight, X)
+        weight = self._weights(sample_weight, len(X))
         if first:
             self._begin(X)
             scaled = self._scale_all(targets, weight)
@@ -186,112 +185,32 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
         settings = super()._settings(loss)
         if not self._is_stream:
             return replace(settings, forgetting=Settings.forgetting)
-        settings = replace(settings, solver="newton", step_size=None, averaging=True)
-        return replace(settings, regularization=None)
+        return settings.for_quantile_stream()
 
     def _stored_solver(self) -> str:
         return "newton"
 
-    def _fit_batches(self, batches: Batches) -> None:
-        raise TypeError("COLKQuantileRegressor does not read batches: pass arrays")
+    def _new_targets(self) -> QuantileTargets:
+        return QuantileTargets(Quantiles(self.quantiles))
 
-    def _learn_all(self, X: Array, Y: Array, weight: Array) -> Flags | None:
-        """Find the atoms in passes over some of the samples, then the weights of each level."""
-        if (weight == 0.0).any():
-            X, Y, weight = (rows[weight > 0.0] for rows in (X, Y, weight))
-        if len(X) < 2:
-            raise ValueError(f"quantiles need at least 2 samples, got n_samples = {len(X)}")
-        order = check_random_state(self.random_state).permutation(len(X))
-        size = len(X) if len(X) <= _FEW else int(_ATOM_SHARE * len(X))
-        fitting = np.sort(order[:size])
-        self._epochs(X[fitting], Y[fitting], weight[fitting])
-        if len(X) <= _FEW:
-            self._finish(CrossValidation(X, Y[:, 0], weight, order % _FOLDS))
-        else:
-            self._finish(LeaveOneOut(X, Y[:, 0], weight, np.sort(order[size:])))
-        return None
+    _target_checks: ClassVar[dict[str, Any]] = {"y_numeric": True}
 
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
-    ) -> tuple[Array, Array, Array]:
-        """Validate the samples, scale the targets and make the learner."""
-        loss = Quantiles(self.quantiles)
-        X, y = self._validated(X, y, reset=first, y_numeric=True)
-        weight = self._weights(sample_weight, X)
-        self.quantiles_ = loss.levels
-        self._is_stream = False
-        self._start(X, loss, len(loss.levels))
-        self._targets = RunningScale(1).merged(np.asarray(y, dtype=np.float64), weight)
-        return X, self._encode(y), weight
+    def _checked_targets(self, y: Any) -> Array:
+        return np.asarray(y, dtype=np.float64)
+
+    def _adopt_targets(self, fit: QuantileFit) -> None:
+        targets = cast(QuantileTargets, fit.targets)
+        self._targets, self.quantiles_ = targets.scale, targets.loss.levels
+        self._is_stream, self.regularizations_ = True, fit.regularizations
 
     def _encode(self, y: Any) -> Array:
         return self._targets.scaled(np.asarray(y, dtype=np.float64))[:, None]
-
-    def _adds_atoms(self) -> bool:
-        """Return False, because all levels keep the atoms of the pass."""
-        return False
-
-    def _conclude(self, passes: Passes, X: Array, Y: Array, weight: Array, lost: float) -> None:
-        """Do nothing: `_finish` polishes, and warnings about gradients do not apply here."""
-
-    def _finish(self, samples: "CrossValidation | LeaveOneOut") -> None:
-        """Find the weights of each level, and the constant that gives it its coverage."""
-        warn_of_levels(self.quantiles_, len(samples.judged))
-        shared = self._learner.function
-        start = KernelExpansion(shared.kernel, shared.atoms, np.zeros(shared.n_atoms))
-        span = Span(shared.kernel, samples.X, shared.atoms) if shared.n_atoms else None
-        least = max(self.regularization_, LEAST_REGULARIZATION)
-
-        def fit(level: float) -> tuple[Array, float, float]:
-            # Far from the atoms f is 0, and the prediction is then the quantile of all targets.
-            centre = weighted_quantile(samples.y, samples.weight, level)
-            if span is None:
-                function, regularization, unseen = start, least, np.zeros(len(samples.y))
-            else:
-                function, regularization, unseen = samples.fit(start, span, centre, level, least)
-            residuals = (samples.y - centre - unseen)[samples.judged]
-            shift = conformal_quantile(residuals, samples.weight[samples.judged], level)
-            return function.weights, centre + shift, regularization
-
-        weights, constants, chosen = zip(*map_in_threads(fit, self.quantiles_), strict=True)
-        self.regularizations_ = np.array(chosen)
-        self._go_on(np.column_stack(weights), np.array(constants), samples.X, samples.y)
-
-    def _go_on(self, weights: Array, constants: Array, X: Array, y: Array) -> None:
-        """Make the learner of a stream that starts from these weights and constants."""
-        self._is_stream = True
-        learner = self._recipe(X).learner()
-        assert isinstance(learner, QuantileCOLK)
-        learner.start_from(self._learner, weights, constants, X, y)
-        self._learner = learner
 
     @property
     def target_scale_(self) -> float:
         """Standard deviation of the targets, computed without outliers; it divides them."""
         self._fitted()
         return float(self._targets.units[0])
-
-    def adopt_quantiles(
-        self, weights: Array, constants: Array, regularizations: Array, X: Array, y: Array
-    ) -> None:
-        """Replace the weights of the atoms of a fitted model.
-
-        Parameters
-        ----------
-        weights : array of shape (M, Q)
-            Weights of each level, for encoded targets; see `encode_targets`.
-        constants : array of shape (Q,)
-            The constant that is added to each function, for encoded targets.
-        regularizations : array of shape (Q,)
-            λ of each level.
-        X, y : arrays of shape (n, p) and (n,)
-            Samples that represent those of the fit.
-        """
-        with self._unchanged_on_error():
-            self._fitted()
-            self._make_dense()
-            self.regularizations_ = regularizations
-            self._go_on(weights, constants, X, self._encode(y)[:, 0])
 
     @property
     def function_(self) -> KernelExpansion:
@@ -337,7 +256,7 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
         """
         predictions = self.predict(X)
         targets = np.asarray(y, dtype=np.float64)
-        weight = self._weights(sample_weight, predictions)
+        weight = self._weights(sample_weight, len(predictions))
         constants = [weighted_quantile(targets, weight, level) for level in self.quantiles_]
         found, least = (
             float(weight @ self.loss_.value(F, targets))

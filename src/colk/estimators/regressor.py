@@ -1,7 +1,7 @@
 """Online kernel regression under a risk, as a scikit-learn estimator."""
 
 import math
-from typing import Any, Literal, overload
+from typing import Any, ClassVar, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,9 @@ from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
 from colk.learners import NewtonCOLK
 from colk.losses import Loss
-from colk.recipe import Solver, regression_loss
+from colk.model import Solver, regression_loss
+from colk.model.fit import Fit
+from colk.model.targets import NumberTargets
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Pairing, Rate
@@ -276,21 +278,25 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         first = not self.__sklearn_is_fitted__()
         self._learn_targets(*self._checked(X, y, sample_weight, first), first)
 
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
-    ) -> tuple[Array, Array, Array]:
-        """Validate all samples and scale the targets; the first call also makes the learner."""
-        X, targets, weight = self._checked(X, y, sample_weight, first)
-        return X, self._scale_all(targets, weight), weight
+    def _new_targets(self) -> NumberTargets:
+        return NumberTargets(regression_loss(self.loss), self.scale_targets)
+
+    _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
+
+    def _checked_targets(self, y: Any) -> Array:
+        return np.asarray(y, dtype=np.float64)
+
+    def _adopt_targets(self, fit: Fit) -> None:
+        self._targets = cast(NumberTargets, fit.targets).scale
 
     def _checked(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
     ) -> tuple[Array, Array, Array]:
         """Validate the samples; the first call also makes the learner."""
         if first or not self._is_valid(X) or not _is_valid(y, len(X)):
-            X, y = self._validated(X, y, reset=first, multi_output=True, y_numeric=True)
+            X, y = self._validated(X, y, reset=first, **self._target_checks)
         targets = np.asarray(y, dtype=np.float64)
-        weight = self._weights(sample_weight, X)
+        weight = self._weights(sample_weight, len(X))
         if first:
             loss, n_outputs = regression_loss(self.loss), math.prod(targets.shape[1:])
             loss.check_targets(targets[:1], n_outputs)

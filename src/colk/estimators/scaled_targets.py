@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from colk._engine.locks import LOCK, Lock
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
-from colk.estimators.fitting import EpochEstimator
+from colk.estimators.fitting import FittedEstimator
 from colk.estimators.sparse_input import is_large
 from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
@@ -23,10 +23,10 @@ from colk.risks import GroupRisk
 __all__ = ["ScaledTargets"]
 
 
-class ScaledTargets(EpochEstimator):
+class ScaledTargets(FittedEstimator):
     """An estimator that scales its targets by their running mean and standard deviation."""
 
-    _changing = (*EpochEstimator._changing, "_targets")
+    _changing = (*FittedEstimator._changing, "_targets")
     _targets: RunningScale
     scale_targets: bool
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,16 +11,16 @@ from sklearn.utils import assert_all_finite, check_consistent_length
 from colk._encoding.encoder import TableEncoder
 from colk._encoding.frames import names_of
 from colk._validation import Array
-from colk.estimators.inputs import Inputs
 from colk.kernels import Kernel
 from colk.kernels.of_rows import OfRows, SparseRows, takes_sparse
 from colk.learners.colk import KernelLearner
 from colk.learners.growth import points_in, with_points
+from colk.model.inputs import Inputs
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import Polished
 from colk.selection import Race
 
-__all__ = ["SparseInput", "WholeMatrix", "is_large", "parts_of"]
+__all__ = ["SparseInput", "is_large", "parts_of"]
 
 # Largest number of entries in a block of dense rows: 32 MB.
 _DENSE = 2**22
@@ -29,12 +29,6 @@ _DENSE = 2**22
 # the share of nonzero entries is below _SHARE.
 _SMALL = 2**21
 _SHARE = 0.25
-
-
-class WholeMatrix(NamedTuple):
-    """A sparse matrix that `fit` takes as a whole, not in dense blocks."""
-
-    matrix: Any
 
 
 def _is_sparse(X: Any) -> bool:

@@ -8,13 +8,13 @@ from colk import _stored as stored
 from colk._engine.locks import LOCK
 from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
-from colk.estimators.inputs import Inputs
 from colk.kernels import Kernel
 from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
 from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Loss, Softmax
-from colk.recipe import Contest, Settings, has_solver
+from colk.model import Contest, Settings, has_solver
+from colk.model.inputs import Inputs
 from colk.risks import Risk
 from colk.rkhs.polishing import Polished, RiskPath
 from colk.schedules import PowerDecay

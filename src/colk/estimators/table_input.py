@@ -16,10 +16,9 @@ from sklearn.utils.validation import (
 from colk._encoding.encoder import TableEncoder
 from colk._encoding.frames import is_table, read_table
 from colk._validation import Array, check_weight_range, reject_lazy
-from colk.estimators.inputs import Inputs, Table, are_scaled
-from colk.estimators.sparse_input import SparseInput, WholeMatrix
-from colk.kernels import Kernel
-from colk.kernels.bandwidth import takes_bandwidth
+from colk.estimators.sparse_input import SparseInput
+from colk.model.inputs import Inputs
+from colk.model.settings import Settings
 
 __all__ = ["TableInput"]
 
@@ -80,18 +79,42 @@ class TableInput(SparseInput):
     def _validated(
         self, X: Any, y: Any = "no_validation", reset: bool = False, **checks: Any
     ) -> Any:
-        """Check data as scikit-learn's `validate_data` does; return X as the learner takes it.
+        """Check data as scikit-learn's `validate_data` does; return X as the learner takes it."""
+        source, y = self._checked_source(X, y, reset, **checks)
+        if isinstance(y, str) and y == "no_validation":
+            return self._inputs.encode(source)
+        if reset:
+            self._inputs, rows = Inputs.fitted(
+                source,
+                getattr(self, "feature_names_in_", None),
+                False if issparse(X) else self.standardize,
+                Settings.of(self),
+            )
+            return rows, y
+        self._inputs, rows = self._inputs.learned(source)
+        return rows, y
+
+    def _checked_source(
+        self,
+        X: Any,
+        y: Any = "no_validation",
+        reset: bool = False,
+        keep_sparse: bool = False,
+        **checks: Any,
+    ) -> tuple[Any, Any]:
+        """Check data; return X as it was read, an array or a table, and y.
 
         A Dask collection is not loaded. X may be a table with gaps, categories and dates, or a
         sparse matrix.
         """
+        if isinstance(X, tuple):  # a batch of a file
+            self._check_names([name for name, _ in X[0]], reset)
+            return X, y
         instead = f"colk.distributed.Dask{type(self).__name__}"
         reject_lazy(X, "X", instead)
         reject_lazy(y, "y", instead)
         is_learning = not (isinstance(y, str) and y == "no_validation")
-        source: Array | Table
-        is_whole = isinstance(X, WholeMatrix)
-        X = X.matrix if is_whole else X
+        source: Any
         is_sparse = issparse(X)
         if is_table(X):
             source = read_table(X)
@@ -107,49 +130,35 @@ class TableInput(SparseInput):
             checks["ensure_all_finite"] = True if is_sparse else "allow-nan"
             found: Any = validate_data(self, X, y, reset=reset, **checks)
             source, y = found if is_learning else (found, y)
-            if is_whole:
-                self._wants_scale(source, True)
-                return self._take_rows(source), y
-            source = source.toarray() if is_sparse else source  # type: ignore[union-attr]
-        if not is_learning:
-            return self._inputs.encode(source)
+            if is_sparse:
+                if is_learning:
+                    self._refuse_scale()
+                source = source if keep_sparse else source.toarray()
+        return source, y
+
+    def _check_names(self, names: list[str], reset: bool) -> None:
+        """Set the names of the columns of a file, or check that they are the same as before."""
         if reset:
-            return self._first_rows(source, is_sparse), y
-        self._inputs, rows = self._inputs.learned(source)
-        return rows, y
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif names != list(self.feature_names_in_):
+            raise ValueError(f"a batch has the columns {names}, not {list(self.feature_names_in_)}")
 
-    def _first_rows(self, source: Array | Table, is_sparse: bool) -> Array:
-        """Find the kinds of the columns; scale numbers if `_wants_scale`."""
-        self._inputs, rows = Inputs.of(source, getattr(self, "feature_names_in_", None))
-        if self._wants_scale(rows, is_sparse):
-            self._inputs, rows = self._inputs.scaled(rows)
-        return rows
+    def _refuse_scale(self) -> None:
+        """Raise if numbers of a sparse matrix are to be scaled."""
+        if self.standardize is True:
+            raise ValueError(
+                "standardize=True subtracts the mean of each column, which would make a sparse "
+                "matrix dense: scale it with sklearn.preprocessing.MaxAbsScaler, and leave out "
+                "standardize"
+            )
 
-    def _wants_scale(self, rows: Any, is_sparse: bool) -> bool:
-        """Whether to scale numbers; those of a sparse matrix are never scaled."""
-        wants_scale: Any = self.standardize
-        if isinstance(wants_scale, str) and wants_scale != "auto":
-            raise ValueError(f"standardize must be True, False or 'auto', got {wants_scale!r}")
-        if is_sparse:
-            if wants_scale is True:
-                raise ValueError(
-                    "standardize=True subtracts the mean of each column, which would make a sparse "
-                    "matrix dense: scale it with sklearn.preprocessing.MaxAbsScaler, and leave out "
-                    "standardize"
-                )
-            return False
-        if not isinstance(wants_scale, str):
-            return bool(wants_scale)
-        has_units = isinstance(self.kernel, Kernel) or not isinstance(self.bandwidth, str)
-        uses_distance = self.kernel == "auto" or takes_bandwidth(self.kernel)
-        needs_it = not self._inputs.is_plain or (uses_distance and not are_scaled(rows))
-        return not has_units and needs_it
-
-    def _weights(self, sample_weight: Any, X: Array) -> Array:
+    def _weights(self, sample_weight: Any, size: int) -> Array:
+        """Return the checked weights of so many samples; None gives weight 1 to each."""
         if sample_weight is None:
-            return np.ones(len(X))
+            return np.ones(size)
         reject_lazy(sample_weight, "sample_weight")
         weight: Array = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            sample_weight, np.empty((size, 1)), dtype=np.float64, ensure_non_negative=True
         )
         return check_weight_range(np.ascontiguousarray(weight), "sample_weight")

@@ -213,6 +213,12 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         return float(getattr(self._stream, "average_error", 0.0))
 
     @property
+    def eps_now(self) -> float:
+        """H-norm of the error that compression may make in the next step."""
+        rule: Any = self.compressor
+        return float(rule.eps or 0.0) + float(rule.fraction or 0.0) * self.step_length
+
+    @property
     def step_length(self) -> float:
         """RMS H-norm of the latest steps if the compressor needs it; else 0."""
         return float(np.sqrt(getattr(self._stream, "squared_move", 0.0)))

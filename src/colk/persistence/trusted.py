@@ -30,7 +30,7 @@ _HOMES = {
         "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "KernelCompressor",
     ),
     "colk.selection": ("Race", "KeptSamples"),
-    "colk.recipe": ("Contest",),
+    "colk.model": ("Contest",),
     "colk._engine.running_scale": ("RunningScale",),
     "colk.conformal": (
         "AdaptiveInterval", "ConformalClassifier", "ConformalRegressor", "ResidualQuantiles",
@@ -44,7 +44,7 @@ _HOMES = {
     "colk._encoding.effects": ("CategoryEffects",),
     "colk._encoding.encoder": ("TableEncoder",),
     "colk._encoding.gaps": ("GapFiller",),
-    "colk.estimators.inputs": ("Inputs",),
+    "colk.model.inputs": ("Inputs",),
 }  # fmt: skip
 
 # Parts of models, which cannot be saved by themselves.

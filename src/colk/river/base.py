@@ -23,7 +23,7 @@ from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.learners.drift_event import DriftEvent
 from colk.losses import Loss
-from colk.recipe import Contest, Recipe, RiverSolver, Settings
+from colk.model import Contest, Recipe, RiverSolver, Settings
 from colk.risks import Risk
 from colk.river.features import Features, checked_columns, checked_features
 from colk.river.feed import Feed

@@ -13,7 +13,7 @@ from colk._validation import Array, reject_lazy
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Loss, Softmax
-from colk.recipe import RIVER_CLASSIFIER, RiverSolver
+from colk.model import RIVER_CLASSIFIER, RiverSolver
 from colk.risks import Risk
 from colk.river.base import OnlineModel, check_weight, check_weights
 from colk.river.features import Features

@@ -8,7 +8,7 @@ from river import metrics
 
 from colk._validation import check_count, check_number
 from colk.losses import Loss
-from colk.recipe import as_risk, regression_loss
+from colk.model import as_risk, regression_loss
 from colk.risks import LossRisk, Risk
 
 __all__ = ["ClassificationRisk", "RegressionRisk"]

@@ -12,7 +12,7 @@ from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Loss, Quantiles
-from colk.recipe import RIVER_REGRESSOR
+from colk.model import RIVER_REGRESSOR
 from colk.river.features import Features
 from colk.river.numbers import NumberModel
 from colk.river.stored import FIELDS

@@ -11,7 +11,7 @@ from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Loss
-from colk.recipe import RIVER_REGRESSOR, RiverSolver, regression_loss
+from colk.model import RIVER_REGRESSOR, RiverSolver, regression_loss
 from colk.risks import Risk
 from colk.river.features import Features
 from colk.river.numbers import NumberModel

@@ -6,7 +6,7 @@ from typing import Any
 from colk import _stored as stored
 from colk.errors import FileFormatError
 from colk.learners.colk import KernelLearner
-from colk.recipe import Contest, Settings, has_solver
+from colk.model import Contest, Settings, has_solver
 from colk.selection import KeptSamples
 
 __all__ = ["FIELDS", "StoredModel"]

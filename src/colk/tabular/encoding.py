@@ -14,7 +14,7 @@ from colk._encoding.encoder import TableEncoder
 from colk._engine.locks import Guarded
 from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
-from colk.recipe import Settings, as_loss
+from colk.model import Settings, as_loss
 
 if TYPE_CHECKING:
     from colk.tabular.reading import Columns

@@ -12,7 +12,7 @@ from colk._engine.locks import locked
 from colk._validation import Array, check_count
 from colk.kernels import Kernel
 from colk.losses import Loss
-from colk.recipe import Recipe, Settings, Solver, table_loss, table_risk
+from colk.model import Recipe, Settings, Solver, table_loss, table_risk
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean

@@ -19,7 +19,7 @@ import numpy as np
 
 from colk._validation import Array
 from colk.losses import Huber, Loss
-from colk.recipe import grown
+from colk.model import grown
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import final_polish
 from colk.rkhs.polishing.passes import Iterate, PassNewton, Sums

@@ -12,7 +12,7 @@ from colk._validation import Array
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss, Softmax
-from colk.recipe import Contest, Recipe, as_averaging
+from colk.model import Contest, Recipe, as_averaging
 from colk.risks import Risk
 from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion

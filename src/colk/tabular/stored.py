@@ -7,7 +7,7 @@ from colk._encoding.encoder import TableEncoder
 from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.learners.colk import KernelLearner
-from colk.recipe import Contest, Recipe, has_solver
+from colk.model import Contest, Recipe, has_solver
 from colk.risks import Mean
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean

@@ -7,7 +7,7 @@ import numpy as np
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
-from colk.recipe import Contest, Recipe, Settings
+from colk.model import Contest, Recipe, Settings
 from colk.selection import KeptSamples, Race
 from colk.tabular.prediction import TablePredictor
 
@@ -59,7 +59,7 @@ class TableStream(TablePredictor):
         """Learn checked rows; the first rows are kept for the race of kernels.
 
         Afterwards a rival with another kernel may learn beside the model, and take over; see
-        `colk.recipe.Contest`.
+        `colk.model.Contest`.
         """
         y, weight = targets[:, 0], np.ones(len(X))
         n = 0

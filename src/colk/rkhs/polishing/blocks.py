@@ -15,7 +15,17 @@ import numpy as np
 from colk._engine.thread_pool import each_in_threads
 from colk._validation import Array
 
-__all__ = ["BLOCK", "Block", "Blocks", "RowBlocks", "add", "turns", "weight_block"]
+__all__ = [
+    "BLOCK",
+    "Block",
+    "Blocks",
+    "RowBlocks",
+    "add",
+    "block_edges",
+    "normalise_block",
+    "turns",
+    "weight_block",
+]
 
 # Largest number of rows of a block, and of rows whose kernel values are in memory at a time. They
 # do not depend on the number of threads, so sums are rounded in the same way for any number.
@@ -91,6 +101,25 @@ def weight_block(block: Block) -> tuple[float, int]:
     return float(block.share.sum()), int(np.count_nonzero(block.share == 0.0))
 
 
+def normalise_block(block: Block, total: float) -> Block:
+    """Divide shares by their sum over all blocks."""
+    return block._replace(share=block.share / total)
+
+
+def block_edges(size: int) -> list[int]:
+    """Return the boundaries of blocks of nearly equal numbers of rows.
+
+    Examples
+    --------
+    >>> block_edges(5000)
+    [0, 1666, 3333, 5000]
+    """
+    n_blocks = -(-size // BLOCK)
+    if n_blocks > _ALIKE:
+        n_blocks = -(-n_blocks // _ALIKE) * _ALIKE
+    return [k * size // n_blocks for k in range(n_blocks + 1)] if size else [0]
+
+
 class RowBlocks:
     """Blocks of arrays in memory, or of a function that reads them again for each pass.
 
@@ -122,12 +151,23 @@ class RowBlocks:
         points, targets, share
             As in `Block`, of all rows.
         """
-        size, n_blocks = len(points), -(-len(points) // BLOCK)
-        if n_blocks > _ALIKE:
-            n_blocks = -(-n_blocks // _ALIKE) * _ALIKE
-        edges = [k * size // n_blocks for k in range(n_blocks + 1)]
-        rows = [slice(first, last) for first, last in pairwise(edges)]
+        rows = [slice(first, last) for first, last in pairwise(block_edges(len(points)))]
         return cls([Block(points[some], targets[some], share[some]) for some in rows])
+
+    def derive(self, function: Callable[..., Block], *common: Any) -> "RowBlocks":
+        """Return blocks `function(block, *common)`.
+
+        Parameters
+        ----------
+        function : callable
+            Makes a block of another one with the same number of rows.
+        *common : object
+            Further arguments.
+        """
+        source = self._blocks
+        if callable(source):
+            return RowBlocks(lambda: (function(block, *common) for block in source()))
+        return RowBlocks([function(block, *common) for block in source])
 
     def _results(
         self, function: Callable[..., Any], common: tuple[Any, ...], per_block: Sequence[Any]

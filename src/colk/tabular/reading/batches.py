@@ -1,4 +1,4 @@
-"""The rows of a table as batches of points and targets."""
+"""The rows of a table as batches of features and targets."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._validation import Array
+from colk._encoding.columns import Column, Table
 from colk.tabular.reading.rows import Columns
 
 if TYPE_CHECKING:
@@ -16,40 +16,52 @@ __all__ = ["TableBatches"]
 
 
 class TableBatches:
-    """Batches (X, y) of a table; each loop reads the table from the beginning.
+    """Batches of a table, as columns and targets; each loop reads the table from the beginning.
 
-    Rows with missing or unreadable cells are skipped.
+    Rows without a target are skipped.
 
     Parameters
     ----------
     source : Source
         The table.
     target : str
-        The column with the targets. All other columns of numbers are features.
+        The column with the targets. All other columns are features: numbers, dates, or categories.
 
     Examples
     --------
     >>> from importlib.resources import files
     >>> from colk.tabular.reading import Source
     >>> batches = Source([str(files("colk.data") / "lidar.csv")]).batches("logratio")
-    >>> [X.shape for X, y in batches]
-    [(221, 1)]
+    >>> [(columns, len(y)) for (columns, table), y in batches]
+    [([Column(name='range', kind='number')], 221)]
     """
 
     def __init__(self, source: "Source", target: str) -> None:
         if target not in source.kinds:
             raise ValueError(f"the table has no column {target!r}")
+        first, kinds = source.first_rows, {k: v for k, v in source.kinds.items() if k != target}
+        unreadable = sorted(first.unreadable & kinds.keys())
+        if unreadable:
+            raise ValueError(
+                f"column {unreadable[0]!r} holds lists, objects or bytes: split it into columns, "
+                "or leave it out of the table"
+            )
         self._source, self._target = source, target
-        kinds = source.kinds
-        self.features = [
-            name for name, kind in kinds.items() if kind == "number" and name != target
-        ]
-        numbers = [name for name in (*self.features, target) if kinds[name] == "number"]
-        texts = () if kinds[target] == "number" else (target,)
-        self._wanted = Columns(tuple(numbers), texts)
+        dates = [name for name in kinds if name in first.dates]
+        numbers = [name for name, kind in kinds.items() if kind == "number" and name not in dates]
+        texts = [name for name in kinds if name not in dates and name not in numbers]
+        kind_of = {**dict.fromkeys(dates, "date"), **dict.fromkeys(texts, "category")}
+        self._columns = [Column(name, kind_of.get(name, "number")) for name in kinds]  # type: ignore[arg-type]
+        (numbers if source.kinds[target] == "number" else texts).append(target)
+        self._wanted = Columns(
+            tuple(numbers),
+            tuple(texts),
+            dates=tuple(dates),
+            required=(target,),
+            month_first=tuple(sorted(first.month_first & set(dates))),
+        )
 
-    def __iter__(self) -> Iterator[tuple[Array, NDArray[Any]]]:
+    def __iter__(self) -> Iterator[tuple[Table, NDArray[Any]]]:
         for rows in self._source.rows(self._wanted):
             if len(rows):
-                X = np.column_stack([rows.columns[name] for name in self.features])
-                yield X, np.asarray(rows.columns[self._target])
+                yield (self._columns, dict(rows.columns)), np.asarray(rows.columns[self._target])

@@ -24,8 +24,8 @@ from colk._validation import Array
 from colk.errors import DivergenceError, FileFormatError
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
-from colk.recipe.recipe import Recipe, has_solver
-from colk.recipe.settings import Settings
+from colk.model.recipe import Recipe, has_solver
+from colk.model.settings import Settings
 from colk.selection import WARM_UP, Race, RecentSamples
 
 __all__ = ["Contest"]

@@ -1,9 +1,9 @@
 """Build a learner from settings, in the same way for every class that has these settings."""
 
-from colk.recipe.contest import Contest
-from colk.recipe.growth import Growth, can_grow, grown
-from colk.recipe.recipe import Recipe, has_solver
-from colk.recipe.settings import (
+from colk.model.contest import Contest
+from colk.model.growth import Growth, can_grow, grown
+from colk.model.recipe import Recipe, has_solver
+from colk.model.settings import (
     CLASSIFIER,
     QUANTILE_REGRESSOR,
     REGRESSOR,
@@ -13,7 +13,7 @@ from colk.recipe.settings import (
     Settings,
     Solver,
 )
-from colk.recipe.terms import (
+from colk.model.terms import (
     as_averaging,
     as_loss,
     as_risk,

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from colk._validation import Array, check_count
 
@@ -41,7 +42,6 @@ class Passes:
     polish: bool = True
     risk_path: bool = True
     early_stopping: bool = False
-    verbose: bool = False
     random_state: Any = None
 
     @classmethod
@@ -56,6 +56,11 @@ class Passes:
         if self.epochs is None:
             return 1 if self.polish or self.solver == "newton" else _EPOCHS
         return check_count(self.epochs, "epochs")
+
+    def sample_seed(self) -> int:
+        """Return the seed of the sample of all rows."""
+        random = check_random_state(self.random_state if self.shuffle else 0)
+        return int(random.randint(2**31 - 1))
 
     def parts(self, order: Places, weight: Array, first_atoms: int | None) -> list[Places]:
         """Return the samples of a pass, in one part or two.

@@ -20,8 +20,8 @@ from colk import (
 from colk.kernels import Gaussian
 from colk.learners import COLK
 from colk.losses import CustomLoss
-from colk.recipe import Contest, Settings
-from colk.recipe.contest import BLOCK, IDLE, PATIENCE, TRIAL
+from colk.model import Contest, Settings
+from colk.model.contest import BLOCK, IDLE, PATIENCE, TRIAL
 from colk.selection import RecentSamples
 
 CHANGE, SIZE = 1500, 3000

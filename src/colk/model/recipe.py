@@ -24,7 +24,7 @@ from colk.learners.newton import NewtonCOLK
 from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Loss, Quantiles
 from colk.losses.scale import loss_scale
-from colk.recipe.defaults import (
+from colk.model.defaults import (
     default_compressor,
     default_gradient_bound,
     default_newton_compressor,
@@ -33,8 +33,8 @@ from colk.recipe.defaults import (
     default_step_size,
     needs_implicit_step,
 )
-from colk.recipe.settings import Settings
-from colk.recipe.terms import as_averaging, as_loss, as_risk
+from colk.model.settings import Settings
+from colk.model.terms import as_averaging, as_loss, as_risk
 from colk.risks import Mean, Risk
 from colk.schedules import Rate
 
@@ -66,7 +66,7 @@ class Recipe:
 
     Examples
     --------
-    >>> from colk.recipe import Recipe, Settings
+    >>> from colk.model import Recipe, Settings
     >>> recipe = Recipe.from_shape(Settings(kernel="gaussian", loss="squared"), n_features=2)
     >>> recipe.step_size, recipe.regularization, recipe.kernel
     (0.5, 2e-06, Gaussian(bandwidth=1.0))

@@ -8,7 +8,7 @@ from colk.kernels import Kernel
 from colk.kernels.bandwidth import as_kernel, takes_bandwidth
 from colk.kernels.of_rows import SparseRows
 from colk.losses import Loss
-from colk.recipe.terms import as_loss, as_risk
+from colk.model.terms import as_loss, as_risk
 from colk.risks import Mean, Risk
 from colk.schedules import Averaging, Pairing, Rate
 from colk.selection import CONTENDERS, Race, choose
@@ -113,6 +113,16 @@ class Settings:
         return is_auto and takes_bandwidth(self.kernel)
 
     @property
+    def has_units(self) -> bool:
+        """Whether the kernel is in the units of X, because its bandwidth is given."""
+        return isinstance(self.kernel, Kernel) or not isinstance(self.bandwidth, str)
+
+    @property
+    def uses_distance(self) -> bool:
+        """Whether the kernel depends on distances, so that features need comparable scales."""
+        return self.kernel == "auto" or takes_bandwidth(self.kernel)
+
+    @property
     def until_chosen(self) -> tuple[Any, Any]:
         """The kernel and the bandwidth to use until the data have chosen.
 
@@ -155,6 +165,10 @@ class Settings:
         if forgetting is None:
             forgetting = "auto" if solver == "newton" and self.prior != "auto" else 1.0
         return replace(self, solver=solver, forgetting=forgetting)
+
+    def for_quantile_stream(self) -> Self:
+        """Return the settings of the second-order steps that follow a fit of quantiles."""
+        return replace(self, solver="newton", step_size=None, averaging=True, regularization=None)
 
     def race(
         self, X: Array, Y: Array, weight: Array, n_classes: int, *, prefers_narrow: bool = False

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
-from colk._encoding.columns import Column, is_missing
+from colk._encoding.columns import Column, Table, is_missing
+from colk._encoding.effects import Places
 from colk._encoding.encoder import TableEncoder
 from colk._encoding.frames import names_of
 from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
 from colk.kernels import Mixed
+from colk.model.settings import Settings
 from colk.rkhs.expansion import KernelExpansion
 
 __all__ = ["Inputs", "are_scaled"]
@@ -22,8 +24,6 @@ __all__ = ["Inputs", "are_scaled"]
 _APART = 10.0
 _FEWEST = 30
 _SIDE_BY_SIDE = 64
-
-Table = tuple[list[Column], dict[str, Any]]
 
 
 def are_scaled(X: Array) -> bool:
@@ -117,6 +117,34 @@ class Inputs:
             inputs = cls(TableEncoder.of_matrix(source, known))
         return inputs, inputs.encode(source)
 
+    @classmethod
+    def fitted(
+        cls,
+        source: Array | Table,
+        names: Sequence[str] | None,
+        standardize: bool | str,
+        settings: Settings,
+    ) -> tuple["Inputs", Array]:
+        """Return the inputs of data, scaled if they need it, and the encoded data.
+
+        Parameters
+        ----------
+        source, names
+            As for `of`.
+        standardize : bool or "auto"
+            Whether to scale numbers. "auto" scales them if there are gaps, categories or dates, or
+            if their scales differ, unless the kernel has a bandwidth in the units of X.
+        settings : Settings
+            The settings of the model, which name the kernel.
+        """
+        inputs, rows = cls.of(source, names)
+        if not isinstance(standardize, str):
+            return inputs.scaled(rows) if standardize else (inputs, rows)
+        if standardize != "auto":
+            raise ValueError(f"standardize must be True, False or 'auto', got {standardize!r}")
+        needs_it = not inputs.is_plain or (settings.uses_distance and not are_scaled(rows))
+        return inputs.scaled(rows) if needs_it and not settings.has_units else (inputs, rows)
+
     def scaled(self, rows: Array) -> tuple["Inputs", Array]:
         """Return the inputs with the scale of these encoded rows, and the rows scaled.
 
@@ -133,22 +161,26 @@ class Inputs:
         scale.scale(rows)
         return Inputs(self.encoder, scale), rows
 
-    def encode(self, source: Array | Table) -> Array:
+    def encode(self, source: Array | Table, places: Places | None = None) -> Array:
         """Return data as the learner takes them.
 
         Parameters
         ----------
         source : array of shape (n, p), or columns and their values by name
             The data.
+        places : array of shape (n,), optional
+            The numbers of the rows in the data of a fit. Default: the rows are new.
         """
-        rows = self._encoded(source, self.encoder)
+        rows = self._encoded(source, self.encoder, places)
         if self.scale is not None:
             rows = rows.copy() if rows is source else rows
             self.scale.scale(rows)
         return rows
 
-    def with_effects(self, rows: Array, targets: Array, weight: Array) -> Array:
+    def with_effects(self, rows: Array, targets: Array, weight: Array, places: Places) -> Array:
         """Find the effects of categories; return the rows with out-of-fold effects appended.
+
+        Until `end_fit`, rows with numbers are encoded with out-of-fold effects, too.
 
         Parameters
         ----------
@@ -158,14 +190,20 @@ class Inputs:
             Targets in units of their deviation (`colk._encoding.effects.effect_targets`).
         weight : array of shape (n,)
             Weights of the rows.
+        places : array of shape (n,)
+            The numbers of the rows in the data.
         """
         encoder = self.encoder
         if not encoder.categorical:
             return rows
-        n, raw = len(rows), rows * self.unit + self.center
-        wider = encoder.find_effects(raw, targets, weight, np.arange(n), n)
-        encoder.end_fit()
+        encoder.effects = []
+        raw = rows * self.unit + self.center
+        wider = encoder.find_effects(raw, targets, weight, places)
         return np.ascontiguousarray(np.column_stack([rows, wider[:, rows.shape[1] :]]))
+
+    def end_fit(self) -> None:
+        """Treat all later rows as new rows: effects of categories no longer depend on folds."""
+        self.encoder.end_fit()
 
     @property
     def center(self) -> Array:
@@ -231,10 +269,12 @@ class Inputs:
         scale.absorb(rows)
         return Inputs(encoder, scale), rows
 
-    def _encoded(self, source: Array | Table, encoder: TableEncoder) -> Array:
+    def _encoded(
+        self, source: Array | Table, encoder: TableEncoder, places: Places | None = None
+    ) -> Array:
         if isinstance(source, tuple):
             self._check_kinds(*source)
-            return encoder.encode(source[1])
+            return encoder.encode(source[1], places)
         if any(kind != "number" for _, kind in encoder.columns):
             raise ValueError(
                 "the model was fitted with a table of numbers, categories or dates, so X must be "

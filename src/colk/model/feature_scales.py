@@ -1,6 +1,5 @@
 """A warning if features of very different scales share one bandwidth."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from colk._validation import Array
+from colk.errors import warn_caller
 
 __all__ = ["unseen_features", "warn_of_scales"]
 
@@ -63,10 +63,9 @@ def warn_of_scales(X: Array, names: Sequence[Any] | None) -> None:
         return
     called = [str(place if names is None else names[place]) for place in unseen[:_NAMED]]
     more = ", …" if len(unseen) > _NAMED else ""
-    warnings.warn(
+    warn_caller(
         f"the kernel does not see the features {', '.join(called)}{more}: they vary by less than a "
         f"hundredth of feature {largest if names is None else names[largest]}, and share its "
         'bandwidth. Scale the features (StandardScaler), or set kernel="auto"',
         ConvergenceWarning,
-        stacklevel=6,
     )

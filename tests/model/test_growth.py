@@ -7,7 +7,7 @@ import colk
 from colk import COLKClassifier, COLKRegressor
 from colk.kernels import Gaussian
 from colk.losses import Squared
-from colk.recipe import Settings, grown, growth
+from colk.model import Settings, grown, growth
 from colk.risks import Mean
 from colk.rkhs import KernelExpansion
 from colk.rkhs.polishing import final_polish
@@ -22,7 +22,7 @@ NOISE = RNG.normal(size=600)
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch):
     monkeypatch.setattr(growth, "_STEPS", (60, 120))
-    monkeypatch.setattr("colk.recipe.settings.FIRST_ATOMS", 30)
+    monkeypatch.setattr("colk.model.settings.FIRST_ATOMS", 30)
 
 
 def polished(targets, n_atoms=30):

@@ -10,7 +10,7 @@ import pytest
 import colk
 from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor, river
 from colk.cli import main
-from colk.recipe import (
+from colk.model import (
     CLASSIFIER,
     QUANTILE_REGRESSOR,
     REGRESSOR,

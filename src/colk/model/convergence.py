@@ -1,11 +1,10 @@
 """Warnings of `fit` if the model does not learn, with the setting to change."""
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from colk._validation import Array
+from colk.errors import warn_caller
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss
 from colk.risks.base import shares
@@ -45,22 +44,20 @@ def warn_of_loss(found: float, constant: float, size: int, advice: str) -> None:
     """Warn if the mean loss of `size` samples is above that of a constant prediction."""
     margin = max(_MARGIN, 2.0 / np.sqrt(size))
     if not found <= (1.0 + margin) * constant and constant > _ROUNDING:
-        warnings.warn(
+        warn_caller(
             f"the model does not learn: its loss of {found:.3g} is above the {constant:.3g} of "
             f"predicting a constant; {advice}",
             ConvergenceWarning,
-            stacklevel=6,
         )
 
 
 def warn_of_nothing(constant: float, eps: float, advice: str) -> None:
     """Warn that compression removed every step, unless all targets are equal."""
     if constant > _ROUNDING:
-        warnings.warn(
+        warn_caller(
             f"nothing was learned: every step is shorter than eps={eps:.2g} and was removed by "
             f"compression; lower eps, or {advice}",
             ConvergenceWarning,
-            stacklevel=6,
         )
 
 
@@ -72,12 +69,11 @@ def warn_of_clipping(learner: KernelLearner, X: Array, Y: Array, weight: Array) 
     slopes = learner.risk.gradient_at(learner.loss, F, Y[rows]).reshape(len(rows), -1) * len(rows)
     clipped = float(np.mean(np.linalg.norm(slopes, axis=1) > learner.gradient_bound))
     if clipped > 0.5:
-        warnings.warn(
+        warn_caller(
             f"{clipped:.0%} of the gradients are longer than gradient_bound="
             f"{learner.gradient_bound:g} and were clipped: raise gradient_bound, or scale the loss "
             "or the targets",
             ConvergenceWarning,
-            stacklevel=6,
         )
 
 
@@ -90,9 +86,8 @@ def warn_of_atoms(
     """
     bound, limit = (_MOST * step, "most of it") if eps is None else (2.0 * eps, f"eps={eps:.2g}")
     if max_atoms is not None and lost > bound > 0.0:
-        warnings.warn(
+        warn_caller(
             f"max_atoms={max_atoms} makes a step lose {lost:.2g} on average, more than {limit}: "
             f"raise max_atoms, {advice} if targets are noisy, or set polish=True",
             ConvergenceWarning,
-            stacklevel=6,
         )

@@ -1,12 +1,12 @@
 """Quantiles of weighted values, and the number of samples that they need."""
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from colk._validation import Array
+from colk.errors import warn_caller
 
 __all__ = ["conformal_quantile", "warn_of_levels", "weighted_quantile"]
 
@@ -16,12 +16,11 @@ def warn_of_levels(levels: Sequence[float], n_samples: int) -> None:
     tail = min(levels[0], 1.0 - levels[-1])
     needed = int(np.ceil((1.0 - tail) / tail * (1.0 - 1e-12)))
     if n_samples < needed:
-        warnings.warn(
+        warn_caller(
             f"quantiles with {tail:g} of the targets beyond them need {needed} samples to set "
             f"their constants, but there are {n_samples}: more targets will lie beyond them. Fit "
             "more samples, or use levels closer to 0.5",
             ConvergenceWarning,
-            stacklevel=5,
         )
 
 
