@@ -5,14 +5,14 @@ import itertools
 import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
-from sklearn.preprocessing import StandardScaler
 
 import colk
-from colk.tabular import TableModel, sample
-from colk.tabular.passes import TableFit
-from colk.tabular.sample import RowSample
+from colk.model import sample
+from colk.model.rows import LocalRows
+from colk.tabular import Column, TableModel
 
 NAMES = [f"x{i}" for i in range(5)]
+KINDS = [Column(name, "number") for name in NAMES]
 
 
 def rows(n=1500, seed=0):
@@ -35,32 +35,41 @@ def cut(columns, y, *places):
     ],
 )
 def test_a_fit_is_that_of_the_estimator(settings):
-    """On standardised features in their order: the same path, and the same polish."""
     X, y, columns = rows()
     model = TableModel("y", NAMES, **settings).fit([(columns, y)])
-    points = StandardScaler().fit_transform(X)
-    estimator = colk.COLKRegressor(shuffle=False, **settings).fit(points, y)
+    estimator = colk.COLKRegressor(random_state=0, **settings).fit(X, y)
     assert model.n_atoms == estimator.n_atoms_
-    difference = model.predict(columns) - estimator.predict(points)
-    assert np.abs(difference).max() < 1e-6 * y.std()
+    assert np.array_equal(model.predict(columns), estimator.predict(X))
 
 
-def test_classes_are_those_of_the_estimator():
+@pytest.mark.parametrize("edges", [[12.0, 17.0], [14.0]], ids=["three", "two"])
+def test_classes_are_those_of_the_estimator(edges):
     X, y, columns = rows()
-    labels = np.array(["low", "mid", "high"])[np.digitize(y, [12.0, 17.0])]
+    labels = np.array(["low", "mid", "high"])[np.digitize(y, edges)]
     model = TableModel("y", NAMES, task="classification", kernel="laplacian")
     model.fit([(columns, labels)])
-    points = StandardScaler().fit_transform(X)
-    # Classes are numbered as they appear here, and sorted there.
-    numbers = np.array([model.labels.index(label) for label in labels])
-    estimator = colk.COLKClassifier(kernel="laplacian", shuffle=False).fit(points, numbers)
-    shares = model.predict_proba(columns)
-    assert np.abs(shares - estimator.predict_proba(points)).max() < 1e-6
+    estimator = colk.COLKClassifier(kernel="laplacian", random_state=0).fit(X, labels)
+    assert model.labels == estimator.classes_.tolist()
+    assert np.array_equal(model.predict_proba(columns), estimator.predict_proba(X))
+    assert (model.predict(columns) == estimator.predict(X)).all()
+
+
+def test_a_fit_of_two_classes_is_stored_and_refuses_a_third(tmp_path):
+    _, y, columns = rows()
+    labels = np.where(y > 14.0, "high", "low")
+    model = TableModel("y", NAMES, task="classification", kernel="laplacian")
+    colk.save(model.fit([(columns, labels)]), tmp_path / "m.colk")
+    copy = colk.load(tmp_path / "m.colk")
+    for each in (model, copy):
+        each.learn(columns, labels)
+        with pytest.raises(ValueError, match="fitted to two classes, 'high' and 'low'"):
+            each.learn(columns, np.full(len(y), "mid"))
+    assert np.array_equal(model.predict_proba(columns), copy.predict_proba(columns))
 
 
 def test_batches_change_nothing(monkeypatch):
     """Nor do they if the weights come from passes over more rows than the sample holds."""
-    monkeypatch.setattr(sample, "_ROWS", 600)
+    monkeypatch.setattr(sample, "MOST_ROWS", 600)
     _, y, columns = rows()
     whole = TableModel("y", NAMES).fit([(columns, y)])
     parts = TableModel("y", NAMES).fit(cut(columns, y, 1, 7, 1100, 1101))
@@ -74,19 +83,16 @@ def test_passes_find_the_weights_that_one_polish_finds(monkeypatch, loss):
     from colk.rkhs import polish
 
     _, y, columns = rows(3000)
-    settings = {"kernel": "gaussian", "max_atoms": 50, "loss": loss}
-    monkeypatch.setattr(sample, "_ROWS", 1000)
-    model = TableModel("y", NAMES, **settings)
-    fit = TableFit(model)
-    phases, decay = [], 0.0
-    while fit.phase != "done":
-        phases.append(fit.phase)
-        fit.add(columns, y)
-        fit.end_pass()
-        decay = (fit.iterate_state or {"regularization": decay})["regularization"]
-    assert phases[:3] == ["scan", "learn", "polish"]
+    monkeypatch.setattr(sample, "MOST_ROWS", 1000)
+    monkeypatch.setattr(sample, "CHOOSING", 1000)
+    model = TableModel("y", NAMES, kernel="gaussian", max_atoms=50, loss=loss)
+    weight = np.ones(len(y))
+    fit = model.new_fit().run(LocalRows(lambda: [((KINDS, columns), y, weight)]))
+    model.adopt_fit(fit)
     X, targets = model.points(columns), (y - model.target_center) / model.target_unit
-    found = polish(model.function, X, targets, model.loss, regularization=decay, tolerance=1e-6)
+    found = polish(
+        model.function, X, targets, model.loss, None, fit.polished.regularization, tolerance=1e-6
+    )
     assert found.value_before - found.value < 1e-4 * found.value
 
 
@@ -155,18 +161,3 @@ def test_gaps_that_come_after_the_choice():
     assert model.columns == [*NAMES, "side", f"{NAMES[0]} is missing"]
     assert len(model.kernel.bandwidth) == 6
     assert np.isfinite(model.predict(columns)).all()
-
-
-def test_a_sample_is_uniform_and_knows_no_batches():
-    X = np.arange(4000.0)[:, None]
-    drawn = []
-    for size in (4000, 7):
-        kept = RowSample(most=400)
-        for start in range(0, 4000, size):
-            kept.add(X[start : start + size], X[start : start + size])
-        assert not kept.is_complete
-        drawn.append(kept.arrays()[0][:, 0])
-    assert np.array_equal(*drawn)
-    assert np.array_equal(drawn[0], np.sort(drawn[0]))
-    counts = np.histogram(drawn[0], bins=4, range=(0.0, 4000.0))[0]
-    assert (np.abs(counts - 100) < 40).all()

@@ -13,7 +13,7 @@ from colk._encoding.gaps import FEWEST_ROWS, MOST_COLUMNS, GapFiller
 from colk._encoding.stored import FEW_VALUES, FIELDS, StoredEncoder
 from colk._validation import Array
 
-__all__ = ["MISSING", "OTHER", "TableEncoder"]
+__all__ = ["MISSING", "OTHER", "TableEncoder", "checked_columns"]
 
 # Codes of a category for a gap and for an unknown value.
 MISSING, OTHER = 0.0, -1.0
@@ -116,7 +116,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
         table : mapping of str to array
             The columns by name.
         """
-        known = _checked(columns, table)
+        known = checked_columns(columns, table)
         typical, cycles = {}, {}
         for name, kind in columns:
             if kind != "category":
@@ -203,7 +203,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
             Whether encoded rows may become wider. If not, or if there are effects, a first gap is
             filled but gets no indicator.
         """
-        self._admit(_checked(self.columns, table), grows)
+        self._admit(checked_columns(self.columns, table), grows)
 
     def _admit(self, known: Mapping[str, Any], grows: bool = True) -> None:
         for name, kind in self.columns:
@@ -252,7 +252,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
         places : array of shape (n,), optional
             The indices of training rows in the data of a fit. Default: the rows are new.
         """
-        return self._encode(_checked(self.columns, table), places)
+        return self._encode(checked_columns(self.columns, table), places)
 
     def admit_and_encode(self, table: Mapping[str, Any], places: Places) -> Array:
         """Return training rows as `encode` does, after `admit`; the table is checked once.
@@ -262,7 +262,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
         table, places
             As for `encode`.
         """
-        known = _checked(self.columns, table)
+        known = checked_columns(self.columns, table)
         self._admit(known)
         return self._encode(known, places)
 
@@ -377,7 +377,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
 _READERS = {"number": as_numbers, "category": as_texts, "date": as_seconds}
 
 
-def _checked(columns: Sequence[Column], table: Mapping[str, Any]) -> dict[str, Any]:
+def checked_columns(columns: Sequence[Column], table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns as arrays; raise if one is missing or differs in length."""
     missing = [name for name, _ in columns if name not in table]
     if missing:

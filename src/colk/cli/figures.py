@@ -232,7 +232,7 @@ def _shown_values(model: TableModel, name: str) -> list[str]:
 
 def _extent(model: TableModel, place: int, atoms: Array) -> tuple[float, float]:
     """Return mean and standard deviation of a column, or of its atoms if it is not scaled."""
-    if model.scale:
+    if model.is_scaled:
         return float(model.center[place]), float(model.unit[place])
     return (float(atoms.mean()), float(atoms.std()) or 1.0) if len(atoms) else (0.0, 1.0)
 

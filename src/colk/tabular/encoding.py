@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from colk._encoding.encoder import TableEncoder
 from colk._engine.locks import Guarded
 from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
-from colk.model import Settings, as_loss
+from colk.model import Recipe, Settings
 
 if TYPE_CHECKING:
     from colk.tabular.reading import Columns
@@ -35,8 +35,9 @@ class TableRows(Guarded):
     categorical: tuple[str, ...]
     dates: tuple[str, ...]
     task: str
-    scale: bool
+    scale: bool | Literal["auto"]
     settings: Settings
+    recipe: Recipe
     labels: list[str]
     notes: dict[str, Any]
     _encoder: TableEncoder
@@ -89,6 +90,11 @@ class TableRows(Guarded):
         self.settings = replace(self.settings, categorical=encoder.categorical)
 
     @property
+    def is_scaled(self) -> bool:
+        """Whether numbers are standardised; a fit that leaves them as they are has the scale 1."""
+        return self._has_fixed_scales or self.scale is not False
+
+    @property
     def needs_medians(self) -> bool:
         """Whether a fit must find medians and cycles before the scales, for gaps or dates."""
         return bool(self._encoder.gaps or self.dates)
@@ -138,17 +144,23 @@ class TableRows(Guarded):
 
         `first` is the index of the first row in the data of a fit.
         """
-        if self.task == "regression":
-            targets = check_numbers(y, self.target)[:, None].copy()
-        else:
-            targets = np.array([str(label) for label in y], dtype=object)[:, None]
         missing = [name for name in self.features if name not in columns]
         if missing:
             raise ValueError(f"column {missing[0]!r} is missing")
         n = len(columns[self.features[0]])
+        targets = self._checked_targets(y, n)[:, None]
+        return self._encoder.admit_and_encode(columns, np.arange(first, first + n)), targets
+
+    def _checked_targets(self, y: Any, n: int) -> NDArray[Any]:
+        """Return the targets of n rows as numbers, or as texts."""
+        targets: NDArray[Any]
+        if self.task == "regression":
+            targets = check_numbers(y, self.target).copy()
+        else:
+            targets = np.array([str(label) for label in y], dtype=object)
         if len(targets) != n:
             raise ValueError(f"{self.target} has {len(targets)} rows, expected {n}")
-        return self._encoder.admit_and_encode(columns, np.arange(first, first + n)), targets
+        return targets
 
     def find_effects(
         self, X: Array, targets: Array, places: NDArray[np.int64], n_rows: int
@@ -172,7 +184,7 @@ class TableRows(Guarded):
 
     @property
     def _has_classes(self) -> bool:
-        return as_loss(self.settings.loss).kind == "multiclass"
+        return self.recipe.loss.kind == "multiclass"
 
     def end_fit(self) -> None:
         """Treat all later rows as new rows; effects of categories no longer depend on folds."""
@@ -182,7 +194,7 @@ class TableRows(Guarded):
         """Return classes as the loss takes them, of shape (n, 1)."""
         places = {label: place for place, label in enumerate(self.labels)}
         targets = np.array([places[label] for label in labels], dtype=np.float64)[:, None]
-        return 2.0 * targets - 1.0 if as_loss(self.settings.loss).kind == "binary" else targets
+        return 2.0 * targets - 1.0 if self.recipe.loss.kind == "binary" else targets
 
     def update_scales(self, X: Array, targets: Array, gaps: Array | None = None) -> None:
         """Add rows to the means and deviations, and standardise them in place.
@@ -205,7 +217,7 @@ class TableRows(Guarded):
             self._targets.absorb(targets)
 
     def _absorb(self, X: Array) -> None:
-        if self.scale:
+        if self.is_scaled:
             self._inputs.absorb(X)
         else:
             self._inputs.absorb(X[:, : self._inputs.n_columns].copy())  # the means fill gaps
@@ -218,7 +230,7 @@ class TableRows(Guarded):
         X, targets : arrays
             The result of `encode`.
         """
-        if self.scale:
+        if self.is_scaled:
             self._inputs.scale(X)
         if self.task == "regression":
             self._targets.scale(targets)
@@ -250,7 +262,7 @@ class TableRows(Guarded):
             gaps = np.isnan(self.measured(columns))
             rows, places = np.nonzero(gaps)
             X[rows, places] = self._inputs.means[places]
-        if self.scale:
+        if self.is_scaled:
             self._inputs.scale(X)
         return X
 

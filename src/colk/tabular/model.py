@@ -1,18 +1,25 @@
 """A model for tables with named columns, which predicts numbers or labels."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from colk import _stored as stored
-from colk._encoding.columns import check_names
+from colk._encoding.columns import Table, check_names
+from colk._encoding.encoder import checked_columns
+from colk._engine.blas_threads import one_blas_thread
 from colk._engine.locks import locked
 from colk._validation import Array, check_count
 from colk.kernels import Kernel
 from colk.losses import Loss
-from colk.model import Recipe, Settings, Solver, table_loss, table_risk
+from colk.model import Recipe, Settings, Solver, as_loss, table_loss, table_risk
+from colk.model.fit import Fit
+from colk.model.passes import Passes
+from colk.model.rows import LocalRows
+from colk.model.targets import LabelTargets, NumberTargets, Targets
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
@@ -29,6 +36,31 @@ __all__ = ["TableModel", "Task"]
 Task = Literal["regression", "classification"]
 
 _TASKS = ("regression", "classification")
+
+
+def batches(
+    source: "Source | Iterable[tuple[Mapping[str, Any], Any]]", model: "TableModel"
+) -> Iterator[tuple[Mapping[str, Any], Any]]:
+    """Yield the columns and targets of all rows; each call begins again.
+
+    Examples
+    --------
+    >>> model = TableModel("y", ["x"])
+    >>> [y for _, y in batches([({"x": [1.0]}, [2.0])], model)]
+    [[2.0]]
+    """
+    if not isinstance(source, Iterable):
+        if source.waits:
+            raise ValueError("a pipe can be read only once: use `learn` instead of `fit`")
+        for rows in source.rows(model.wanted):
+            yield rows.columns, rows.columns[model.target]
+        return
+    if iter(source) is source:
+        raise TypeError(
+            "fit reads the rows several times, and an iterator can be read only once: "
+            "pass a list, or use `learn`"
+        )
+    yield from source
 
 
 @stored.stores(FIELDS)
@@ -70,8 +102,9 @@ class TableModel(TableStream, StoredTable):
         ones.
     step_size, eps, max_atoms, averaging
         As in `colk.COLKRegressor`. Defaults: None, None, "auto" and True.
-    scale : bool, default=True
-        Whether to standardise the numbers. Switch it off if they have comparable scales.
+    scale : bool or "auto", default="auto"
+        Whether to standardise the numbers. "auto" decides in `fit` as `colk.COLKRegressor` does; in
+        a stream it is True.
     solver : {"gradient", "newton"}, default="gradient"
         "newton" divides steps by the curvature seen so far. It needs fewer rows and about twice the
         time per row.
@@ -130,7 +163,7 @@ class TableModel(TableStream, StoredTable):
         eps: float | None = None,
         max_atoms: int | Literal["auto"] | None = "auto",
         averaging: Averaging | bool = True,
-        scale: bool = True,
+        scale: bool | Literal["auto"] = "auto",
         solver: Solver = "gradient",
         prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] = 1.0,
@@ -144,7 +177,8 @@ class TableModel(TableStream, StoredTable):
         check_names(self.target, self.features, (*self.categorical, *self.dates))
         if task not in _TASKS:
             raise ValueError(f"task must be one of {list(_TASKS)}, got {task!r}")
-        self.scale, self.polish, self.risk_path = bool(scale), bool(polish), bool(risk_path)
+        self.scale, self.polish, self.risk_path = scale, bool(polish), bool(risk_path)
+        self._loss = loss
         self.settings = Settings(
             kernel=kernel,
             bandwidth=bandwidth,
@@ -165,7 +199,8 @@ class TableModel(TableStream, StoredTable):
 
     def _reset(self) -> None:
         """Set the state before the first row."""
-        self.settings = replace(self.settings, max_atoms=self._max_atoms)
+        loss = table_loss(self._loss, self.task)
+        self.settings = replace(self.settings, max_atoms=self._max_atoms, loss=loss)
         self._start_encoder()
         self.recipe = Recipe.from_shape(self.settings, self._encoder.width)
         self.rows = 0
@@ -181,16 +216,23 @@ class TableModel(TableStream, StoredTable):
     # -- learning ----------------------------------------------------------------------------
 
     @locked
-    def fit(self, source: "Source | Iterable[tuple[Mapping[str, Any], Any]]") -> Self:
+    def fit(
+        self,
+        source: "Source | Iterable[tuple[Mapping[str, Any], Any]]",
+        epochs: int | None = None,
+    ) -> Self:
         """Fit the model to rows that can be read several times, in bounded memory.
 
-        The first pass finds the scales of the columns, the second finds the atoms. If the model is
-        polished and there are more than 20,000 rows, further passes find the weights.
+        The first pass draws a sample, which finds scales, kernel and atoms. If there are more than
+        20,000 rows, further passes find the weights of all rows.
 
         Parameters
         ----------
         source : Source or iterable of (columns, y)
             Files, or batches as `learn` takes them.
+        epochs : int, optional
+            Number of passes that learn the sample; without a polish, all rows. Default: 1 with the
+            polish or `solver="newton"`, otherwise 5.
 
         Examples
         --------
@@ -201,15 +243,69 @@ class TableModel(TableStream, StoredTable):
         >>> TableModel("logratio", ["range"]).fit(source).rows
         221
         """
-        from colk.tabular.passes import TableFit, batches
-
         self._reset()
-        fit = TableFit(self)
-        while fit.phase != "done":
-            for columns, y in batches(source, self):
-                fit.add(columns, y)
-            fit.end_pass()
+        with one_blas_thread():
+            self.adopt_fit(self.new_fit(epochs).run(LocalRows(partial(self._read, source))))
         return self
+
+    def new_fit(self, epochs: int | None = None) -> Fit:
+        """Return a fit with the settings of this model, which has seen no rows.
+
+        Parameters
+        ----------
+        epochs : int, optional
+            As for `fit`.
+        """
+        targets: Targets
+        if self.task == "regression":
+            targets = NumberTargets(self.loss)
+        else:
+            targets = LabelTargets(as_loss(self._loss or "logistic"))
+        passes = Passes(
+            self.settings.solver,
+            epochs,
+            polish=self.polish,
+            risk_path=self.risk_path,
+            random_state=self.seed,
+        )
+        return Fit(self.settings, passes, targets, standardize=self.scale)
+
+    def _read(
+        self, source: "Source | Iterable[tuple[Mapping[str, Any], Any]]"
+    ) -> Iterator[tuple[Table, Any, Array]]:
+        """Yield checked rows of files or batches; each call begins again."""
+        columns = self._table_columns()
+        for given, y in batches(source, self):
+            table = checked_columns(columns, given)
+            targets = self._checked_targets(y, len(table[self.features[0]]))
+            yield (columns, table), targets, np.ones(len(targets))
+
+    def adopt_fit(self, fit: Fit) -> None:
+        """Become the model of a fit.
+
+        Parameters
+        ----------
+        fit : Fit
+            The fit, whose sample has chosen everything.
+        """
+        self._set_encoder(fit.inputs.encoder)
+        if fit.inputs.scale is not None:
+            self._inputs = fit.inputs.scale
+        self.settings = replace(self.settings, max_atoms=fit.max_atoms)
+        self.recipe = fit.recipe
+        self._use_loss(fit.targets.loss)
+        if isinstance(fit.targets, NumberTargets):
+            self._targets = fit.targets.scale
+        elif isinstance(fit.targets, LabelTargets):
+            self.labels = fit.targets.labels.tolist()
+        self._learner, self.race, self.path = fit.learner, fit.race, fit.path
+        self.rows, self._has_fixed_scales = fit.n_rows, True
+        self._kept = self._contest = None
+
+    def _use_loss(self, loss: Loss) -> None:
+        """Continue with this loss: a fit of two classes has the logistic one."""
+        self.settings = replace(self.settings, loss=loss)
+        self.recipe = replace(self.recipe, settings=self.settings, loss=loss)
 
     @locked
     def learn(self, columns: Mapping[str, Any], y: Any) -> Self:

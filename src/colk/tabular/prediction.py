@@ -11,7 +11,7 @@ from colk._engine.locks import locked
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
-from colk.losses import Loss, Softmax
+from colk.losses import Loss
 from colk.model import Contest, Recipe, as_averaging
 from colk.risks import Risk
 from colk.rkhs.compression import Compression, compress
@@ -68,9 +68,13 @@ class TablePredictor(TableRows):
         columns : mapping of str to array
             The features by name.
         """
-        if not isinstance(self.loss, Softmax):
+        if not self.loss.is_likelihood:
             raise TypeError(f"{type(self.loss).__name__} gives no probabilities; Softmax does")
-        known = self._scores(columns)[:, : len(self.labels)]
+        scores = self._scores(columns)
+        if self.loss.kind == "binary":
+            positive = self.loss.probability(scores)
+            return np.column_stack([1.0 - positive, positive])
+        known = scores[:, : len(self.labels)]
         return self.loss.probability(known) if len(self.labels) > 1 else np.ones_like(known)
 
     @locked
@@ -224,7 +228,7 @@ class TablePredictor(TableRows):
 
     def _inputs_or(self, values: Array, otherwise: float) -> Array:
         filled = np.full(len(self.columns), otherwise)
-        if self.scale:
+        if self.is_scaled:
             filled[: len(values)] = values
         return filled
 

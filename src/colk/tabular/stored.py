@@ -7,6 +7,7 @@ from colk._encoding.encoder import TableEncoder
 from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.learners.colk import KernelLearner
+from colk.losses import Logistic
 from colk.model import Contest, Recipe, has_solver
 from colk.risks import Mean
 from colk.rkhs.expansion import KernelExpansion
@@ -72,6 +73,8 @@ class StoredTable:
         if len(model._inputs.means) != model._encoder.n_measured or len(model._targets.means) != 1:
             raise FileFormatError("the scales have other columns than the model")
         _check_choice(model, values)
+        if model.task == "classification" and values["learner"].loss == Logistic():
+            model._use_loss(Logistic())  # a fit of two classes
         if values["race"] is not None:
             model.recipe = Recipe.from_kernel(model.settings, values["learner"].kernel)
         _check_learner(model, values["learner"])

@@ -7,6 +7,7 @@ import numpy as np
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
+from colk.losses import Logistic
 from colk.model import Contest, Recipe, Settings
 from colk.selection import KeptSamples, Race
 from colk.tabular.prediction import TablePredictor
@@ -102,6 +103,11 @@ class TableStream(TablePredictor):
         if label in self.labels:
             return
         if self.loss.kind == "binary" and len(self.labels) == 2:
+            if isinstance(self.loss, Logistic):
+                raise ValueError(
+                    f"the model was fitted to two classes, {self.labels[0]!r} and "
+                    f"{self.labels[1]!r}; to add {label!r}, fit it again with rows of all three"
+                )
             raise ValueError(
                 f"{type(self.loss).__name__} separates two classes, {self.labels[0]!r} and "
                 f"{self.labels[1]!r}; with {label!r} there are three, so leave the loss out"
