@@ -243,19 +243,21 @@ class TableModel(TableStream, StoredTable):
         >>> TableModel("logratio", ["range"]).fit(source).rows
         221
         """
-        self._reset()
         with one_blas_thread():
             self.adopt_fit(self.new_fit(epochs).run(LocalRows(partial(self._read, source))))
         return self
 
-    def new_fit(self, epochs: int | None = None) -> Fit:
+    def new_fit(self, epochs: int | None = None, sample_size: int | None = None) -> Fit:
         """Return a fit with the settings of this model, which has seen no rows.
 
         Parameters
         ----------
         epochs : int, optional
             As for `fit`.
+        sample_size : int, optional
+            As `size` of `colk.model.sample.RowSample`.
         """
+        self._reset()
         targets: Targets
         if self.task == "regression":
             targets = NumberTargets(self.loss)
@@ -268,17 +270,28 @@ class TableModel(TableStream, StoredTable):
             risk_path=self.risk_path,
             random_state=self.seed,
         )
-        return Fit(self.settings, passes, targets, standardize=self.scale)
+        scale = self.scale
+        return Fit(self.settings, passes, targets, standardize=scale, sample_size=sample_size)
 
     def _read(
         self, source: "Source | Iterable[tuple[Mapping[str, Any], Any]]"
     ) -> Iterator[tuple[Table, Any, Array]]:
         """Yield checked rows of files or batches; each call begins again."""
-        columns = self._table_columns()
-        for given, y in batches(source, self):
-            table = checked_columns(columns, given)
-            targets = self._checked_targets(y, len(table[self.features[0]]))
-            yield (columns, table), targets, np.ones(len(targets))
+        for columns, y in batches(source, self):
+            yield self.checked_rows(columns, y)
+
+    def checked_rows(self, columns: Mapping[str, Any], y: Any) -> tuple[Table, Any, Array]:
+        """Return checked columns, targets and weights, as `Fit` reads them.
+
+        Parameters
+        ----------
+        columns, y
+            As for `learn`.
+        """
+        kinds = self._table_columns()
+        table = checked_columns(kinds, columns)
+        targets = self._checked_targets(y, len(table[self.features[0]]))
+        return (kinds, table), targets, np.ones(len(targets))
 
     def adopt_fit(self, fit: Fit) -> None:
         """Become the model of a fit.
