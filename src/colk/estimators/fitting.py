@@ -64,6 +64,12 @@ class FittedEstimator(COLKEstimator):
             if batches is None:
                 rows, labels = self._rows_in_memory(X, y, sample_weight, groups)
             else:
+                for name, given in (("sample_weight", sample_weight), ("groups", groups)):
+                    if given is not None:
+                        raise ValueError(
+                            f"{name} cannot stand beside batches: give each batch its weights, as "
+                            "(X, y, sample_weight); groups need arrays"
+                        )
                 self._check_groups(None)
                 rows, labels = LocalRows(lambda: self._read(batches)), None
                 self._has_rows = False
