@@ -72,12 +72,10 @@ def test_batches_may_have_gaps():
 
 @pytest.mark.parametrize("door", ["batches", "file"])
 def test_weights_beside_batches_are_refused(door, tmp_path):
-    with (
-        Source([written(FRAME, tmp_path)]) as source,
-        pytest.raises(ValueError, match="sample_weight"),
-    ):
+    with Source([written(FRAME, tmp_path)]) as source:
         given = (BATCHES, None) if door == "batches" else (source, "y")
-        regressor().fit(*given, sample_weight=WEIGHTS)
+        with pytest.raises(ValueError, match="sample_weight"):
+            regressor().fit(*given, sample_weight=WEIGHTS)
 
 
 def test_groups_beside_batches_are_refused():
