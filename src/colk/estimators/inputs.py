@@ -74,6 +74,8 @@ class Inputs:
     ----------
     is_plain : bool
         Whether rows of finite numbers are neither encoded nor scaled.
+    is_identity : bool
+        Whether the learner takes such rows as they are, because no column is constant either.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class Inputs:
     def __init__(self, encoder: TableEncoder, scale: RunningScale | None = None) -> None:
         self.encoder, self.scale = encoder, scale
         self.is_plain = scale is None and encoder.is_plain
+        self.is_identity = self.is_plain and not encoder.has_constants
 
     @property
     def n_columns(self) -> int:
@@ -100,7 +103,9 @@ class Inputs:
         return self.encoder.width
 
     @classmethod
-    def of(cls, source: Array | Table, names: Sequence[str] | None) -> tuple["Inputs", Array]:
+    def of(
+        cls, source: Array | Table, names: Sequence[str] | None, *, is_sparse: bool = False
+    ) -> tuple["Inputs", Array]:
         """Return the inputs of the first data, without a scale, and the encoded rows.
 
         Parameters
@@ -109,13 +114,18 @@ class Inputs:
             The data.
         names : sequence of str, optional
             Names of the columns of an array.
+        is_sparse : bool, default=False
+            Whether the data were a sparse matrix, whose constant columns are not left out.
         """
         if isinstance(source, tuple):
-            inputs = cls(TableEncoder.of(*source))
+            encoder = TableEncoder.of(*source)
         else:
             known = names_of(source.shape[1]) if names is None else names
-            inputs = cls(TableEncoder.of_matrix(source, known))
-        return inputs, inputs.encode(source)
+            encoder = TableEncoder.of_matrix(source, known)
+        if not is_sparse:
+            encoder.watch_constants()
+        rows = cls(encoder)._encoded(source, encoder, training=True)
+        return cls(encoder), rows
 
     def scaled(self, rows: Array) -> tuple["Inputs", Array]:
         """Return the inputs with the scale of these encoded rows, and the rows scaled.
@@ -220,27 +230,29 @@ class Inputs:
         source : array of shape (n, p), or columns and their values by name
             The data.
         """
-        encoder = self.encoder
-        if isinstance(source, tuple) and encoder.unknown(source[1]):
-            encoder = deepcopy(encoder)
-            encoder.admit(source[1], grows=False)
-        rows = self._encoded(source, encoder)
+        is_new = isinstance(source, tuple) and self.encoder.unknown(source[1])
+        encoder = (deepcopy if is_new else copy)(self.encoder)
+        rows = self._encoded(source, encoder, training=True)
         if self.scale is None:
             return Inputs(encoder), rows
         rows, scale = rows.copy(), copy(self.scale)
         scale.absorb(rows)
         return Inputs(encoder, scale), rows
 
-    def _encoded(self, source: Array | Table, encoder: TableEncoder) -> Array:
+    def _encoded(
+        self, source: Array | Table, encoder: TableEncoder, training: bool = False
+    ) -> Array:
         if isinstance(source, tuple):
             self._check_kinds(*source)
+            if training:
+                return encoder.admit_and_encode(source[1], grows=False)
             return encoder.encode(source[1])
         if any(kind != "number" for _, kind in encoder.columns):
             raise ValueError(
                 "the model was fitted with a table of numbers, categories or dates, so X must be "
                 "such a table, not an array of numbers"
             )
-        return encoder.encode_matrix(source)
+        return encoder.encode_matrix(source, training=training)
 
     def _check_kinds(self, columns: Sequence[Column], table: dict[str, Any]) -> None:
         """Raise if a column is of another kind than in the first data; gaps fit every kind."""

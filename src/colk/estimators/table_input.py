@@ -65,7 +65,7 @@ class TableInput(SparseInput):
             and len(X) > 0
             and X.shape[1] == self.n_features_in_
             and not hasattr(self, "feature_names_in_")
-            and self._inputs.is_plain
+            and self._inputs.is_identity
             and bool(np.isfinite(X).all())
         )
 
@@ -120,7 +120,8 @@ class TableInput(SparseInput):
 
     def _first_rows(self, source: Array | Table, is_sparse: bool) -> Array:
         """Find the kinds of the columns; scale numbers if `_wants_scale`."""
-        self._inputs, rows = Inputs.of(source, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        self._inputs, rows = Inputs.of(source, names, is_sparse=is_sparse)
         if self._wants_scale(rows, is_sparse):
             self._inputs, rows = self._inputs.scaled(rows)
         return rows
