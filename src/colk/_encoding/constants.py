@@ -1,5 +1,7 @@
 """Columns that have had one value in all rows so far; the model leaves them out."""
 
+import warnings
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
@@ -10,10 +12,15 @@ from colk._resolution import differ
 from colk._validation import Array
 from colk.errors import FileFormatError
 
-__all__ = ["ConstantColumns", "Constants"]
+__all__ = ["ConstantColumns", "Constants", "told_constants", "warn_of_constants"]
 
 # With fewer rows, a column is not taken for constant.
 _FEWEST = 20
+
+# The unit of a constant column in a formula, in which no difference counts.
+_ENDLESS = 1e30
+
+_NAMED = 5
 
 
 @stored.stores(
@@ -98,13 +105,15 @@ class Constants:
             The rows; NaN for gaps.
         training : bool, default=False
             Whether the rows have been learned. Their values are equal up to rounding errors, so
-            they are replaced even if the rows are few.
+            they are replaced even if the rows are few; gaps are not.
         """
         places = np.flatnonzero(~self.varies) if training else self.places
         if len(places) == 0:
             return cells
-        cells = cells.copy()
-        cells[:, places] = self.values[places]
+        cells, known = cells.copy(), np.broadcast_to(self.values[places], (len(cells), len(places)))
+        if len(self.places) == 0:
+            known = np.where(np.isnan(cells[:, places]), np.nan, known)
+        cells[:, places] = known
         return cells
 
     @classmethod
@@ -138,6 +147,20 @@ class ConstantColumns:
         """Whether a column is, or may turn out to be, constant."""
         return self.constants is not None and not self.constants.is_empty
 
+    def without_constants(self, unit: Array) -> Array:
+        """Return the units of the first encoded columns; those of constant columns are endless.
+
+        Parameters
+        ----------
+        unit : array of shape (k,)
+            The units.
+        """
+        unit = unit.copy()
+        if self.constants is not None:
+            places = self.constants.places
+            unit[places[places < len(unit)]] = _ENDLESS
+        return unit
+
     def _held(self, cells: Array, training: bool) -> Array:
         """Return rows with known values in constant columns, after learning rows of training."""
         if self.constants is None:
@@ -145,3 +168,36 @@ class ConstantColumns:
         if training:
             self.constants = self.constants.learned(cells)
         return self.constants.held(cells, training=training)
+
+
+def told_constants(names: Sequence[str]) -> str:
+    """Return the sentence that names constant columns, and says what to do.
+
+    Examples
+    --------
+    >>> told_constants(["unit"])
+    "one value in all rows, so the model leaves out: 'unit'; drop it, or fit rows in which it \
+differs"
+    """
+    called = ", ".join(repr(name) for name in names[:_NAMED])
+    more = ", …" if len(names) > _NAMED else ""
+    it, differs = ("it", "differs") if len(names) == 1 else ("them", "differ")
+    they = "it" if len(names) == 1 else "they"
+    return (
+        f"one value in all rows, so the model leaves out: {called}{more}; drop {it}, or fit rows "
+        f"in which {they} {differs}"
+    )
+
+
+def warn_of_constants(names: Sequence[str], stacklevel: int) -> None:
+    """Warn of constant columns, if there are any.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Their names.
+    stacklevel : int
+        Which caller the warning names, as in `warnings.warn`.
+    """
+    if names:
+        warnings.warn(told_constants(names), UserWarning, stacklevel=stacklevel + 1)

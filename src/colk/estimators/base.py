@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from colk._encoding.constants import warn_of_constants
 from colk._engine.locks import Guarded
 from colk._engine.terms import Term, with_parameters
 from colk._engine.thread_pool import use_threads
@@ -250,6 +251,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     def _choose_kernel(self, X: Array, Y: Array, weight: Array, random: Any = None) -> None:
         """Race the kernels on samples of a `fit`; rebuild the learner if the default loses."""
+        warn_of_constants(self.encoder_.constant_names, stacklevel=5)
         if self._kept is None:
             return
         rows = rows_to_race(len(X), random)

@@ -201,12 +201,14 @@ class Inputs:
         function : KernelExpansion
             A function whose kernel has a bandwidth.
         """
-        if self.scale is None:
+        kernel, unit = function.kernel, self.encoder.without_constants(self.unit)
+        if self.scale is None and (unit == 1.0).all():
             return function
-        kernel, unit = function.kernel, self.unit
-        atoms = np.asarray(function.atoms) * unit + self.center
+        atoms = np.asarray(function.atoms) * self.unit + self.center
         numbers = kernel.kernel if isinstance(kernel, Mixed) else kernel
         if not hasattr(numbers, "bandwidth"):
+            if self.scale is None:
+                return function
             raise TypeError(
                 f"{type(kernel).__name__} has no bandwidth to express in the units of X: use "
                 "learner_.function, whose points are scaled, or standardize=False"

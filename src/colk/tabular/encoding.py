@@ -131,6 +131,11 @@ class TableRows(Guarded):
         self._set_encoder(TableEncoder(table, typical, cycles, values, gaps).watch_constants())
         self._targets = RunningScale(1)
 
+    @property
+    def constant_columns(self) -> list[str]:
+        """Names of the encoded columns that have had one value so far; they are left out."""
+        return self._encoder.constant_names
+
     # -- rows as numbers ---------------------------------------------------------------------
 
     def _encoded(self, columns: Mapping[str, Any], y: Any, first: int) -> tuple[Array, Any]:

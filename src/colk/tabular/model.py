@@ -8,6 +8,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._encoding.columns import check_names
+from colk._encoding.constants import warn_of_constants
 from colk._engine.locks import locked
 from colk._validation import Array, check_count
 from colk.kernels import Kernel
@@ -209,6 +210,7 @@ class TableModel(TableStream, StoredTable):
             for columns, y in batches(source, self):
                 fit.add(columns, y)
             fit.end_pass()
+        warn_of_constants(self.constant_columns, stacklevel=3)
         return self
 
     @locked
