@@ -81,7 +81,7 @@ class ScaledTargets(FittedEstimator):
         """Whether the learner takes a row of this shape as it is, and nothing learns beside it."""
         return (
             X.shape == (1, self.n_features_in_)
-            and self._inputs.is_plain
+            and self._inputs.is_identity
             and "feature_names_in_" not in vars(self)
             and self.scale_targets
             and learner.is_vector

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from colk._encoding.constants import warn_of_constants
 from colk._encoding.effects import effect_targets
 from colk._validation import Array
 from colk.learners.colk import KernelLearner
@@ -186,6 +187,7 @@ class Fit:
         final, chosen = self.choose(sample)
         self.weigh(rows, sample, final, chosen)
         self.inputs.end_fit()
+        warn_of_constants(self.inputs.encoder.constant_names)
         return self
 
     # -- what a sample chooses ---------------------------------------------------------------

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from colk import _stored as stored
-from colk._encoding.columns import Table, check_names
-from colk._encoding.encoder import checked_columns
+from colk._encoding.columns import Table, check_names, checked_table
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.locks import locked
 from colk._validation import Array, check_count, check_vector, check_weight_range
@@ -293,7 +292,7 @@ class TableModel(TableStream, StoredTable):
             Weights of the rows.
         """
         kinds = self._table_columns()
-        table = checked_columns(kinds, columns)
+        table = checked_table(kinds, columns)
         targets = self._checked_targets(y, len(table[self.features[0]]))
         if weight is None:
             return (kinds, table), targets, np.ones(len(targets))
