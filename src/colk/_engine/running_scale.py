@@ -259,7 +259,7 @@ class RunningScale:
         share = weight[:, None] / added
         with np.errstate(over="ignore", invalid="ignore"):
             # A sum of shares of equal values would differ from them by rounding errors.
-            mean = np.where((Y == Y[0]).all(axis=0), Y[0], (share * Y).sum(axis=0))
+            mean = np.where((Y[0] == Y).all(axis=0), Y[0], (share * Y).sum(axis=0))
             deviation = _root_mean_square(Y - mean, share)
             total = self.total + added
             old, new = self.total / total, added / total
