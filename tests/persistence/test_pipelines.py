@@ -83,6 +83,7 @@ TRANSFORMERS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:one value in all rows")  # PolynomialFeatures adds ones
 @pytest.mark.parametrize("name", TRANSFORMERS)
 @pytest.mark.parametrize(("make", "targets"), [(regressor, Y), (classifier, LABELS)])
 def test_predictions_are_the_same_after_loading(name, make, targets, tmp_path):
