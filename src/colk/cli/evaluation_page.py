@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from colk.cli.evaluation import Evaluation
-    from colk.cli.options import Rejects
+    from colk.cli.rejects import Rejects
 
 __all__ = ["write_evaluation"]
 

@@ -13,8 +13,9 @@ from colk.cli.fit_options import add_running, add_settings
 from colk.cli.interrupts import interruptible, stoppable
 from colk.cli.left_out import CALIBRATION, LeftOut
 from colk.cli.new_model import new_model
-from colk.cli.options import Rejects, add_command, add_data, need, need_serve, open_source
+from colk.cli.options import add_command, add_data, need, need_serve, open_source
 from colk.cli.paths import check_apart, check_file
+from colk.cli.rejects import Rejects, TooManyRejectsError
 from colk.cli.resumed_model import resumed_model
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ def _prepared(
     wants_rows = notes.get("intervals") is not None and not source.waits
     left_out = LeftOut(float(notes["holdout"]), CALIBRATION if wants_rows else 0.0, model.seed)
     every = arguments.checkpoint_every
-    with Rejects(arguments.rejects, arguments.strict, size, count) as rejects:
+    options = (arguments.strict, size, count, arguments.allow_rejects)
+    with Rejects(arguments.rejects, *options) as rejects:
         yield Run(model, source, rejects, record, place, fit, left_out, every, arguments.model)
 
 
@@ -137,7 +139,15 @@ def _learn(run: "Run", arguments: argparse.Namespace) -> int:
                 show(rows)
                 publish()
 
-            finished = run.learn(stopped, tell)
+            try:
+                finished = run.learn(stopped, tell)
+            except TooManyRejectsError as error:
+                if not run.source.waits:
+                    raise
+                run.save()  # the rows of a pipe cannot be read again
+                raise TooManyRejectsError(
+                    f"{error}; the model of {model.rows:,} rows is saved in {arguments.model}"
+                ) from error
         if not finished and model.rows == 0:
             raise KeyboardInterrupt("stopped before a row was learned; no model was written")
         if model.rows == 0:

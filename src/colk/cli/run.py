@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk.cli.left_out import LeftOut
-from colk.cli.options import Rejects
 from colk.cli.reader_thread import read_ahead
+from colk.cli.rejects import Rejects
 from colk.persistence import save
 from colk.tabular import TableModel
 from colk.tabular.baselines import Baselines
@@ -186,7 +186,9 @@ class Run:
             show(0)
             if stopped():
                 return False
-        self._has_scanned = self._has_scanned or is_scan
+        if is_scan:
+            self.rejects.check(before)
+            self._has_scanned = True
         return True
 
     def _learning_pass(
@@ -200,6 +202,7 @@ class Run:
                 before = self.place.before + self.place.taken
                 if self.place.counts_rejects:
                     self.rejects.add(path, rows.rejects)
+                    self.rejects.check(before + len(rows), has_ended=False)
                 self.place = replace(
                     self.place, position=rows.start, begun=True, before=before, taken=0
                 )
@@ -214,6 +217,8 @@ class Run:
                     self.save()
                 if stopped():
                     return False
+        if self.place.counts_rejects:
+            self.rejects.check(self.place.before + self.place.taken)
         return True
 
     def _piece(self) -> int:
