@@ -224,7 +224,7 @@ def test_the_page_stands_alone(colk, houses, tmp_path, target):
     assert links.pictures == 3
     has_relevance = package.load(tmp_path / "m.colk").race.relevance is not None
     assert links.headings == [
-        "Error and size during learning",
+        "Error before learning, and size",
         "Predictions and targets",
         "Largest residuals",
         "Rejected rows",

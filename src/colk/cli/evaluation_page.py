@@ -74,7 +74,7 @@ def write_evaluation(
             figure(
                 "predictions",
                 "Predictions and targets",
-                predictions(record, model, "predicted"),
+                predictions(record.sample, model, "predicted"),
                 4.5,
                 "A sample of the rows.",
                 width=5.0,

@@ -33,8 +33,8 @@ Learn a model from rows in CSV, Parquet, JSON lines or LIBSVM format, in bounded
 memory. Files are read several times: for the scales of the columns and the choice
 of a kernel, for the atoms, and for the weights (not with --no-polish). Standard
 input is read once, with --solver newton. Numbers are standardised, columns of text
-are categories, and dates and missing cells are allowed. Each row is predicted before
-it is learned; the error shown is that of these predictions. Ctrl-C saves the model.
+are categories, and dates and missing cells are allowed. The error that is printed is
+that on rows that the model has not learned. Ctrl-C saves the model.
 
     colk fit houses.csv --target price --model houses.colk --report houses.html
     tail -f log.jsonl | colk fit - --format jsonl --target ms --model ms.colk
@@ -208,9 +208,10 @@ def _tell(run: "Run", arguments: argparse.Namespace, rows: int, seconds: float) 
     if arguments.report is not None:
         from colk.cli.page import write_page
 
-        write_page(arguments.report, run.model, run.record, lines, run.rejects.reasons)
+        pairs = None if run.fit.left_out is None else run.fit.left_out.sample
+        write_page(arguments.report, run.model, run.record, lines, run.rejects.reasons, pairs)
         lines["report"] = str(arguments.report.resolve())
-    for name, text in {"model": str(arguments.model), **lines}.items():
+    for name, text in {**lines, "model": str(arguments.model)}.items():
         print(f"{name:<9}{text}")
     told = []
     if run.rejects.count > run.model.rows:
