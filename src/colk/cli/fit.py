@@ -14,8 +14,9 @@ from colk.cli.fit_options import add_running, add_settings
 from colk.cli.interrupts import interruptible, stoppable
 from colk.cli.left_out import CALIBRATION, LeftOut
 from colk.cli.new_model import new_model
-from colk.cli.options import Rejects, add_command, add_data, need, need_serve, open_source
+from colk.cli.options import add_command, add_data, need, need_serve, open_source
 from colk.cli.paths import check_apart, check_file
+from colk.cli.rejects import Rejects, TooManyRejectsError
 from colk.cli.resumed_model import resumed_model
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ Learn a model from rows in CSV, Parquet, JSON lines or LIBSVM format, in bounded
 memory. Files are read several times: for the scales of the columns and the choice
 of a kernel, for the atoms, and for the weights (not with --no-polish). Standard
 input is read once, with --solver newton. Numbers are standardised, columns of text
-are categories, and dates and missing cells are allowed. Each row is predicted before
-it is learned; the error shown is that of these predictions. Ctrl-C saves the model.
+are categories, and dates and missing cells are allowed. The error that is printed is
+that on rows that the model has not learned. Ctrl-C saves the model.
 
     colk fit houses.csv --target price --model houses.colk --report houses.html
     tail -f log.jsonl | colk fit - --format jsonl --target ms --model ms.colk
@@ -124,7 +125,8 @@ def _prepared(
     wants_rows = notes.get("intervals") is not None and not source.waits
     left_out = LeftOut(float(notes["holdout"]), CALIBRATION if wants_rows else 0.0, model.seed)
     every = arguments.checkpoint_every
-    with Rejects(arguments.rejects, arguments.strict, size, count) as rejects:
+    options = (arguments.strict, size, count, arguments.allow_rejects)
+    with Rejects(arguments.rejects, *options) as rejects:
         yield Run(model, source, rejects, record, place, fit, left_out, every, arguments.model)
 
 
@@ -138,7 +140,15 @@ def _learn(run: "Run", arguments: argparse.Namespace) -> int:
                 show(rows)
                 publish()
 
-            finished = run.learn(stopped, tell)
+            try:
+                finished = run.learn(stopped, tell)
+            except TooManyRejectsError as error:
+                if not run.source.waits:
+                    raise
+                run.save()  # the rows of a pipe cannot be read again
+                raise TooManyRejectsError(
+                    f"{error}; the model of {model.rows:,} rows is saved in {arguments.model}"
+                ) from error
         if not finished and model.rows == 0:
             raise KeyboardInterrupt("stopped before a row was learned; no model was written")
         if model.rows == 0:
@@ -199,9 +209,10 @@ def _tell(run: "Run", arguments: argparse.Namespace, rows: int, seconds: float) 
     if arguments.report is not None:
         from colk.cli.page import write_page
 
-        write_page(arguments.report, run.model, run.record, lines, run.rejects.reasons)
+        pairs = None if run.fit.left_out is None else run.fit.left_out.sample
+        write_page(arguments.report, run.model, run.record, lines, run.rejects.reasons, pairs)
         lines["report"] = str(arguments.report.resolve())
-    for name, text in {"model": str(arguments.model), **lines}.items():
+    for name, text in {**lines, "model": str(arguments.model)}.items():
         print(f"{name:<9}{text}")
     constants = run.model.constant_columns
     told = [told_constants(constants)] if constants else []

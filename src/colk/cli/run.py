@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk.cli.left_out import LeftOut
-from colk.cli.options import Rejects
+from colk.cli.quality import BaselineScores, Quality, coverage_of, cross_coverage
 from colk.cli.reader_thread import read_ahead
+from colk.cli.rejects import Rejects
 from colk.persistence import save
 from colk.tabular import TableModel
-from colk.tabular.baselines import Baselines
+from colk.tabular.baselines import Baselines, LinearBaseline
 from colk.tabular.passes import TableFit
 from colk.tabular.reading import Position, Rows, Source
 from colk.tabular.record import Predicted, Record, Score
@@ -129,6 +130,7 @@ class Run:
             model.categorical,
             model.task == "classification",
         )
+        self._measured = BaselineScores()
         files = [prefix.state for prefix in source.prefixes()]
         self._read = {"columns": list(source.kinds), "files": files}
 
@@ -150,6 +152,7 @@ class Run:
             self._end_pass(in_learning)
         if self.left_out.calibration:
             self.calibrate()
+        self._judge()
         return True
 
     def _end_pass(self, in_learning: bool) -> None:
@@ -159,6 +162,9 @@ class Run:
             self.fit.phase = "done"  # there are no new rows, so the weights stay
             return
         self.fit.end_pass()
+        known = Quality.of_notes(notes)
+        if known is not None and self.fit.left_out is not None:
+            notes["quality"] = replace(known, score=self.fit.left_out.score).state
         if self.fit.phase == "learn":
             self.place = Place(self.fit.epoch, total=self.place.total)
         elif in_learning:  # no pass has counted the rejects among rows that are appended later
@@ -182,11 +188,16 @@ class Run:
             self._feed(columns, self._path(rows), lines)
             if is_scan:
                 self._baselines.add(columns, columns[self.model.target])
+                self._measured.add(columns, columns[self.model.target])
             self._work(work_before, rows.done)
             show(0)
             if stopped():
                 return False
-        self._has_scanned = self._has_scanned or is_scan
+        if is_scan:
+            self.rejects.check(before)
+            self._has_scanned = True
+            others = self._measured.of(self._baselines.fitted())
+            self.model.notes["quality"] = Quality(False, Score(), others).state
         return True
 
     def _learning_pass(
@@ -200,6 +211,7 @@ class Run:
                 before = self.place.before + self.place.taken
                 if self.place.counts_rejects:
                     self.rejects.add(path, rows.rejects)
+                    self.rejects.check(before + len(rows), has_ended=False)
                 self.place = replace(
                     self.place, position=rows.start, begun=True, before=before, taken=0
                 )
@@ -214,6 +226,8 @@ class Run:
                     self.save()
                 if stopped():
                     return False
+        if self.place.counts_rejects:
+            self.rejects.check(self.place.before + self.place.taken)
         return True
 
     def _piece(self) -> int:
@@ -231,6 +245,7 @@ class Run:
             self.record.detect(self.model, columns, found.sizes, self.model.rows)
         self._feed(columns, path, lines)
         if self.source.waits:
+            self.model.notes.pop("quality", None)  # it was that of the model before
             self._baselines.add(columns, y)
             self._remember(found, y)
 
@@ -271,12 +286,31 @@ class Run:
             before += len(rows)
             yield columns, columns[self.model.target]
 
-    def test(self) -> Score:
-        """Return the error of the model on the held-out rows."""
-        score = Score()
+    def _judge(self) -> None:
+        """Note how good the finished model is."""
+        notes, residuals = self.model.notes, self.model.residuals
+        known = self._held_out() if self.left_out.holdout > 0.0 else Quality.of_notes(notes)
+        if known is None:
+            return
+        if not known.is_held_out and "intervals" in notes:
+            known = replace(known, coverage=cross_coverage(residuals, notes["intervals"]))
+        notes["quality"] = known.state
+
+    def _held_out(self) -> Quality:
+        """Return the errors on the held-out rows."""
+        score, others, residuals = Score(), BaselineScores(), []
+        share = self.model.notes.get("intervals")
         for columns, y in self._left("holdout"):
-            score.count(self.model, columns, y)
-        return score
+            if len(y):
+                found = score.count(self.model, columns, y)
+                others.add(columns, y)
+                if share is not None:
+                    residuals.append(y - found.values)
+        baseline = self._baselines.fitted() or LinearBaseline.of_notes(self.model.notes)
+        covered = None
+        if share is not None and residuals:
+            covered = coverage_of(np.concatenate(residuals), self.model.residuals, share)
+        return Quality(True, score, others.of(baseline), covered)
 
     def calibrate(self) -> None:
         """Calibrate the intervals of the model by the rows held out for them."""

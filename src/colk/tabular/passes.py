@@ -24,6 +24,7 @@ from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import final_polish
 from colk.rkhs.polishing.passes import Iterate, PassNewton, Sums
 from colk.selection import MOST_ROWS
+from colk.tabular.left_out import LeftOutRows
 from colk.tabular.sample import RowSample
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ class TableFit:
         self._measured = RowSample(seed=model.seed)
         self._has_medians = False
         self._n_read = 0  # rows read in this pass
+        self.left_out: LeftOutRows | None = None  # of the sample, after the polish on it
         self._sums: Sums | None = None
         self._block: list[tuple[Array, Array]] = []
 
@@ -245,6 +247,7 @@ class TableFit:
             _enlarge(model, function)
         model.set_weights(found.function.weights)
         model.take_risk(X, targets)
+        self.left_out = LeftOutRows(model, final, X, targets)
         is_mean = model.risk.n_inner == 0 or (model.path is not None and model.path.kept_the_mean)
         if sample.is_complete or not is_mean or model.loss.kinks:
             self.phase = "done"
