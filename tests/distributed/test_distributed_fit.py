@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from colk.distributed.quantiles import quantile_of_blocks
 from sklearn.base import clone
 
 import colk
@@ -19,7 +20,6 @@ from colk.distributed import (
 )
 from colk.distributed.engines import ExecutorParts
 from colk.distributed.files import file_ranges
-from colk.distributed.quantiles import quantile_of_blocks
 from colk.distributed.rows import Rows, weight_block
 from colk.kernels import Gaussian
 from colk.losses import Huber, Logistic, Squared

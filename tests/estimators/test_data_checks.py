@@ -15,8 +15,8 @@ from colk import (
     KernelCompressor,
     river,
 )
-from colk.model.feature_scales import unseen_features
 from colk.kernels import Gaussian
+from colk.model.feature_scales import unseen_features
 from colk.tabular import TableModel
 
 RNG = np.random.default_rng(0)

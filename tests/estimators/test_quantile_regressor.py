@@ -8,9 +8,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from colk import COLKQuantileRegressor
+from colk.losses import Quantiles
 from colk.model import quantile_fit
 from colk.model.coverage import conformal_quantile, weighted_quantile
-from colk.losses import Quantiles
 from colk.rkhs.polishing import folds, weights
 from colk.rkhs.polishing.span import Span
 

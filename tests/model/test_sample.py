@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from colk._encoding.columns import Column
 from colk._engine.counter_arrays import uniforms
 from colk._engine.counter_rng import uniform
-from colk._encoding.columns import Column
 from colk.model import sample
 from colk.model.parts import Part
 from colk.model.rows import LocalRows
