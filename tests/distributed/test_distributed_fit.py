@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from colk.distributed.quantiles import quantile_of_blocks
 from sklearn.base import clone
 
 import colk
+from colk import COLKClassifier
 from colk.distributed import (
     DaskCOLKClassifier,
     DaskCOLKQuantileRegressor,
@@ -20,12 +20,14 @@ from colk.distributed import (
 )
 from colk.distributed.engines import ExecutorParts
 from colk.distributed.files import file_ranges
-from colk.distributed.rows import Rows, weight_block
 from colk.kernels import Gaussian
 from colk.losses import Huber, Logistic, Squared
+from colk.model.parts import Part
+from colk.model.quantile_sums import quantile_of_blocks
 from colk.risks import CVaR, Entropic, Mean, Variance
 from colk.rkhs import KernelExpansion
 from colk.rkhs.polishing import Block, RowBlocks, solve_by_sums
+from colk.rkhs.polishing.blocks import weight_block
 
 dask_array = pytest.importorskip("dask.array")
 dask_frame = pytest.importorskip("dask.dataframe")
@@ -41,14 +43,14 @@ def regressor(**settings):
 
 
 def as_block(rows):
-    return Block(rows.points, rows.targets, rows.weights)
+    return Block(rows.source, rows.y, rows.weight)
 
 
 class Stored:
     """A partition that is loaded by a call."""
 
     def __init__(self, *rows):
-        self.rows = Rows(*rows)
+        self.rows = Part(*rows, 0)
 
     def __call__(self):
         return self.rows
@@ -194,12 +196,13 @@ def test_classes_that_a_partition_has_not_seen(pool, n_classes):
     model = DaskCOLKClassifier(client=pool, **settings).fit(*lazy)
     assert model.classes_.tolist() == names[:n_classes].tolist()
     assert model.score(X, y) > 0.9
-    counts = {name: int((y == name).sum()) for name in names[:n_classes]}
-    assert model.local_.class_weight == {n: 1200 / (n_classes * c) for n, c in counts.items()}
+    whole = COLKClassifier(class_weight="balanced", kernel=Gaussian(0.5), random_state=0)
+    assert np.mean(model.predict(X) == whole.fit(X, y).predict(X)) > 0.9
     lazy_values = model.predict_proba(lazy[0])
     assert lazy_values.shape == (1200, n_classes)
     np.testing.assert_array_equal(lazy_values.compute(), model.local_.predict_proba(X[order]))
-    model.local_.partial_fit(X[:10], y[:10])
+    with pytest.raises(ValueError, match="'balanced' needs all data"):
+        model.local_.partial_fit(X[:10], y[:10])
 
 
 def test_quantiles_of_all_rows(pool):

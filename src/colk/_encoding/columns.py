@@ -1,7 +1,7 @@
 """Columns of a table: their kinds, and conversion to numbers, texts or times with gaps."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -19,6 +19,7 @@ __all__ = [
     "as_texts",
     "check_names",
     "check_numbers",
+    "checked_table",
     "is_missing",
     "kind_of_objects",
 ]
@@ -178,3 +179,24 @@ def kind_of_objects(values: Sequence[Any]) -> Kind:
         raise TypeError(f"argument must be a string or a number, got {strange.pop().__name__}")
     is_number = all(issubclass(kind, (int, float, np.number, np.bool_)) for kind in kinds)
     return "number" if is_number else "category"
+
+
+_READERS = {"number": as_numbers, "category": as_texts, "date": as_seconds}
+
+
+def checked_table(columns: Sequence[Column], table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns as arrays; raise if one is missing or differs in length.
+
+    Examples
+    --------
+    >>> checked_table([Column("size", "number")], {"size": [1, None], "city": ["Rome", "Oslo"]})
+    {'size': array([ 1., nan])}
+    """
+    missing = [name for name, _ in columns if name not in table]
+    if missing:
+        raise ValueError(f"column {missing[0]!r} is missing")
+    known = {name: _READERS[kind](table[name], name) for name, kind in columns}
+    lengths = {len(values) for values in known.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"columns differ in length: {sorted(lengths)}")
+    return known

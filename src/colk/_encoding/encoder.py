@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
-from colk._encoding.columns import Column, as_numbers, as_seconds, as_texts
+from colk._encoding.columns import Column, as_texts, checked_table
+from colk._encoding.constants import ConstantColumns, Constants
 from colk._encoding.dates import cycles_in, on_circle, years_of
 from colk._encoding.effects import CategoryEffects, EffectColumns, Places
 from colk._encoding.gaps import FEWEST_ROWS, MOST_COLUMNS, GapFiller
 from colk._encoding.stored import FEW_VALUES, FIELDS, StoredEncoder
 from colk._validation import Array
 
-__all__ = ["MISSING", "OTHER", "TableEncoder", "checked_columns"]
+__all__ = ["MISSING", "OTHER", "TableEncoder"]
 
 # Codes of a category for a gap and for an unknown value.
 MISSING, OTHER = 0.0, -1.0
@@ -22,8 +23,8 @@ MISSING, OTHER = 0.0, -1.0
 _TYPICAL_ROWS = 20_000
 
 
-@stored.stores(FIELDS)
-class TableEncoder(EffectColumns, StoredEncoder):
+@stored.stores(FIELDS, optional=["constants"])
+class TableEncoder(EffectColumns, ConstantColumns, StoredEncoder):
     """Encodes columns of numbers, categories and dates as rows of numbers.
 
     The columns of an encoded row are, in this order:
@@ -62,6 +63,8 @@ class TableEncoder(EffectColumns, StoredEncoder):
         The number of values of each category that the filler uses. Default: none.
     effects : sequence of CategoryEffects, default=()
         The effects of categories on the target.
+    constants : Constants, optional
+        Columns that have had one value so far, which new rows keep. Default: not watched.
 
     Examples
     --------
@@ -90,6 +93,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
         filler: GapFiller | None = None,
         predictors: Mapping[str, int] | None = None,
         effects: Sequence[CategoryEffects] = (),
+        constants: Constants | None = None,
     ) -> None:
         self.columns = tuple(Column(*column).check() for column in columns)
         if not columns or len({column.name for column in columns}) < len(columns):
@@ -103,7 +107,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
             self._admit_values(name, (values or {}).get(name, ()))
         self.gaps = list(gaps)
         self._filler, self._predictors = filler, dict(predictors or {})
-        self.effects = list(effects)
+        self.effects, self.constants = list(effects), constants
 
     @classmethod
     def of(cls, columns: Sequence[Column], table: Mapping[str, Any]) -> "TableEncoder":
@@ -116,7 +120,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
         table : mapping of str to array
             The columns by name.
         """
-        known = checked_columns(columns, table)
+        known = checked_table(columns, table)
         typical, cycles = {}, {}
         for name, kind in columns:
             if kind != "category":
@@ -165,13 +169,17 @@ class TableEncoder(EffectColumns, StoredEncoder):
     @property
     def _n_described(self) -> int:
         """Number of columns of an encoded row without the effects of categories."""
-        return self.n_measured + 2 * self._n_circles + len(self._codes) + len(self.gaps)
+        return self.n_fixed + len(self.gaps)
+
+    @property
+    def n_fixed(self) -> int:
+        """Number of leading columns of an encoded row: numbers, dates, circles and codes."""
+        return self.n_measured + 2 * self._n_circles + len(self._codes)
 
     @property
     def categorical(self) -> tuple[int, ...]:
         """Columns of an encoded row that are codes of categories."""
-        first = self.n_measured + 2 * self._n_circles
-        return tuple(range(first, first + len(self._codes)))
+        return tuple(range(self.n_fixed - len(self._codes), self.n_fixed))
 
     @property
     def names(self) -> list[str]:
@@ -203,7 +211,7 @@ class TableEncoder(EffectColumns, StoredEncoder):
             Whether encoded rows may become wider. If not, or if there are effects, a first gap is
             filled but gets no indicator.
         """
-        self._admit(checked_columns(self.columns, table), grows)
+        self._admit(checked_table(self.columns, table), grows)
 
     def _admit(self, known: Mapping[str, Any], grows: bool = True) -> None:
         for name, kind in self.columns:
@@ -252,23 +260,30 @@ class TableEncoder(EffectColumns, StoredEncoder):
         places : array of shape (n,), optional
             The indices of training rows in the data of a fit. Default: the rows are new.
         """
-        return self._encode(checked_columns(self.columns, table), places)
+        return self._encode(checked_table(self.columns, table), places)
 
-    def admit_and_encode(self, table: Mapping[str, Any], places: Places) -> Array:
+    def admit_and_encode(
+        self, table: Mapping[str, Any], places: Places | None = None, *, grows: bool = True
+    ) -> Array:
         """Return training rows as `encode` does, after `admit`; the table is checked once.
 
         Parameters
         ----------
-        table, places
-            As for `encode`.
+        table, places, grows
+            As for `encode` and `admit`.
         """
-        known = checked_columns(self.columns, table)
-        self._admit(known)
-        return self._encode(known, places)
+        known = checked_table(self.columns, table)
+        self._admit(known, grows)
+        return self._encode(known, places, training=True)
 
-    def _encode(self, known: Mapping[str, Any], places: Places | None) -> Array:
-        parts: list[Any] = [self._filled(self._cells(known))]
-        parts += [self._coded(name, known[name]) for name in self._codes]
+    def _encode(
+        self, known: Mapping[str, Any], places: Places | None, training: bool = False
+    ) -> Array:
+        cells, n_kept = self._cells(known), self.n_fixed - len(self._codes)
+        codes = [self._coded(name, known[name]) for name in self._codes]
+        held = self._held(np.column_stack([cells[:, :n_kept], *codes]), training)
+        cells[:, :n_kept] = held[:, :n_kept]
+        parts: list[Any] = [self._filled(cells), held[:, n_kept:]]
         parts += [np.isnan(known[name]).astype(np.float64) for name in self.gaps]
         rows = np.ascontiguousarray(np.column_stack(parts))
         return self._with_effects(rows, places) if self.effects else rows
@@ -323,18 +338,20 @@ class TableEncoder(EffectColumns, StoredEncoder):
         typical = dict(zip(names, map(_median, X.T), strict=True))
         return cls(columns, typical, gaps=gaps, filler=filler)
 
-    def encode_matrix(self, X: Array) -> Array:
+    def encode_matrix(self, X: Array, *, training: bool = False) -> Array:
         """Return the encoded rows of a matrix of numbers, with NaN for gaps.
 
-        Returns X itself if neither X nor earlier data have gaps.
+        Returns X itself if neither X nor earlier data have gaps, and no column is constant.
 
         Parameters
         ----------
         X : array of shape (n, p)
             The columns, in their order.
+        training : bool, default=False
+            Whether the rows are learned.
         """
-        is_gap = np.isnan(X)
-        if is_gap.any():
+        is_gap, X = np.isnan(X), self._held(X, training)
+        if is_gap.any() or np.isnan(X).any():
             X = self._filled(X)
         if not self.gaps:
             return X
@@ -372,21 +389,6 @@ class TableEncoder(EffectColumns, StoredEncoder):
         if name in self.gaps:
             uses.append("gaps are filled and marked")
         return ", ".join(uses)
-
-
-_READERS = {"number": as_numbers, "category": as_texts, "date": as_seconds}
-
-
-def checked_columns(columns: Sequence[Column], table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns as arrays; raise if one is missing or differs in length."""
-    missing = [name for name, _ in columns if name not in table]
-    if missing:
-        raise ValueError(f"column {missing[0]!r} is missing")
-    known = {name: _READERS[kind](table[name], name) for name, kind in columns}
-    lengths = {len(values) for values in known.values()}
-    if len(lengths) > 1:
-        raise ValueError(f"columns differ in length: {sorted(lengths)}")
-    return known
 
 
 def _median(values: Array) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._encoding.columns import Column
+from colk._encoding.constants import Constants
 from colk._encoding.dates import CYCLES
 from colk._encoding.effects import CategoryEffects
 from colk._encoding.gaps import GapFiller
@@ -26,6 +27,7 @@ FIELDS: dict[str, stored.Field] = {
     "filler": stored.Optional(stored.Object(GapFiller)),
     "predictors": stored.ListOf(stored.Count(at_most=FEW_VALUES)),
     "effects": stored.ListOf(stored.Object(CategoryEffects)),
+    "constants": stored.Optional(stored.Object(Constants)),
 }
 
 
@@ -43,6 +45,7 @@ class StoredEncoder:
             "filler": self._filler,
             "predictors": [self._predictors.get(name, 0) for name in self._codes],
             "effects": self.effects,
+            "constants": self.constants,
         }
 
     @classmethod
@@ -60,6 +63,7 @@ class StoredEncoder:
                 values["filler"],
                 {name: count for name, count in predictors if count},
                 values["effects"],
+                values.get("constants"),
             )
         except ValueError as error:
             raise FileFormatError(f"the columns of a table are inconsistent: {error}") from None
@@ -67,6 +71,8 @@ class StoredEncoder:
         is_other |= not set(values["gaps"]) <= set(plain._typical)
         if is_other or len(set(values["gaps"])) < len(values["gaps"]):
             raise FileFormatError("values, cycles or gaps of columns occur twice or are unknown")
+        if encoder.constants is not None and len(encoder.constants.varies) != encoder.n_fixed:
+            raise FileFormatError("the constant columns are those of another table")
         used = [column for effects in encoder.effects for column in effects.numbers]
         coded = [effects.column for effects in encoder.effects]
         if not set(coded) <= set(encoder.categorical) or len(set(coded)) < len(coded):

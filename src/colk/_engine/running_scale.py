@@ -258,7 +258,8 @@ class RunningScale:
         added = float(weight.sum())
         share = weight[:, None] / added
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = (share * Y).sum(axis=0)
+            # A sum of shares of equal values would differ from them by rounding errors.
+            mean = np.where((Y[0] == Y).all(axis=0), Y[0], (share * Y).sum(axis=0))
             deviation = _root_mean_square(Y - mean, share)
             total = self.total + added
             old, new = self.total / total, added / total

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from colk._encoding.constants import told_constants
 from colk.cli.fit_options import add_running, add_settings
 from colk.cli.interrupts import interruptible, stoppable
 from colk.cli.left_out import CALIBRATION, LeftOut
@@ -202,7 +203,8 @@ def _tell(run: "Run", arguments: argparse.Namespace, rows: int, seconds: float) 
         lines["report"] = str(arguments.report.resolve())
     for name, text in {"model": str(arguments.model), **lines}.items():
         print(f"{name:<9}{text}")
-    told = []
+    constants = run.model.constant_columns
+    told = [told_constants(constants)] if constants else []
     if run.rejects.count > run.model.rows:
         told.append("more rows were rejected than learned")
     if run.rejects.count and arguments.rejects is None:

@@ -46,8 +46,10 @@ class Parts(Protocol):
     def fetch(self, results: Any) -> list[Any]:
         """As in `Blocks`."""
 
-    def derive(self, function: Callable[..., Any], *common: Any) -> "Parts":
-        """Return new partitions `function(part, *common)`, which stay on the workers."""
+    def derive(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> "Parts":
+        """Return new partitions `function(part, *own, *common)`, which stay on the workers."""
 
     def chosen(self, places: Sequence[int]) -> "Parts":
         """Return some of the partitions."""
@@ -137,9 +139,12 @@ class DaskParts:
         """Wait for futures; see `gathered` for the errors."""
         return gathered(self._client, results)
 
-    def derive(self, function: Callable[..., Any], *common: Any) -> "DaskParts":
+    def derive(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> "DaskParts":
         """Return futures of new partitions."""
-        parts = self.each(function, *[self._submit(_same, value) for value in common])
+        shared = [self._submit(_same, value) for value in common]
+        parts = self.each(function, *shared, per_block=per_block)
         return DaskParts(self._client, parts, self._progress)
 
     def chosen(self, places: Sequence[int]) -> "DaskParts":
@@ -268,9 +273,15 @@ class ExecutorParts:
         """Return the results as a list."""
         return list(results)
 
-    def derive(self, function: Callable[..., Any], *common: Any) -> "ExecutorParts":
+    def derive(
+        self, function: Callable[..., Any], *common: Any, per_block: Sequence[Any] = ()
+    ) -> "ExecutorParts":
         """Return new partitions, which tasks compute from the old ones."""
-        parts = [_Part(function, part, common) for part in self._parts]
+        own = zip(*per_block, strict=True) if per_block else [()] * len(self._parts)
+        parts = [
+            _Part(function, part, (*values, *common))
+            for part, values in zip(self._parts, own, strict=True)
+        ]
         return ExecutorParts(self._executor, parts, self._progress)  # type: ignore[arg-type]
 
     def chosen(self, places: Sequence[int]) -> "ExecutorParts":

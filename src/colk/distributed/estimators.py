@@ -5,16 +5,13 @@ from inspect import Parameter, Signature, signature
 from typing import Any, ClassVar, Self, TypeVar
 
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from colk._validation import check_count
 from colk.distributed.connection import connected
-from colk.distributed.fitting import Drawn, draw, polish_by_sums, total_counts
 from colk.distributed.lazy import lazily
-from colk.distributed.quantiles import quantiles_by_sums
-from colk.distributed.rows import as_input
+from colk.distributed.rows import PartitionRows
 from colk.distributed.sources import partitions_of
 from colk.estimators import COLKClassifier, COLKQuantileRegressor, COLKRegressor
 
@@ -22,7 +19,7 @@ __all__ = ["DaskCOLKClassifier", "DaskCOLKQuantileRegressor", "DaskCOLKRegressor
 
 Class = TypeVar("Class", bound=type)
 
-_OWN = {"client": None, "sample_size": 20_000, "progress": None}
+_OWN = {"client": None, "sample_size": None, "progress": None}
 
 
 def _with_parameters_of(local: type) -> Callable[[Class], Class]:
@@ -80,38 +77,22 @@ class _Distributed(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         sample_weight : dask array or series, array, or str, optional
             Weights of the rows, in the same form as y. Rows of weight 0 are skipped.
         """
-        size = check_count(self.sample_size, "sample_size")
+        if self.sample_size is not None:
+            check_count(self.sample_size, "sample_size")
         if not getattr(self, "polish", True):
             raise ValueError(
                 "polish=False is not possible here, because only the polish finds weights for the "
                 "rows of all partitions"
             )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        local = self.local_type(
+            **{name: getattr(self, name) for name in signature(self.local_type).parameters}
+        )
         with connected(self.client) as engine:
-            rows = partitions_of(X, y, sample_weight, engine, self._are_labels, self.progress)
-            drawn = draw(rows, size, seed, self._are_labels)
-            self.local_ = self._fitted(drawn, rows.names)
+            found = partitions_of(X, y, sample_weight, engine, self._are_labels, self.progress)
+            rows = PartitionRows(found.parts)
+            self.local_ = local.fit_rows(rows, rows.n_features, found.names, self.sample_size)
         self.n_features_in_ = self.local_.n_features_in_
         return self
-
-    def _fitted(self, drawn: Drawn, names: list[str] | None) -> Any:
-        """Fit the local estimator to the sample, then its weights to all rows."""
-        class_weight = self._class_weight(drawn)
-        settings = {name: getattr(self, name) for name in signature(self.local_type).parameters}
-        if class_weight is not None:
-            settings["class_weight"] = class_weight
-        local = self.local_type(**settings)
-        X = as_input(drawn.sample.points, names)
-        local.fit(X, drawn.sample.targets, sample_weight=drawn.sample.weights)
-        if not drawn.is_whole and local.n_atoms_ > 0:
-            self._by_sums(local, drawn, class_weight)
-        return local
-
-    def _class_weight(self, drawn: Drawn) -> dict[Any, float] | None:
-        return None
-
-    def _by_sums(self, local: Any, drawn: Drawn, class_weight: dict[Any, float] | None) -> None:
-        polish_by_sums(local, drawn, class_weight)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "local_")
@@ -158,9 +139,9 @@ class DaskCOLKRegressor(RegressorMixin, _Distributed):  # type: ignore[misc]
         A Dask client, the address of a scheduler, or an executor of `concurrent.futures`. None: the
         current client of this process, or a local cluster of processes if there is none. Processes
         are started by importing the main module, so a script needs `if __name__ == "__main__":`.
-    sample_size : int, default=20000
-        Number of rows in the sample, drawn from all partitions in proportion to their rows. Raise
-        it for a better choice of kernel and atoms; the caller's machine must hold the sample.
+    sample_size : int or None, default=None
+        Number of rows in the sample. None: the same rows as in the local estimator, at most 20,000.
+        Raise it for a better choice of kernel and atoms; the caller's machine must hold the sample.
     progress : callable or None, default=None
         Called with the name of a pass, the number of partitions done, and that of all partitions.
 
@@ -188,16 +169,12 @@ class DaskCOLKRegressor(RegressorMixin, _Distributed):  # type: ignore[misc]
 class DaskCOLKQuantileRegressor(RegressorMixin, _Distributed):  # type: ignore[misc]
     """`COLKQuantileRegressor` for rows on many machines; see `DaskCOLKRegressor`.
 
-    The constant of each level is the quantile of the residuals of all rows. The same rows have
-    determined the weights, so a correction is added: in the sample, the constant from left-out
-    residuals minus the constant from fitted ones, times the share of the sample in all rows.
-
     Parameters
     ----------
     **parameters
         The parameters of `COLKQuantileRegressor`.
     client, sample_size, progress
-        As in `DaskCOLKRegressor`. Defaults: None, 20000 and None.
+        As in `DaskCOLKRegressor`. Defaults: all None.
 
     Attributes
     ----------
@@ -220,24 +197,20 @@ class DaskCOLKQuantileRegressor(RegressorMixin, _Distributed):  # type: ignore[m
     True
     """
 
-    def _by_sums(self, local: Any, drawn: Drawn, class_weight: dict[Any, float] | None) -> None:
-        quantiles_by_sums(local, drawn)
-
 
 @_with_parameters_of(COLKClassifier)
 class DaskCOLKClassifier(ClassifierMixin, _Distributed):  # type: ignore[misc]
     """`COLKClassifier` for rows on many machines; see `DaskCOLKRegressor`.
 
-    The classes are those of all partitions. The sample has at least one row of each class in each
-    partition.
+    The classes are those of all partitions.
 
     Parameters
     ----------
     **parameters
         The parameters of `COLKClassifier`. `class_weight="balanced"` counts the rows of all
-        partitions, and `local_` has the weights as a dictionary.
+        partitions.
     client, sample_size, progress
-        As in `DaskCOLKRegressor`. Defaults: None, 20000 and None.
+        As in `DaskCOLKRegressor`. Defaults: all None.
 
     Attributes
     ----------
@@ -266,13 +239,6 @@ class DaskCOLKClassifier(ClassifierMixin, _Distributed):  # type: ignore[misc]
         """The labels, of shape (C,)."""
         check_is_fitted(self)
         return self.local_.classes_
-
-    def _class_weight(self, drawn: Drawn) -> dict[Any, float] | None:
-        if self.class_weight != "balanced":
-            return self.class_weight  # type: ignore[no-any-return]
-        counts = total_counts(drawn.summaries)
-        n_rows = sum(counts.values())
-        return {label: n_rows / (len(counts) * count) for label, count in counts.items()}
 
     def decision_function(self, X: Any) -> Any:
         """Return the scores of the local estimator; lazy if X is a dask collection.

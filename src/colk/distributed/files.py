@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from colk.distributed.rows import PartitionError
 
 __all__ = ["FileRange", "file_ranges"]
@@ -67,7 +69,7 @@ class FileRange:
         # With one block, all cells of a column determine its type.
         one_block = ReadOptions(column_names=self.names, block_size=len(content), use_threads=False)
         table = read_csv(io.BytesIO(content), one_block)
-        return {name: table[name].to_numpy() for name in self.names}
+        return {name: _with_gaps(table[name].to_numpy()) for name in self.names}
 
     def _parquet(self) -> dict[str, Any]:
         from pyarrow.parquet import ParquetFile
@@ -75,6 +77,11 @@ class FileRange:
         with ParquetFile(self.path) as file:
             table = file.read_row_groups(range(self.start, self.stop))
         return {name: table[name].to_numpy() for name in self.names}
+
+
+def _with_gaps(values: Any) -> Any:
+    """Return a column with None for empty texts."""
+    return np.where(values == "", None, values) if values.dtype == object else values
 
 
 def file_ranges(path: Path, n_bytes: int = _BYTES) -> list[FileRange]:

@@ -13,11 +13,12 @@ from colk._encoding.frames import is_table
 from colk._frames import as_rows, n_rows_of
 from colk.distributed.engines import DaskParts, ExecutorParts, Parts, Progress, run_alone
 from colk.distributed.files import FileRange, file_ranges
-from colk.distributed.rows import Rows, checked_rows
+from colk.distributed.rows import checked_rows
+from colk.model.parts import Part
 
 __all__ = ["Partitions", "is_lazy", "partitions_of"]
 
-# Rows per partition of arrays in memory.
+# Part per partition of arrays in memory.
 _ROWS = 50_000
 
 
@@ -39,7 +40,7 @@ class _Arrays:
     place: str
     are_labels: bool
 
-    def __call__(self) -> Rows:
+    def __call__(self) -> Part:
         return checked_rows(self.X, self.y, self.weights, self.place, self.are_labels)
 
 
@@ -52,7 +53,7 @@ class _Columns:
     weight: str | None
     are_labels: bool
 
-    def __call__(self) -> Rows:
+    def __call__(self) -> Part:
         columns, place = self.source.read(), self.source.place
         taken = {self.target, self.weight}
         names = [name for name in columns if name not in taken]
@@ -72,10 +73,10 @@ class _Pickled:
 
     content: bytes
 
-    def __call__(self) -> Rows:
+    def __call__(self) -> Part:
         import pickle
 
-        rows: Rows = pickle.loads(self.content).compute(scheduler="synchronous")
+        rows: Part = pickle.loads(self.content).compute(scheduler="synchronous")
         return rows
 
 
@@ -177,7 +178,7 @@ def _are_files(X: Any) -> bool:
 
 def _file_sources(
     files: Any, target: Any, weight: Any, are_labels: bool
-) -> tuple[list[Callable[[], Rows]], list[str]]:
+) -> tuple[list[Callable[[], Part]], list[str]]:
     paths = [files] if isinstance(files, str | os.PathLike) else list(files)
     if not isinstance(target, str) or not (weight is None or isinstance(weight, str)):
         raise TypeError("if X is files, y and sample_weight must be names of columns")
@@ -190,7 +191,7 @@ def _file_sources(
     return [_Columns(part, target, weight, are_labels) for part in ranges], features
 
 
-def _array_sources(X: Any, y: Any, weights: Any, are_labels: bool) -> list[Callable[[], Rows]]:
+def _array_sources(X: Any, y: Any, weights: Any, are_labels: bool) -> list[Callable[[], Part]]:
     """Cut arrays in memory into partitions."""
     y, weights = np.asarray(y), None if weights is None else np.asarray(weights)
     chunks = as_rows(X)

@@ -6,17 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from colk._validation import Array
+from colk._engine.blas_threads import one_blas_thread
 from colk.distributed.engines import DaskParts, ExecutorParts, Parts, Progress, run_alone
-from colk.distributed.rows import PartitionError, normalise_block, weight_block
-from colk.rkhs.polishing import Block, RowBlocks, final_polish
-from colk.rkhs.polishing.all_rows import polish_all_rows
+from colk.distributed.rows import PartitionError, PartitionRows
+from colk.model.parts import Part
 from colk.tabular import TableModel
 from colk.tabular.reading import Columns, Source
 
 __all__ = ["TableFile", "fit_table"]
-
-_LEAST_REGULARIZATION = 1e-12
 
 Table = dict[str, Any]
 
@@ -54,37 +51,16 @@ class TableFile:
         return {name: np.concatenate([np.asarray(b[name]) for b in batches]) for name in names}
 
 
-def count_rows(table: Table, target: str) -> tuple[int]:
-    """Return the number of rows."""
-    return (len(table[target]),)
-
-
-def sample_table(table: Table, own: tuple[int, int], seed: int, model: TableModel) -> Table:
-    """Return random rows of a file, at least one for each label; each file has its own seed."""
-    (size, place), target = own, table[model.target]
-    order = np.random.default_rng([seed, place]).permutation(len(target))
-    chosen = order[:size]
-    if model.task == "classification" and len(order):
-        _, first = np.unique(np.asarray(target).astype(str)[order], return_index=True)
-        chosen = np.union1d(chosen, order[first])
-    chosen = np.sort(chosen)
-    return {name: column[chosen] for name, column in table.items()}
-
-
-def table_block(table: Table, model: TableModel, rule: Any) -> Block:
-    """Return the rows as the learner sees them; outliers have weight 0."""
-    X, targets = model.points(table), model.encode_targets(table[model.target])
-    share = np.ones(len(X))
-    if rule is not None and len(X):
-        share[rule.outliers(X, targets[:, 0])] = 0.0
-    return Block(X, targets[:, 0], share)
+def part_of_table(table: Table, model: TableModel) -> Part:
+    """Return the rows of a file as a part of a fit."""
+    return Part(*model.checked_rows(table, table[model.target]), 0)
 
 
 def fit_table(
     model: TableModel,
     files: Sequence[TableFile],
     engine: Any,
-    sample_size: int = 20_000,
+    sample_size: int | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Fit a model to the rows of all files; return their number.
@@ -97,25 +73,21 @@ def fit_table(
         The files.
     engine : concurrent.futures.Executor or distributed.Client
         The executor or client that runs the tasks.
-    sample_size : int, default=20000
-        Number of rows in the sample that determines scales, kernel, atoms and λ.
+    sample_size : int, optional
+        Number of rows in the sample that determines scales, kernel, atoms and λ. Default: as in
+        `TableModel.fit`.
     progress : callable, optional
         As in `DaskParts`.
     """
-    parts = _parts(files, engine, progress)
-    counts = [n for (n,) in parts.fetch(parts.each(count_rows, model.target))]
-    places = [k for k, n in enumerate(counts) if n]
-    if not places:
-        raise ValueError("no file has a usable row")
-    n_rows, parts = sum(counts), parts.chosen(places)
-    own = [(-(-sample_size * counts[k] // n_rows), k) for k in places]
-    drawn = parts.fetch(parts.each(sample_table, model.seed, model, per_block=[own]))
-    sample = {name: np.concatenate([each[name] for each in drawn]) for name in drawn[0]}
-    y = sample.pop(model.target)
-    model.fit([(sample, y)])
-    if len(y) < n_rows and model.n_atoms > 0 and model.polish:
-        _polish(model, parts, model.points(sample), model.encode_targets(y)[:, 0])
-    return int(n_rows)
+    if not model.polish:
+        raise ValueError(
+            "polish=False is not possible here, because only the polish finds weights for the rows "
+            "of all files"
+        )
+    rows = PartitionRows(_parts(files, engine, progress).derive(part_of_table, model))
+    with one_blas_thread():
+        model.adopt_fit(model.new_fit(sample_size=sample_size).run(rows))
+    return rows.n_rows
 
 
 def _parts(files: Sequence[TableFile], engine: Any, progress: Progress | None) -> Parts:
@@ -125,17 +97,3 @@ def _parts(files: Sequence[TableFile], engine: Any, progress: Progress | None) -
         return ExecutorParts(engine, files, progress)
     futures = [engine.submit(run_alone, file, pure=False) for file in files]
     return DaskParts(engine, futures, progress)
-
-
-def _polish(model: TableModel, parts: Parts, X: Array, y: Array) -> None:
-    """Minimise the objective on all rows over the weights of the atoms."""
-    least = max(model.recipe.regularization, _LEAST_REGULARIZATION)
-    final = final_polish(model.function, X, y, model.loss, model.risk, least, path=model.risk_path)
-    blocks = parts.derive(table_block, model, final.rule)
-    total, _ = blocks.total(weight_block)
-    blocks = blocks.derive(normalise_block, total)
-    kept = np.ones(len(X)) if final.outliers is None else np.where(final.outliers, 0.0, 1.0)
-    part = float(kept.sum())
-    sample = RowBlocks.of(X, y, kept / part)
-    found = polish_all_rows(final, blocks, sample, part / total)
-    model.set_weights(found.function.weights)

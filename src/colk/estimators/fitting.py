@@ -1,7 +1,7 @@
 """`fit`: check the rows and hand them to the fit of `colk.model`."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -18,7 +18,7 @@ from colk.estimators.batches import Batches
 from colk.model import OnlineFit, Settings, as_risk
 from colk.model.fit import Fit
 from colk.model.passes import Passes
-from colk.model.rows import LocalRows
+from colk.model.rows import LocalRows, Rows
 from colk.model.targets import Targets
 from colk.risks import GroupRisk
 from colk.rkhs.polishing import Polished
@@ -64,6 +64,12 @@ class FittedEstimator(COLKEstimator):
             if batches is None:
                 rows, labels = self._rows_in_memory(X, y, sample_weight, groups)
             else:
+                for name, given in (("sample_weight", sample_weight), ("groups", groups)):
+                    if given is not None:
+                        raise ValueError(
+                            f"{name} cannot stand beside batches: give each batch its weights, as "
+                            "(X, y, sample_weight); groups need arrays"
+                        )
                 self._check_groups(None)
                 rows, labels = LocalRows(lambda: self._read(batches)), None
                 self._has_rows = False
@@ -73,6 +79,36 @@ class FittedEstimator(COLKEstimator):
                     fit.weigh_groups(rows, labels)
             self.adopt_fit(fit)
             self._leave_rows()
+        return self
+
+    def fit_rows(
+        self,
+        rows: Rows,
+        n_features: int,
+        names: Sequence[str] | None = None,
+        sample_size: int | None = None,
+    ) -> Self:
+        """Fit the model from scratch to checked rows, wherever they are.
+
+        Parameters
+        ----------
+        rows : Rows
+            The rows, such as partitions on a cluster.
+        n_features : int
+            Number of columns.
+        names : sequence of str, optional
+            Their names.
+        sample_size : int, optional
+            As `size` of `colk.model.sample.RowSample`.
+        """
+        with self._unchanged_on_error():
+            self._check_groups(None)
+            vars(self).pop("feature_names_in_", None)
+            self.n_features_in_ = n_features
+            if names is not None:
+                self.feature_names_in_ = np.array(names, dtype=object)
+            with one_blas_thread(), use_threads(self.n_jobs):
+                self.adopt_fit(self.new_fit(sample_size).run(rows))
         return self
 
     # -- rows --------------------------------------------------------------------------------
@@ -124,8 +160,14 @@ class FittedEstimator(COLKEstimator):
 
     # -- the fit -----------------------------------------------------------------------------
 
-    def new_fit(self) -> Fit:
-        """Return a fit with the parameters of this estimator, which has seen no rows."""
+    def new_fit(self, sample_size: int | None = None) -> Fit:
+        """Return a fit with the parameters of this estimator, which has seen no rows.
+
+        Parameters
+        ----------
+        sample_size : int, optional
+            As `size` of `colk.model.sample.RowSample`.
+        """
         sparse = vars(self).get("_rows")
         targets = self._new_targets()
         return self.fit_type(
@@ -135,6 +177,7 @@ class FittedEstimator(COLKEstimator):
             standardize=self.standardize,
             names=getattr(self, "feature_names_in_", None),
             inputs=None if sparse is None else self._inputs,
+            sample_size=sample_size,
             report=self._report if getattr(self, "verbose", False) else None,
         )
 

@@ -83,7 +83,7 @@ class ScaledTargets(FittedEstimator):
         learner = online.learner
         return (
             X.shape == (1, self.n_features_in_)
-            and self._inputs.is_plain
+            and self._inputs.is_identity
             and "feature_names_in_" not in vars(self)
             and self.scale_targets
             and learner.is_vector

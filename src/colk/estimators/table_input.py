@@ -64,7 +64,7 @@ class TableInput(SparseInput):
             and len(X) > 0
             and X.shape[1] == self.n_features_in_
             and not hasattr(self, "feature_names_in_")
-            and self._inputs.is_plain
+            and self._inputs.is_identity
             and bool(np.isfinite(X).all())
         )
 
@@ -89,6 +89,7 @@ class TableInput(SparseInput):
                 getattr(self, "feature_names_in_", None),
                 False if issparse(X) else self.standardize,
                 Settings.of(self),
+                is_sparse=issparse(X),
             )
             return rows, y
         self._inputs, rows = self._inputs.learned(source)

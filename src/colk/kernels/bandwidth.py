@@ -7,6 +7,7 @@ import numpy as np
 
 from colk._engine.running_scale import without_outliers
 from colk._engine.terms import term_by_name
+from colk._resolution import varying
 from colk._validation import Array, check_number
 from colk.kernels import KERNELS, Kernel, Laplacian
 
@@ -108,7 +109,8 @@ def bandwidth_from_data(
 
     "scale" is `standard_bandwidth` at the variance of X, with outliers moved to the limits of
     ordinary values. "median" is the median distance between points. If all points are equal, the
-    variance is taken as 1. Categories count as features, but not in distances and variances.
+    variance is taken as 1; otherwise features that do not vary are left out. Categories count as
+    features, but not in distances and variances.
 
     Examples
     --------
@@ -135,9 +137,11 @@ def bandwidth_from_data(
             "number cannot be computed: multiply the features by a number so that they are near 1"
         )
     if bandwidth == "scale":
-        chosen = standard_bandwidth(
-            kernel, p, float(np.var(without_outliers(_evenly_spaced(X, _SCALE_POINTS))))
-        )
+        some = _evenly_spaced(X, _SCALE_POINTS)
+        varies = varying(some)
+        if varies.any() and not varies.all():
+            p, some = p - int((~varies).sum()), some[:, varies]
+        chosen = standard_bandwidth(kernel, p, float(np.var(without_outliers(some))))
     else:
         chosen = _median_distance(kernel, X)
     if not np.isfinite(chosen) or chosen <= 0.0:

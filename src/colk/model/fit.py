@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from colk._encoding.constants import warn_of_constants
 from colk._encoding.effects import effect_targets
 from colk._validation import Array
 from colk.learners.colk import KernelLearner
@@ -111,8 +112,10 @@ class Fit:
         Names of the columns of arrays.
     inputs : Inputs, optional
         Inputs that are not to be fitted: those of a sparse matrix, whose points are row indices.
+    sample_size : int, optional
+        As `size` of `RowSample`.
     report : callable, optional
-        Called with a message after each step.
+        Called with a message, and the number of atoms, after each step.
 
     Attributes
     ----------
@@ -160,11 +163,12 @@ class Fit:
         standardize: bool | str = "auto",
         names: Sequence[str] | None = None,
         inputs: Inputs | None = None,
+        sample_size: int | None = None,
         report: Callable[[str, int], None] | None = None,
     ) -> None:
         self._given, self.passes, self.targets = settings, passes, targets
         self._standardize, self._names, self._known = standardize, names, inputs
-        self._tell = report
+        self._tell, self._sample_size = report, sample_size
         self.max_atoms = settings.atom_limit
         self.tried, self.loss_curve = np.zeros((0, 3)), list[float]()
         self.n_rows = 0
@@ -177,11 +181,13 @@ class Fit:
         rows : Rows
             The rows.
         """
-        sample = rows.scan(RowSample(self.passes.sample_seed(), self.targets.are_labels))
+        seed = self.passes.sample_seed()
+        sample = rows.scan(RowSample(seed, self.targets.are_labels, self._sample_size))
         self.n_rows = sample.n_rows
         final, chosen = self.choose(sample)
         self.weigh(rows, sample, final, chosen)
         self.inputs.end_fit()
+        warn_of_constants(self.inputs.encoder.constant_names)
         return self
 
     # -- what a sample chooses ---------------------------------------------------------------
@@ -464,11 +470,7 @@ class Fit:
 
     def _learn_all(self, rows: Rows) -> None:
         """Learn all rows by steps, in epochs, if no polish finds the weights."""
-        if not isinstance(rows, LocalRows):
-            raise ValueError(
-                "polish=False is not possible here, because only the polish finds weights for the "
-                "rows of all partitions"
-            )
+        assert isinstance(rows, LocalRows)  # those of a cluster need the polish
         encode = Encoding(self.inputs, self.targets)
         self.learner, self.loss_curve = self.recipe.learner(self.targets.n_outputs), []
         if rows.is_whole:
@@ -505,6 +507,7 @@ def _at(rows: Block, places: NDArray[np.intp]) -> Block:
 
 
 def _rule_of(final: FinalPolish, rows: Block, drawn: Sample) -> OutlierRule:
-    """Return the rule that finds outliers, from residuals of rows that did not fit the function."""
+    """Return the rule that finds outliers, if possible from rows that did not fit the function."""
     others = np.setdiff1d(np.arange(len(rows.share)), drawn.chosen)
-    return OutlierRule.of(final.polished.function, *_at(rows, others))
+    judged = _at(rows, others if len(others) else drawn.chosen)
+    return OutlierRule.of(final.polished.function, *judged)

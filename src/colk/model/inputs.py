@@ -74,6 +74,8 @@ class Inputs:
     ----------
     is_plain : bool
         Whether rows of finite numbers are neither encoded nor scaled.
+    is_identity : bool
+        Whether the learner takes such rows as they are, because no column is constant either.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class Inputs:
     def __init__(self, encoder: TableEncoder, scale: RunningScale | None = None) -> None:
         self.encoder, self.scale = encoder, scale
         self.is_plain = scale is None and encoder.is_plain
+        self.is_identity = self.is_plain and not encoder.has_constants
 
     @property
     def n_columns(self) -> int:
@@ -100,7 +103,9 @@ class Inputs:
         return self.encoder.width
 
     @classmethod
-    def of(cls, source: Array | Table, names: Sequence[str] | None) -> tuple["Inputs", Array]:
+    def of(
+        cls, source: Array | Table, names: Sequence[str] | None, *, is_sparse: bool = False
+    ) -> tuple["Inputs", Array]:
         """Return the inputs of the first data, without a scale, and the encoded rows.
 
         Parameters
@@ -109,13 +114,18 @@ class Inputs:
             The data.
         names : sequence of str, optional
             Names of the columns of an array.
+        is_sparse : bool, default=False
+            Whether the data were a sparse matrix, whose constant columns are not left out.
         """
         if isinstance(source, tuple):
-            inputs = cls(TableEncoder.of(*source))
+            encoder = TableEncoder.of(*source)
         else:
             known = names_of(source.shape[1]) if names is None else names
-            inputs = cls(TableEncoder.of_matrix(source, known))
-        return inputs, inputs.encode(source)
+            encoder = TableEncoder.of_matrix(source, known)
+        if not is_sparse:
+            encoder.watch_constants()
+        rows = cls(encoder)._encoded(source, encoder, training=True)
+        return cls(encoder), rows
 
     @classmethod
     def fitted(
@@ -124,6 +134,7 @@ class Inputs:
         names: Sequence[str] | None,
         standardize: bool | str,
         settings: Settings,
+        is_sparse: bool = False,
     ) -> tuple["Inputs", Array]:
         """Return the inputs of data, scaled if they need it, and the encoded data.
 
@@ -136,8 +147,10 @@ class Inputs:
             if their scales differ, unless the kernel has a bandwidth in the units of X.
         settings : Settings
             The settings of the model, which name the kernel.
+        is_sparse : bool, default=False
+            Whether the data were a sparse matrix.
         """
-        inputs, rows = cls.of(source, names)
+        inputs, rows = cls.of(source, names, is_sparse=is_sparse)
         if not isinstance(standardize, str):
             return inputs.scaled(rows) if standardize else (inputs, rows)
         if standardize != "auto":
@@ -229,12 +242,14 @@ class Inputs:
         function : KernelExpansion
             A function whose kernel has a bandwidth.
         """
-        if self.scale is None:
+        kernel, unit = function.kernel, self.encoder.without_constants(self.unit)
+        if self.scale is None and (unit == 1.0).all():
             return function
-        kernel, unit = function.kernel, self.unit
-        atoms = np.asarray(function.atoms) * unit + self.center
+        atoms = np.asarray(function.atoms) * self.unit + self.center
         numbers = kernel.kernel if isinstance(kernel, Mixed) else kernel
         if not hasattr(numbers, "bandwidth"):
+            if self.scale is None:
+                return function
             raise TypeError(
                 f"{type(kernel).__name__} has no bandwidth to express in the units of X: use "
                 "learner_.function, whose points are scaled, or standardize=False"
@@ -258,11 +273,9 @@ class Inputs:
         source : array of shape (n, p), or columns and their values by name
             The data.
         """
-        encoder = self.encoder
-        if isinstance(source, tuple) and encoder.unknown(source[1]):
-            encoder = deepcopy(encoder)
-            encoder.admit(source[1], grows=False)
-        rows = self._encoded(source, encoder)
+        is_new = isinstance(source, tuple) and self.encoder.unknown(source[1])
+        encoder = (deepcopy if is_new else copy)(self.encoder)
+        rows = self._encoded(source, encoder, training=True)
         if self.scale is None:
             return Inputs(encoder), rows
         rows, scale = rows.copy(), copy(self.scale)
@@ -270,17 +283,23 @@ class Inputs:
         return Inputs(encoder, scale), rows
 
     def _encoded(
-        self, source: Array | Table, encoder: TableEncoder, places: Places | None = None
+        self,
+        source: Array | Table,
+        encoder: TableEncoder,
+        places: Places | None = None,
+        training: bool = False,
     ) -> Array:
         if isinstance(source, tuple):
             self._check_kinds(*source)
+            if training:
+                return encoder.admit_and_encode(source[1], grows=False)
             return encoder.encode(source[1], places)
         if any(kind != "number" for _, kind in encoder.columns):
             raise ValueError(
                 "the model was fitted with a table of numbers, categories or dates, so X must be "
                 "such a table, not an array of numbers"
             )
-        return encoder.encode_matrix(source)
+        return encoder.encode_matrix(source, training=training)
 
     def _check_kinds(self, columns: Sequence[Column], table: dict[str, Any]) -> None:
         """Raise if a column is of another kind than in the first data; gaps fit every kind."""

@@ -18,6 +18,9 @@ __all__ = ["CHOOSING", "MOST_ROWS", "RowSample", "Sample"]
 MOST_ROWS, CHOOSING = 20_000, 10_000
 _MOST_NUMBERS = 2**24
 
+# Number of keys that are compared at a time.
+_KEYS = 2**20
+
 # A label has at least this many rows in the sample, if there are so many.
 _FLOOR = 5
 
@@ -60,6 +63,9 @@ class RowSample:
         Seed of the random numbers.
     are_labels : bool
         Whether targets are labels.
+    size : int, optional
+        Number of rows to draw, which then all choose kernel, atoms and λ. Default: 20,000, or fewer
+        if rows are wide, of which 10,000 choose.
 
     Attributes
     ----------
@@ -79,11 +85,11 @@ class RowSample:
     (30000, 20000, 10000, False)
     """
 
-    def __init__(self, seed: int, are_labels: bool) -> None:
-        self._seed, self._are_labels = seed, are_labels
+    def __init__(self, seed: int, are_labels: bool, size: int | None = None) -> None:
+        self._seed, self._are_labels, self._size = seed, are_labels, size
         self._keys, self._numbers = np.empty(0), np.empty(0, dtype=np.int64)
         self._parts: list[Part] = []
-        self._capacity, self._limit = MOST_ROWS, np.inf
+        self._capacity, self._limit = size or MOST_ROWS, np.inf
         self.n_rows, self.weight = 0, 0.0
         self.n_of: Counter[Any] = Counter()
         self.weight_of: Counter[Any] = Counter()
@@ -101,7 +107,7 @@ class RowSample:
         part : Part
             Rows with positive weights.
         """
-        if not self._parts:
+        if not self._parts and self._size is None:
             self._capacity = min(MOST_ROWS, max(_MOST_NUMBERS // _width_of(part.source), 1))
         size = len(part.weight)
         self.n_rows, self.weight = self.n_rows + size, self.weight + float(part.weight.sum())
@@ -114,6 +120,20 @@ class RowSample:
         self._parts.append(part if len(places) == size else part.at(places))
         if len(self._keys) > 2 * self._capacity:
             self._cut()
+
+    def for_partition(self, n_rows: int) -> "RowSample":
+        """Return an empty sample that draws the rows of a partition.
+
+        Its parts are numbered among all rows. It keeps only rows that the whole sample needs.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows of all partitions.
+        """
+        own = RowSample(self._seed, self._are_labels, self._size)
+        own._limit = _limit(self._seed, n_rows, self._capacity)
+        return own
 
     def _count(self, part: Part) -> None:
         labels, places = np.unique(part.y, return_inverse=True)
@@ -163,9 +183,20 @@ class RowSample:
             self._cut()
         part = self._parts[0]
         chosen = np.arange(len(self._keys))
-        if not self.is_whole:
+        if not self.is_whole and self._size is None:
             chosen = _smallest(self._keys, self._labels(part.y), CHOOSING, np.inf)
         return Sample(part.source, part.y, part.weight, self._numbers, chosen)
+
+
+def _limit(seed: int, n_rows: int, most: int) -> float:
+    """Return the largest of the `most` smallest keys of all rows."""
+    if n_rows <= most:
+        return float(np.inf)
+    smallest = np.zeros(0)
+    for first in range(0, n_rows, _KEYS):
+        keys = uniforms(seed, first, min(_KEYS, n_rows - first))
+        smallest = np.sort(np.concatenate([smallest, keys]))[:most]
+    return float(smallest[-1])
 
 
 def _width_of(source: Source) -> int:

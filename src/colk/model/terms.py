@@ -3,7 +3,7 @@
 import numpy as np
 
 from colk._engine.terms import term_by_name
-from colk.losses import LOSSES, Logistic, Loss, Softmax
+from colk.losses import LOSSES, Logistic, Loss, Quantiles, Softmax
 from colk.risks import PREDICTION_RISKS, RISKS, Risk
 from colk.schedules import Averaging, PolyakRuppert
 
@@ -88,6 +88,10 @@ def regression_loss(loss: Loss | str) -> Loss:
     ValueError: Logistic is a loss for classification; regression needs another, such as "huber"
     """
     found = as_loss(loss)
+    if isinstance(found, Quantiles):
+        raise ValueError(  # noqa: TRY004, a value among losses
+            "Quantiles is the loss of COLKQuantileRegressor; take that class"
+        )
     if found.kind != "regression":
         raise ValueError(
             f"{type(found).__name__} is a loss for classification; regression needs another, "

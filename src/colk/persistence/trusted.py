@@ -41,6 +41,7 @@ _HOMES = {
         "ConformalRegressor", "DriftWatch",
     ),
     "colk.tabular": ("TableModel",),
+    "colk._encoding.constants": ("Constants",),
     "colk._encoding.effects": ("CategoryEffects",),
     "colk._encoding.encoder": ("TableEncoder",),
     "colk._encoding.gaps": ("GapFiller",),
@@ -51,7 +52,7 @@ _HOMES = {
 _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
     "OnlineFit", "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
-    "Inputs", "GapFiller", "CategoryEffects", "DriftDetector", "FeatureMeans",
+    "Inputs", "GapFiller", "CategoryEffects", "Constants", "DriftDetector", "FeatureMeans",
     "SparseRows",
 )  # fmt: skip
 

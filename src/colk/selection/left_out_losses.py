@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from colk._resolution import varying
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.selection.leave_one_out import LeftOut, leave_one_out
@@ -15,6 +16,10 @@ _FEWEST_ATOMS = 100
 # The ridge, in units of samples. It is fixed and large, because a smooth wide kernel can fit well
 # with weights in the thousands that cancel. A learner with few atoms never reaches such weights.
 _RIDGE = 0.3
+
+# A feature that hardly varies in a part of the samples counts as varying by this share of its
+# spread in all of them, so that its length there does not become as small as its changes.
+_LEAST_SHARE = 0.1
 
 # Threshold of the Huber loss, in standard deviations of the targets or in margins.
 _THRESHOLD = 2.0
@@ -35,6 +40,14 @@ class RaceSamples:
         Whether Y holds labels.
     categorical : tuple of int
         Columns of X that hold categories. Default: none.
+    least_spread : array of shape (p,), optional
+        The least spread of a feature that varies at all, from more samples. Default: 0.
+
+    Attributes
+    ----------
+    spread : array of shape (p,)
+        Standard deviations of the features; 0 for a feature that does not vary, and 1 for a
+        category that does.
 
     Examples
     --------
@@ -53,13 +66,15 @@ class RaceSamples:
         weight: Array,
         are_labels: bool,
         categorical: tuple[int, ...] = (),
+        least_spread: Array | None = None,
     ) -> None:
         self.X, self.Y, self.weight, self.are_labels = X, Y, weight, are_labels
         self.categorical = categorical
         n_atoms = min(max(len(X) // _SAMPLES_PER_ATOM, _FEWEST_ATOMS), len(X))
         places = np.linspace(0.0, len(X) - 1.0, n_atoms).astype(int)
         self.atoms = X[places]
-        self.spread = X.std(axis=0)
+        least = np.zeros(X.shape[1]) if least_spread is None else least_spread
+        self.spread = np.where(varying(X), np.maximum(X.std(axis=0), least), 0.0)
         for k in categorical:  # a code has no unit
             self.spread[k] = float(np.ptp(X[:, k]) > 0.0)
 
@@ -142,4 +157,5 @@ class RaceSamples:
             Their places.
         """
         X, Y, weight = self.X[rows], self.Y[rows], self.weight[rows]
-        return RaceSamples(X, Y, weight, self.are_labels, self.categorical)
+        least = _LEAST_SHARE * self.spread
+        return RaceSamples(X, Y, weight, self.are_labels, self.categorical, least)

@@ -86,7 +86,7 @@ class TableRows(Guarded):
     def _start_encoder(self) -> None:
         """Begin with an encoder that has not seen any rows."""
         cycles = {name: tuple(CYCLES) for name in self.dates}
-        self._set_encoder(TableEncoder(self._table_columns(), cycles=cycles))
+        self._set_encoder(TableEncoder(self._table_columns(), cycles=cycles).watch_constants())
         self._targets = RunningScale(1)
         self._has_fixed_scales = False
 
@@ -140,8 +140,13 @@ class TableRows(Guarded):
         values = {name: before.values_of(name) for name in self.categorical}
         gaps = [name for name, _ in columns if name in before.gaps]
         table = self._table_columns()
-        self._set_encoder(TableEncoder(table, typical, cycles, values, gaps))
+        self._set_encoder(TableEncoder(table, typical, cycles, values, gaps).watch_constants())
         self._targets = RunningScale(1)
+
+    @property
+    def constant_columns(self) -> list[str]:
+        """Names of the encoded columns that have had one value so far; they are left out."""
+        return self._encoder.constant_names
 
     # -- rows as numbers ---------------------------------------------------------------------
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from colk import _stored as stored
-from colk._encoding.columns import Table, check_names
-from colk._encoding.encoder import checked_columns
+from colk._encoding.columns import Table, check_names, checked_table
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.locks import locked
-from colk._validation import Array, check_count
+from colk._validation import Array, check_count, check_vector, check_weight_range
 from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.model import OnlineFit, Recipe, Settings, Solver, as_loss, table_loss, table_risk
@@ -39,9 +38,9 @@ _TASKS = ("regression", "classification")
 
 
 def batches(
-    source: "Source | Iterable[tuple[Mapping[str, Any], Any]]", model: "TableModel"
-) -> Iterator[tuple[Mapping[str, Any], Any]]:
-    """Yield the columns and targets of all rows; each call begins again.
+    source: "Source | Iterable[tuple[Any, ...]]", model: "TableModel"
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the columns, targets and weights of all rows; each call begins again.
 
     Examples
     --------
@@ -216,7 +215,7 @@ class TableModel(TableStream, StoredTable):
     @locked
     def fit(
         self,
-        source: "Source | Iterable[tuple[Mapping[str, Any], Any]]",
+        source: "Source | Iterable[tuple[Any, ...]]",
         epochs: int | None = None,
     ) -> Self:
         """Fit the model to rows that can be read several times, in bounded memory.
@@ -226,8 +225,8 @@ class TableModel(TableStream, StoredTable):
 
         Parameters
         ----------
-        source : Source or iterable of (columns, y)
-            Files, or batches as `learn` takes them.
+        source : Source or iterable of (columns, y) or (columns, y, weight)
+            Files, or batches as `learn` takes them, with weights of the rows if they have any.
         epochs : int, optional
             Number of passes that learn the sample; without a polish, all rows. Default: 1 with the
             polish or `solver="newton"`, otherwise 5.
@@ -241,19 +240,21 @@ class TableModel(TableStream, StoredTable):
         >>> TableModel("logratio", ["range"]).fit(source).rows
         221
         """
-        self._reset()
         with one_blas_thread():
             self.adopt_fit(self.new_fit(epochs).run(LocalRows(partial(self._read, source))))
         return self
 
-    def new_fit(self, epochs: int | None = None) -> Fit:
+    def new_fit(self, epochs: int | None = None, sample_size: int | None = None) -> Fit:
         """Return a fit with the settings of this model, which has seen no rows.
 
         Parameters
         ----------
         epochs : int, optional
             As for `fit`.
+        sample_size : int, optional
+            As `size` of `colk.model.sample.RowSample`.
         """
+        self._reset()
         targets: Targets
         if self.task == "regression":
             targets = NumberTargets(self.loss)
@@ -266,17 +267,35 @@ class TableModel(TableStream, StoredTable):
             risk_path=self.risk_path,
             random_state=self.seed,
         )
-        return Fit(self.settings, passes, targets, standardize=self.scale)
+        scale = self.scale
+        return Fit(self.settings, passes, targets, standardize=scale, sample_size=sample_size)
 
     def _read(
-        self, source: "Source | Iterable[tuple[Mapping[str, Any], Any]]"
+        self, source: "Source | Iterable[tuple[Any, ...]]"
     ) -> Iterator[tuple[Table, Any, Array]]:
         """Yield checked rows of files or batches; each call begins again."""
-        columns = self._table_columns()
-        for given, y in batches(source, self):
-            table = checked_columns(columns, given)
-            targets = self._checked_targets(y, len(table[self.features[0]]))
-            yield (columns, table), targets, np.ones(len(targets))
+        for columns, y, *weight in batches(source, self):
+            yield self.checked_rows(columns, y, *weight)
+
+    def checked_rows(
+        self, columns: Mapping[str, Any], y: Any, weight: Any = None
+    ) -> tuple[Table, Any, Array]:
+        """Return checked columns, targets and weights, as `Fit` reads them.
+
+        Parameters
+        ----------
+        columns, y
+            As for `learn`.
+        weight : array of shape (n,), optional
+            Weights of the rows.
+        """
+        kinds = self._table_columns()
+        table = checked_table(kinds, columns)
+        targets = self._checked_targets(y, len(table[self.features[0]]))
+        if weight is None:
+            return (kinds, table), targets, np.ones(len(targets))
+        weight = check_weight_range(check_vector(weight, len(targets), "weight"), "weight")
+        return (kinds, table), targets, weight
 
     def adopt_fit(self, fit: Fit) -> None:
         """Become the model of a fit.

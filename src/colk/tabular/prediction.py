@@ -234,6 +234,11 @@ class TablePredictor(TableRows):
         """Deviations of the columns that the learner sees; 1 unless they are numbers or dates."""
         return self._inputs_or(self._inputs.units, 1.0)
 
+    @property
+    def stretch(self) -> Array:
+        """Divisors of the columns in a formula; like `unit`, but endless for constant columns."""
+        return self._inputs_or(self._encoder.without_constants(self._inputs.units), 1.0)
+
     def _inputs_or(self, values: Array, otherwise: float) -> Array:
         filled = np.full(len(self.columns), otherwise)
         if self.is_scaled:
